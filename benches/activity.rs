@@ -1,10 +1,11 @@
-//! What a page of a list costs, by how deep it is and by which filter: over HTTP against the real binary, on a store
-//! of `TILL_BENCH_ENTRIES` activity entries of one merchant (a million unless it says otherwise).
+//! The cost of a page of a list, by its depth and by its filter: over HTTP against the real binary, on a store of
+//! `TILL_BENCH_ENTRIES` activity entries of one merchant (a million by default).
 //!
 //! Every case is measured once in each round, so that whatever else the machine does meets all of them alike; what
-//! counts is the ratio of a case's median to that of the first page of the same list without a filter. `TILL_BENCH_ROUNDS` says how
-//! many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it from when it is there: of many
-//! merchants `TILL_BENCH_MERCHANT` says which, and `TILL_BENCH_ENTRIES` how many entries that one has.
+//! counts is the ratio of a case's median to that of the first page of the same list without a filter.
+//! `TILL_BENCH_ROUNDS` says how many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it
+//! from when it is there: of many merchants `TILL_BENCH_MERCHANT` says which, and `TILL_BENCH_ENTRIES` how many entries
+//! that one has.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,11 +15,11 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post, program, temporary};
+use server::{ADMIN_TOKEN, BenchServer, agent, post, program, temporary};
 
-/// Entries that a store has when nothing else is said.
+/// The default number of entries of a store.
 const ENTRIES: u64 = 1_000_000;
-/// Rounds when nothing else is said.
+/// The default number of rounds.
 const ROUNDS: usize = 200;
 /// Rounds before those that count.
 const WARM_ROUNDS: usize = 5;
@@ -27,7 +28,7 @@ const WARM_ROUNDS: usize = 5;
 const ENTRIES_PER_100_PAYMENTS: u64 = 168;
 /// Changes of the team and the plan for each payment.
 const TEAM_SHARE: &str = "0.7";
-/// Entries before the page that the target speaks of.
+/// Entries before the page that the target is about.
 const TARGET_DEPTH: u64 = 1_000_000;
 /// The largest ratio that is within the target.
 const TARGET: f64 = 1.5;
@@ -37,22 +38,22 @@ struct Case {
     name: String,
     endpoint: &'static str,
     body: Value,
-    /// How many entries its answer has.
+    /// The number of entries in its answer.
     entries: usize,
     times: Vec<Duration>,
 }
 
-/// The merchant that is asked for.
-struct Merchant<'a> {
-    server: &'a Server,
+/// The merchant whose lists are read.
+struct LargeMerchant<'a> {
+    server: &'a BenchServer,
     agent: Agent,
     id: String,
     key: String,
 }
 
-impl<'a> Merchant<'a> {
-    /// The one that the environment names, else the only one of the store, with a key of its own.
-    fn find(server: &'a Server) -> Merchant<'a> {
+impl<'a> LargeMerchant<'a> {
+    /// The merchant that the environment names, else the only one of the store, with a key of its own.
+    fn find(server: &'a BenchServer) -> LargeMerchant<'a> {
         let agent = agent();
         let admin = |endpoint: &str, body: Value| {
             post(&agent, &format!("{}/admin/{endpoint}", server.admin), ADMIN_TOKEN, &body)
@@ -60,7 +61,7 @@ impl<'a> Merchant<'a> {
         let id = std::env::var("TILL_BENCH_MERCHANT");
         let id = id.unwrap_or_else(|_| text(&admin("list-merchants", json!({}))["page"][0]["merchant_id"]));
         let key = text(&admin("generate-key", json!({ "merchant_id": id, "name": "bench" }))["key"]);
-        Merchant { server, agent, id, key }
+        LargeMerchant { server, agent, id, key }
     }
 
     fn call(&self, endpoint: &str, body: &Value) -> Value {
@@ -85,17 +86,17 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }
 
-/// Where the entries of a list lie in time, which a generated store spreads them over evenly.
+/// The span of time over which a generated store spreads the entries of a list evenly.
 #[derive(Clone, Copy)]
-struct Span {
+struct EntrySpan {
     oldest_millis: u64,
     newest_millis: u64,
     entries: u64,
 }
 
-impl Span {
-    /// The cursor behind which the entry at a depth lies, as an id of this prefix. An id that names nothing stands for
-    /// its place in time.
+impl EntrySpan {
+    /// The cursor before the entry at a depth, as an id of this prefix. An id that belongs to no object stands for its
+    /// time.
     fn at(self, prefix: &str, depth: u64) -> String {
         let span = u128::from(self.newest_millis - self.oldest_millis);
         let back = span * u128::from(depth.min(self.entries)) / u128::from(self.entries);
@@ -121,9 +122,9 @@ fn millis_of(id: &str) -> u64 {
     u64::try_from(number >> 80).expect("48 bits")
 }
 
-/// Where pages are asked for beside the first one: in the middle and near the end, and so deep as the target says
-/// where there are more entries.
-fn depths(span: Span) -> Vec<(&'static str, u64)> {
+/// The depths of the pages that are read beside the first one: in the middle and near the end, and at the depth of the
+/// target where there are more entries.
+fn depths(span: EntrySpan) -> Vec<(&'static str, u64)> {
     let all = [
         ("depth 1000000", TARGET_DEPTH),
         ("middle", span.entries / 2),
@@ -133,7 +134,7 @@ fn depths(span: Span) -> Vec<(&'static str, u64)> {
 }
 
 /// The cases about activity: each filter on the first page, and deep in what it selects.
-fn activity_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
+fn activity_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     const LIST: &str = "list-activity-logs";
     let after = |depth: u64| span.at("act", depth);
     let mut cases = vec![merchant.case("first page", LIST, json!({}))];
@@ -179,7 +180,7 @@ fn activity_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
 }
 
 /// The cases about payments and ledger entries.
-fn other_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
+fn other_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     let mut cases = Vec::new();
     for (endpoint, prefix) in [("list-payments", "pay"), ("balance-history", "ent")] {
         cases.push(merchant.case(format!("{endpoint}: first page"), endpoint, json!({})));
@@ -219,8 +220,8 @@ fn fill(data: &Path, entries: u64) {
     assert!(status.success(), "the store is generated");
 }
 
-/// Measures every case once in each round, in an order of its own, so that none always comes behind the same one.
-fn measure(merchant: &Merchant<'_>, cases: &mut [Case], rounds: usize) {
+/// Measures every case once in each round. Each round has another order, so that no case always follows the same one.
+fn measure(merchant: &LargeMerchant<'_>, cases: &mut [Case], rounds: usize) {
     for round in 0..WARM_ROUNDS + rounds {
         for turn in shuffled(cases.len(), round) {
             let took = merchant.measure(&cases[turn]);
@@ -266,11 +267,11 @@ fn main() {
     let temporary = temporary();
     let directory = std::env::var_os("TILL_BENCH_DATA").map_or(temporary.path().to_owned(), PathBuf::from);
     fill(&directory.join("data"), entries);
-    let server = Server::start_in(&directory);
-    let merchant = Merchant::find(&server);
+    let server = BenchServer::start_in(&directory);
+    let merchant = LargeMerchant::find(&server);
     let newest = merchant.call("list-activity-logs", &json!({ "per_page": 1 }));
     let newest_millis = millis_of(&text(&newest["page"][0]["activity_log_id"]));
-    let span = Span { oldest_millis: millis_of(&merchant.id), newest_millis, entries };
+    let span = EntrySpan { oldest_millis: millis_of(&merchant.id), newest_millis, entries };
     let mut cases = activity_cases(&merchant, span);
     cases.extend(other_cases(&merchant, span));
     measure(&merchant, &mut cases, rounds);

@@ -1,4 +1,4 @@
-//! What deciding costs: the rules and both folds over records in memory, without a disk and without HTTP.
+//! The cost of decisions: the rules and both folds over records in memory, without a disk and without HTTP.
 
 use std::hint::black_box;
 
@@ -22,7 +22,7 @@ use till_domain::time::Millis;
 const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const NOW: Millis = Millis(1_800_000_000_000);
 
-/// Numbers that only count: enough for ids in a bench.
+/// Numbers that count up: enough for ids in a bench.
 struct Counting(u64);
 
 impl Entropy for Counting {
@@ -33,25 +33,25 @@ impl Entropy for Counting {
 }
 
 /// One merchant in memory.
-struct World {
+struct MerchantInMemory {
     state: MerchantState,
     rows: MemoryRows,
     entropy: Counting,
 }
 
-impl Rows for World {
+impl Rows for MerchantInMemory {
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
         self.rows.read(key)
     }
 }
 
-impl Records for World {
+impl Records for MerchantInMemory {
     fn state(&self) -> &MerchantState {
         &self.state
     }
 }
 
-impl World {
+impl MerchantInMemory {
     fn decide(&mut self, caller: Caller, command: Command) -> Outcome {
         let request = Request { caller, idempotency: None, command };
         let mut entropy = Counting(self.entropy.0);
@@ -73,8 +73,9 @@ impl World {
     }
 
     /// A merchant with an installation and a session of a multi-use token.
-    fn with_session() -> (World, SessionId) {
-        let mut world = World { state: MerchantState::default(), rows: MemoryRows::default(), entropy: Counting(0) };
+    fn with_session() -> (MerchantInMemory, SessionId) {
+        let mut world =
+            MerchantInMemory { state: MerchantState::default(), rows: MemoryRows::default(), entropy: Counting(0) };
         world.carry_out(Caller::Operator, Command::CreateMerchant(merchant()));
         let installation = world.carry_out(Caller::Operator, Command::AddInstallation(installation()));
         let Answer::Installation(installation_id) = installation else { panic!("{installation:?}") };
@@ -158,12 +159,12 @@ const CALLER: Caller = Caller::System;
 
 fn benches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("decide");
-    let (mut world, session_id) = World::with_session();
+    let (mut world, session_id) = MerchantInMemory::with_session();
     group.bench_function("initiate", |bencher| {
         bencher.iter(|| black_box(world.decide(CALLER, initiation(session_id))));
     });
     group.bench_function("initiate, both folds", |bencher| {
-        let fresh = World::with_session;
+        let fresh = MerchantInMemory::with_session;
         bencher.iter_batched(
             fresh,
             |(mut world, session_id)| black_box(world.carry_out(CALLER, initiation(session_id))),

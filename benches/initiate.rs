@@ -1,5 +1,5 @@
-//! What a payment costs a caller: initiate-payment-flow over HTTP against the real binary on a real disk,
-//! durable, with sessions made beforehand. One connection shows the latency, many show the throughput.
+//! The cost of a payment for a caller: initiate-payment-flow over HTTP against the real binary on a real disk, durable,
+//! with sessions made beforehand. One connection shows the latency, many show the throughput.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -10,21 +10,21 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post, temporary};
+use server::{ADMIN_TOKEN, BenchServer, agent, post, temporary};
 
 const CONNECTIONS: usize = 64;
 
-/// A merchant with what initiations need.
-struct Shop<'a> {
-    server: &'a Server,
+/// A merchant with the clients that initiations need.
+struct BenchShop<'a> {
+    server: &'a BenchServer,
     merchant_id: String,
     installation_id: String,
     key: String,
     token: String,
 }
 
-impl<'a> Shop<'a> {
-    fn create(server: &'a Server) -> Shop<'a> {
+impl<'a> BenchShop<'a> {
+    fn create(server: &'a BenchServer) -> BenchShop<'a> {
         let agent = agent();
         let admin = |endpoint: &str, body: Value| {
             post(&agent, &format!("{}/admin/{endpoint}", server.admin), ADMIN_TOKEN, &body)
@@ -41,7 +41,7 @@ impl<'a> Shop<'a> {
             "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": "MULTIPLE",
         });
         let token = text(&post(&agent, &format!("{}/sdk/tokenize-card", server.public), "", &card));
-        Shop { server, merchant_id, installation_id, key, token }
+        BenchShop { server, merchant_id, installation_id, key, token }
     }
 
     fn session(&self, agent: &Agent) -> String {
@@ -73,7 +73,7 @@ impl<'a> Shop<'a> {
         assert!(payment.as_str().is_some_and(|id| id.starts_with("pay_")), "{payment}");
     }
 
-    /// Initiates with every session once, over several connections, and says how long that took.
+    /// Initiates with every session once, over several connections, and returns the time that it took.
     fn initiate_all(&self, sessions: &[String], connections: usize) -> Duration {
         let next = AtomicUsize::new(0);
         let start = Instant::now();
@@ -93,8 +93,8 @@ impl<'a> Shop<'a> {
 
 fn benches(criterion: &mut Criterion) {
     let directory = temporary();
-    let server = Server::start_in(directory.path());
-    let shop = Shop::create(&server);
+    let server = BenchServer::start_in(directory.path());
+    let shop = BenchShop::create(&server);
     let mut group = criterion.benchmark_group("initiate over HTTP");
     group.sample_size(10).throughput(Throughput::Elements(1));
     for connections in [1, CONNECTIONS] {

@@ -1,6 +1,6 @@
-//! What adding an item to a set costs a caller, by the size of the set: add-to-metadata-set over HTTP against the
-//! real binary on a real disk, durable. The last line says how much dearer the large set is. `TILL_BENCH_DATA` names a
-//! directory with a store, `data`, to do it in.
+//! The cost of adding an item to a set for a caller, by the size of the set: add-to-metadata-set over HTTP against the
+//! real binary on a real disk, durable. The last line has the ratio of the large set's cost to the small one's.
+//! `TILL_BENCH_DATA` names a directory with a store, `data`, in which the bench runs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,40 +12,40 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post, temporary};
+use server::{ADMIN_TOKEN, BenchServer, agent, post, temporary};
 
 const CONNECTIONS: usize = 64;
 /// Items in the sets that are compared.
 const SIZES: [usize; 2] = [10, 100_000];
-/// Items that each set gets in each round of the comparison, in turns; the small one is another in every round.
+/// Items that each set gets in each round of the comparison, in turns; every round has a new small set.
 const ADDED_PER_ROUND: usize = 128;
 /// Rounds of the comparison.
 const ROUNDS: usize = 21;
 
 /// A merchant with a record for each size.
-struct Merchant<'a> {
-    server: &'a Server,
+struct RecordOwner<'a> {
+    server: &'a BenchServer,
     key: String,
-    /// Numbers what is added, so that no item is there already.
+    /// The number of the next item, so that no item is there already.
     next: AtomicUsize,
 }
 
-impl<'a> Merchant<'a> {
-    fn create(server: &'a Server) -> Merchant<'a> {
+impl<'a> RecordOwner<'a> {
+    fn create(server: &'a BenchServer) -> RecordOwner<'a> {
         let admin = |endpoint: &str, body: Value| {
             post(&agent(), &format!("{}/admin/{endpoint}", server.admin), ADMIN_TOKEN, &body)
         };
         let merchant_id = admin("create-merchant", json!({ "name": "Bench", "currency": "THB" }));
         let key = admin("generate-key", json!({ "merchant_id": merchant_id, "name": "Bench" }));
         let key = key["key"].as_str().expect("a key").to_owned();
-        Merchant { server, key, next: AtomicUsize::new(0) }
+        RecordOwner { server, key, next: AtomicUsize::new(0) }
     }
 
     fn call(&self, agent: &Agent, endpoint: &str, body: &Value) -> Value {
         post(agent, &format!("{}/merchants/{endpoint}", self.server.public), &self.key, body)
     }
 
-    /// Makes a record with a set of a size, and says its key.
+    /// Makes a record with a set of a size, and returns its key.
     fn fill(&self, size: usize) -> String {
         let key = format!("set {} of {size}", self.next.fetch_add(1, Ordering::Relaxed));
         let items: Vec<usize> = (0..size).collect();
@@ -62,7 +62,7 @@ impl<'a> Merchant<'a> {
         assert_eq!(self.call(agent, "add-to-metadata-set", &body), json!(true));
     }
 
-    /// Adds so many items over several connections, and says how long that took.
+    /// Adds `count` items over several connections, and returns the time that it took.
     fn add_many(&self, key: &str, count: usize, connections: usize) -> Duration {
         let left = AtomicUsize::new(count);
         let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
@@ -80,7 +80,7 @@ impl<'a> Merchant<'a> {
         start.elapsed()
     }
 
-    /// How much dearer adding to the large set is: the median over rounds in which both take turns.
+    /// The ratio of the large set's cost to the small one's: the median over rounds in which both take turns.
     #[expect(clippy::float_arithmetic, reason = "a ratio of two times")]
     fn compare(&self, connections: usize) -> f64 {
         let [small, large] = SIZES;
@@ -100,8 +100,8 @@ impl<'a> Merchant<'a> {
 fn benches(criterion: &mut Criterion) {
     let temporary = temporary();
     let directory = std::env::var_os("TILL_BENCH_DATA").map_or(temporary.path().to_owned(), PathBuf::from);
-    let server = Server::start_in(&directory);
-    let merchant = Merchant::create(&server);
+    let server = BenchServer::start_in(&directory);
+    let merchant = RecordOwner::create(&server);
     let mut group = criterion.benchmark_group("add to a set over HTTP");
     group.sample_size(10).throughput(Throughput::Elements(1));
     for connections in [1, CONNECTIONS] {

@@ -1,21 +1,25 @@
-//! The table of rooms in the architecture: who may use whom, and what must not be found where. Cargo's dependency
-//! graph enforces a part of it; this reads the manifests and the sources for the rest.
+//! The table of rooms in the architecture: the dependencies that each room may have, and the words that it must not
+//! contain. Cargo's dependency graph enforces a part of it; these tests read the manifests and the sources for the
+//! rest.
+
+mod sources;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use sources::{Code, code_of, manifest, read, rust_files, tokens};
 
 /// A row of the table.
 struct Room {
     /// Its directory, and so the directory of its manifest.
     directory: &'static str,
-    /// Where its sources are, without those of the rooms below it.
+    /// The directory of its sources, without those of the rooms below it.
     sources: &'static str,
     /// The rooms that it may use.
     may_use: &'static [&'static str],
     /// Crates that it must not use, by the beginning of their names.
     forbidden_crates: &'static [&'static str],
-    /// Words that its sources must not contain, tests apart.
+    /// Words that its sources, without tests, must not contain.
     forbidden_words: &'static [&'static str],
 }
 
@@ -64,7 +68,7 @@ const TABLE: [Room; 7] = [
         directory: "storage",
         sources: "storage/src",
         may_use: &["till-domain"],
-        // Serde is there for showing what is stored to an operator. Bytes on disk never come from it.
+        // Serde is there to show stored records to an operator. Bytes on disk never come from it.
         forbidden_crates: &["actix", "tokio", "hyper", "reqwest", "ureq", "http", "serde_json"],
         forbidden_words: &["actix", "actix_web", "hyper", "TcpListener", "unsafe", "Deserialize"],
     },
@@ -85,8 +89,8 @@ const TABLE: [Room; 7] = [
     Room {
         directory: "actors/sandbox",
         sources: "actors/sandbox/src",
-        // Of storage: card numbers, shapes on disk, and what its own database shares with the
-        // store's; of operate: the trait of books.
+        // Of storage: card numbers, shapes on disk, and the part of the engine that its own database
+        // shares with the store; of operate: the trait of books.
         may_use: &["till-domain", "till-storage", "till-operate", "till-actors"],
         forbidden_crates: &["actix", "serde", "hyper", "reqwest", "ureq", "http"],
         forbidden_words: &["actix", "actix_web", "bincode", "decide", "unsafe"],
@@ -124,18 +128,8 @@ const TABLE: [Room; 7] = [
 /// The only files above storage that may name the store's implementation.
 const MAY_NAME_THE_ENGINE: [&str; 3] = ["src/bootstrap.rs", "src/commands/repair.rs", "src/commands/verify.rs"];
 
-/// Names of modules that gather what belongs nowhere.
+/// Names of modules without a subject of their own.
 const CATCH_ALLS: [&str; 8] = ["util", "utils", "helper", "helpers", "common", "types", "errors", "misc"];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn manifest(directory: &str) -> toml::Table {
-    let path = root().join(directory).join("Cargo.toml");
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 /// The names of a manifest's dependencies; of all kinds that end up in the program.
 fn dependencies(manifest: &toml::Table) -> Vec<String> {
@@ -144,187 +138,7 @@ fn dependencies(manifest: &toml::Table) -> Vec<String> {
     tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
-/// Every Rust file below a directory, as its path from the root.
-fn rust_files(directory: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    gather(&root().join(directory), &mut found);
-    let relative = |path: PathBuf| path.strip_prefix(root()).expect("it is below the root").display().to_string();
-    let mut files: Vec<String> = found.into_iter().map(relative).collect();
-    files.sort();
-    files
-}
-
-fn gather(directory: &Path, found: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-        if path.is_dir() {
-            gather(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
-fn read(file: &str) -> String {
-    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
-
-/// The files of a room with their code: neither comments nor texts, and no tests.
-fn code_of(sources: &str) -> Vec<(String, Vec<String>)> {
-    let files = rust_files(sources);
-    let code: Vec<(String, Code)> = files.into_iter().map(|file| (file.clone(), Code::of(&read(&file)))).collect();
-    let tests: BTreeSet<String> = code.iter().flat_map(|(file, code)| code.test_files(file)).collect();
-    let is_code = |(file, _): &(String, Code)| !tests.contains(file) && !file.ends_with("_tests.rs");
-    code.into_iter().filter(is_code).map(|(file, code)| (file, code.tokens)).collect()
-}
-
-/// The words and signs of a source, in order.
-#[derive(Debug, Default)]
-struct Code {
-    tokens: Vec<String>,
-    /// The modules that are compiled for tests only and have a file of their own.
-    test_modules: Vec<String>,
-}
-
-impl Code {
-    fn of(source: &str) -> Code {
-        Code::without_tests(tokens(source))
-    }
-
-    fn without_tests(all: Vec<String>) -> Code {
-        let mut code = Code::default();
-        let mut at = 0;
-        while at < all.len() {
-            if all[at..].starts_with(&["#", "[", "cfg", "(", "test", ")", "]"].map(str::to_owned)) {
-                at = code.skip_item(&all, at + 7);
-            } else {
-                code.tokens.push(all[at].clone());
-                at += 1;
-            }
-        }
-        code
-    }
-
-    /// The place after the item that begins at `at`.
-    fn skip_item(&mut self, all: &[String], at: usize) -> usize {
-        let rest = &all[at..];
-        let ends = |token: &String| token == "{" || token == ";";
-        let Some(end) = rest.iter().position(ends) else { return all.len() };
-        if rest[end] == ";" {
-            if let Some(name) =
-                rest[..end].iter().position(|token| token == "mod").and_then(|module| rest.get(module + 1))
-            {
-                self.test_modules.push(name.clone());
-            }
-            return at + end + 1;
-        }
-        let mut depth = 0;
-        for (offset, token) in rest.iter().enumerate().skip(end) {
-            match token.as_str() {
-                "{" => depth += 1,
-                "}" => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return at + offset + 1;
-            }
-        }
-        all.len()
-    }
-
-    /// Where the files of its test modules may be.
-    fn test_files(&self, file: &str) -> Vec<String> {
-        let path = Path::new(file);
-        let directory = path.parent().expect("a file stands in a directory");
-        let stem = path.file_stem().expect("a file has a name");
-        let candidates = |name: &String| {
-            [directory.join(format!("{name}.rs")), directory.join(stem).join(format!("{name}.rs"))]
-                .map(|path| path.display().to_string())
-        };
-        self.test_modules.iter().flat_map(candidates).collect()
-    }
-}
-
-/// Splits a source into identifiers and single signs; comments and literals are left out.
-fn tokens(source: &str) -> Vec<String> {
-    let characters: Vec<char> = source.chars().collect();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < characters.len() {
-        let rest = &characters[at..];
-        let length = match rest {
-            ['/', '/', ..] => rest.iter().take_while(|character| **character != '\n').count(),
-            ['/', '*', ..] => block_comment(rest),
-            ['"', ..] => text(rest),
-            ['r' | 'b', ..] if raw_text(rest).is_some() => raw_text(rest).unwrap_or(1),
-            ['\'', ..] => character_or_lifetime(rest),
-            [first, ..] if first.is_alphanumeric() || *first == '_' => {
-                let length =
-                    rest.iter().take_while(|character| character.is_alphanumeric() || **character == '_').count();
-                found.push(rest[..length].iter().collect());
-                length
-            }
-            [first, ..] => {
-                if !first.is_whitespace() {
-                    found.push(first.to_string());
-                }
-                1
-            }
-            [] => 1,
-        };
-        at += length;
-    }
-    found
-}
-
-fn block_comment(rest: &[char]) -> usize {
-    let (mut depth, mut at) = (0, 0);
-    while at < rest.len() {
-        match &rest[at..] {
-            ['/', '*', ..] => (depth, at) = (depth + 1, at + 2),
-            ['*', '/', ..] => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    at
-}
-
-fn text(rest: &[char]) -> usize {
-    let mut at = 1;
-    while at < rest.len() && rest[at] != '"' {
-        at += if rest[at] == '\\' { 2 } else { 1 };
-    }
-    at + 1
-}
-
-/// The length of `r"..."`, `r#"..."#` and their byte forms.
-fn raw_text(rest: &[char]) -> Option<usize> {
-    let prefix = rest.iter().take_while(|character| matches!(character, 'r' | 'b')).count();
-    if prefix > 2 || !rest[..prefix].contains(&'r') {
-        return None;
-    }
-    let hashes = rest[prefix..].iter().take_while(|character| **character == '#').count();
-    if rest.get(prefix + hashes) != Some(&'"') {
-        return None;
-    }
-    let end: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
-    let start = prefix + hashes + 1;
-    let length = rest[start..].windows(end.len()).position(|window| window == end)?;
-    Some(start + length + end.len())
-}
-
-fn character_or_lifetime(rest: &[char]) -> usize {
-    match rest {
-        ['\'', '\\', ..] => 2 + rest[2..].iter().skip(1).take_while(|character| **character != '\'').count() + 2,
-        ['\'', _, '\'', ..] => 3,
-        _ => 1,
-    }
-}
-
-/// Whether `tokens` contain `path`, such as `till_storage :: engine`, written out or in a group of imports.
+/// True when `tokens` contain a path such as `till_storage :: engine`, written out or in a group of imports.
 fn names_module(tokens: &[String], krate: &str, module: &str) -> bool {
     let starts = tokens.iter().enumerate().filter(|(_, token)| *token == krate).map(|(at, _)| at);
     starts.into_iter().any(|at| match tokens.get(at + 1..).unwrap_or_default() {
@@ -336,7 +150,7 @@ fn names_module(tokens: &[String], krate: &str, module: &str) -> bool {
     })
 }
 
-/// Whether a group of imports, which begins with its brace, names `module` at its first level.
+/// True when a group of imports, which begins with its brace, names `module` at its first level.
 fn in_group(group: &[String], module: &str) -> bool {
     let mut depth = 0;
     for (at, token) in group.iter().enumerate() {
@@ -394,7 +208,7 @@ fn no_room_uses_a_crate_that_is_forbidden_there() {
 }
 
 #[test]
-fn every_dependency_is_declared_once_in_the_workspace_and_the_lints_are_its() {
+fn every_dependency_and_lint_is_declared_in_the_workspace() {
     for room in &TABLE {
         let manifest = manifest(room.directory);
         let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
@@ -423,7 +237,7 @@ fn no_room_contains_a_word_that_is_forbidden_there() {
 }
 
 #[test]
-fn only_the_bootstrap_and_the_offline_commands_name_the_stores_implementation() {
+fn only_bootstrap_and_offline_commands_name_the_engine() {
     for (file, tokens) in ["src", "actors/src", "benches/load/src"].into_iter().flat_map(code_of) {
         let may = MAY_NAME_THE_ENGINE.contains(&file.as_str());
         assert!(may || !names_module(&tokens, "till_storage", "engine"), "{file} must not name till_storage::engine");
@@ -460,7 +274,7 @@ fn no_module_is_a_catch_all() {
 }
 
 #[test]
-fn the_reader_of_sources_sees_code_and_neither_comments_texts_nor_tests() {
+fn the_reader_sees_code_without_comments_texts_and_tests() {
     let source = r##"
         // HashMap in a comment, /* and f64
         /* HashMap /* nested */ HashMap */

@@ -1,5 +1,5 @@
-//! Tells the program how it is built, so that a report of the load tester can say so. `cargo run` gives these variables to
-//! the program as well, so that they must not be named as settings are.
+//! Passes the properties of the build to the program, so that a report of the load tester names them. `cargo run` gives
+//! these variables to the program as well, so their names must not look like those of settings.
 
 fn main() {
     let told = |variable: &str| std::env::var(variable).unwrap_or_else(|_| "unknown".to_owned());

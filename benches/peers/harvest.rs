@@ -1,4 +1,4 @@
-//! What a killed server left in RocksDB's log: the very batches that payments are.
+//! Reads the batches of payments from RocksDB's log of a killed server.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(super) fn read(data: &Path) -> anyhow::Result<Vec<Writes>> {
     Ok(found)
 }
 
-/// Prints how much of what is in the log.
+/// Prints the numbers of records and bytes in the log by kind.
 pub(super) fn describe(data: &Path) -> anyhow::Result<()> {
     let found = read(data)?;
     let (initiations, others): (Vec<_>, Vec<_>) =

@@ -1,6 +1,6 @@
-//! The peers of Till that are programs of our own, and what makes their load: see `README.md` here.
+//! The peers of Till that are programs of our own, and the sources of their load: see `README.md` here.
 //!
-//! `make bench-compare` runs each as a program, one at a time; `make bench`, which runs all benches, only passes by.
+//! `make bench-compare` runs each as a program, one at a time; `make bench`, which runs all benches, skips them.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,18 +15,18 @@ mod write_ahead;
 mod rocks;
 mod sessions;
 
-/// Whatever allocates in Till allocates here.
+/// The allocator of Till.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What `cargo bench` adds to the command line of every bench.
+/// The argument that `cargo bench` adds to the command line of every bench.
 const FROM_CARGO_BENCH: &str = "--bench";
 
 /// Till's peers, one at a time.
 #[derive(Parser)]
 #[command(bin_name = "peers")]
 enum Peer {
-    /// A handler that parses an initiation, checks nothing and answers always the same, behind Till's web server.
+    /// A handler that parses an initiation, checks nothing and always gives the same answer, behind Till's web server.
     Noop {
         /// Threads that take requests.
         #[arg(long)]
@@ -34,13 +34,13 @@ enum Peer {
     },
     /// Appends records of one size to a file, each with a sync of its own.
     Fdatasync {
-        /// Where the file is made.
+        /// The directory in which the file is made.
         #[arg(long)]
         directory: PathBuf,
         /// Bytes of a record.
         #[arg(long)]
         bytes: usize,
-        /// How long.
+        /// The duration in seconds.
         #[arg(long)]
         seconds: u64,
     },
@@ -49,17 +49,17 @@ enum Peer {
         /// The data directory of the killed server.
         #[arg(long)]
         from: PathBuf,
-        /// Where the database is made.
+        /// The directory in which the database is made.
         #[arg(long)]
         directory: PathBuf,
         /// Commits in a group.
         #[arg(long, value_delimiter = ',')]
         groups: Vec<usize>,
-        /// How long, for each size of groups.
+        /// The duration in seconds for each size of groups.
         #[arg(long)]
         seconds: u64,
     },
-    /// Says what a killed server's log holds: writes and bytes of an initiation and of what follows from it.
+    /// Describes a killed server's log: writes and bytes of an initiation and of its effects.
     Describe {
         /// The data directory of the killed server.
         #[arg(long)]
@@ -86,7 +86,7 @@ fn main() -> anyhow::Result<()> {
     let (of_cargo, arguments): (Vec<_>, Vec<_>) = std::env::args().partition(|argument| argument == FROM_CARGO_BENCH);
     match Peer::try_parse_from(arguments) {
         Ok(peer) => peer.run(),
-        // What follows is meant for criterion's benches: what to run, how to compare.
+        // The other arguments are meant for criterion's benches: a filter of names, a baseline to compare with.
         Err(error) if !of_cargo.is_empty() && error.kind() != ErrorKind::DisplayHelp => {
             println!("peers: run by `make bench-compare`");
             Ok(())

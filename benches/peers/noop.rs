@@ -1,4 +1,4 @@
-//! The ceiling: what the web server does when nothing is decided and nothing is kept.
+//! The ceiling: the rate of the web server when nothing is decided and nothing is stored.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -13,13 +13,13 @@ const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 const LINGER_MAX: Duration = Duration::from_secs(5);
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// What every call is answered.
+/// The answer of every call.
 const ANSWER: &str = "\"pay_0000000000000000000000\"";
 
 /// The arguments of an initiation.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "nothing is checked")]
-struct Initiate {
+struct InitiationArguments {
     external_id: Option<String>,
     amount: u64,
     currency: String,
@@ -28,7 +28,7 @@ struct Initiate {
     return_url: String,
 }
 
-/// Serves until the process is ended, and says where.
+/// Serves until the process is ended, and prints its address.
 pub(super) fn serve(workers: Option<usize>) -> anyhow::Result<()> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = workers.unwrap_or(processors);
@@ -48,7 +48,7 @@ pub(super) fn serve(workers: Option<usize>) -> anyhow::Result<()> {
 }
 
 async fn answer(body: web::Bytes) -> HttpResponse {
-    match serde_json::from_slice::<Initiate>(&body) {
+    match serde_json::from_slice::<InitiationArguments>(&body) {
         Ok(initiate) => {
             black_box(initiate);
             HttpResponse::Ok().content_type(ContentType::json()).body(ANSWER)

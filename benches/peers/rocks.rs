@@ -1,4 +1,4 @@
-//! RocksDB alone: the batches of real payments, one thread, a sync for each group. What Till's engine could do if
+//! RocksDB alone: the batches of real payments, one thread, a sync for each group. This is the rate of Till's engine if
 //! everything above it cost nothing.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use till_storage::engine::EngineOptions;
 use till_storage::family::Family;
 
 use super::harvest;
-use super::write_ahead::{Place, Writes, of_pass};
+use super::write_ahead::{KeyLocation, Writes, of_pass};
 
 /// Measures every size of groups, each in a database of its own, and prints a line for each.
 pub(super) fn measure(from: &Path, directory: &Path, groups: &[usize], seconds: u64) -> anyhow::Result<()> {
@@ -63,8 +63,8 @@ impl Target {
         Ok(Target { db, synced })
     }
 
-    /// Writes groups of so many commits, the log again and again, and says how many commits in which time. Only
-    /// RocksDB's own time is counted.
+    /// Writes the log again and again in groups of this number of commits, and returns the number of commits and their
+    /// time. Only RocksDB's own time is counted.
     fn write(&self, log: &[Writes], group: usize, span: Duration) -> anyhow::Result<(usize, Duration)> {
         let (mut written, mut took) = (0, Duration::ZERO);
         for pass in 0..=u8::MAX {
@@ -84,7 +84,7 @@ impl Target {
 
     /// One batch of several commits: in the order of keys, each key once, as Till's journal makes them.
     fn batch(&self, commits: &[Writes], pass: u8) -> WriteBatch {
-        let mut last: BTreeMap<Place, Option<&[u8]>> = BTreeMap::new();
+        let mut last: BTreeMap<KeyLocation, Option<&[u8]>> = BTreeMap::new();
         for (place, value) in commits.iter().flat_map(|writes| &writes.writes) {
             last.insert(of_pass(place, pass), value.as_deref());
         }

@@ -13,18 +13,18 @@ use serde_json::json;
 /// Connections that make sessions at the same time.
 const CONNECTIONS: usize = 64;
 
-/// A merchant with what a session needs.
+/// A merchant with the ids and keys that a session needs.
 #[derive(Deserialize)]
-struct Shop {
+struct SessionShop {
     merchant_id: String,
     installation_id: String,
     token: String,
     key: String,
 }
 
-/// Makes `count` sessions, the merchants taking turns, and writes `key session` a line, in the same order.
+/// Makes `count` sessions of the merchants in turns, and writes `key session` in a line for each, in the same order.
 pub(super) fn make(address: SocketAddr, shops: &Path, count: usize, out: &Path) -> anyhow::Result<()> {
-    let shops: Vec<Shop> = serde_json::from_reader(BufReader::new(File::open(shops)?))?;
+    let shops: Vec<SessionShop> = serde_json::from_reader(BufReader::new(File::open(shops)?))?;
     ensure!(!shops.is_empty(), "no merchant is given");
     let made = thread::scope(|scope| {
         let make = |first: usize| {
@@ -43,7 +43,7 @@ pub(super) fn make(address: SocketAddr, shops: &Path, count: usize, out: &Path) 
 }
 
 /// The sessions whose numbers are `first` and each [`CONNECTIONS`] further.
-fn every(address: SocketAddr, shops: &[Shop], first: usize, count: usize) -> anyhow::Result<Vec<String>> {
+fn every(address: SocketAddr, shops: &[SessionShop], first: usize, count: usize) -> anyhow::Result<Vec<String>> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let mut connection = BufReader::new(stream);
@@ -51,7 +51,7 @@ fn every(address: SocketAddr, shops: &[Shop], first: usize, count: usize) -> any
     numbers.map(|number| session(&mut connection, &shops[number % shops.len()])).collect()
 }
 
-fn session(connection: &mut BufReader<TcpStream>, shop: &Shop) -> anyhow::Result<String> {
+fn session(connection: &mut BufReader<TcpStream>, shop: &SessionShop) -> anyhow::Result<String> {
     let body = json!({
         "merchant_id": shop.merchant_id, "installation_id": shop.installation_id, "amount": 10_000,
         "currency": "THB", "payment_method": "CARD", "token": shop.token,

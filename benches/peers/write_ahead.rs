@@ -6,18 +6,18 @@ use till_storage::family::Family;
 /// Bytes of a merchant id in front of a key.
 const MERCHANT_LEN: usize = 16;
 
-/// Where a key is: its family and its bytes.
-pub(super) type Place = (Family, Vec<u8>);
+/// The location of a value: the family and the bytes of its key.
+pub(super) type KeyLocation = (Family, Vec<u8>);
 
 /// One write: a value, or none for a removal.
-pub(super) type Write = (Place, Option<Vec<u8>>);
+pub(super) type Write = (KeyLocation, Option<Vec<u8>>);
 
 /// The writes of one group commit.
 #[derive(Debug, Default)]
 pub(super) struct Writes {
-    /// In the order of the log.
+    /// The writes in the order of the log.
     pub(super) writes: Vec<Write>,
-    /// Bytes in the log.
+    /// The number of bytes in the log.
     pub(super) byte_count: usize,
 }
 
@@ -34,14 +34,14 @@ impl Writes {
         self.writes.iter().filter(|((family, _), _)| *family == Family::Journal).count()
     }
 
-    /// Whether calls to the acquirer are opened: then there are initiations in it.
+    /// True when the batch opens calls to the acquirer, and so has initiations.
     pub(super) fn initiates(&self) -> bool {
         self.writes.iter().any(|((family, _), value)| *family == Family::Effects && value.is_some())
     }
 }
 
-/// The same place of another merchant: each pass over the log writes keys that were not there before.
-pub(super) fn of_pass((family, key): &Place, pass: u8) -> Place {
+/// The same location under another merchant: each pass over the log writes keys that were not there before.
+pub(super) fn of_pass((family, key): &KeyLocation, pass: u8) -> KeyLocation {
     let mut key = key.clone();
     let merchant_at = match family {
         Family::Journal | Family::Rows | Family::Indexes | Family::Effects | Family::Timers => 0,

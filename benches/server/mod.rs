@@ -1,4 +1,4 @@
-//! What the benches over HTTP share: a server of their own, and calls to it.
+//! The server of the benches over HTTP, and calls to it.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,22 +12,22 @@ use ureq::Agent;
 /// The admin token of the bench's server: it opens nothing else.
 pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-a-bench";
 
-/// A directory that goes when it is dropped, beside the build: the system's may be in memory, and would make syncs
-/// free.
+/// A directory that is removed when it is dropped, beside the build: the system's may be in memory, which would make
+/// syncs free.
 pub(crate) fn temporary() -> TempDir {
     TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory can be made")
 }
 
 /// A server of the bench's own.
-pub(crate) struct Server {
+pub(crate) struct BenchServer {
     child: Child,
     pub(crate) public: String,
     pub(crate) admin: String,
 }
 
-impl Server {
-    /// Starts one with its data in a directory.
-    pub(crate) fn start_in(directory: &Path) -> Server {
+impl BenchServer {
+    /// Starts a server with its data in a directory.
+    pub(crate) fn start_in(directory: &Path) -> BenchServer {
         let mut child = program("till")
             .arg("serve")
             .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"])
@@ -45,18 +45,19 @@ impl Server {
         };
         let public = address("listening on ");
         let admin = address("admin listening on ");
-        Server { child, public, admin }
+        BenchServer { child, public, admin }
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
-        let _gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _reaped = self.child.wait();
     }
 }
 
-/// A program of this build, `till` or `till-bench`, without the variables that are the bench's own: it refuses those that are no settings.
+/// A program of this build, `till` or `till-bench`, without the bench's own variables: it refuses variables that are
+/// not settings.
 pub(crate) fn program(name: &str) -> Command {
     let program = Path::new(env!("CARGO_BIN_EXE_till")).with_file_name(name);
     let mut command = Command::new(program);
@@ -71,7 +72,7 @@ pub(crate) fn agent() -> Agent {
     Agent::config_builder().timeout_global(Some(Duration::from_secs(60))).build().into()
 }
 
-/// The JSON that a call answers, which must succeed.
+/// The JSON in the answer of a call that must succeed.
 pub(crate) fn post(agent: &Agent, url: &str, bearer: &str, body: &Value) -> Value {
     let request = agent.post(url).header("Content-Type", "application/json");
     let mut response =

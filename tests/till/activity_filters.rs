@@ -6,9 +6,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, id_of_nothing, merged};
+use crate::harness::{ApiAnswer, Server, Shop, id_of_nothing, merged};
 
-fn list(shop: &Shop, filter: &Value) -> Answer {
+fn list(shop: &Shop, filter: &Value) -> ApiAnswer {
     shop.call("list-activity-logs", filter)
 }
 
@@ -82,7 +82,7 @@ fn activity_type_dispute_is_a_group_and_types_are_lower_case() {
 }
 
 #[test]
-fn actor_key_id_finds_what_a_key_did_also_once_it_is_revoked() {
+fn actor_key_id_finds_the_entries_of_a_revoked_key() {
     let server = Server::start();
     let (shop, _) = lively_shop(&server);
     let made = shop.call("generate-key", &json!({ "name": "Second" })).ok();
@@ -106,7 +106,7 @@ fn actor_key_id_that_never_belonged_is_not_found() {
 }
 
 #[test]
-fn actor_email_of_members_former_members_and_support_has_belonged() {
+fn actor_email_finds_members_former_members_and_support() {
     let server = Server::start();
     let (shop, _) = lively_shop(&server);
     join(&shop, "bob@shop.example");
@@ -158,9 +158,9 @@ fn parent_id_is_a_payment_of_something_else() {
 }
 
 #[test]
-fn created_at_takes_days_months_and_keywords_in_the_merchants_zone() {
+fn created_at_takes_days_months_and_keywords_in_the_zone() {
     let server = Server::start();
-    // At the edges of the world: neither shares its day with UTC all the time.
+    // Zones at both ends of the world: neither always has the same day as UTC.
     for name in ["Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"] {
         let shop = server.shop_with(json!({ "name": "Shop", "currency": "THB", "time_zone": name }));
         let zone = TimeZone::get(name).expect("a zone");
@@ -172,7 +172,7 @@ fn created_at_takes_days_months_and_keywords_in_the_merchants_zone() {
         let past = day.checked_sub(2.days()).expect("not the first days");
         assert_eq!(count(&shop, &json!({ "created_at": past.to_string() })), 0, "{name}");
         if now().to_zoned(zone).date() != day {
-            continue; // Midnight fell into the test.
+            continue; // The day has changed during the test.
         }
         for (filter, expected) in [
             (day.to_string(), 1),
@@ -190,7 +190,7 @@ fn created_at_takes_days_months_and_keywords_in_the_merchants_zone() {
 }
 
 #[test]
-fn created_at_to_the_minute_and_to_the_second_is_that_minute_and_second() {
+fn created_at_to_the_minute_or_second_is_that_unit() {
     let server = Server::start();
     let shop = server.shop();
     shop.call("select-plan", &json!({ "plan_id": plan(&shop, 1) })).ok();
@@ -294,7 +294,7 @@ fn filters_together_must_all_hold() {
 }
 
 #[test]
-fn next_and_previous_are_the_complete_body_with_the_same_filters() {
+fn next_and_previous_are_complete_bodies_with_the_filters() {
     let server = Server::start();
     let (shop, _) = lively_shop(&server);
     let filters = json!({

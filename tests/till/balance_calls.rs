@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{Server, id_of_nothing, merged};
 
 #[test]
-fn topups_are_listed_newest_first_and_found_by_either_identifier() {
+fn topups_are_listed_newest_first_and_found_by_both_ids() {
     let server = Server::start();
     let shop = server.shop();
     let add = |body: Value| server.admin("add-topup", &body).id();
@@ -37,7 +37,7 @@ fn topups_are_listed_newest_first_and_found_by_either_identifier() {
 }
 
 #[test]
-fn an_invoice_is_charged_once_and_may_take_the_balance_below_zero() {
+fn an_invoice_is_charged_once_and_may_overdraw_the_balance() {
     let server = Server::start();
     let shop = server.shop();
     let charge =

@@ -1,4 +1,4 @@
-//! Many calls at once: each thing happens once.
+//! Many calls at once: each change happens once.
 
 use std::sync::Barrier;
 use std::thread;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use actix_web::body::to_bytes;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Backstage, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, Backstage, Server, Shop, id_of_nothing};
 
 /// Callers at once.
 const CALLERS: usize = 200;
 
 /// The answers of calls that all start at the same moment.
-fn at_once<T: Sync>(inputs: &[T], call: impl Fn(&T) -> Answer + Sync) -> Vec<Answer> {
+fn at_once<T: Sync>(inputs: &[T], call: impl Fn(&T) -> ApiAnswer + Sync) -> Vec<ApiAnswer> {
     let start = Barrier::new(inputs.len());
     thread::scope(|scope| {
         let callers: Vec<_> = inputs
@@ -31,8 +31,8 @@ fn at_once<T: Sync>(inputs: &[T], call: impl Fn(&T) -> Answer + Sync) -> Vec<Ans
 
 /// The payment of the only successful answer; the others.
 #[track_caller]
-fn the_winner(answers: Vec<Answer>) -> (String, Vec<Answer>) {
-    let (mut winners, losers): (Vec<Answer>, Vec<Answer>) =
+fn the_winner(answers: Vec<ApiAnswer>) -> (String, Vec<ApiAnswer>) {
+    let (mut winners, losers): (Vec<ApiAnswer>, Vec<ApiAnswer>) =
         answers.into_iter().partition(|answer| answer.status == 200);
     assert_eq!(winners.len(), 1, "exactly one payment");
     (winners.remove(0).id(), losers)
@@ -50,7 +50,7 @@ fn assert_only(shop: &Shop, payment: &str, minor: u64) {
 }
 
 #[test]
-fn of_200_sessions_at_once_with_one_external_id_exactly_one_pays_and_the_others_stay_usable() {
+fn of_200_sessions_with_one_external_id_exactly_one_pays() {
     let server = Server::start();
     let shop = server.shop();
     let token = shop.token_of(crate::harness::CARD, "MULTIPLE");
@@ -70,7 +70,7 @@ fn of_200_sessions_at_once_with_one_external_id_exactly_one_pays_and_the_others_
 }
 
 #[test]
-fn of_200_calls_at_once_with_one_session_exactly_one_pays_and_the_others_learn_which() {
+fn of_200_calls_with_one_session_exactly_one_pays() {
     let server = Server::start();
     let shop = server.shop();
     let session = shop.session(100);
@@ -87,7 +87,7 @@ fn of_200_calls_at_once_with_one_session_exactly_one_pays_and_the_others_learn_w
 }
 
 #[test]
-fn one_idempotency_key_100_times_at_once_is_one_payment_and_100_equal_answers() {
+fn one_idempotency_key_100_times_at_once_is_one_payment() {
     let server = Server::start();
     let shop = server.shop();
     let body = shop.initiation(&shop.session(100), 100);
@@ -102,7 +102,7 @@ fn one_idempotency_key_100_times_at_once_is_one_payment_and_100_equal_answers() 
 }
 
 #[test]
-fn one_idempotency_key_at_once_with_different_bodies_is_one_payment_and_the_others_are_refused() {
+fn one_key_at_once_with_different_bodies_is_one_payment() {
     let server = Server::start();
     let shop = server.shop();
     let session = shop.session(100);
@@ -121,7 +121,7 @@ fn one_idempotency_key_at_once_with_different_bodies_is_one_payment_and_the_othe
 }
 
 #[test]
-fn of_100_selections_at_once_of_a_single_use_token_exactly_one_gets_a_session() {
+fn of_100_selections_of_a_single_use_token_one_gets_a_session() {
     let server = Server::start();
     let shop = server.shop();
     let body = json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": shop.token_of(crate::harness::CARD, "SINGLE") });
@@ -182,7 +182,7 @@ fn many_merchants_at_once_each_get_their_own_payment() {
 }
 
 #[actix_web::test]
-async fn a_merchant_whose_creation_lost_its_caller_before_it_was_durable_is_the_one_that_the_next_call_finds() {
+async fn a_merchant_whose_creator_was_lost_is_found_by_the_next_call() {
     let stage = Backstage::start();
     let body = json!({ "name": "Shop", "currency": "THB" });
     stage.store().hold_appends();
@@ -204,7 +204,7 @@ async fn a_merchant_whose_creation_lost_its_caller_before_it_was_durable_is_the_
     assert_eq!(merchants["page"].as_array().map(Vec::len), Some(1));
 }
 
-/// Whether a call has not been answered after this time, in which it goes on.
+/// Polls a call for this time. True when it has not been answered by then.
 async fn goes_on_for(call: &mut (impl Future + Unpin), time: Duration) -> bool {
     actix_web::rt::time::timeout(time, call).await.is_err()
 }

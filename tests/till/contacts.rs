@@ -14,7 +14,7 @@ use crate::harness::{CARD, Server, Shop, id_of_nothing, merged};
 
 const OTHER_CARD: &str = "5555555555554444";
 
-/// The time for which removals are gathered before the files are written anew, and some for that.
+/// The time for which removals are collected before the files are rewritten, and some for that.
 const GATHERED: Duration = Duration::from_secs(8);
 
 /// The time in which a key must have left the files.
@@ -73,7 +73,7 @@ fn a_contact_is_added_found_listed_changed_and_removed() {
 }
 
 #[test]
-fn what_another_contact_has_is_a_conflict_that_names_it() {
+fn contact_data_of_another_contact_is_a_conflict_that_names_it() {
     let server = Server::start();
     let shop = server.shop();
     let id = add(&shop, &ada());
@@ -125,7 +125,7 @@ fn a_saved_card_is_found_listed_made_the_default_and_forgotten() {
 }
 
 #[test]
-fn a_forgotten_card_pays_no_more_and_sessions_with_it_are_gone() {
+fn a_forgotten_card_and_its_sessions_cannot_pay() {
     let server = Server::start();
     let shop = server.shop();
     add(&shop, &ada());
@@ -164,7 +164,7 @@ fn a_token_is_saved_for_several_uses_only_and_a_known_card_once() {
     assert_eq!((&paid["status"], &card(&shop, &saved)["expiration_date"]), (&json!("SUCCESSFUL"), &json!("12/49")));
 }
 
-/// The values under the vault's keys of customers, of a server that is stopped.
+/// The values of the vault's rows of customers' keys, of a stopped server.
 fn keys_of_customers(data: &Path) -> Vec<Vec<u8>> {
     let store = StoppedStore::open(&EngineOptions::new(data)).expect("it is stopped");
     let rows = store.scan(Family::Vault, &[], &[0xff; 40], Direction::Forward, usize::MAX).expect("readable");
@@ -172,7 +172,7 @@ fn keys_of_customers(data: &Path) -> Vec<Vec<u8>> {
     rows.into_iter().filter(|(key, _)| is_of_customer(key)).map(|(_, value)| value).collect()
 }
 
-/// The files below a directory that have one of the texts.
+/// The files below a directory that contain one of the texts.
 fn files_with(directory: &Path, texts: &[&[u8]]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).expect("readable").flatten() {
@@ -205,14 +205,14 @@ fn a_removed_contact_is_in_no_file_and_payments_stay() {
     assert_eq!(keys.len(), 1, "of the one customer");
     server.restart();
     let shop = shop.on(&server);
-    // The actor has rows with the person in memory, which must not bring the person back.
+    // The actor has rows with the person in memory, which must not restore the person.
     shop.call("find-payment", &json!({ "payment_id": pending })).ok();
     shop.call("update-contact", &json!({ "contact_id": "ada", "contact_name": "Ada King Lovelace" })).ok();
     assert_eq!(shop.call("remove-contact", &json!({ "contact_id": "ada" })).ok(), true);
     shop.call("capture-payment", &json!({ "payment_id": pending })).ok();
     let deadline = Instant::now() + PURGE_PATIENCE;
     let sealed = [keys[0].as_slice()];
-    // A file that is replaced while it is looked for is in neither look.
+    // A file that is replaced during the search may be missed, so the search is repeated.
     std::thread::sleep(GATHERED);
     while !files_with(server.data(), &sealed).is_empty() || !files_with(server.data(), &sealed).is_empty() {
         assert!(Instant::now() < deadline, "the key is still in {:?}", files_with(server.data(), &sealed));

@@ -80,7 +80,7 @@ fn a_dispute_shows_in_the_payment_the_ledger_and_the_events() {
 }
 
 #[test]
-fn a_dispute_that_is_lost_charges_back_and_reverses_what_is_lost_as_a_whole() {
+fn a_lost_dispute_charges_back_and_reverses_a_whole_loss() {
     let server = Server::start();
     let shop = server.shop_with(json!({ "name": "Café Siam", "currency": "THB", "settlement_delay_seconds": 0 }));
     let payment = shop.pay(10_000);
@@ -213,7 +213,7 @@ fn disputes_are_listed_newest_first_by_status_and_payment() {
 }
 
 #[test]
-fn wrong_calls_about_disputes_say_what_is_wrong() {
+fn wrong_calls_about_disputes_are_refused_with_the_fault() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(100);
@@ -260,7 +260,7 @@ fn a_dispute_outlives_a_killed_server_and_takes_evidence_then() {
 }
 
 #[test]
-fn the_interest_that_a_merchant_bears_is_an_entry_beside_its_capture() {
+fn interest_that_a_merchant_bears_is_an_entry_of_its_own() {
     let server = Server::start();
     let shop = server.shop();
     let more = json!({ "interest_bearer": "merchant" });

@@ -1,4 +1,4 @@
-//! The documents say what the program does: each name and number that must stand in one does.
+//! The documents agree with the program: they contain each required name and number.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +37,7 @@ fn rows(document: &str) -> Vec<Vec<String>> {
     document.lines().filter_map(cells).collect()
 }
 
-/// Whether a table of the document has a row that begins with these cells.
+/// Checks that a table of the document has a row that begins with these cells.
 #[track_caller]
 fn assert_row(rows: &[Vec<String>], cells: &[&str]) {
     let begins = |row: &Vec<String>| row.len() >= cells.len() && row.iter().zip(cells).all(|(cell, want)| cell == want);
@@ -45,7 +45,7 @@ fn assert_row(rows: &[Vec<String>], cells: &[&str]) {
 }
 
 #[test]
-fn every_family_and_every_table_with_its_tag_stands_in_the_storage_format() {
+fn the_storage_format_has_every_family_and_every_table() {
     let rows = rows(&document("storage-format.md"));
     for family in Family::ALL {
         assert_row(&rows, &[family.name()]);
@@ -56,7 +56,7 @@ fn every_family_and_every_table_with_its_tag_stands_in_the_storage_format() {
 }
 
 #[test]
-fn every_kind_of_vault_key_stands_in_the_storage_format() {
+fn the_storage_format_has_every_kind_of_vault_key() {
     let merchant = MerchantId::from_bytes([1; 16]);
     let number = |of| VaultKey::CardNumber { merchant, of };
     let subject = |subject| VaultKey::SubjectKey { merchant, subject };
@@ -86,7 +86,7 @@ fn every_kind_of_vault_key_stands_in_the_storage_format() {
 }
 
 #[test]
-fn every_format_number_stands_in_the_storage_format() {
+fn the_storage_format_has_every_format_number() {
     let rows = rows(&document("storage-format.md"));
     for (what, constant, number) in [
         ("keys and records", "engine::FORMAT", FORMAT),
@@ -109,7 +109,7 @@ fn every_format_number_stands_in_the_storage_format() {
 }
 
 #[test]
-fn every_shape_on_disk_stands_in_the_storage_format() {
+fn the_storage_format_has_every_shape_on_disk() {
     let document = document("storage-format.md");
     let mut names = BTreeSet::new();
     let folders = ["storage/src/shapes", "storage/src/deliveries", "actors/sandbox/src/book"];
@@ -123,13 +123,13 @@ fn every_shape_on_disk_stands_in_the_storage_format() {
     }
 }
 
-/// Whether a word is the name of a shape: `PaymentV1`, but not a version that documentation makes up.
+/// True when a word is the name of a shape such as `PaymentV1`, but not an invented version of a documentation.
 fn is_shape(word: &str) -> bool {
     word.len() > 2 && word.starts_with(|letter: char| letter.is_ascii_uppercase()) && word.ends_with("V1")
 }
 
 #[test]
-fn every_error_code_stands_in_the_errors_with_both_of_its_statuses() {
+fn the_errors_have_every_code_with_both_of_its_statuses() {
     let rows = rows(&document("errors.md"));
     for code in Code::ALL {
         let status = |form: Form| form.render(&ApiError::new(*code, "m")).status.as_u16().to_string();
@@ -138,7 +138,7 @@ fn every_error_code_stands_in_the_errors_with_both_of_its_statuses() {
 }
 
 #[test]
-fn every_failure_code_stands_in_the_documents() {
+fn the_documents_have_every_failure_code() {
     let sandbox = document("sandbox.md");
     for reason in DeclineReason::ALL {
         let code = snake_case(&format!("{reason:?}"));
@@ -159,7 +159,7 @@ fn snake_case(name: &str) -> String {
 }
 
 #[test]
-fn a_card_of_the_sandboxs_document_fails_with_the_code_that_stands_beside_it() {
+fn a_card_of_the_document_fails_with_its_documented_code() {
     let server = Server::start();
     let shop = server.shop();
     let is_number = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -174,7 +174,7 @@ fn a_card_of_the_sandboxs_document_fails_with_the_code_that_stands_beside_it() {
 }
 
 #[test]
-fn every_setting_stands_in_the_operations_with_its_default() {
+fn the_operations_have_every_setting_with_its_default() {
     let rows = rows(&document("operations.md"));
     let configuration = Configuration::from_layers(Layers::new()).expect("the defaults are usable");
     let mut settings = 0;
@@ -194,7 +194,7 @@ fn every_setting_stands_in_the_operations_with_its_default() {
 }
 
 #[test]
-fn every_metric_stands_in_the_operations() {
+fn the_operations_have_every_metric() {
     let server = Server::start();
     server.shop().pay(100);
     let metrics = server.admin_client().get("/metrics").body;

@@ -1,16 +1,16 @@
-//! Pages without entries: who paged past an end finds the way back. Contract, section 6.
+//! Pages without entries: a caller that paged past an end finds the way back. Contract, section 6.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Server, Shop, merged};
 
-/// A list of five entries at least: how it is called, and the member by which its entries are told apart.
-struct List<'a> {
-    call: Box<dyn Fn(&Value) -> Answer + 'a>,
+/// A list of at least five entries: its call, and the member that identifies its entries.
+struct PagedList<'a> {
+    call: Box<dyn Fn(&Value) -> ApiAnswer + 'a>,
     id: &'static str,
 }
 
-impl List<'_> {
+impl PagedList<'_> {
     fn page(&self, body: &Value) -> Value {
         (self.call)(body).ok()
     }
@@ -25,9 +25,9 @@ impl List<'_> {
         let all = self.ids(&self.page(&json!({})));
         assert!(all.len() >= 5, "{}: {all:?}", self.id);
         let (newest, oldest) = (self.cursor_at(0), self.cursor_at(all.len() - 1));
-        let behind = self.page(&json!({ "after": oldest, "per_page": 2 }));
-        assert_eq!((self.ids(&behind).len(), &behind["next"]), (0, &Value::Null), "{}", self.id);
-        let last = self.page(&behind["previous"]);
+        let past_the_end = self.page(&json!({ "after": oldest, "per_page": 2 }));
+        assert_eq!((self.ids(&past_the_end).len(), &past_the_end["next"]), (0, &Value::Null), "{}", self.id);
+        let last = self.page(&past_the_end["previous"]);
         assert_eq!(self.ids(&last), all[all.len() - 2..], "{}", self.id);
         assert_eq!(last["next"], Value::Null);
         let before = self.page(&json!({ "before": newest, "per_page": 2 }));
@@ -51,8 +51,8 @@ impl List<'_> {
     }
 }
 
-fn of_shop<'a>(shop: &'a Shop, endpoint: &'a str, id: &'static str) -> List<'a> {
-    List { call: Box::new(move |body| shop.call(endpoint, body)), id }
+fn of_shop<'a>(shop: &'a Shop, endpoint: &'a str, id: &'static str) -> PagedList<'a> {
+    PagedList { call: Box::new(move |body| shop.call(endpoint, body)), id }
 }
 
 /// Fills every list of a merchant.
@@ -68,7 +68,7 @@ fn fill(server: &Server, shop: &Shop) {
 }
 
 #[test]
-fn a_page_without_entries_leads_back_to_the_page_that_its_cursor_came_from() {
+fn an_empty_page_leads_back_to_the_page_of_its_cursor() {
     let server = Server::start();
     let shop = server.shop();
     fill(&server, &shop);
@@ -83,17 +83,17 @@ fn a_page_without_entries_leads_back_to_the_page_that_its_cursor_came_from() {
     ] {
         of_shop(&shop, endpoint, id).leads_back();
     }
-    List { call: Box::new(|body| server.admin("list-merchants", body)), id: "merchant_id" }.leads_back();
+    PagedList { call: Box::new(|body| server.admin("list-merchants", body)), id: "merchant_id" }.leads_back();
     let filter = json!({ "activity_type": "payment_captured" });
     let call = |body: &Value| shop.call("list-activity-logs", &merged(&filter, body));
-    List { call: Box::new(call), id: "activity_log_id" }.leads_back();
+    PagedList { call: Box::new(call), id: "activity_log_id" }.leads_back();
     let past = json!({ "activity_type": "user_removed", "after": format!("act_7{}", "z".repeat(25)) });
     let empty = json!({ "previous": null, "page": [], "next": null });
     assert_eq!(shop.call("list-activity-logs", &past).ok(), empty, "nothing passes the filter on either side");
 }
 
 #[test]
-fn a_page_whose_entries_have_vanished_leads_back() {
+fn a_page_whose_entries_were_removed_leads_back() {
     let server = Server::start();
     let shop = server.shop();
     let put = |key: &str| drop(shop.call("sync-metadata", &json!({ "key": key, "metadata": {} })).ok());
@@ -119,11 +119,11 @@ fn a_page_of_a_set_without_items_leads_back() {
     shop.call("sync-metadata", &json!({ "key": "k", "metadata": [0, 1, 2, 3] })).ok();
     let page =
         |body: &Value| shop.call("retrieve-metadata", &merged(&json!({ "key": "k", "data_only": true }), body)).ok();
-    // First of an array, then of the set that it becomes.
+    // The list is first one of an array, then one of the set that the array becomes.
     for _ in 0..2 {
-        let behind = page(&json!({ "after": 3, "per_page": 2 }));
-        assert_eq!((&behind["page"], &behind["next"]), (&json!([]), &Value::Null));
-        assert_eq!(page(&behind["previous"])["page"], json!([2, 3]));
+        let past_the_end = page(&json!({ "after": 3, "per_page": 2 }));
+        assert_eq!((&past_the_end["page"], &past_the_end["next"]), (&json!([]), &Value::Null));
+        assert_eq!(page(&past_the_end["previous"])["page"], json!([2, 3]));
         let before = page(&json!({ "before": 0, "per_page": 2 }));
         assert_eq!((&before["page"], &before["previous"]), (&json!([]), &Value::Null));
         assert_eq!(page(&before["next"])["page"], json!([0, 1]));

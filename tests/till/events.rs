@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, id_of_nothing};
 
-/// The merchant's events once there are so many, oldest first.
+/// The merchant's events, oldest first, once there are `count` of them.
 fn events(shop: &Shop, count: usize) -> Vec<Value> {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
@@ -27,7 +27,7 @@ fn names(events: &[Value]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn events_are_numbered_without_a_gap_and_each_is_found_as_it_is_listed() {
+fn events_are_numbered_without_a_gap_and_found_as_listed() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     let paid = shop.pay(500);
@@ -67,7 +67,7 @@ fn events_are_numbered_without_a_gap_and_each_is_found_as_it_is_listed() {
 }
 
 #[test]
-fn events_are_filtered_by_kind_payment_and_time_and_paged_with_their_filters() {
+fn events_are_filtered_and_paged_with_their_filters() {
     let server = Server::start();
     let shop = server.shop();
     let paid: Vec<String> = (1..=5).map(|minor| shop.pay(minor)).collect();

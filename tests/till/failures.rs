@@ -1,4 +1,4 @@
-//! What a caller sees when the server fails: contract, section 1.
+//! The answers to a caller when the server fails: contract, section 1.
 
 use serde_json::{Value, json};
 use till_domain::ids::{MerchantId, TokenId};
@@ -6,7 +6,7 @@ use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 use till_storage::vault::{CardNumberOf, VaultKey};
 
-use crate::harness::{Answer, CARD, Stage};
+use crate::harness::{ApiAnswer, CARD, Stage};
 
 /// The media type of RFC 9457.
 const PROBLEM: &str = "application/problem+json";
@@ -16,7 +16,7 @@ fn stage() -> Stage {
 }
 
 #[track_caller]
-fn is_unavailable(answer: &Answer, outcome: &str) {
+fn is_unavailable(answer: &ApiAnswer, outcome: &str) {
     assert_eq!((answer.status, answer.code()), (503, "UNAVAILABLE"), "{}", answer.body);
     assert_eq!(answer.body.as_array().map(Vec::len), Some(3), "a triple: {}", answer.body);
     assert_eq!(answer.details(), json!({ "outcome": outcome }));
@@ -25,11 +25,11 @@ fn is_unavailable(answer: &Answer, outcome: &str) {
 }
 
 #[test]
-fn a_failure_that_nobody_expected_is_unhandled_error_says_nothing_of_itself_and_stops_nothing() {
+fn an_unexpected_failure_reveals_nothing_and_stops_nothing() {
     let stage = stage();
     let shop = stage.shop();
     let session = json!({ "payment_session_id": shop.session(100) });
-    let calls: [&dyn Fn() -> Answer; 3] =
+    let calls: [&dyn Fn() -> ApiAnswer; 3] =
         [&|| shop.call("get-balance", &json!({})), &|| shop.sdk("check-status", &session), &|| {
             stage.admin("create-merchant", &json!({ "name": "New", "currency": "USD" }))
         }];
@@ -48,7 +48,7 @@ fn a_failure_that_nobody_expected_is_unhandled_error_says_nothing_of_itself_and_
 }
 
 #[test]
-fn a_write_that_fails_is_not_done_and_the_next_call_finds_nothing_of_it() {
+fn a_failed_write_is_not_done_and_leaves_nothing() {
     let stage = stage();
     let shop = stage.shop();
     let session = shop.session(100);
@@ -75,7 +75,7 @@ fn a_write_that_ends_uncertain_is_unknown() {
 }
 
 #[test]
-fn a_card_whose_number_the_vault_no_longer_has_fails_the_payment_with_its_own_code() {
+fn a_card_that_the_vault_has_lost_fails_with_its_own_code() {
     let stage = stage();
     let shop = stage.shop();
     let token = shop.token_of(CARD, "MULTIPLE");

@@ -1,11 +1,11 @@
-//! The one path that everything else is about: a customer pays, and everything says so.
+//! The main path: a customer pays, and every list and balance shows the payment.
 
 use serde_json::json;
 
 use crate::harness::Server;
 
 #[test]
-fn a_card_payment_is_captured_and_the_ledger_and_the_activity_log_say_so() {
+fn a_captured_payment_shows_in_the_ledger_and_the_activity() {
     let server = Server::start();
     let shop = server.shop();
     let payment_id = shop.initiate(&shop.session(10_000), 10_000, &json!({ "external_id": "order-1" })).id();

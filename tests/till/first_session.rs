@@ -1,4 +1,4 @@
-//! The session that a demo server prints, pasted into shells as it is.
+//! The session that a demo server prints, pasted into shells without a change.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Demo {
         String::from_utf8(output.stdout).expect("it is text")
     }
 
-    /// Pastes it, and looks at the four answers that it shows.
+    /// Pastes the session, and checks the four answers that it shows.
     #[track_caller]
     fn is_a_payment_in(&self, shell: &str, options: &[&str]) {
         let shown = self.pasted_into(shell, options);
@@ -64,7 +64,7 @@ impl Demo {
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        let _gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _reaped = self.child.wait();
     }
 }
@@ -78,7 +78,7 @@ fn is_there(shell: &str) -> bool {
 }
 
 #[test]
-fn the_printed_session_is_a_payment_when_it_is_pasted_into_bash_or_zsh() {
+fn the_printed_session_pays_when_it_is_pasted_into_a_shell() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let demo = Demo::start(&Start::default(), &place.path().join("data"));
     demo.pasted_into("bash", &["-n"]);
@@ -91,7 +91,7 @@ fn the_printed_session_is_a_payment_when_it_is_pasted_into_bash_or_zsh() {
 }
 
 #[test]
-fn under_tls_the_printed_session_speaks_it_and_trusts_the_server() {
+fn under_tls_the_printed_session_trusts_the_server() {
     let (place, pair) = (TempDir::new().expect("a temporary directory can be made"), Pair::new());
     let demo = Demo::start(&pair.start(), &place.path().join("data"));
     assert!(demo.session.starts_with("TILL=https://127.0.0.1:"), "{}", demo.session);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, id_of_nothing};
 
-/// Every call of a merchant and of a device that changes something, with arguments that it takes.
+/// Every call of a merchant and of a device that changes something, with valid arguments.
 fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     let joined = |email: &str| {
         let invitation = shop.call("invite-user", &json!({ "email": email })).id();
@@ -24,7 +24,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     let connected = || shop.call("connect-webhook", &webhook).ok()["webhook_id"].clone();
     let stopped = connected();
     shop.call("disconnect-webhook", &json!({ "webhook_id": stopped })).ok();
-    // Settles at once, so that a payout is covered.
+    // The payment settles at once, so that the balance covers a payout.
     shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
     let contact = || shop.call("add-contact", &json!({ "contact_name": "Ada" })).id();
     let card = || {
@@ -34,7 +34,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         json!({ "contact_id": contact_id, "card_id": card_id })
     };
     let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
-    // Disputed as soon as it is captured.
+    // The payment is disputed as soon as it is captured.
     let disputed = || {
         shop.settled(&shop.initiate(&shop.session_of("4000000000000259", 100), 100, &json!({})).id());
         shop.call("list-disputes", &json!({})).ok()["page"][0]["dispute_id"].clone()
@@ -74,12 +74,12 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Calls under one name for all, which is one for each endpoint.
-fn named(shop: &Shop, (package, endpoint, body): &(&str, &str, Value)) -> Answer {
+/// Calls with the same key for all endpoints: each endpoint has keys of its own.
+fn named(shop: &Shop, (package, endpoint, body): &(&str, &str, Value)) -> ApiAnswer {
     shop.client().idempotency_key("one-name-for-all").post(&format!("/{package}/{endpoint}"), body)
 }
 
-/// The endpoints that say that they take a name.
+/// The endpoints that declare an Idempotency-Key.
 fn declared(server: &Server) -> BTreeSet<String> {
     let mut declared = BTreeSet::new();
     for package in ["merchants", "sdk"] {
@@ -95,13 +95,13 @@ fn declared(server: &Server) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_before_over_a_crash() {
+fn every_change_is_done_once_under_its_key_over_a_crash() {
     let mut server = Server::start();
     let shop = server.shop();
     let calls = calls(&shop);
     let listed: BTreeSet<String> = calls.iter().map(|(package, endpoint, _)| format!("{package}/{endpoint}")).collect();
     assert_eq!(declared(&server), listed, "this test must call each endpoint that takes a key");
-    let first: Vec<Answer> = calls.iter().map(|call| named(&shop, call)).collect();
+    let first: Vec<ApiAnswer> = calls.iter().map(|call| named(&shop, call)).collect();
     for (answer, call) in first.iter().zip(&calls) {
         assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, None), "{call:?}: {}", answer.body);
     }
@@ -126,7 +126,7 @@ fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_
 }
 
 #[test]
-fn every_call_that_changes_something_refuses_another_body_under_the_same_key() {
+fn every_change_refuses_another_body_under_the_same_key() {
     let server = Server::start();
     let shop = server.shop();
     for call in calls(&shop) {
@@ -154,7 +154,7 @@ fn another(value: &Value) -> Value {
 }
 
 #[test]
-fn a_key_is_1_to_255_characters_on_every_call_and_its_fault_comes_with_those_of_the_body() {
+fn a_key_is_1_to_255_characters_and_its_faults_join_the_others() {
     let server = Server::start();
     let shop = server.shop();
     for (package, endpoint, body) in calls(&shop) {

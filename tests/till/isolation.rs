@@ -1,10 +1,10 @@
-//! What belongs to one merchant is to another exactly like something that does not exist.
+//! To a merchant, an object of another merchant looks exactly like one that does not exist.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop, id_of_nothing, merged};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, id_of_nothing, merged};
 
-/// A merchant with one of everything.
+/// A merchant with one object of every kind.
 struct Rich {
     shop: Shop,
     payment: String,
@@ -37,15 +37,15 @@ impl Rich {
     }
 }
 
-/// Checks that a foreign id is answered exactly like one of nothing: status, code, message and details.
+/// Checks that the answer to a foreign id is the same as that to an unknown one: status, code, message and details.
 #[track_caller]
-fn assert_same(foreign: &str, call: impl Fn(&str) -> Answer) -> Answer {
+fn assert_same(foreign: &str, call: impl Fn(&str) -> ApiAnswer) -> ApiAnswer {
     let (of_foreign, of_nothing) = (call(foreign), call(&id_of_nothing(foreign)));
     assert_eq!((of_foreign.status, &of_foreign.body), (of_nothing.status, &of_nothing.body), "{foreign}");
     of_foreign
 }
 
-/// Two merchants: the one who owns everything, and the one who tries.
+/// Two merchants: the owner of the objects, and the one that calls.
 fn owner_and_other(server: &Server) -> (Rich, Shop) {
     let owner = Rich::new(server);
     let other = server.shop();
@@ -140,7 +140,7 @@ fn a_token_may_be_selected_by_any_installation_of_its_merchant() {
 }
 
 #[test]
-fn an_installation_of_another_merchant_is_unknown_under_this_one_and_this_one_under_it() {
+fn an_installation_is_unknown_under_another_merchant() {
     let server = Server::start();
     let (owner, other) = owner_and_other(&server);
     let session = json!({ "payment_session_id": owner.session });
@@ -164,7 +164,7 @@ fn an_installation_of_another_merchant_is_unknown_under_this_one_and_this_one_un
 }
 
 #[test]
-fn a_cursor_of_another_merchant_stands_for_its_place_in_time_and_reveals_nothing() {
+fn a_foreign_cursor_is_only_a_time_and_reveals_nothing() {
     let server = Server::start();
     let (owner, other) = owner_and_other(&server);
     for (endpoint, cursor) in [("balance-history", &owner.entry), ("list-activity-logs", &owner.activity)] {
@@ -176,9 +176,9 @@ fn a_cursor_of_another_merchant_stands_for_its_place_in_time_and_reveals_nothing
     }
 }
 
-/// The answer with the word for a cursor that lies right beside the one that was asked for: a page without entries leads
-/// back by it, and it tells nothing that the caller did not send.
-fn beside_named(mut answer: Answer, asked: &str) -> Answer {
+/// The answer with a placeholder for the cursor directly beside the one of the call: a page without entries leads back
+/// by it, and it reveals nothing that the caller did not send.
+fn beside_named(mut answer: ApiAnswer, asked: &str) -> ApiAnswer {
     for (neighbour, cursor) in [("previous", "before"), ("next", "after")] {
         let found = answer.body[neighbour][cursor].as_str();
         if found.is_some_and(|found| found[..found.len() - 5] == asked[..asked.len() - 5]) {
@@ -202,7 +202,7 @@ fn lists_and_the_balance_are_the_merchants_own() {
 }
 
 #[test]
-fn an_operators_call_for_one_merchant_does_not_reach_another_ones_key() {
+fn an_operators_call_does_not_reach_another_merchants_key() {
     let server = Server::start();
     let (owner, other) = owner_and_other(&server);
     let revoke = |id: &str| server.admin("revoke-key", &json!({ "merchant_id": other.merchant_id, "key_id": id }));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, Server, Shop, id_of_nothing};
 
 fn generated(shop: &Shop, name: &str) -> (String, String) {
     let made = shop.call("generate-key", &json!({ "name": name })).ok();
@@ -10,7 +10,7 @@ fn generated(shop: &Shop, name: &str) -> (String, String) {
     (text("key_id"), text("key"))
 }
 
-fn call_with(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
+fn call_with(server: &Server, key: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.client().bearer(key).post(&format!("/merchants/{endpoint}"), body)
 }
 
@@ -47,7 +47,7 @@ fn a_repeated_call_under_an_idempotency_key_shows_the_same_key() {
 }
 
 #[test]
-fn a_repeated_call_answers_as_the_first_was_also_when_the_key_was_renamed_since() {
+fn a_repeated_call_has_the_first_answer_also_after_a_rename() {
     let server = Server::start();
     let shop = server.shop();
     let generate =

@@ -26,7 +26,7 @@ fn payments_are_listed_newest_first_as_find_payment_shows_them() {
 }
 
 #[test]
-fn pages_go_on_and_back_without_gaps_while_payments_are_made() {
+fn pages_have_no_gaps_both_ways_while_payments_are_made() {
     let server = Server::start();
     let shop = server.shop();
     let mut made: Vec<String> = (1..=5).map(|minor| shop.pay(minor)).collect();

@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, id_of_nothing, merged};
 
-/// How many entries a list is given before it is paged through.
+/// The number of entries that a list gets before it is paged through.
 const ENTRIES: usize = 300;
 
-/// A list: its endpoint, the member that is its id, and how one more entry is made.
-struct List {
+/// A list: its endpoint, the member with the id of an entry, and the call that adds an entry.
+struct GrowingList {
     endpoint: &'static str,
     id: &'static str,
     write: fn(&Server, &Shop, usize),
 }
 
-const HISTORY: List = List { endpoint: "balance-history", id: "entry_id", write: top_up };
-const ACTIVITY: List = List { endpoint: "list-activity-logs", id: "activity_log_id", write: pay };
+const HISTORY: GrowingList = GrowingList { endpoint: "balance-history", id: "entry_id", write: top_up };
+const ACTIVITY: GrowingList = GrowingList { endpoint: "list-activity-logs", id: "activity_log_id", write: pay };
 
 fn top_up(server: &Server, shop: &Shop, number: usize) {
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": number + 1 })).ok();
@@ -31,16 +31,16 @@ fn pay(_: &Server, shop: &Shop, _: usize) {
     shop.settled(&payment.id());
 }
 
-/// Tells a writer to stop when dropped, also by a failed assertion: the scope waits for it.
-struct Stop<'a>(&'a AtomicBool);
+/// Stops a writer when it is dropped, also by a failed assertion, because the scope waits for the writer.
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Stop<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-impl List {
+impl GrowingList {
     fn fill(&self, server: &Server, shop: &Shop, entries: usize) {
         thread::scope(|scope| {
             for part in 0..4 {
@@ -55,7 +55,7 @@ impl List {
         entries.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
     }
 
-    /// The first page's ids and those of every page that `member` leads to, each page by itself.
+    /// The ids of the first page and of every page that `member` leads to, page by page.
     fn pages(&self, shop: &Shop, from: &Value, member: &str) -> Vec<Vec<String>> {
         let mut page = shop.call(self.endpoint, from).ok();
         let mut pages = vec![self.ids(&page)];
@@ -74,7 +74,7 @@ impl List {
         assert_eq!(before.len(), ENTRIES);
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
-            let stop = Stop(&done);
+            let stop = StopOnDrop(&done);
             let writer = scope.spawn(|| {
                 let mut number = ENTRIES;
                 while !done.load(Ordering::Relaxed) {
@@ -106,17 +106,17 @@ impl List {
 }
 
 #[test]
-fn paging_the_balance_history_both_ways_skips_and_repeats_nothing_while_others_write() {
+fn the_balance_history_pages_completely_while_others_write() {
     HISTORY.paged_both_ways_while_others_write();
 }
 
 #[test]
-fn paging_the_activity_log_both_ways_skips_and_repeats_nothing_while_others_write() {
+fn the_activity_log_pages_completely_while_others_write() {
     ACTIVITY.paged_both_ways_while_others_write();
 }
 
 #[test]
-fn next_and_previous_are_the_whole_body_of_the_call_for_the_neighbouring_page() {
+fn next_and_previous_are_whole_bodies_for_their_pages() {
     let server = Server::start();
     let shop = server.shop();
     HISTORY.fill(&server, &shop, 10);
@@ -135,7 +135,7 @@ fn next_and_previous_are_the_whole_body_of_the_call_for_the_neighbouring_page() 
 }
 
 #[test]
-fn a_page_that_ends_with_the_oldest_entry_has_no_next_also_when_it_is_full() {
+fn the_page_with_the_oldest_entry_has_no_next() {
     let server = Server::start();
     let shop = server.shop();
     HISTORY.fill(&server, &shop, 8);
@@ -182,7 +182,7 @@ fn a_page_has_25_entries_unless_1_to_100_are_asked_for() {
     }
 }
 
-/// A merchant whose activity log has so many entries.
+/// A merchant whose activity log has `entries` entries.
 fn invited(server: &Server, entries: usize) -> Shop {
     let shop = server.shop();
     for number in 0..entries {
@@ -192,7 +192,7 @@ fn invited(server: &Server, entries: usize) -> Shop {
 }
 
 #[test]
-fn a_page_of_the_activity_log_has_25_entries_unless_1_to_100_are_asked_for() {
+fn an_activity_page_has_25_entries_unless_1_to_100_are_asked() {
     let server = Server::start();
     let shop = invited(&server, 103);
     let size = |body: Value| ACTIVITY.ids(&shop.call("list-activity-logs", &body).ok()).len();
@@ -204,7 +204,7 @@ fn a_page_of_the_activity_log_has_25_entries_unless_1_to_100_are_asked_for() {
 }
 
 #[test]
-fn after_and_before_answer_the_entries_of_the_activity_log_next_to_the_cursor() {
+fn after_and_before_answer_the_entries_next_to_the_cursor() {
     let server = Server::start();
     let shop = invited(&server, 10);
     let all = ACTIVITY.ids(&shop.call("list-activity-logs", &json!({})).ok());
@@ -258,7 +258,7 @@ fn cursors_are_ids_of_the_list_and_one_at_a_time() {
 }
 
 #[test]
-fn a_cursor_of_nothing_stands_for_its_place_in_time() {
+fn an_unknown_cursor_stands_for_its_time() {
     let server = Server::start();
     let shop = server.shop();
     HISTORY.fill(&server, &shop, 3);
@@ -273,7 +273,7 @@ fn a_cursor_of_nothing_stands_for_its_place_in_time() {
 }
 
 #[test]
-fn lists_are_empty_before_anything_happened_and_the_history_needs_a_balance() {
+fn lists_are_empty_at_first_and_the_history_needs_a_balance() {
     let server = Server::start();
     let merchant_id = server.admin("create-merchant", &json!({ "name": "New", "currency": "USD" })).id();
     let named = json!({ "merchant_id": merchant_id });
@@ -315,7 +315,7 @@ fn a_top_up_is_an_effective_credit_and_available_at_once() {
 }
 
 #[test]
-fn the_balance_is_what_the_history_adds_up_to() {
+fn the_balance_is_the_sum_of_the_history() {
     let server = Server::start();
     let shop = server.shop();
     top_up(&server, &shop, 999);

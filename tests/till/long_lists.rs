@@ -7,25 +7,25 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, merged};
 
-/// Programs that fill a list at once.
+/// Threads that fill a list at the same time.
 const WRITERS: usize = 8;
 
 /// A list that is paged through.
 #[derive(Clone, Copy)]
-struct List {
+struct LongList {
     endpoint: &'static str,
     /// The member that names an entry.
     id: &'static str,
-    /// How long it is unless `TILL_PAGING_ENTRIES` says so: what fills it within a few seconds.
+    /// The default length of the list, which takes a few seconds to fill. `TILL_PAGING_ENTRIES` sets another.
     usually: usize,
 }
 
-const ACTIVITY: List = List { endpoint: "list-activity-logs", id: "activity_log_id", usually: 4_800 };
-const HISTORY: List = List { endpoint: "balance-history", id: "entry_id", usually: 3_000 };
-const PAYMENTS: List = List { endpoint: "list-payments", id: "payment_id", usually: 1_500 };
-const METADATA: List = List { endpoint: "list-metadata", id: "key", usually: 3_000 };
+const ACTIVITY: LongList = LongList { endpoint: "list-activity-logs", id: "activity_log_id", usually: 4_800 };
+const HISTORY: LongList = LongList { endpoint: "balance-history", id: "entry_id", usually: 3_000 };
+const PAYMENTS: LongList = LongList { endpoint: "list-payments", id: "payment_id", usually: 1_500 };
+const METADATA: LongList = LongList { endpoint: "list-metadata", id: "key", usually: 3_000 };
 
-impl List {
+impl LongList {
     fn entries(self) -> usize {
         std::env::var("TILL_PAGING_ENTRIES").map_or(self.usually, |text| text.parse().expect("a number"))
     }
@@ -35,7 +35,7 @@ impl List {
         page.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
     }
 
-    /// The pages from `body` on, in the direction that a member of each names, each asked for as it was told.
+    /// The pages from `body` on, each requested by the body in `member` of the page before.
     fn follow(self, shop: &Shop, body: &Value, member: &str) -> Vec<Value> {
         let mut pages = vec![shop.call(self.endpoint, body).ok()];
         while let Some(next) = pages.last().map(|page| page[member].clone()).filter(|next| !next.is_null()) {
@@ -44,7 +44,7 @@ impl List {
         pages
     }
 
-    /// What a filter finds now.
+    /// The ids of all entries that a filter finds now.
     fn found(self, shop: &Shop, filter: &Value) -> Vec<String> {
         let pages = self.follow(shop, &merged(filter, &json!({ "per_page": 100 })), "next");
         pages.iter().flat_map(|page| self.ids(page)).collect()
@@ -82,7 +82,7 @@ impl List {
     }
 }
 
-/// Writes this often, from several programs at once.
+/// Writes `times` times, from several threads at once.
 fn fill(times: usize, write: impl Fn(usize) + Sync) {
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -92,7 +92,7 @@ fn fill(times: usize, write: impl Fn(usize) + Sync) {
     });
 }
 
-/// Says that it is done when it goes, also when a check fails.
+/// Sets a flag when it is dropped, also when a check fails.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -101,7 +101,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Reads while somebody writes; something is written meanwhile.
+/// Reads while other threads write; at least one write is done meanwhile.
 fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
     let (is_done, written) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -119,7 +119,7 @@ fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
     println!("written to meanwhile {} times", written.into_inner());
 }
 
-/// Somebody is invited, joins and is removed: three entries.
+/// Invites a user, who joins and is removed: three entries.
 fn come_and_go(shop: &Shop, email: &str) {
     let invitation = shop.call("invite-user", &json!({ "email": email })).id();
     let user = shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id();
@@ -127,7 +127,7 @@ fn come_and_go(shop: &Shop, email: &str) {
 }
 
 /// Fills a list, then pages through it while more is written; each write makes at least one entry.
-fn page_while_written(list: List, shop: &Shop, write: impl Fn(usize) + Sync, meanwhile: impl Fn(usize) + Sync) {
+fn page_while_written(list: LongList, shop: &Shop, write: impl Fn(usize) + Sync, meanwhile: impl Fn(usize) + Sync) {
     fill(list.entries(), write);
     let expected = list.found(shop, &json!({}));
     assert!(expected.len() >= list.entries(), "{} entries", expected.len());
@@ -135,7 +135,7 @@ fn page_while_written(list: List, shop: &Shop, write: impl Fn(usize) + Sync, mea
 }
 
 #[test]
-fn pages_of_the_activity_log_skip_and_repeat_nothing_under_any_filter_while_entries_are_written() {
+fn the_activity_log_pages_completely_under_any_filter() {
     let server = Server::start();
     let shop = server.shop();
     let each = |number: usize| come_and_go(&shop, &format!("w{}-{number}@n{}.example", number % 8, number / 8 % 9));
@@ -159,7 +159,7 @@ fn pages_of_the_activity_log_skip_and_repeat_nothing_under_any_filter_while_entr
 }
 
 #[test]
-fn pages_of_the_balance_history_skip_and_repeat_nothing_while_top_ups_are_posted() {
+fn the_balance_history_pages_completely_while_it_grows() {
     let server = Server::start();
     let shop = server.shop();
     let top_up = |number: usize| {
@@ -170,7 +170,7 @@ fn pages_of_the_balance_history_skip_and_repeat_nothing_while_top_ups_are_posted
 }
 
 #[test]
-fn pages_of_payments_skip_and_repeat_nothing_while_payments_are_made_and_settle() {
+fn payments_page_completely_while_payments_settle() {
     let server = Server::start();
     let shop = server.shop();
     let pay = |number: usize| {
@@ -182,7 +182,7 @@ fn pages_of_payments_skip_and_repeat_nothing_while_payments_are_made_and_settle(
 }
 
 #[test]
-fn pages_of_metadata_skip_and_repeat_nothing_while_records_are_made_and_changed() {
+fn metadata_pages_completely_while_records_change() {
     let server = Server::start();
     let shop = server.shop();
     let add = |key: String, item: usize| {

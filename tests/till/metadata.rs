@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Server, Shop, merged};
 
-/// How long something may take that is done in the background.
+/// The longest time that the test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Calls of one merchant about one record.
-struct Record {
+struct RecordCalls {
     shop: Shop,
 }
 
-impl Record {
-    fn call(&self, endpoint: &str, arguments: &Value) -> Answer {
+impl RecordCalls {
+    fn call(&self, endpoint: &str, arguments: &Value) -> ApiAnswer {
         self.shop.call(endpoint, &merged(&json!({ "key": "cart" }), arguments))
     }
 
-    fn add(&self, path: &str, value: &Value) -> Answer {
+    fn add(&self, path: &str, value: &Value) -> ApiAnswer {
         self.add_with(path, value, &json!({}))
     }
 
-    fn add_with(&self, path: &str, value: &Value, more: &Value) -> Answer {
+    fn add_with(&self, path: &str, value: &Value, more: &Value) -> ApiAnswer {
         self.call("add-to-metadata-set", &merged(&json!({ "path": path, "value": value }), more))
     }
 
-    fn remove(&self, path: &str, value: &Value) -> Answer {
+    fn remove(&self, path: &str, value: &Value) -> ApiAnswer {
         self.call("remove-from-metadata-set", &json!({ "path": path, "value": value }))
     }
 
@@ -51,15 +51,15 @@ impl Record {
     }
 }
 
-fn record(server: &Server) -> Record {
-    Record { shop: server.shop() }
+fn record(server: &Server) -> RecordCalls {
+    RecordCalls { shop: server.shop() }
 }
 
 fn number(value: &Value) -> u64 {
     value.as_u64().expect("an integer")
 }
 
-/// Waits until something comes about.
+/// Waits until a condition holds.
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !is_so() {
@@ -71,8 +71,8 @@ fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
 /// Checks the whole store while no server runs on it.
 fn verify(server: &Server) {
     let output = server.command().arg("verify").output().expect("the binary can be started");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn values_with_the_same_canonical_form_are_one_item() {
 }
 
 #[test]
-fn what_is_no_set_is_refused_and_nothing_changes() {
+fn a_value_that_is_no_set_is_refused_and_unchanged() {
     let server = Server::start();
     let record = record(&server);
     record.sync(&json!({ "object": { "x": 1 }, "text": "t", "list": [1], "none": null, "flag": false }));
@@ -170,7 +170,7 @@ fn a_value_nests_at_most_so_deep_that_it_can_be_sent_back() {
 fn a_version_is_the_one_that_the_caller_saw_or_zero_for_none() {
     let server = Server::start();
     let record = record(&server);
-    let mismatch = |answer: Answer, current: u64| {
+    let mismatch = |answer: ApiAnswer, current: u64| {
         assert_eq!(answer.faults(), ["version_mismatch version"]);
         assert_eq!(answer.details()[0]["current"], current, "{}", answer.body);
     };
@@ -193,8 +193,8 @@ fn a_version_is_the_one_that_the_caller_saw_or_zero_for_none() {
 fn the_version_grows_with_every_change_and_stays_without_one() {
     let server = Server::start();
     let record = record(&server);
-    type Step = (fn(&Record) -> Value, u64);
-    let steps: [Step; 7] = [
+    type VersionedStep = (fn(&RecordCalls) -> Value, u64);
+    let steps: [VersionedStep; 7] = [
         (|record| record.add("l", &json!(1)).ok(), 1),
         (|record| record.add("l", &json!(1)).ok(), 1),
         (|record| record.add("l", &json!(2)).ok(), 2),
@@ -210,7 +210,7 @@ fn the_version_grows_with_every_change_and_stays_without_one() {
 }
 
 #[test]
-fn an_array_with_repeated_items_keeps_the_first_of_each_when_it_is_used_as_a_set() {
+fn an_array_used_as_a_set_keeps_the_first_of_equal_items() {
     let server = Server::start();
     let record = record(&server);
     let synced = record.sync(&json!({ "l": [3, 1, 3, 1.0, { "a": 1 }] }));
@@ -220,7 +220,7 @@ fn an_array_with_repeated_items_keeps_the_first_of_each_when_it_is_used_as_a_set
 }
 
 #[test]
-fn removing_says_whether_the_item_was_there() {
+fn removing_answers_true_only_for_a_present_item() {
     let server = Server::start();
     let record = record(&server);
     assert_eq!(record.remove("l", &json!(1)).ok(), json!(false));
@@ -256,7 +256,7 @@ fn every_accepted_call_moves_the_expiry() {
 }
 
 #[test]
-fn an_expired_record_is_gone_at_once_and_swept_later() {
+fn an_expired_record_is_not_found_and_removed_later() {
     let mut server = Server::start();
     let record = record(&server);
     record.add("l", &json!("old")).ok();
@@ -276,7 +276,7 @@ fn an_expired_record_is_gone_at_once_and_swept_later() {
 }
 
 #[test]
-fn a_deleted_record_is_gone_and_another_can_take_its_key() {
+fn a_deleted_record_is_not_found_and_its_key_is_free() {
     let server = Server::start();
     let record = record(&server);
     assert_eq!(record.call("delete-metadata", &json!({})).ok(), json!(false));
@@ -323,22 +323,22 @@ fn a_part_of_the_value_is_answered_by_its_path() {
 }
 
 #[test]
-fn a_set_of_more_than_ten_thousand_items_is_answered_page_by_page() {
+fn a_set_of_over_ten_thousand_items_is_answered_in_pages() {
     let server = Server::start();
     let record = record(&server);
     let all: Vec<u64> = (0..20_500).collect();
     record.sync(&json!({ "big": all[..20_499], "few": [1] }));
     assert_eq!(record.add("big", &json!(20_499)).ok(), json!(true));
-    let (mut met, mut pages) = (Vec::new(), 0);
+    let (mut seen, mut pages) = (Vec::new(), 0);
     let mut body = json!({ "key": "cart", "path": "big" });
     while !body.is_null() {
         let page = record.shop.call("retrieve-metadata", &body).ok();
         assert_eq!((&page["version"], page["previous"].is_null()), (&json!(2), pages == 0));
-        met.extend(page["metadata"].as_array().expect("items").iter().map(number));
+        seen.extend(page["metadata"].as_array().expect("items").iter().map(number));
         body = page["next"].clone();
         pages += 1;
     }
-    assert_eq!((met == all, pages), (true, 3));
+    assert_eq!((seen == all, pages), (true, 3));
     let first = record.call("retrieve-metadata", &json!({ "path": "big", "data_only": true })).ok();
     assert_eq!(first["page"].as_array().map(Vec::len), Some(10_000));
     let second = record.shop.call("retrieve-metadata", &first["next"]).ok();
@@ -371,7 +371,7 @@ fn a_smaller_set_has_pages_when_they_are_asked_for() {
         let last = record.shop.call("retrieve-metadata", &second["next"]).ok();
         assert_eq!((&last["page"], &last["next"]), (&json!([4]), &Value::Null));
         assert_eq!(record.shop.call("retrieve-metadata", &second["previous"]).ok(), first);
-        // The second time round it is a set.
+        // In the second round the array has become a set.
         assert_eq!(record.add("l", &json!(0)).ok(), json!(false));
     }
     record.remove("l", &json!(1)).ok();
@@ -380,27 +380,27 @@ fn a_smaller_set_has_pages_when_they_are_asked_for() {
 }
 
 #[test]
-fn an_array_that_becomes_a_set_while_it_is_paged_makes_nobody_skip_an_item() {
+fn no_item_is_skipped_when_an_array_becomes_a_set_meanwhile() {
     let server = Server::start();
     let record = record(&server);
     let array = json!([3, 3, 1, 3, 2, 1, 1, 4, 2, 5]);
     for (start, link) in [(json!({ "per_page": 2 }), "next"), (json!({ "per_page": 2, "before": 10 }), "previous")] {
         for pages_before in 0..5 {
             record.sync(&json!({ "l": array }));
-            let mut met = BTreeSet::new();
+            let mut seen = BTreeSet::new();
             let mut body = merged(&json!({ "key": "cart", "path": "l", "data_only": true }), &start);
             for pages in 0.. {
                 if pages == pages_before {
                     assert_eq!(record.add("l", &json!(3)).ok(), json!(false));
                 }
                 let page = record.shop.call("retrieve-metadata", &body).ok();
-                met.extend(page["page"].as_array().expect("items").iter().map(number));
+                seen.extend(page["page"].as_array().expect("items").iter().map(number));
                 body = page[link].clone();
                 if body.is_null() {
                     break;
                 }
             }
-            assert_eq!(met, BTreeSet::from([1, 2, 3, 4, 5]), "{link}, a set after {pages_before} pages");
+            assert_eq!(seen, BTreeSet::from([1, 2, 3, 4, 5]), "{link}, a set after {pages_before} pages");
             assert_eq!(record.value(), json!({ "l": [3, 1, 2, 4, 5] }));
         }
     }
@@ -438,7 +438,7 @@ fn records_are_listed_newest_first_in_both_directions() {
 }
 
 #[test]
-fn records_of_another_merchant_are_nobody_elses() {
+fn records_of_another_merchant_are_not_found() {
     let server = Server::start();
     let (record, other) = (record(&server), record(&server));
     record.add("l", &json!(1)).ok();
@@ -544,7 +544,7 @@ fn of_two_hundred_first_writers_one_is_first() {
     let server = Server::start();
     let record = record(&server);
     let at_once = Barrier::new(200);
-    let answers: Vec<Answer> = thread::scope(|scope| {
+    let answers: Vec<ApiAnswer> = thread::scope(|scope| {
         let add = |number: usize| {
             let (record, at_once) = (&record, &at_once);
             move || {
@@ -555,7 +555,8 @@ fn of_two_hundred_first_writers_one_is_first() {
         let threads: Vec<_> = (0..200).map(|number| scope.spawn(add(number))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
-    let (first, others): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == 200);
+    let (first, others): (Vec<ApiAnswer>, Vec<ApiAnswer>) =
+        answers.into_iter().partition(|answer| answer.status == 200);
     assert_eq!((first.len(), others.len()), (1, 199));
     assert_eq!(first[0].body, json!(true));
     for other in others {
@@ -566,7 +567,7 @@ fn of_two_hundred_first_writers_one_is_first() {
 }
 
 #[test]
-fn a_thousand_simultaneous_items_are_all_there_also_after_a_kill() {
+fn a_thousand_simultaneous_items_are_there_after_a_kill() {
     let mut server = Server::start();
     let record = record(&server);
     let at_once = Barrier::new(200);
@@ -588,7 +589,7 @@ fn a_thousand_simultaneous_items_are_all_there_also_after_a_kill() {
     assert_eq!((items.len(), distinct.len()), (1_000, 1_000));
     server.kill();
     server.restart();
-    let record = Record { shop: record.shop.on(&server) };
+    let record = RecordCalls { shop: record.shop.on(&server) };
     assert_eq!(record.record(), before);
     assert_eq!(record.add("l", &json!("0-0")).ok(), json!(false));
     assert_eq!(record.add("l", &json!("new")).ok(), json!(true));
@@ -597,7 +598,7 @@ fn a_thousand_simultaneous_items_are_all_there_also_after_a_kill() {
 }
 
 #[test]
-fn what_a_kill_left_to_be_swept_is_swept_after_it_and_the_log_says_the_same() {
+fn garbage_left_by_a_kill_is_removed_after_it() {
     let mut server = Server::start();
     let record = record(&server);
     let items: Vec<u64> = (0..5_000).collect();
@@ -609,7 +610,7 @@ fn what_a_kill_left_to_be_swept_is_swept_after_it_and_the_log_says_the_same() {
     record.call("delete-metadata", &json!({})).ok();
     server.kill();
     server.restart();
-    let record = Record { shop: record.shop.on(&server) };
+    let record = RecordCalls { shop: record.shop.on(&server) };
     record.add("l", &json!("new")).ok();
     assert_eq!(record.value(), json!({ "l": ["new"] }));
     thread::sleep(Duration::from_millis(500));

@@ -10,7 +10,7 @@ use crate::harness::{Server, Shop, id_of_nothing, merged};
 /// The time that a payout may stay open before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A shop with so much on its balance.
+/// A merchant with this balance.
 fn shop_with(server: &Server, minor: u64) -> Shop {
     let shop = server.shop();
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": minor })).ok();
@@ -43,7 +43,7 @@ fn available(shop: &Shop) -> Value {
 }
 
 #[test]
-fn a_payout_is_paid_and_the_ledger_the_activity_log_and_the_events_say_so() {
+fn a_payout_shows_in_ledger_activity_and_events() {
     let server = Server::start();
     let shop = shop_with(&server, 1_000);
     let body = json!({ "amount": "400", "external_id": "out-1", "description": "March 2026" });
@@ -75,7 +75,7 @@ fn a_payout_is_paid_and_the_ledger_the_activity_log_and_the_events_say_so() {
 }
 
 #[test]
-fn a_payout_that_fails_gives_its_amount_back_and_says_why() {
+fn a_failed_payout_returns_its_amount_with_a_reason() {
     let server = Server::start();
     let shop = shop_with(&server, 1_000);
     let payout = ended(&shop, &send(&shop, 199));
@@ -88,7 +88,7 @@ fn a_payout_that_fails_gives_its_amount_back_and_says_why() {
 }
 
 #[test]
-fn a_payout_is_refused_with_what_is_available_or_the_one_before() {
+fn a_refused_payout_names_the_balance_or_the_earlier_one() {
     let server = Server::start();
     let shop = server.shop();
     let refused = |body: &Value, code: &str| shop.call("send-payout", body).refused(code);
@@ -111,7 +111,7 @@ fn a_payout_is_refused_with_what_is_available_or_the_one_before() {
 }
 
 #[test]
-fn payouts_are_listed_newest_first_by_status_and_found_by_either_identifier() {
+fn payouts_are_listed_by_status_and_found_by_both_ids() {
     let server = Server::start();
     let shop = shop_with(&server, 100_000);
     let paid = shop.call("send-payout", &json!({ "amount": 100, "external_id": "out-1" })).id();
@@ -148,7 +148,7 @@ fn the_operator_ends_payouts_that_wait_for_the_sandbox_once() {
     let body = |payout: &str| json!({ "merchant_id": shop.merchant_id, "payout_id": payout });
     assert_eq!(server.admin("complete-payout", &body(&paid)).ok(), true);
     assert_eq!(server.admin("fail-payout", &body(&refused)).ok(), true);
-    // Their ends are recorded when the calls are answered.
+    // The ends of these payouts are recorded when the calls are answered.
     assert_eq!(find(&shop, &paid)["status"], "SUCCESSFUL");
     let failed = find(&shop, &refused);
     assert_eq!((&failed["status"], &failed["failure_code"]), (&json!("FAILED"), &json!("payout_failed")));
@@ -166,7 +166,7 @@ fn the_operator_ends_payouts_that_wait_for_the_sandbox_once() {
 }
 
 #[test]
-fn a_hundred_payouts_at_once_take_what_is_available_and_no_more() {
+fn a_hundred_payouts_at_once_never_exceed_the_balance() {
     let server = Server::start();
     let shop = shop_with(&server, 1_000);
     let answers: Vec<_> = thread::scope(|scope| {

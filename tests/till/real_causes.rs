@@ -1,4 +1,5 @@
-//! Every type of activity and of ledger entry from its real cause, over HTTP, with every member of the specification's tables.
+//! Every type of activity and of ledger entry from its real cause, over HTTP, with every member of the specification's
+//! tables.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -11,7 +12,7 @@ use crate::harness::{Server, Shop, merged};
 /// The time that an operation may stay open before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A merchant to which everything has happened once, and the ids of what it happened to.
+/// A merchant with one event of every kind, and the ids of the objects.
 struct Life {
     shop: Shop,
     ids: BTreeMap<&'static str, String>,
@@ -108,10 +109,10 @@ impl Life {
 }
 
 /// The members of an object that are not null, without those that differ from run to run.
-fn told(object: &Value, unlike: &[&str]) -> Value {
+fn shown(object: &Value, unlike: &[&str]) -> Value {
     let members = object.as_object().expect("an object").iter();
-    let told = members.filter(|(name, value)| !value.is_null() && !unlike.contains(&name.as_str()));
-    Value::Object(told.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
+    let shown = members.filter(|(name, value)| !value.is_null() && !unlike.contains(&name.as_str()));
+    Value::Object(shown.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
 }
 
 fn names(object: &Value) -> Vec<&str> {
@@ -177,7 +178,7 @@ fn every_type_of_activity_comes_from_its_real_cause() {
         .into_iter()
         .map(|(kind, actor, more)| merged(&merged(&json!({ "activity_type": kind }), actor), &more))
         .collect();
-    let found: Vec<Value> = listed.iter().rev().map(|entry| told(entry, &["activity_log_id", "created_at"])).collect();
+    let found: Vec<Value> = listed.iter().rev().map(|entry| shown(entry, &["activity_log_id", "created_at"])).collect();
     assert_eq!(found, expected);
 }
 
@@ -245,7 +246,7 @@ fn every_type_of_ledger_entry_comes_from_its_real_cause() {
         })
         .collect();
     let unlike = ["entry_id", "transaction_id", "created_at", "effective_at", "canceled_at"];
-    let found: Vec<Value> = listed.iter().rev().map(|entry| told(entry, &unlike)).collect();
+    let found: Vec<Value> = listed.iter().rev().map(|entry| shown(entry, &unlike)).collect();
     assert_eq!(found, expected);
     let balance = json!({ "currency": "THB", "available": 48_300, "pending": 13_900 + 1_940 - 1_000 - 840 });
     assert_eq!(life.shop.balance(), balance);

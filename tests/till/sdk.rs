@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop, Start, id_of_nothing, merged};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, Start, id_of_nothing, merged};
 
-/// Every SDK endpoint with a body that it takes, given a token and a session.
+/// Every SDK endpoint with a valid body, given a token and a session.
 fn endpoints(shop: &Shop) -> Vec<(&'static str, Value)> {
     let session = json!({ "payment_session_id": shop.session(100) });
     vec![
@@ -43,7 +43,7 @@ fn refuses(shop: &Shop, endpoint: &str, body: &Value, name: &str, values: &[Valu
     for value in values {
         let answer = shop.sdk(endpoint, &merged(body, &json!({ name: value })));
         assert_eq!(answer.faults(), [format!("invalid {name}")], "{value}");
-        let text = value.as_str().filter(|text| text.len() > 5).unwrap_or("\u{0}"); // A short one may be in the advice.
+        let text = value.as_str().filter(|text| text.len() > 5).unwrap_or("\u{0}"); // The message may contain a short value in its advice.
         assert!(!answer.body.to_string().contains(text), "repeats {value}: {}", answer.body);
     }
 }
@@ -57,7 +57,7 @@ fn requires(shop: &Shop, endpoint: &str, body: &Value, name: &str) {
 }
 
 #[test]
-fn every_endpoint_names_its_merchant_and_installation_and_knows_no_other_argument() {
+fn every_endpoint_names_its_merchant_and_installation() {
     let server = Server::start();
     let shop = server.shop();
     for (endpoint, body) in endpoints(&shop) {
@@ -75,7 +75,7 @@ fn every_endpoint_names_its_merchant_and_installation_and_knows_no_other_argumen
 }
 
 #[test]
-fn every_endpoint_says_whether_the_merchant_or_the_installation_is_unknown() {
+fn an_unknown_merchant_or_installation_is_named() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     for (endpoint, body) in endpoints(&shop) {
@@ -109,7 +109,7 @@ fn every_endpoint_refuses_a_suspended_merchant() {
 }
 
 #[test]
-fn the_settings_show_what_a_payment_form_needs() {
+fn the_settings_have_the_data_of_a_payment_form() {
     let server = Server::start();
     let shop = server.shop_with(json!({ "name": "ร้าน Ada", "currency": "THB" }));
     let expected = json!({
@@ -133,7 +133,7 @@ fn the_settings_show_what_a_payment_form_needs() {
 }
 
 #[test]
-fn a_method_that_is_not_enabled_is_not_shown_and_cannot_be_selected() {
+fn a_disabled_method_is_not_shown_and_cannot_be_selected() {
     let server = Server::start();
     let shop = server.shop();
     let disable = |method: &str| {
@@ -170,7 +170,7 @@ fn the_instalment_plans_are_those_that_can_be_selected() {
 }
 
 #[test]
-fn a_token_is_an_id_and_the_same_card_gets_another_one_each_time() {
+fn the_same_card_gets_another_token_each_time() {
     let server = Server::start();
     let shop = server.shop();
     let (first, second) = (shop.token_of(CARD, "SINGLE"), shop.token_of(CARD, "MULTIPLE"));
@@ -181,7 +181,7 @@ fn a_token_is_an_id_and_the_same_card_gets_another_one_each_time() {
 }
 
 #[test]
-fn a_card_number_is_12_to_19_digits_with_a_luhn_checksum_and_never_repeated() {
+fn a_card_number_is_12_to_19_luhn_digits_and_never_repeated() {
     let server = Server::start();
     let shop = server.shop();
     let wrong = [
@@ -264,7 +264,7 @@ fn a_usage_is_single_or_multiple_and_single_when_left_out() {
 }
 
 #[test]
-fn all_faults_of_a_card_come_at_once_and_none_repeats_what_was_sent() {
+fn all_faults_of_a_card_come_at_once_without_its_values() {
     let server = Server::start();
     let shop = server.shop();
     let wrong = json!({ "number": "4111111111111112", "name": "", "expiration_date": "99/99", "security_code": "98765", "usage": "x" });
@@ -327,7 +327,7 @@ fn a_selection_needs_amount_currency_and_method_of_their_forms() {
 }
 
 #[test]
-fn a_selection_in_another_currency_than_the_merchants_is_invalid() {
+fn a_selection_in_another_currency_is_invalid() {
     let server = Server::start();
     let shop = server.shop();
     let answer = shop.sdk("select-payment-method", &selection(&json!({ "currency": "USD" })));
@@ -338,7 +338,7 @@ fn a_selection_in_another_currency_than_the_merchants_is_invalid() {
 }
 
 #[test]
-fn what_belongs_to_the_other_method_is_refused_and_what_belongs_to_this_one_required() {
+fn arguments_of_the_method_are_required_and_others_refused() {
     let server = Server::start();
     let shop = server.shop();
     let faults = |body: &Value| shop.sdk("select-payment-method", body).faults();
@@ -369,7 +369,7 @@ fn a_selection_reads_the_customer_as_an_initiation_does() {
 }
 
 #[test]
-fn a_single_use_token_is_used_up_by_a_selection_and_a_multi_use_one_is_not() {
+fn a_selection_uses_up_only_a_single_use_token() {
     let server = Server::start();
     let shop = server.shop();
     let single = selection(&json!({ "token": shop.token_of(CARD, "SINGLE") }));
@@ -417,7 +417,7 @@ fn a_token_or_saved_card_that_there_is_not_is_not_found() {
 }
 
 #[test]
-fn a_selection_with_an_idempotency_key_is_made_once_also_after_its_token_is_used_up() {
+fn a_selection_under_a_key_is_made_once() {
     let server = Server::start();
     let shop = server.shop();
     let body = shop.named(&selection(&json!({ "token": shop.token_of(CARD, "SINGLE") })));
@@ -435,7 +435,7 @@ fn a_selection_with_an_idempotency_key_is_made_once_also_after_its_token_is_used
 }
 
 #[test]
-fn a_session_shows_what_was_selected_for_30_minutes() {
+fn a_session_shows_its_selection_for_30_minutes() {
     let server = Server::start();
     let shop = server.shop();
     for (body, name, bearer) in [
@@ -456,7 +456,7 @@ fn a_session_shows_what_was_selected_for_30_minutes() {
 }
 
 #[test]
-fn a_session_tells_its_client_what_to_do_through_the_life_of_a_payment() {
+fn a_session_tells_its_client_the_next_action_throughout() {
     let server = Server::start();
     let shop = server.shop();
     for (number, end) in [(CARD, "SUCCESSFUL"), ("4000000000000002", "FAILED")] {
@@ -496,12 +496,12 @@ fn a_session_that_there_is_not_is_not_found_by_any_endpoint() {
 }
 
 /// A call as a page of this origin makes it.
-fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> Answer {
+fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.client().header("Origin", origin).post(&format!("/sdk/{endpoint}"), body)
 }
 
 #[test]
-fn only_a_page_of_the_installations_own_origin_may_read_an_answer() {
+fn only_a_page_of_the_installations_origin_reads_answers() {
     let server = Server::start();
     let shop = server.shop();
     for (endpoint, body) in endpoints(&shop) {
@@ -568,14 +568,14 @@ fn a_call_with_an_api_key_may_be_read_by_no_page() {
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, None));
 }
 
-/// The first answer with 429: on a slow machine it takes more than one call to get there.
+/// The first answer with 429, which takes several calls on a slow machine.
 #[track_caller]
-fn turned_away(call: impl Fn() -> Answer) -> Answer {
+fn turned_away(call: impl Fn() -> ApiAnswer) -> ApiAnswer {
     (0..200).map(|_| call()).find(|answer| answer.status == 429).expect("a call is turned away")
 }
 
 #[test]
-fn too_many_calls_of_one_address_for_one_installation_are_turned_away_until_it_is_time() {
+fn an_address_over_its_rate_is_refused_for_the_installation() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "2").server();
     let (shop, other) = (server.shop(), server.shop());
     let call = |shop: &Shop| shop.sdk("list-installment-plans", &json!({}));
@@ -591,7 +591,7 @@ fn too_many_calls_of_one_address_for_one_installation_are_turned_away_until_it_i
 }
 
 #[test]
-fn faulty_calls_are_counted_too_and_change_nothing_when_turned_away() {
+fn faulty_calls_count_and_change_nothing_when_refused() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "2").server();
     let shop = server.shop();
     let wrong = card(&json!({ "number": "4242424242424241" }));

@@ -1,4 +1,4 @@
-//! Rows that no command causes yet, as they are listed: every type of activity, and entries that were canceled.
+//! Lists with rows that no command causes yet: every type of activity, and canceled entries.
 
 use serde_json::{Value, json};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
@@ -15,10 +15,10 @@ use till_domain::time::Millis;
 
 use crate::harness::{Shop, Stage, merged};
 
-/// When the first row was made, in milliseconds: 1 April 2025.
+/// The time of the first row, in milliseconds: 1 April 2025.
 const START_MS: u64 = 1_743_465_600_000;
 
-/// Every type that a filter takes, in the order in which the entries are made.
+/// Every type that a filter accepts, in the order in which the entries are made.
 const TYPES: [&str; 12] = [
     "payment_captured",
     "payment_voided",
@@ -46,15 +46,15 @@ fn payment(number: u64) -> PaymentId {
     PaymentId::from_raw(raw(number))
 }
 
-/// A merchant with an entry of every type, as it will be once everything that causes one is there.
-struct Log {
+/// A merchant with an entry of every type, also those that no command causes yet.
+struct StoredEntries {
     _stage: Stage,
     shop: Shop,
     activities: Vec<Activity>,
 }
 
-impl Log {
-    fn new() -> Log {
+impl StoredEntries {
+    fn new() -> StoredEntries {
         let stage = Stage::at("2025-03-31T00:00:00Z");
         let shop = stage.shop_with(json!({ "name": "S", "currency": "THB", "support_email": "help@till.example" }));
         let activities: Vec<Activity> =
@@ -62,7 +62,7 @@ impl Log {
         let user_id = UserId::from_raw(raw(0));
         let event = |activity: &Activity| Event::UserRemoved { user_id, activity: activity.clone() };
         stage.write_events(&shop, activities.iter().map(event).collect());
-        Log { _stage: stage, shop, activities }
+        StoredEntries { _stage: stage, shop, activities }
     }
 
     /// The types that a filter finds, the oldest first.
@@ -78,7 +78,7 @@ impl Log {
     }
 }
 
-/// An entry with everything that goes with its type.
+/// An entry with all members of its type.
 fn entry(shop: &Shop, place: u64, of: ActivityType) -> Activity {
     let by_key = Actor::ApiKey(shop.key_id.parse().expect("a key's uid"));
     let by_user = Actor::User { email: Some(email("ada@shop.example")) };
@@ -108,8 +108,8 @@ fn entry(shop: &Shop, place: u64, of: ActivityType) -> Activity {
     }
 }
 
-/// What an entry looks like, said once more.
-fn expected(log: &Log, place: usize) -> Value {
+/// The expected form of an entry, written independently of the program.
+fn expected(log: &StoredEntries, place: usize) -> Value {
     let (user, key) = (json!({ "actor_type": "USER" }), json!({ "actor_key_id": log.shop.key_id }));
     let by_user = merged(&user, &json!({ "actor_email": "ada@shop.example" }));
     let by_support = merged(&user, &json!({ "actor_email": "help@till.example" }));
@@ -151,8 +151,8 @@ fn expected(log: &Log, place: usize) -> Value {
 }
 
 #[test]
-fn an_entry_of_every_type_shows_every_member_and_null_where_there_is_nothing() {
-    let log = Log::new();
+fn an_entry_of_every_type_shows_every_member() {
+    let log = StoredEntries::new();
     let listed = log.shop.all("list-activity-logs");
     assert_eq!(listed.len(), TYPES.len());
     for (place, entry) in listed.iter().rev().enumerate() {
@@ -163,8 +163,8 @@ fn an_entry_of_every_type_shows_every_member_and_null_where_there_is_nothing() {
 }
 
 #[test]
-fn every_input_type_finds_its_entries_and_dispute_those_of_its_three() {
-    let log = Log::new();
+fn every_input_type_finds_its_entries() {
+    let log = StoredEntries::new();
     for found in TYPES {
         assert_eq!(log.types(&json!({ "activity_type": found })), [found]);
     }
@@ -177,7 +177,7 @@ fn every_input_type_finds_its_entries_and_dispute_those_of_its_three() {
 
 #[test]
 fn every_kind_of_object_actor_and_parent_is_found_by_its_filter() {
-    let log = Log::new();
+    let log = StoredEntries::new();
     for (place, of) in TYPES.iter().enumerate().take(8) {
         assert_eq!(log.types(&json!({ "object_id": log.id(place) })), [*of]);
     }
@@ -191,8 +191,8 @@ fn every_kind_of_object_actor_and_parent_is_found_by_its_filter() {
 }
 
 #[test]
-fn terms_look_into_actor_email_team_member_email_object_and_parent_and_nowhere_else() {
-    let log = Log::new();
+fn terms_search_only_emails_object_and_parent() {
+    let log = StoredEntries::new();
     assert_eq!(log.types(&json!({ "terms": "ADA@" })), [TYPES[4], TYPES[6], TYPES[8]]);
     assert_eq!(log.types(&json!({ "terms": "bob@shop" })), TYPES[9..]);
     assert_eq!(log.types(&json!({ "terms": "help@TILL.example" })), [TYPES[2], TYPES[9]]);
@@ -205,7 +205,7 @@ fn terms_look_into_actor_email_team_member_email_object_and_parent_and_nowhere_e
 }
 
 #[test]
-fn an_entry_of_the_ledger_that_was_canceled_says_when_and_a_debit_is_positive() {
+fn a_canceled_entry_shows_its_time_and_a_debit_is_positive() {
     let stage = Stage::at("2025-04-02T00:00:00Z");
     let shop = stage.shop();
     let id = EntryId::from_raw(raw(1));

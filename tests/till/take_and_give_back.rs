@@ -54,7 +54,7 @@ fn activity(shop: &Shop, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_part_is_captured_the_rest_is_released_and_the_key_that_asked_is_named() {
+fn a_part_is_captured_and_the_rest_is_released() {
     let server = Server::start();
     let shop = server.shop();
     let payment = authorized(&shop, 10_000);
@@ -100,7 +100,7 @@ fn a_voided_payment_moves_no_money_and_allows_nothing_more() {
 }
 
 #[test]
-fn a_reversal_cancels_the_entries_and_comes_only_before_settlement_and_refunds() {
+fn a_reversal_comes_only_before_settlement_and_refunds() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(700);
@@ -121,7 +121,7 @@ fn a_reversal_cancels_the_entries_and_comes_only_before_settlement_and_refunds()
 }
 
 #[test]
-fn refunds_in_parts_end_with_the_payment_refunded_and_are_listed() {
+fn refunds_in_parts_end_with_a_refunded_payment() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(1_000);
@@ -207,7 +207,7 @@ fn a_suspended_merchant_can_give_back_and_not_take() {
 }
 
 #[test]
-fn what_there_is_not_and_amounts_out_of_range_are_refused() {
+fn unknown_objects_and_amounts_out_of_range_are_refused() {
     let server = Server::start();
     let shop = server.shop();
     let payment = authorized(&shop, 100);
@@ -244,7 +244,7 @@ fn a_repeated_call_with_its_idempotency_key_takes_effect_once() {
 }
 
 #[test]
-fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allows() {
+fn simultaneous_refunds_and_captures_never_exceed_the_money() {
     let server = Server::start();
     let shop = server.shop();
     let (captured, held) = (shop.pay(1_000), authorized(&shop, 1_000));
@@ -254,7 +254,7 @@ fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allo
             .collect();
         let captures: Vec<_> =
             (0..100).map(|_| scope.spawn(|| shop.call("capture-payment", &json!({ "payment_id": held })))).collect();
-        let taken = |calls: Vec<thread::ScopedJoinHandle<'_, crate::harness::Answer>>| {
+        let taken = |calls: Vec<thread::ScopedJoinHandle<'_, crate::harness::ApiAnswer>>| {
             calls.into_iter().map(|call| call.join().expect("no panic")).filter(|answer| answer.status == 200).count()
         };
         (taken(refunds), taken(captures))
@@ -268,7 +268,7 @@ fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allo
 }
 
 #[test]
-fn a_capture_that_the_acquirer_refuses_fails_the_payment_or_leaves_it_authorized() {
+fn a_refused_capture_fails_the_payment_or_keeps_it_authorized() {
     let server = Server::start();
     let shop = server.shop();
     let initiate = |body: &Value| shop.initiate(&shop.session_of("4000000000003055", 100), 100, body).id();
@@ -287,7 +287,7 @@ fn a_capture_that_the_acquirer_refuses_fails_the_payment_or_leaves_it_authorized
 }
 
 #[test]
-fn calls_that_time_out_take_effect_once_and_refunds_that_fail_later_give_nothing_back() {
+fn calls_that_time_out_take_effect_once() {
     let server = Server::start();
     let shop = server.shop();
     for (card, status, left) in [
@@ -314,7 +314,7 @@ fn the_operator_ends_refunds_that_wait_for_the_sandbox_once() {
     let body = |refund: &str| json!({ "merchant_id": shop.merchant_id, "refund_id": refund });
     assert_eq!(server.admin("complete-refund", &body(&paid)).ok(), true);
     assert_eq!(server.admin("fail-refund", &body(&refused)).ok(), true);
-    // Their ends are recorded when the calls are answered.
+    // The ends of these refunds are recorded when the calls are answered.
     let find = |refund: &str| shop.call("find-refund", &json!({ "refund_id": refund })).ok();
     assert_eq!(find(&paid)["status"], "SUCCESSFUL");
     let failed = find(&refused);
@@ -342,12 +342,12 @@ fn the_card_that_answers_twice_takes_effect_once() {
     let entries = || shop.all("balance-history").into_iter().map(kinds).collect::<Vec<_>>();
     let once = [(json!("REFUND"), json!(40)), (json!("PAYMENT"), json!(100))];
     assert_eq!(entries(), once);
-    // A second answer would have come by now: the sandbox sends it before the first.
+    // A second answer would have arrived by now, because the sandbox sends it before the first.
     assert_eq!((shop.payment(&payment)["amount_refunded"].clone(), entries()), (json!(40), once.to_vec()));
 }
 
 #[test]
-fn money_that_is_captured_later_settles_at_once_where_the_card_says_so() {
+fn later_captures_settle_at_once_where_the_card_says_so() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({ "capture": false })).id();

@@ -34,7 +34,7 @@ fn an_invited_user_joins_is_listed_and_is_removed() {
 }
 
 #[test]
-fn each_change_of_the_team_is_activity_of_the_key_about_the_merchant() {
+fn each_change_of_the_team_is_activity_of_its_key() {
     let server = Server::start();
     let shop = server.shop();
     let user = joined(&shop, "ada@shop.example");
@@ -51,7 +51,7 @@ fn each_change_of_the_team_is_activity_of_the_key_about_the_merchant() {
 }
 
 #[test]
-fn conflicts_name_what_stands_in_the_way() {
+fn conflicts_name_the_object_in_conflict() {
     let server = Server::start();
     let shop = server.shop();
     let body = json!({ "email": "ada@shop.example" });
@@ -96,7 +96,7 @@ fn an_address_that_is_none_is_refused_without_being_repeated() {
 }
 
 #[test]
-fn a_plan_is_selected_from_the_catalogue_and_the_switch_is_activity() {
+fn a_plan_is_selected_from_the_catalogue() {
     let server = Server::start();
     let shop = server.shop();
     let plans = shop.call("list-plans", &json!({})).ok();

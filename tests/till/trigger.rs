@@ -39,8 +39,8 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
         ("payout_completed", "SUCCESSFUL"),
     ] {
         let output = trigger(&server, &shop, event);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{event}: {said}");
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{event}: {log}");
         let printed: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_eq!((printed["event"].as_str(), printed["status"].as_str()), (Some(event), Some(status)));
         assert!(shop.all("list-events").contains(&printed), "{printed}");
@@ -49,12 +49,12 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
             _ => ("initiate-payment-flow", "payment_id"),
         };
         let id = printed[member].as_str().expect("an id");
-        assert!(said.contains(&format!("{call}: \"{id}\"\n")), "{said}");
+        assert!(log.contains(&format!("{call}: \"{id}\"\n")), "{log}");
     }
 }
 
 #[test]
-fn an_event_that_needs_an_hour_and_a_server_without_a_demo_merchant_are_explained() {
+fn impossible_events_and_missing_demo_merchants_are_explained() {
     let server = Server::start();
     let output = trigger(&server, &server.shop(), "payment_expired");
     assert_eq!(output.status.code(), Some(1));
@@ -69,7 +69,7 @@ fn an_event_that_needs_an_hour_and_a_server_without_a_demo_merchant_are_explaine
 }
 
 #[test]
-fn the_demo_merchant_is_the_one_that_nobody_needs_to_name() {
+fn the_demo_merchant_is_the_default() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let data = place.path().join("data");
     let mut demo = Start::default().command(&data);

@@ -1,4 +1,4 @@
-//! Deliveries to webhooks by the server itself, which is killed on the way: contract, section 11.
+//! Deliveries to webhooks by the server itself, which is killed meanwhile: contract, section 11.
 //!
 //! `TILL_WEBHOOK_PAYMENTS` sets the number of payments: 10000 is the campaign, some minutes long.
 
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Manner, Receiver, Server, Shop, Start, dead_url};
+use crate::harness::{EventReceiver, Manner, Server, Shop, Start, dead_url};
 
-/// Kills on the way.
+/// The number of kills.
 const KILLS: usize = 5;
 /// Threads that pay.
 const PAYERS: usize = 4;
@@ -29,14 +29,14 @@ fn connect(shop: &Shop, url: &str) -> String {
     webhook["webhook_id"].as_str().expect("an id").to_owned()
 }
 
-/// All events of a merchant by their ids, as they are listed.
+/// All events of a merchant by their ids, as `list-events` answers them.
 fn listed(shop: &Shop) -> BTreeMap<String, Value> {
     let events = shop.all("list-events").into_iter();
     events.map(|event| (event["event_id"].as_str().expect("an id").to_owned(), event)).collect()
 }
 
-/// Waits until `receiver` has taken exactly these events.
-fn taken_by(receiver: &Receiver, events: &BTreeMap<String, Value>, patience: Duration) {
+/// Waits until `receiver` has accepted exactly these events.
+fn taken_by(receiver: &EventReceiver, events: &BTreeMap<String, Value>, patience: Duration) {
     let until = Instant::now() + patience;
     while receiver.taken().len() < events.len() && Instant::now() < until {
         thread::sleep(Duration::from_millis(50));
@@ -52,7 +52,7 @@ fn taken_by(receiver: &Receiver, events: &BTreeMap<String, Value>, patience: Dur
     }
 }
 
-/// Pays until `wanted` payments were accepted in all, or the server is gone.
+/// Pays until `wanted` payments were accepted in all, or the server no longer answers.
 fn pay(shop: &Shop, accepted: &AtomicUsize, minor: &AtomicU64, wanted: usize) {
     while accepted.load(Ordering::Relaxed) < wanted {
         let amount = 1 + minor.fetch_add(1, Ordering::Relaxed) % 100_000;
@@ -73,12 +73,12 @@ fn pay(shop: &Shop, accepted: &AtomicUsize, minor: &AtomicU64, wanted: usize) {
 }
 
 #[test]
-fn every_event_arrives_however_often_the_server_is_killed_and_one_endpoint_is_dead() {
+fn every_event_arrives_over_kills_beside_a_dead_endpoint() {
     let wanted = std::env::var("TILL_WEBHOOK_PAYMENTS").ok();
     let wanted: usize = wanted.map_or(240, |text| text.parse().expect("a number of payments"));
     let mut server = start();
     let shop = server.shop();
-    let (healthy, flaky) = (Receiver::start(Manner::Healthy), Receiver::start(Manner::RefusesFirst));
+    let (healthy, flaky) = (EventReceiver::start(Manner::Healthy), EventReceiver::start(Manner::RefusesFirst));
     for url in [healthy.url(), flaky.url(), dead_url()] {
         connect(&shop, &url);
     }
@@ -124,10 +124,10 @@ fn every_event_arrives_however_often_the_server_is_killed_and_one_endpoint_is_de
 }
 
 #[test]
-fn a_webhook_is_tried_and_its_deliveries_are_listed_and_made_again() {
+fn a_webhook_is_tested_and_its_deliveries_are_repeated() {
     let server = start();
     let (shop, other) = (server.shop(), server.shop());
-    let (healthy, dead) = (Receiver::start(Manner::Healthy), dead_url());
+    let (healthy, dead) = (EventReceiver::start(Manner::Healthy), dead_url());
     let (works, broken) = (connect(&shop, &healthy.url()), connect(&shop, &dead));
     let tested = shop.call("test-webhook", &json!({ "webhook_id": works })).ok();
     assert_eq!((&tested["status"], &tested["response_status"]), (&json!("SUCCESSFUL"), &json!(204)));
@@ -209,7 +209,7 @@ fn a_webhook_lives_over_http_and_shows_its_secret_once() {
 }
 
 #[test]
-fn addresses_that_are_not_public_are_refused_when_a_webhook_is_connected() {
+fn private_addresses_are_refused_for_a_webhook() {
     let server = Server::start();
     let shop = server.shop();
     let faults = |more: Value| {

@@ -1,4 +1,4 @@
-//! `till webhook listen`: deliveries judged, printed, posted on and answered.
+//! `till webhook listen`: deliveries are checked, printed, forwarded and answered.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::json;
 use till_actors::webhooks::{SIGNING_SECRET_BYTES, SigningSecret, sign};
 
-use crate::harness::{Answer, Client};
+use crate::harness::{ApiAnswer, Client};
 
 /// The id of the event that is delivered.
 const EVENT_ID: &str = "evt_01h2e8kqvbfwea724h75qc655w";
@@ -55,7 +55,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let _gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _reaped = self.child.wait();
     }
 }
@@ -83,7 +83,7 @@ fn body() -> Vec<u8> {
 }
 
 /// Posts a body that was signed for these bytes at this time.
-fn deliver(client: &Client, secrets: &[SigningSecret], signed: &[u8], at: u64, sent: &[u8]) -> Answer {
+fn deliver(client: &Client, secrets: &[SigningSecret], signed: &[u8], at: u64, sent: &[u8]) -> ApiAnswer {
     let (newest, older) = secrets.split_first().expect("a secret");
     let headers = sign(newest, older, EVENT_ID, at, signed);
     let named = headers.named("Shop-Signature");
@@ -91,7 +91,7 @@ fn deliver(client: &Client, secrets: &[SigningSecret], signed: &[u8], at: u64, s
 }
 
 #[test]
-fn a_signed_delivery_is_printed_as_one_line_and_answered_with_204() {
+fn a_signed_delivery_is_printed_and_answered_with_204() {
     let mut listener = Listener::start(&["--secret", &secret(1).secret_text()]);
     for part in ["TILL_WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8", &format!("\"destination_url\":\"{}\"", listener.base)] {
         assert!(listener.introduction.contains(part), "{}", listener.introduction);
@@ -102,7 +102,7 @@ fn a_signed_delivery_is_printed_as_one_line_and_answered_with_204() {
 }
 
 #[test]
-fn a_changed_body_an_old_time_and_another_secret_are_refused_with_a_sentence() {
+fn a_wrong_body_time_or_secret_is_refused_with_a_reason() {
     let mut listener = Listener::start(&["--secret", &secret(1).secret_text()]);
     let client = listener.client();
     let mut changed = body();
@@ -142,7 +142,7 @@ fn both_secrets_of_a_rotation_and_a_public_key_are_accepted() {
 }
 
 #[test]
-fn without_a_secret_it_says_that_nothing_is_verified() {
+fn without_a_secret_it_prints_that_nothing_is_verified() {
     let mut listener = Listener::start(&[]);
     assert!(listener.introduction.contains("Nothing is verified"), "{}", listener.introduction);
     assert_eq!(listener.client().post_bytes("/", &body()).status, 204);
@@ -153,8 +153,8 @@ fn without_a_secret_it_says_that_nothing_is_verified() {
 fn bodies_are_printed_as_they_came_and_refused_ones_are_not() {
     let mut command = command(&["--json", "--secret", &secret(1).secret_text()]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
-    let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
-    let first = said.next().expect("it says where it listens");
+    let mut printed = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
+    let first = printed.next().expect("it says where it listens");
     let client = Client::new(first.strip_prefix("Listening on ").expect("it says where"));
     let mut listener = Listener {
         output: BufReader::new(child.stdout.take().expect("it is piped")),
@@ -170,7 +170,7 @@ fn bodies_are_printed_as_they_came_and_refused_ones_are_not() {
     assert_eq!(line, "{ \"event\": \"test\" }\n");
 }
 
-/// Answers one request with this status, and gives its head and body.
+/// Answers one request with this status, and returns its head and body.
 fn answer_once(status: u16) -> (String, JoinHandle<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let base = format!("http://{}", listener.local_addr().expect("it is bound"));
@@ -197,7 +197,7 @@ fn received(stream: &mut TcpStream) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn a_delivery_is_posted_on_with_its_headers_and_answered_with_the_status_of_the_program() {
+fn a_delivery_is_forwarded_and_its_status_is_returned() {
     let (program, answered) = answer_once(418);
     let forward = format!("{program}/hooks?of=shop");
     let mut listener = Listener::start(&["--secret", &secret(1).secret_text(), "--forward-to", &forward]);
@@ -219,13 +219,13 @@ fn a_delivery_is_posted_on_with_its_headers_and_answered_with_the_status_of_the_
 }
 
 #[test]
-fn it_ends_at_once_and_well_when_it_is_told_to() {
+fn it_ends_at_once_without_an_error_on_a_signal() {
     for signal in ["-INT", "-TERM"] {
         let mut listener = Listener::start(&[]);
         let _idle = TcpStream::connect(listener.base.trim_start_matches("http://")).expect("it listens");
         let asked = Instant::now();
-        let told = Command::new("kill").args([signal, &listener.child.id().to_string()]).status();
-        assert!(told.expect("there is kill").success());
+        let signalled = Command::new("kill").args([signal, &listener.child.id().to_string()]).status();
+        assert!(signalled.expect("there is kill").success());
         assert_eq!(listener.child.wait().expect("it can be waited for").code(), Some(0), "{signal}");
         assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     }
@@ -243,7 +243,7 @@ fn end_within(child: &mut Child, limit: Duration) {
 }
 
 #[test]
-fn what_it_cannot_work_with_is_refused_without_repeating_a_secret() {
+fn unusable_arguments_are_refused_without_a_secret() {
     for (arguments, reason) in [
         (&["--secret", "hunter2"][..], "must begin with whsec_"),
         (&["--forward-to", "http://192.0.2.1/"], "must be an http address of this machine"),

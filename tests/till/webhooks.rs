@@ -1,20 +1,20 @@
-//! Webhooks as merchants connect, change and stop them: contract, section 11.
+//! Merchants connect, change and stop webhooks: contract, section 11.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, Stage, Start, merged};
+use crate::harness::{ApiAnswer, Server, Shop, Stage, Start, merged};
 
 /// The arguments that connect a webhook.
 fn connection() -> Value {
     json!({ "name": "Orders", "destination_url": "https://shop.example/events", "events": ["*"] })
 }
 
-/// Connects a webhook; the answer.
-fn connect(shop: &Shop, more: &Value) -> Answer {
+/// Connects a webhook, and returns the answer.
+fn connect(shop: &Shop, more: &Value) -> ApiAnswer {
     shop.call("connect-webhook", &merged(&connection(), more))
 }
 
-/// The id of a webhook that is connected now.
+/// Connects a webhook, and returns its id.
 fn connected(shop: &Shop) -> Value {
     json!({ "webhook_id": connect(shop, &json!({})).ok()["webhook_id"] })
 }
@@ -25,7 +25,7 @@ fn found(shop: &Shop, webhook: &Value) -> Value {
 
 /// The message of the fault of one argument.
 #[track_caller]
-fn fault(answer: &Answer, argument: &str) -> String {
+fn fault(answer: &ApiAnswer, argument: &str) -> String {
     assert_eq!(answer.faults(), [format!("invalid {argument}")], "{}", answer.body);
     answer.details()[0]["message"].as_str().expect("a message").to_owned()
 }
@@ -74,7 +74,7 @@ fn webhooks_are_listed_newest_first_and_a_disconnected_one_too() {
 }
 
 #[test]
-fn a_secret_is_shown_by_its_own_call_only_and_again_under_its_key_over_a_crash() {
+fn a_secret_is_shown_only_by_its_own_call_and_its_repetition() {
     let mut server = Server::start();
     let shop = server.shop();
     let connect =
@@ -97,7 +97,7 @@ fn a_secret_is_shown_by_its_own_call_only_and_again_under_its_key_over_a_crash()
 }
 
 #[test]
-fn a_rotation_gives_another_secret_and_says_when_the_one_before_ends() {
+fn a_rotation_gives_a_new_secret_and_the_old_ones_end() {
     let stage = Stage::at("2025-04-01T00:00:00Z");
     let shop = stage.shop();
     let key = |name: &str| shop.client().idempotency_key(name);
@@ -120,7 +120,7 @@ fn a_rotation_gives_another_secret_and_says_when_the_one_before_ends() {
 }
 
 #[test]
-fn an_address_that_leads_inside_or_is_no_https_is_refused_at_once() {
+fn an_internal_address_and_one_without_https_are_refused() {
     let server = Server::start();
     let shop = server.shop();
     for (address, message) in [
@@ -148,8 +148,8 @@ fn an_address_that_leads_inside_or_is_no_https_is_refused_at_once() {
         ("https://240.0.0.1/", "must not lead to a reserved address"),
     ] {
         let answer = connect(&shop, &json!({ "destination_url": address }));
-        let told = fault(&answer, "destination_url");
-        assert!(told.starts_with(message), "{address}: {told}");
+        let refusal = fault(&answer, "destination_url");
+        assert!(refusal.starts_with(message), "{address}: {refusal}");
     }
     let long = format!("https://shop.example/{}", "a".repeat(2_048));
     let answer = connect(&shop, &json!({ "destination_url": long }));
@@ -161,7 +161,7 @@ fn an_address_that_leads_inside_or_is_no_https_is_refused_at_once() {
 }
 
 #[test]
-fn a_network_that_the_operator_allows_is_delivered_to_without_tls_too() {
+fn an_allowed_network_gets_deliveries_without_tls_too() {
     let server = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8,10.1.0.0/16").server();
     let shop = server.shop();
     for address in ["http://127.0.0.1:8080/events", "https://10.1.2.3/", "http://localhost/", "https://shop.example/"] {
@@ -177,7 +177,7 @@ fn a_network_that_the_operator_allows_is_delivered_to_without_tls_too() {
 }
 
 #[test]
-fn fifty_webhooks_are_connected_at_most_and_a_disconnected_one_makes_room() {
+fn at_most_fifty_webhooks_are_connected_at_a_time() {
     let server = Server::start();
     let shop = server.shop();
     let webhooks: Vec<Value> = (0..50).map(|_| connected(&shop)).collect();
@@ -190,7 +190,7 @@ fn fifty_webhooks_are_connected_at_most_and_a_disconnected_one_makes_room() {
 }
 
 #[test]
-fn a_suspended_merchant_stops_a_webhook_and_replaces_its_secret_and_no_more() {
+fn a_suspended_merchant_may_only_stop_webhooks_and_rotate() {
     let server = Server::start();
     let shop = server.shop();
     let webhook = connected(&shop);

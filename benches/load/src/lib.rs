@@ -1,26 +1,26 @@
-//! `till-bench`: the load tester, and the generator of stores to test against. The load tester plays the merchants' servers and their customers against a running server, or
-//! one of its own, checks every answer, and reports what it saw with latencies counted from when a call was meant to
-//! be made.
+//! `till-bench`: the load tester, and the generator of stores to test against. The load tester acts as the merchants'
+//! servers and their customers against a running server, or one of its own, checks every answer, and reports latencies
+//! that are counted from the time at which a call was meant to be made.
 
 #![expect(clippy::float_arithmetic, reason = "rates, shares and places in pictures are no amounts")]
 
-// What is measured, of whom.
+// The plan of a measurement, and the server that is measured.
 pub mod plan;
 pub mod target;
 
-// How calls are made.
+// The calls.
 mod chance;
 mod client;
 mod schedule;
 mod webhooks;
 mod scenarios;
 
-// What comes of it.
+// The results.
 mod recording;
 pub mod run;
 pub mod report;
 
-// Stores that are filled before.
+// The generator of stores.
 pub mod generate;
 
 pub mod commands;

@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 #[test]
-fn a_server_of_its_own_needs_the_program_and_its_absence_is_a_clear_error() {
+fn a_missing_server_program_is_a_clear_error() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let program = directory.path().join("till-bench");
     fs::copy(env!("CARGO_BIN_EXE_till-bench"), &program).expect("the program can be copied");

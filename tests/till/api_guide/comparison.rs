@@ -1,14 +1,14 @@
-//! A real answer against the documented one: the same members and values, but for what differs from run to run, which
-//! is compared by its form.
+//! The comparison of a real answer with the documented one: members and values are the same, and those that differ from
+//! run to run have the same form.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Characters of an id behind its prefix.
+/// Characters of an id after its prefix.
 const ID_LEN: usize = 26;
 
-/// Which real id each id of the guide stands for: always the same one, and no other stands for it.
+/// The real id of each id in the guide: one for one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ids {
     real: BTreeMap<String, String>,
@@ -16,7 +16,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// The first difference between two answers, as where and what.
+    /// The first difference between two answers: its path and both values.
     pub(super) fn compare(&mut self, documented: &Value, real: &Value) -> Result<(), String> {
         self.value("", documented, real)
     }
@@ -85,7 +85,7 @@ fn is_time_place(place: &str) -> bool {
     place.ends_with("_at") || place.ends_with("/since")
 }
 
-/// What depends on how the store wrote, and not on what was called.
+/// True for sizes that depend on the way in which the store wrote, and not on the calls.
 fn is_size_place(place: &str) -> bool {
     place.ends_with("/bytes") || place.ends_with("/last_commit")
 }
@@ -94,7 +94,7 @@ fn is_size(value: &Value) -> bool {
     value.as_u64().is_some_and(|size| size > 0)
 }
 
-/// Whether a value is a time of this century, in seconds.
+/// True when a value is a time of this century, in seconds.
 fn is_time(value: &Value) -> bool {
     value.as_u64().is_some_and(|seconds| (946_684_800..4_133_980_800).contains(&seconds))
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_the_guide_stands_for_one_real_id_throughout() {
+    fn an_id_of_the_guide_has_one_real_id_throughout() {
         let mut ids = Ids::default();
         let mut compare = |documented: &str, real: &str| ids.compare(&json!(documented), &json!(real)).is_ok();
         assert!(compare(&id("pay", 1), &id("pay", 8)) && compare(&id("pay", 1), &id("pay", 8)));

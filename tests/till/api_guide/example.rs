@@ -1,6 +1,6 @@
-//! One example of the guide: a call as curl makes it, what is kept of the answer, and the answer that stands below it.
+//! One example of the guide: a call with curl, the variables that are taken from its answer, and the documented answer.
 //!
-//! There is one form of command, of which bash makes the same call:
+//! A command has one form, with which bash makes the same call:
 //!
 //! ```sh
 //! sleep 1
@@ -14,7 +14,8 @@
 //! ```
 //!
 //! The first line, `-i`, the headers, the `tee` and the last line may be left out; `-d '{}'` stands for a body without
-//! variables. `\$` is a dollar in a body, `$((NOW + 3600))` a sum. A call that waits is about something that takes a moment.
+//! variables. `\$` is a dollar in a body, `$((NOW + 3600))` a sum. A call that waits is about something that takes a
+//! moment.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -23,18 +24,18 @@ use std::str::Lines;
 use serde_json::Value;
 
 use super::guide::Block;
-use crate::harness::{Answer, Client};
+use crate::harness::{ApiAnswer, Client};
 
 /// A call with its answer.
 #[derive(Debug)]
 pub(super) struct Example {
-    /// Where it stands in the guide.
+    /// The number of its line in the guide.
     pub(super) line: usize,
-    /// Whether it is about something that takes a moment.
+    /// True when it follows the documented pause, because its result takes a moment.
     pub(super) waits: bool,
     /// The path that is called.
     pub(super) path: String,
-    /// The answer as it stands in the guide.
+    /// The documented answer.
     pub(super) documented: Documented,
     address: String,
     headers: Vec<(String, String)>,
@@ -42,7 +43,7 @@ pub(super) struct Example {
     kept: Vec<(String, String)>,
 }
 
-/// An answer as it stands in the guide, variables not yet put in.
+/// A documented answer, in which variables are not replaced yet.
 #[derive(Debug)]
 pub(super) struct Documented {
     /// The status line.
@@ -53,17 +54,17 @@ pub(super) struct Documented {
     pub(super) body: String,
 }
 
-/// What examples have kept of answers, and where the server is.
+/// The variables of the examples: parts of earlier answers, and the addresses of the server.
 #[derive(Debug, Default)]
 pub(super) struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// Sets one.
+    /// Sets a variable.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         self.0.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The text with the values of all variables in it, as bash puts them in. `\$` is a dollar.
+    /// The text with all variables replaced by their values, as in bash. `\$` is a dollar.
     pub(super) fn put_into(&self, text: &str) -> String {
         text.split("\\$").map(|part| self.put_into_part(part)).collect::<Vec<_>>().join("$")
     }
@@ -89,7 +90,7 @@ impl Variables {
         self.0.get(name).unwrap_or_else(|| panic!("no example has set ${name}"))
     }
 
-    /// A variable and a number, such as `NOW + 3600`.
+    /// The sum of a variable and a number, such as `NOW + 3600`.
     fn sum(&self, text: &str) -> u64 {
         let (name, number) = text.split_once(" + ").unwrap_or_else(|| panic!("no sum of two: {text}"));
         let number_in = |text: &str| text.parse::<u64>().unwrap_or_else(|_| panic!("no number: {text}"));
@@ -100,7 +101,7 @@ impl Variables {
 impl Example {
     /// Reads a command and the answer below it.
     pub(super) fn parse(command: &Block, answer: &Block) -> Example {
-        let mut command_lines = Command { lines: command.text.lines().peekable(), line: command.line };
+        let mut command_lines = CurlCommand { lines: command.text.lines().peekable(), line: command.line };
         let waits = command_lines.take("sleep 1");
         let (shows_head, url) = command_lines.curl();
         let headers = command_lines.headers();
@@ -114,7 +115,7 @@ impl Example {
     }
 
     /// Makes the call.
-    pub(super) fn call(&self, variables: &Variables) -> Answer {
+    pub(super) fn call(&self, variables: &Variables) -> ApiAnswer {
         let mut client = Client::new(&variables.put_into(&self.address));
         for (name, value) in &self.headers {
             client = client.header(name, &variables.put_into(value));
@@ -123,7 +124,7 @@ impl Example {
     }
 
     /// Sets the variables that are parts of the answer.
-    pub(super) fn keep(&self, answer: &Answer, variables: &mut Variables) {
+    pub(super) fn keep(&self, answer: &ApiAnswer, variables: &mut Variables) {
         for (name, pointer) in &self.kept {
             let part = match answer.body.pointer(pointer) {
                 Some(Value::String(text)) => text.clone(),
@@ -155,12 +156,12 @@ impl Documented {
 }
 
 /// The lines of a command that are not read yet.
-struct Command<'a> {
+struct CurlCommand<'a> {
     lines: Peekable<Lines<'a>>,
     line: usize,
 }
 
-impl Command<'_> {
+impl CurlCommand<'_> {
     fn take(&mut self, expected: &str) -> bool {
         self.lines.next_if_eq(&expected).is_some()
     }
@@ -170,7 +171,7 @@ impl Command<'_> {
         panic!("the command at line {} is not of the guide's form: {found:?}", self.line)
     }
 
-    /// Whether headers are shown, and the address.
+    /// True when headers are shown, and the address.
     fn curl(&mut self) -> (bool, String) {
         let found = self.lines.next();
         let rest = found.and_then(|line| line.strip_prefix("curl -sS ")?.strip_suffix("\" \\"));
@@ -191,7 +192,7 @@ impl Command<'_> {
         headers
     }
 
-    /// The body, and whether the answer is kept.
+    /// The body, and true when the answer is kept.
     fn body(&mut self) -> (String, bool) {
         let found = self.lines.next();
         let is_kept = found.is_some_and(|line| line.ends_with(" | tee answer.json"));
@@ -205,7 +206,7 @@ impl Command<'_> {
         }
     }
 
-    /// Names of variables, and the parts of the answer that they are, as pointers.
+    /// Names of variables, and the JSON pointers of their values in the answer.
     fn kept(&mut self) -> Vec<(String, String)> {
         let mut kept = Vec::new();
         while let Some(found) = self.lines.next() {
@@ -216,7 +217,7 @@ impl Command<'_> {
         kept
     }
 
-    /// The text, if it means to bash what it means here.
+    /// The text, which must mean the same in bash as here.
     fn plain(&self, text: &str) -> String {
         let special = text.replace("\\$", "").replace("$((", "");
         assert!(
@@ -228,7 +229,7 @@ impl Command<'_> {
     }
 }
 
-/// `.page[0].key_id` as `/page/0/key_id`, `.` as the whole.
+/// `.page[0].key_id` as `/page/0/key_id`, `.` as the whole answer.
 fn pointer(part: &str) -> String {
     let places = part.split(['.', '[', ']']).filter(|place| !place.is_empty());
     places.map(|place| format!("/{place}")).collect()

@@ -9,28 +9,28 @@ use ureq::http::StatusCode;
 use super::comparison::Ids;
 use super::example::{Example, Variables};
 use super::guide::Guide;
-use crate::harness::{Answer, Server};
+use crate::harness::{ApiAnswer, Server};
 
-/// How long something may take that takes a moment.
+/// The longest time for a result that takes a moment.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A reader who follows the guide.
-struct Reader {
+struct GuideReader {
     variables: Variables,
     ids: Ids,
 }
 
-impl Reader {
-    fn of(server: &Server) -> Reader {
+impl GuideReader {
+    fn of(server: &Server) -> GuideReader {
         let mut variables = Variables::default();
         variables.set("TILL", server.public());
         variables.set("ADMIN", server.admin_address());
         variables.set("ADMIN_TOKEN", "admin-token-of-a-test");
         variables.set("VAULT_KEY", &"0123456789abcdef".repeat(4));
-        Reader { variables, ids: Ids::default() }
+        GuideReader { variables, ids: Ids::default() }
     }
 
-    /// Makes the call, again for a while if it is about something that takes a moment.
+    /// Makes the call, and repeats it for a while when its result takes a moment.
     fn follow(&mut self, example: &Example) -> Result<(), String> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -49,7 +49,7 @@ impl Reader {
         }
     }
 
-    fn compare(&self, example: &Example, answer: &Answer, ids: &mut Ids) -> Result<(), String> {
+    fn compare(&self, example: &Example, answer: &ApiAnswer, ids: &mut Ids) -> Result<(), String> {
         let documented = &example.documented;
         let reason = StatusCode::from_u16(answer.status).ok().and_then(|status| status.canonical_reason());
         let status = format!("HTTP/1.1 {} {}", answer.status, reason.unwrap_or_default());
@@ -73,9 +73,9 @@ impl Reader {
 }
 
 #[test]
-fn every_example_is_answered_as_the_guide_says() {
+fn every_example_is_answered_as_documented() {
     let server = Server::start();
-    let mut reader = Reader::of(&server);
+    let mut reader = GuideReader::of(&server);
     let guide = Guide::read();
     let examples: Vec<&Example> = guide.sections.iter().flat_map(|section| &section.examples).collect();
     assert!(examples.len() > 50, "{} examples", examples.len());

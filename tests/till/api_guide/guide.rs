@@ -1,4 +1,4 @@
-//! The guide as it stands in `docs/api.md`: its sections with their words, tables and blocks.
+//! The guide of `docs/api.md`: its sections with their text, tables and blocks.
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +12,10 @@ pub(super) struct Guide {
     pub(super) sections: Vec<Section>,
 }
 
-/// What stands under one heading.
+/// The contents under one heading.
 #[derive(Debug, Default)]
 pub(super) struct Section {
-    /// The path of its endpoint, when it is about one.
+    /// The path of its endpoint, if it describes one.
     pub(super) endpoint: Option<String>,
     /// Its examples.
     pub(super) examples: Vec<Example>,
@@ -27,14 +27,14 @@ pub(super) struct Section {
 pub(super) struct Block {
     /// Its language.
     pub(super) language: String,
-    /// What stands in it.
+    /// Its contents.
     pub(super) text: String,
     /// The line of its fence.
     pub(super) line: usize,
 }
 
 impl Guide {
-    /// Its text.
+    /// The text of the guide.
     pub(super) fn text() -> String {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.md");
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -46,7 +46,7 @@ impl Guide {
         commands.map(|block| block.text + "\n").collect()
     }
 
-    /// Reads it.
+    /// Reads the guide.
     pub(super) fn read() -> Guide {
         Guide::parse(&Guide::text())
     }
@@ -80,7 +80,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
     blocks.collect()
 }
 
-/// What a document is made of.
+/// A part of a document.
 enum Part {
     Heading(String),
     Paragraph(String),
@@ -109,12 +109,12 @@ fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// Whether a line goes on with a paragraph.
+/// True when a line continues a paragraph.
 fn is_word(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#') && !line.starts_with("```")
 }
 
-/// Calls with their answers: each is followed by its own. Commands that call nothing prepare for one.
+/// Calls, each with the answer that follows it. Commands that call nothing prepare the next call.
 fn examples(blocks: &[Block]) -> Vec<Example> {
     let blocks: Vec<&Block> = blocks.iter().filter(|block| !prepares(block)).collect();
     let pairs = blocks.chunks(2).map(|pair| match pair {
@@ -129,7 +129,7 @@ fn prepares(block: &Block) -> bool {
 }
 
 impl Section {
-    /// What the endpoint is said to take: what is required, and what may be left out.
+    /// The documented arguments of the endpoint: those that are required, and those that are optional.
     pub(super) fn takes(&self) -> (Vec<String>, Vec<String>) {
         let taken = self.paragraph("Takes");
         let (required, optional) = match taken.split_once("optional:") {
@@ -139,7 +139,7 @@ impl Section {
         (quoted(required), quoted(optional))
     }
 
-    /// The codes that the endpoint is said to refuse with.
+    /// The documented error codes of the endpoint.
     pub(super) fn codes(&self) -> Vec<String> {
         let rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.lines());
         let first_cells = rows.filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
@@ -147,7 +147,7 @@ impl Section {
         quoted(self.paragraph("Errors: ")).into_iter().chain(own).collect()
     }
 
-    /// What stands first: what it is for.
+    /// The first paragraph, which describes the purpose.
     pub(super) fn introduction(&self) -> &str {
         self.paragraphs.first().map_or("", String::as_str)
     }
@@ -160,7 +160,7 @@ impl Section {
     }
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

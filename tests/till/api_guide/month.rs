@@ -1,4 +1,4 @@
-//! The guide of a shop's month, pasted into bash block by block: what each prints stands below it.
+//! The guide of a shop's month, pasted into bash block by block: each prints the output that is documented below it.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use super::guide::{Block, blocks};
 use super::pasted::{at_server, start};
 
-/// What is printed between the outputs of two blocks.
+/// The line that separates the outputs of two blocks.
 const SEPARATOR: &str = "---- the next block ----";
 
-/// The commands of the guide, each with what stands below it as its output.
+/// The commands of the guide, each with its documented output.
 fn steps() -> Vec<(Block, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/a-shops-month.md");
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -29,7 +29,7 @@ fn steps() -> Vec<(Block, String)> {
 }
 
 #[test]
-fn every_figure_of_a_shops_month_is_what_the_program_answers() {
+fn every_figure_of_a_shops_month_is_answered_by_the_program() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let server = start(place.path());
     let steps = steps();
@@ -39,8 +39,8 @@ fn every_figure_of_a_shops_month_is_what_the_program_answers() {
     }
     fs::write(place.path().join("month.sh"), at_server(&script, &server)).expect("a file can be written");
     let output = Command::new("bash").arg("month.sh").current_dir(place.path()).output().expect("bash can be started");
-    let (found, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.is_empty(), "{said}\n{found}");
+    let (found, printed) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && printed.is_empty(), "{printed}\n{found}");
     let outputs: Vec<&str> = found.split(SEPARATOR).map(|text| text.trim_matches('\n')).collect();
     assert_eq!(outputs.len(), steps.len() + 1);
     for ((block, expected), output) in steps.iter().zip(outputs) {

@@ -10,11 +10,11 @@ use tempfile::TempDir;
 use super::guide::Guide;
 use crate::harness::{Client, Server, Start};
 
-/// The lines by which the guide says where the server is.
+/// The lines of the guide with the addresses of the server.
 const PUBLIC: &str = "TILL=http://127.0.0.1:8080\n";
 const ADMIN: &str = "ADMIN=http://127.0.0.1:9090\n";
 
-/// Starts a server in `./data` of a directory, with the secrets that it makes or has made there.
+/// Starts a server in `./data` of a directory, with the secrets that it makes there at the first start.
 pub(super) fn start(place: &Path) -> Server {
     Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY").server_in(&place.join("data"))
 }
@@ -26,20 +26,20 @@ pub(super) fn at_server(commands: &str, server: &Server) -> String {
     commands.replace(ADMIN, &format!("ADMIN={}\n", server.admin_address()))
 }
 
-/// Pastes the guide into bash, and gives the variables that it leaves: the merchant's key and an API key.
+/// Pastes the guide into bash, and returns the variables that it sets: the merchant's key and an API key.
 fn paste(place: &Path, server: &Server) -> (String, String) {
     let script = at_server(&Guide::commands(), server) + "\nprintf '%s %s' \"$MERCHANT\" \"$KEY\" > variables\n";
     fs::write(place.join("guide.sh"), script).expect("a file can be written");
     let output = Command::new("bash").arg("guide.sh").current_dir(place).output().expect("bash can be started");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && printed.is_empty(), "{printed}");
     let variables = fs::read_to_string(place.join("variables")).expect("the guide was pasted to its end");
     let (merchant, key) = variables.split_once(' ').expect("both");
     (merchant.to_owned(), key.to_owned())
 }
 
 #[test]
-fn a_store_that_the_guide_was_tried_on_starts_again_and_goes_on() {
+fn a_store_of_the_guide_starts_again_and_serves() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let mut server = start(place.path());
     paste(place.path(), &server);

@@ -1,4 +1,4 @@
-//! The sections of the guide against what the program declares of itself.
+//! The sections of the guide against the declarations of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::guide::{Guide, Section};
 use crate::harness::{Client, Server};
 
-/// Every endpoint by its path, as the package documents have them.
+/// Every endpoint of the package documents, by its path.
 fn declared() -> BTreeMap<String, Value> {
     let server = Server::start();
     let mut endpoints = BTreeMap::new();
@@ -23,7 +23,7 @@ fn declared() -> BTreeMap<String, Value> {
     endpoints
 }
 
-/// The sections that are about an endpoint, by its path, in the guide's order.
+/// The sections that describe an endpoint, by its path, in the guide's order.
 fn sections(guide: &Guide) -> Vec<(&str, &Section)> {
     guide.sections.iter().filter_map(|section| Some((section.endpoint.as_deref()?, section))).collect()
 }
@@ -39,7 +39,7 @@ fn sorted(mut list: Vec<String>) -> Vec<String> {
 }
 
 #[test]
-fn every_endpoint_has_one_section_with_an_example_and_every_section_is_about_an_endpoint() {
+fn every_endpoint_has_one_section_with_an_example() {
     let guide = Guide::read();
     let paths: Vec<String> = sections(&guide).iter().map(|(path, _)| (*path).to_owned()).collect();
     assert_eq!(sorted(paths), declared().into_keys().collect::<Vec<_>>());
@@ -51,7 +51,7 @@ fn every_endpoint_has_one_section_with_an_example_and_every_section_is_about_an_
 }
 
 #[test]
-fn each_section_names_the_arguments_and_the_errors_that_its_endpoint_declares() {
+fn each_section_names_the_declared_arguments_and_errors() {
     let (guide, declared) = (Guide::read(), declared());
     for (path, section) in sections(&guide) {
         let endpoint = &declared[path];
@@ -66,7 +66,7 @@ fn each_section_names_the_arguments_and_the_errors_that_its_endpoint_declares() 
 }
 
 #[test]
-fn the_four_calls_of_the_specification_come_first_and_the_operators_last() {
+fn the_calls_of_the_specification_come_first_and_operators_last() {
     let guide = Guide::read();
     let paths: Vec<&str> = sections(&guide).into_iter().map(|(path, _)| path).collect();
     let four = ["initiate-payment-flow", "add-to-metadata-set", "list-activity-logs", "balance-history"];

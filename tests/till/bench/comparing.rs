@@ -3,7 +3,7 @@
 use super::tester::{SHORT, Tester};
 
 #[test]
-fn runs_that_were_told_the_same_are_compared_and_others_are_refused_by_name() {
+fn equal_loads_are_compared_and_others_are_refused() {
     let tester = Tester::new();
     for (name, line) in [("a", "--connections 4"), ("b", "--connections 4"), ("c", "--connections 2")] {
         let line = format!("ping --merchants 2 --duration 150ms --warm-up 0s {line} --json {name}.json");
@@ -19,7 +19,7 @@ fn runs_that_were_told_the_same_are_compared_and_others_are_refused_by_name() {
 }
 
 #[test]
-fn what_is_no_report_is_refused_by_name() {
+fn a_file_that_is_no_report_is_refused_by_name() {
     let tester = Tester::new();
     std::fs::write(tester.file("other.json"), "{}").expect("it can be written");
     let refused = tester.run("compare other.json other.json");

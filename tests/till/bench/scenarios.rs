@@ -57,7 +57,7 @@ fn ping_asks_balances() {
 }
 
 #[test]
-fn initiate_says_whether_the_captures_keep_up() {
+fn initiate_reports_a_lag_of_captures() {
     let point = point("initiate");
     assert_eq!(steps(&point), ["initiate-payment-flow"]);
     let follow_up = &point["follow_up"];
@@ -77,7 +77,7 @@ fn a_flow_is_measured_in_its_steps() {
 }
 
 #[test]
-fn payments_made_beforehand_are_captured_and_the_captures_keep_up_or_do_not() {
+fn prepared_payments_are_captured_and_the_lag_is_reported() {
     let point = point("capture");
     assert_eq!(steps(&point), ["capture-payment"]);
     let follow_up = &point["follow_up"];
@@ -102,7 +102,7 @@ fn payouts_are_sent_from_balances_that_were_filled() {
 }
 
 #[test]
-fn every_payment_that_is_told_is_captured_once_or_refunded_in_four_parts() {
+fn every_answered_payment_is_captured_once_or_refunded_in_parts() {
     let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s";
     for (scenario, operations) in [("capture", 40), ("refund", 160)] {
         let report = Tester::new().report(&format!("{scenario} --payments 40 {load}"));
@@ -113,7 +113,7 @@ fn every_payment_that_is_told_is_captured_once_or_refunded_in_four_parts() {
 }
 
 #[test]
-fn metadata_is_added_with_and_without_a_version_and_conflicts_are_right_answers() {
+fn metadata_conflicts_are_right_answers() {
     let point = point("metadata --versioned 0.5 --conflict-rate 0.3 --set-size 20");
     assert_eq!(steps(&point), ["add-to-metadata-set", "add-to-metadata-set, of these with a version"]);
 }
@@ -164,7 +164,7 @@ fn a_mix_has_all_of_its_kinds() {
 }
 
 #[test]
-fn a_run_whose_sessions_are_used_up_says_so_and_counts_no_time_after_that() {
+fn a_run_that_used_up_its_sessions_ends_its_time_there() {
     let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s";
     let report = Tester::new().report(&format!("initiate --sessions 200 --skew hot:0.9 {load}"));
     let point = &report["points"][0];

@@ -17,7 +17,7 @@ fn a_sweep_has_a_point_for_each_value_and_pictures_by_value() {
 }
 
 #[test]
-fn a_search_ends_with_the_highest_rate_that_passed_and_all_that_were_tried() {
+fn a_search_ends_with_the_highest_rate_and_all_its_tries() {
     let tester = Tester::new();
     let line = "ping --merchants 2 --connections 16 --duration 150ms --warm-up 20ms --search --p99-below 500ms";
     let report = tester.report(&format!("{line} --rate 20000"));

@@ -1,4 +1,4 @@
-//! Whom the load tester calls, and what is left behind.
+//! The servers of the load tester, and the state that a run leaves behind.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -39,7 +39,7 @@ fn another_token_than_the_server_s_is_named_as_the_reason() {
 }
 
 #[test]
-fn a_server_that_is_not_there_and_one_elsewhere_are_clear_errors() {
+fn a_missing_server_and_one_elsewhere_are_clear_errors() {
     let tester = Tester::new();
     let run = |line: &str| {
         let line = format!("ping {SHORT} {line}");
@@ -56,7 +56,7 @@ fn a_server_that_is_not_there_and_one_elsewhere_are_clear_errors() {
 }
 
 #[test]
-fn knobs_that_make_no_sense_are_refused_all_at_once_before_anything_is_started() {
+fn senseless_arguments_are_all_refused_before_a_start() {
     let ended = Tester::new().run("metadata --connections 0 --merchants 0 --set-size 0 --conflict-rate 0.5");
     assert_eq!(ended.code, 1);
     for flag in ["--connections", "--merchants", "--conflict-rate"] {
@@ -65,7 +65,7 @@ fn knobs_that_make_no_sense_are_refused_all_at_once_before_anything_is_started()
 }
 
 #[test]
-fn an_own_server_touches_neither_archive_nor_checkpoints_of_another_and_has_those_that_it_is_given() {
+fn an_own_server_uses_only_the_directories_that_it_is_given() {
     let (tester, pair) = (Tester::new(), Pair::new());
     let [archive, checkpoints, own] = ["archive", "checkpoints", "own-archive"].map(|name| tester.file(name));
     let run = |line: &str| {
@@ -86,13 +86,13 @@ fn an_own_server_touches_neither_archive_nor_checkpoints_of_another_and_has_thos
     assert!(misspelt.code == 1 && misspelt.errors.contains("did you mean archive_directory"), "{misspelt:?}");
 }
 
-/// A long run once it measures, and what it says from then on.
+/// A long run that has begun to measure, and its further lines.
 fn long_run(tester: &Tester, server: &str) -> (Child, impl Iterator<Item = String>) {
     let servers = tester.file("servers");
     std::fs::create_dir_all(&servers).expect("it can be made");
     let load = "--merchants 1 --connections 4 --duration 60s --warm-up 0s --json report.json --html report.html";
     let mut command = tester.command(&format!("ping {load} {server}"));
-    // A log that was kept would be there.
+    // A log that was kept would be in this directory.
     command.env("TMPDIR", &servers).env("TILL_ADMIN_TOKEN", ADMIN_TOKEN);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut told = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);
@@ -131,7 +131,7 @@ fn send(signal: &str, process: u32) {
 }
 
 #[test]
-fn an_interrupted_run_and_one_whose_terminal_closes_leave_neither_server_nor_directory_behind() {
+fn an_interrupted_run_leaves_no_server_and_no_directory() {
     for signal in ["-INT", "-HUP"] {
         let tester = Tester::new();
         let (mut child, mut told) = long_run(&tester, OWN);
@@ -160,7 +160,7 @@ fn a_killed_load_tester_takes_its_server_with_it() {
 }
 
 #[test]
-fn a_target_that_goes_away_leaves_a_report_of_what_was_measured_until_then() {
+fn a_lost_target_leaves_a_report_of_the_results_so_far() {
     let (mut server, tester) = (Server::start(), Tester::new());
     let target = format!("--target {} --admin {}", server.public(), server.admin_address());
     let (child, _told) = long_run(&tester, &target);
@@ -171,7 +171,7 @@ fn a_target_that_goes_away_leaves_a_report_of_what_was_measured_until_then() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_own_server_that_ends_by_itself_leaves_a_report_and_its_log() {
+fn an_own_server_that_ends_early_leaves_a_report_and_its_log() {
     let tester = Tester::new();
     let (child, mut told) = long_run(&tester, OWN);
     std::thread::sleep(Duration::from_secs(1));

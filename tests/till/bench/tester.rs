@@ -13,7 +13,7 @@ pub(super) struct Tester {
     pub(super) directory: TempDir,
 }
 
-/// What a run printed and how it ended.
+/// The output and the exit code of a run.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) code: i32,
@@ -31,7 +31,7 @@ impl Tester {
         self.directory.path().join(name)
     }
 
-    /// The command, with nothing of the test's own environment that could change the outcome.
+    /// The command, without the variables of the test's own environment that could change its result.
     pub(super) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(load_tester());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TILL_")) {
@@ -74,5 +74,5 @@ impl Ended {
     }
 }
 
-/// How short a run is in these tests.
+/// The arguments of a short run.
 pub(super) const SHORT: &str = "--merchants 2 --connections 4 --duration 300ms --warm-up 50ms";

@@ -35,7 +35,7 @@ fn events_of_payments_made_beforehand_are_none_of_the_run() {
 }
 
 #[test]
-fn payments_go_on_beside_a_dead_address() {
+fn payments_succeed_beside_a_dead_address() {
     let report = Tester::new().report(&format!("initiate {SHORT} --webhooks dead"));
     let point = &report["points"][0];
     assert_eq!((&point["wrong"]["count"], &point["failures"]), (&json!(0), &json!({})), "{point}");
@@ -44,7 +44,7 @@ fn payments_go_on_beside_a_dead_address() {
 }
 
 #[test]
-fn a_running_server_that_may_not_deliver_to_this_machine_is_refused_with_the_setting() {
+fn a_server_that_may_not_deliver_here_is_refused() {
     let (server, tester) = (Server::start(), Tester::new());
     let target = format!("--target {} --admin {}", server.public(), server.admin_address());
     let mut command = tester.command(&format!("initiate {SHORT} {target} --webhooks receiver"));

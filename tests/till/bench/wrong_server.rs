@@ -1,4 +1,4 @@
-//! Servers that answer wrongly: a load tester that does not notice measures nothing.
+//! Servers with wrong answers, which the load tester must detect.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tester::{Ended, Tester};
 
-/// What a wrong server answers to a function, given how many payments it was asked for.
+/// The answer of a wrong server to a function, given the number of payments so far.
 type Answers = fn(&str, &AtomicU64) -> String;
 
-/// A server that knows just what a load tester asks, and answers as it is told.
+/// A server that knows only the calls of a load tester, and gives these answers.
 fn serve(answers: Answers) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let address = listener.local_addr().expect("it is bound");
@@ -47,7 +47,7 @@ fn answer_all(stream: TcpStream, answers: Answers, initiated: &AtomicU64) -> Opt
     }
 }
 
-/// Right answers to all but what a test is about.
+/// The right answers, which a test replaces in part.
 fn usual(function: &str, initiated: &AtomicU64) -> String {
     let count = initiated.load(Ordering::SeqCst);
     match function {
@@ -112,7 +112,7 @@ fn money_that_no_payment_explains_is_a_wrong_answer() {
 }
 
 #[test]
-fn an_item_that_is_said_to_be_there_already_and_is_not_is_a_wrong_answer() {
+fn an_item_wrongly_answered_as_present_is_a_wrong_answer() {
     let forgetful = |function: &str, initiated: &AtomicU64| match function {
         "add-to-metadata-set" => "false".to_owned(),
         _ => usual(function, initiated),
@@ -129,7 +129,7 @@ fn a_server_that_answers_rightly_is_not_accused() {
 }
 
 #[test]
-fn errors_are_counted_by_code_and_a_run_without_any_success_fails() {
+fn errors_are_counted_by_code_and_a_run_of_errors_fails() {
     let refusing = |function: &str, initiated: &AtomicU64| match function {
         "initiate-payment-flow" => "[\"NOT_FOUND\",\"No active session.\",null]".to_owned(),
         _ => usual(function, initiated),
@@ -151,7 +151,7 @@ fn an_answer_that_is_no_payment_id_is_a_wrong_answer() {
 }
 
 #[test]
-fn a_refund_that_is_answered_with_no_refund_id_is_a_wrong_answer() {
+fn a_refund_without_a_refund_id_is_a_wrong_answer() {
     let captured = |function: &str, initiated: &AtomicU64| match function {
         "find-payment" => payment("SUCCESSFUL", 10_000),
         _ => usual(function, initiated),
@@ -162,7 +162,7 @@ fn a_refund_that_is_answered_with_no_refund_id_is_a_wrong_answer() {
 }
 
 #[test]
-fn a_payout_that_is_acknowledged_and_leaves_the_balance_as_it_was_is_a_wrong_answer() {
+fn a_payout_that_leaves_the_balance_is_a_wrong_answer() {
     let forgetful = |function: &str, sent: &AtomicU64| match function {
         "add-topup" => "\"tup_00000000000000000000000001\"".to_owned(),
         "send-payout" => format!("\"pyo_{:026}\"", sent.fetch_add(1, Ordering::SeqCst)),
@@ -175,8 +175,8 @@ fn a_payout_that_is_acknowledged_and_leaves_the_balance_as_it_was_is_a_wrong_ans
 }
 
 #[test]
-fn a_void_that_is_acknowledged_and_not_shown_afterwards_is_a_wrong_answer() {
-    const VOIDED: u64 = 1_000_000; // More payments than are made: it stands for a void.
+fn a_void_that_is_not_shown_afterwards_is_a_wrong_answer() {
+    const VOIDED: u64 = 1_000_000; // More than all payments: the count then marks a void.
     let forgetful = |function: &str, initiated: &AtomicU64| match function {
         "void-payment" => {
             initiated.fetch_add(VOIDED, Ordering::SeqCst);
@@ -192,7 +192,7 @@ fn a_void_that_is_acknowledged_and_not_shown_afterwards_is_a_wrong_answer() {
 }
 
 #[test]
-fn a_run_that_cannot_be_checked_afterwards_keeps_what_it_measured_and_says_so() {
+fn an_unchecked_run_keeps_its_results_and_a_remark() {
     let failing = |function: &str, initiated: &AtomicU64| match function {
         "get-balance" if initiated.load(Ordering::SeqCst) > 0 => "[\"UNAVAILABLE\",\"Later.\",null]".to_owned(),
         _ => usual(function, initiated),

@@ -61,7 +61,7 @@ fn captures_settle_on_the_way_each_at_its_own_instant() {
 }
 
 #[test]
-fn an_authorization_lapses_on_the_way_and_its_void_is_recorded_then() {
+fn an_authorization_lapses_on_the_way_at_its_own_time() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let start = stage.now();
@@ -74,7 +74,7 @@ fn an_authorization_lapses_on_the_way_and_its_void_is_recorded_then() {
 }
 
 #[test]
-fn a_dispute_without_evidence_is_lost_on_the_way_when_that_was_due() {
+fn a_dispute_without_evidence_is_lost_on_the_way() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let body = json!({ "merchant_id": shop.merchant_id, "payment_id": shop.pay(500) });
@@ -144,7 +144,7 @@ fn a_kept_answer_ends_by_the_merchants_time() {
 }
 
 #[test]
-fn what_is_captured_after_an_advance_settles_when_the_wall_clock_has_passed_the_delay() {
+fn captures_after_an_advance_settle_by_the_wall_clock() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     advance(&stage, &shop, stage.now() + 100 * DAY_SECONDS);
@@ -173,7 +173,7 @@ fn other_merchants_are_left_alone() {
 }
 
 #[test]
-fn an_advance_is_refused_with_what_to_send() {
+fn a_refused_advance_names_the_valid_arguments() {
     let stage = stage();
     let (shop, plain) = (stage.shop_with(on_test_clock()), stage.shop());
     let now = stage.now();
@@ -224,13 +224,13 @@ fn two_advances_of_one_merchant_go_one_after_the_other() {
     };
     std::thread::scope(|scope| {
         let first = scope.spawn(|| advance(30).ok());
-        std::thread::sleep(Duration::from_millis(500)); // It waits for the acquirer for five seconds.
+        std::thread::sleep(Duration::from_millis(500)); // The advance waits for the acquirer for five seconds.
         assert_eq!(advance(3).faults(), ["invalid to"], "it would go back once the first is done");
         assert_eq!(first.join().expect("no panic"), true);
     });
 }
 
-/// Calls that are not answered at once are waited for, but for those that nobody can say the end of.
+/// An advance waits for calls that are answered late, but not for those that only the operator ends.
 #[test]
 fn an_advance_waits_for_the_acquirer_and_not_for_the_operator() {
     let server = Server::start();
@@ -272,7 +272,7 @@ fn find(server: &Server, shop: &Shop) -> Value {
 }
 
 #[test]
-fn a_restart_keeps_the_clock_and_what_is_due_by_it() {
+fn a_restart_keeps_the_clock_and_its_due_timers() {
     let mut server = Server::start();
     let merchant = merged(&on_test_clock(), &json!({ "settlement_delay_seconds": 100 }));
     let shop = server.shop_with(merchant);
@@ -308,17 +308,17 @@ fn records_keep_the_time_of_the_wall_clock() {
     assert_eq!(seconds, [stage.now() - 5, stage.now()].into(), "no restore to a moment leaves one of them out");
 }
 
-/// A server that is killed at any moment of an advance leaves a clock from which the same call goes on, and everything that
-/// was due has happened once and at its instant.
+/// A server that is killed at any moment of an advance leaves a clock from which the same call continues, and every due
+/// event has happened once and at its instant.
 #[test]
-fn an_advance_that_a_crash_cut_off_goes_on_under_the_same_key() {
+fn an_interrupted_advance_continues_under_the_same_key() {
     const PAYMENTS: usize = 40;
     let mut server = Server::start();
     let shop = server.shop_with(on_test_clock());
     let now = |server: &Server| find(server, &shop)["now"].as_u64().expect("a time");
     for _ in 0..PAYMENTS {
         shop.pay(100);
-        // An hour lies between two of them, so that none is due while the server starts.
+        // The events are an hour apart, so that none is due while the server starts.
         let body = json!({ "merchant_id": shop.merchant_id, "to": now(&server) + 3_600 });
         server.admin("advance-clock", &body).ok();
     }

@@ -1,4 +1,4 @@
-//! The filter `created_at` at the edges of what it stands for: specification 4.3 and contract, section 6.
+//! The filter `created_at` at the edges of its ranges: specification 4.3 and contract, section 6.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Shop, Stage, merged};
 
-/// Zones on both sides of UTC, up to the edges of the world, and one that is off by a part of an hour.
+/// Zones on both sides of UTC, up to both ends of the world, and one with an offset that is not a whole hour.
 const ZONES: [&str; 7] = [
     "UTC",
     "Asia/Bangkok",
@@ -18,28 +18,28 @@ const ZONES: [&str; 7] = [
     "America/St_Johns",
 ];
 
-/// A merchant in a time zone whose activity log has an entry at each of some instants, known by their places.
-struct Log<'a> {
+/// A merchant in a time zone whose activity log has an entry at each of some instants, identified by their indexes.
+struct TimedEntries<'a> {
     stage: &'a Stage,
     shop: Shop,
 }
 
-impl<'a> Log<'a> {
-    fn new(stage: &'a Stage, zone: &str, instants: &[String]) -> Log<'a> {
+impl<'a> TimedEntries<'a> {
+    fn new(stage: &'a Stage, zone: &str, instants: &[String]) -> TimedEntries<'a> {
         stage.set(&at(&instants[0], -86_400_000));
         let shop = stage.shop_with(json!({ "name": "Shop", "currency": "THB", "time_zone": zone }));
         for (place, instant) in instants.iter().enumerate() {
             stage.set(instant);
             shop.call("invite-user", &json!({ "email": format!("e{place}@shop.example") })).id();
         }
-        Log { stage, shop }
+        TimedEntries { stage, shop }
     }
 
     fn list(&self, body: &Value) -> Value {
         self.shop.call("list-activity-logs", body).ok()
     }
 
-    /// The places of the entries that a filter finds, the oldest first.
+    /// The indexes of the entries that a filter finds, the oldest first.
     #[track_caller]
     fn found(&self, created_at: &str) -> Vec<usize> {
         let page = self.list(&json!({ "created_at": created_at, "per_page": 100 }));
@@ -52,8 +52,8 @@ impl<'a> Log<'a> {
         places
     }
 
-    /// Checks that at an instant a keyword finds what the days from the first to the last hold, and is carried on
-    /// as these days.
+    /// Checks that at an instant a keyword finds the entries of the days from the first to the last, and that the next
+    /// page names these days.
     #[track_caller]
     fn means(&self, now: &str, keyword: &str, days: &str, places: &[usize]) {
         self.stage.set(now);
@@ -67,7 +67,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// An instant so many milliseconds after another.
+/// The instant that is `after_ms` milliseconds after another.
 fn at(instant: &str, after_ms: i64) -> String {
     let instant: Timestamp = instant.parse().expect("an instant");
     instant.checked_add(after_ms.milliseconds()).expect("near it").to_string()
@@ -90,10 +90,10 @@ fn day(text: &str) -> Date {
 }
 
 #[test]
-fn a_day_and_a_month_are_those_of_the_merchants_zone_to_the_millisecond() {
+fn days_and_months_are_exact_in_the_merchants_zone() {
     let stage = Stage::at("2023-01-01T00:00:00Z");
     for zone in ZONES {
-        let log = Log::new(&stage, zone, &edges(day("2024-02-29"), day("2024-02-29"), zone));
+        let log = TimedEntries::new(&stage, zone, &edges(day("2024-02-29"), day("2024-02-29"), zone));
         assert_eq!(log.found("2024-02-29"), [1, 2], "{zone}");
         assert_eq!(log.found("2024-02-29..2024-02-29"), [1, 2], "{zone}");
         assert_eq!((log.found("2024-02-28"), log.found("2024-03-01")), (vec![0], vec![3]), "{zone}");
@@ -106,7 +106,7 @@ fn a_day_and_a_month_are_those_of_the_merchants_zone_to_the_millisecond() {
 }
 
 #[test]
-fn a_day_on_which_the_clocks_change_is_as_long_as_it_is() {
+fn a_day_of_a_clock_change_has_its_real_length() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     for (zone, changed, hours) in [
         ("Europe/Berlin", "2025-03-30", 23),
@@ -118,7 +118,7 @@ fn a_day_on_which_the_clocks_change_is_as_long_as_it_is() {
         let edges = edges(day(changed), day(changed), zone);
         let [_, from, last, _] = &edges;
         assert_eq!(at(from, hours * 3_600_000 - 1), *last, "{changed} in {zone} has {hours} hours");
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         assert_eq!(log.found(changed), [1, 2], "{changed} in {zone}");
         log.means(from, "today", &format!("{changed}..{changed}"), &[1, 2]);
         log.means(last, "today", &format!("{changed}..{changed}"), &[1, 2]);
@@ -132,7 +132,7 @@ fn today_and_yesterday_change_at_midnight_in_the_merchants_zone() {
     for zone in ZONES {
         let edges = edges(day("2025-12-31"), day("2025-12-31"), zone);
         let [before, from, last, after] = &edges;
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         log.means(from, "today", "2025-12-31..2025-12-31", &[1, 2]);
         log.means(last, "today", "2025-12-31..2025-12-31", &[1, 2]);
         log.means(after, "yesterday", "2025-12-31..2025-12-31", &[1, 2]);
@@ -146,7 +146,7 @@ fn today_and_yesterday_change_at_midnight_in_the_merchants_zone() {
 }
 
 #[test]
-fn weeks_are_from_monday_to_sunday_over_ends_of_months_and_years_and_changes_of_the_clocks() {
+fn weeks_run_from_monday_to_sunday_over_every_boundary() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     for (zone, first, last) in [
         ("UTC", "2025-12-29", "2026-01-04"),
@@ -158,7 +158,7 @@ fn weeks_are_from_monday_to_sunday_over_ends_of_months_and_years_and_changes_of_
         ("Pacific/Pago_Pago", "2025-11-17", "2025-11-23"),
     ] {
         let edges = edges(day(first), day(last), zone);
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         let days = format!("{first}..{last}");
         log.means(&edges[1], "this_week", &days, &[1, 2]);
         log.means(&edges[2], "this_week", &days, &[1, 2]);
@@ -172,7 +172,7 @@ fn weeks_are_from_monday_to_sunday_over_ends_of_months_and_years_and_changes_of_
 }
 
 #[test]
-fn months_have_their_own_lengths_over_leap_years_ends_of_years_and_changes_of_the_clocks() {
+fn months_have_their_own_lengths_over_every_boundary() {
     let stage = Stage::at("2023-01-01T00:00:00Z");
     for (zone, first, last) in [
         ("UTC", "2024-02-01", "2024-02-29"),
@@ -184,7 +184,7 @@ fn months_have_their_own_lengths_over_leap_years_ends_of_years_and_changes_of_th
         ("Pacific/Pago_Pago", "2026-01-01", "2026-01-31"),
     ] {
         let edges = edges(day(first), day(last), zone);
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         let days = format!("{first}..{last}");
         log.means(&edges[1], "this_month", &days, &[1, 2]);
         log.means(&edges[2], "this_month", &days, &[1, 2]);
@@ -205,9 +205,9 @@ fn around_half_past_ten() -> Vec<String> {
 }
 
 #[test]
-fn a_date_and_time_is_its_own_unit_to_the_hour_minute_second_and_millisecond() {
+fn a_date_and_time_is_its_own_unit_down_to_milliseconds() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
-    let log = Log::new(&stage, "Asia/Bangkok", &around_half_past_ten());
+    let log = TimedEntries::new(&stage, "Asia/Bangkok", &around_half_past_ten());
     for (filter, places) in [
         ("2025-04-01T10Z", &[0, 1, 2, 3, 4, 5][..]),
         ("2025-04-01T10:30Z", &[1, 2, 3, 4]),
@@ -226,9 +226,9 @@ fn a_date_and_time_is_its_own_unit_to_the_hour_minute_second_and_millisecond() {
 }
 
 #[test]
-fn both_ends_of_a_range_are_included_in_their_own_units_and_either_may_be_open() {
+fn both_ends_of_a_range_are_included_and_may_be_open() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
-    let log = Log::new(&stage, "UTC", &around_half_past_ten());
+    let log = TimedEntries::new(&stage, "UTC", &around_half_past_ten());
     for (filter, places) in [
         ("2025-04-01T10:30Z..2025-04-01T10:30Z", &[1, 2, 3, 4][..]),
         ("2025-04-01T10:30:15Z..2025-04-01T10:30:59Z", &[2, 3, 4]),
@@ -248,10 +248,10 @@ fn both_ends_of_a_range_are_included_in_their_own_units_and_either_may_be_open()
 }
 
 #[test]
-fn a_local_time_that_comes_twice_is_the_first_and_one_that_is_skipped_is_later() {
+fn a_repeated_local_time_is_the_first_and_a_skipped_one_later() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     let instants = ["2025-03-30T01:30:00Z", "2025-10-26T00:30:00Z", "2025-10-26T01:30:00Z"].map(str::to_owned);
-    let log = Log::new(&stage, "Europe/Berlin", &instants);
+    let log = TimedEntries::new(&stage, "Europe/Berlin", &instants);
     for (filter, places) in [
         ("2025-03-30T02:30", &[0][..]),
         ("2025-03-30T03:30", &[0]),
@@ -265,9 +265,9 @@ fn a_local_time_that_comes_twice_is_the_first_and_one_that_is_skipped_is_later()
 }
 
 #[test]
-fn a_filter_by_time_and_another_must_both_hold_and_are_carried_together() {
+fn a_time_filter_and_another_are_combined_and_carried_on() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
-    let log = Log::new(&stage, "UTC", &around_half_past_ten());
+    let log = TimedEntries::new(&stage, "UTC", &around_half_past_ten());
     let filters = json!({ "created_at": "2025-04-01T10:30Z", "activity_type": "user_invited", "terms": "@SHOP" });
     let first = log.list(&merged(&filters, &json!({ "per_page": 3 })));
     let expected = json!({ "after": first["page"][2]["activity_log_id"], "per_page": 3 });

@@ -1,22 +1,22 @@
-//! What ends: sessions, invitations, kept answers, authorizations, holds, keys and metadata.
+//! Ends of lifetimes: sessions, invitations, stored answers, authorizations, holds, keys and metadata.
 
 use serde_json::{Value, json};
 
 use crate::harness::{CARD, Shop, Stage, merged};
 
-/// Half an hour: how long a session can be used.
+/// Half an hour: the time in which a session can be used.
 const SESSION_SECONDS: u64 = 1_800;
-/// A day: how long an answer is kept at least.
+/// A day: the least time for which an answer is stored.
 const DAY_SECONDS: u64 = 86_400;
-/// Two years: how long a record of metadata lives unless a call says otherwise.
+/// Two years: the lifetime of a record of metadata unless a call sets another.
 const RECORD_SECONDS: u64 = 63_072_000;
 
 fn stage() -> Stage {
     Stage::at("2025-04-01T00:00:00.250Z")
 }
 
-/// How a session looks to its client: `retrieve-payment-session`, `check-status`, `discover-next-action`.
-fn looks(shop: &Shop, session: &str) -> [Value; 3] {
+/// The client's view of a session: `retrieve-payment-session`, `check-status`, `discover-next-action`.
+fn client_view(shop: &Shop, session: &str) -> [Value; 3] {
     let body = json!({ "payment_session_id": session });
     [
         shop.payment_session(session)["status"].clone(),
@@ -26,26 +26,26 @@ fn looks(shop: &Shop, session: &str) -> [Value; 3] {
 }
 
 #[test]
-fn a_session_that_is_not_used_in_30_minutes_is_expired_failed_and_not_found() {
+fn an_unused_session_expires_and_is_not_found_in_30_minutes() {
     let stage = stage();
     let shop = stage.shop();
     let (session, other) = (shop.session(100), shop.session(100));
     stage.pass_millis(SESSION_SECONDS * 1_000 - 1);
-    assert_eq!(looks(&shop, &session), ["ACTIVE", "PENDING", "WAIT"]);
+    assert_eq!(client_view(&shop, &session), ["ACTIVE", "PENDING", "WAIT"]);
     let payment = shop.initiate(&other, 100, &json!({})).id();
     stage.pass_millis(1);
-    assert_eq!(looks(&shop, &session), ["EXPIRED", "FAILED", "CHECK_STATUS"]);
+    assert_eq!(client_view(&shop, &session), ["EXPIRED", "FAILED", "CHECK_STATUS"]);
     let answer = shop.initiate(&session, 100, &json!({}));
     let expected = json!({ "argument": "payment_session_id" });
     assert_eq!(answer.refused("NOT_FOUND"), expected, "no payment used it");
     shop.settled(&payment);
-    assert_eq!(looks(&shop, &other), ["USED", "SUCCESSFUL", "CHECK_STATUS"], "a used one is used also later");
+    assert_eq!(client_view(&shop, &other), ["USED", "SUCCESSFUL", "CHECK_STATUS"], "a used one is used also later");
     let expected = json!({ "argument": "payment_session_id", "payment_id": payment });
     assert_eq!(shop.initiate(&other, 100, &json!({})).refused("NOT_FOUND"), expected);
 }
 
 #[test]
-fn an_invitation_that_nobody_accepts_in_a_week_is_listed_as_expired_and_not_found() {
+fn an_invitation_expires_after_a_week_and_is_not_found() {
     let stage = stage();
     let shop = stage.shop();
     let body = json!({ "email": "ada@shop.example" });
@@ -63,7 +63,7 @@ fn an_invitation_that_nobody_accepts_in_a_week_is_listed_as_expired_and_not_foun
 }
 
 #[test]
-fn an_answer_is_kept_for_a_day_at_least_and_then_its_name_can_name_another_call() {
+fn an_answer_is_stored_for_a_day_and_its_key_is_free_then() {
     let stage = stage();
     let shop = stage.shop();
     let named = |email: &str| {
@@ -81,7 +81,7 @@ fn an_answer_is_kept_for_a_day_at_least_and_then_its_name_can_name_another_call(
 }
 
 #[test]
-fn an_authorization_that_nobody_captures_is_voided_by_the_system_after_seven_days_and_logged() {
+fn an_authorization_is_voided_by_the_system_after_seven_days() {
     let stage = stage();
     let shop = stage.shop();
     let paid = shop.pay_with(100, &json!({ "capture": false }));
@@ -104,7 +104,7 @@ fn an_authorization_that_nobody_captures_is_voided_by_the_system_after_seven_day
 }
 
 #[test]
-fn an_entry_on_hold_is_effective_when_the_delay_is_over_and_says_since_when() {
+fn a_held_entry_is_effective_after_its_delay_with_its_time() {
     let stage = stage();
     let shop = stage.shop_with(json!({ "name": "Shop", "currency": "THB", "settlement_delay_seconds": 100 }));
     shop.pay(500);
@@ -147,7 +147,7 @@ fn a_key_ends_at_its_expiry_to_the_millisecond() {
 }
 
 #[test]
-fn the_call_that_made_a_key_is_answered_again_also_when_the_key_has_ended() {
+fn the_call_that_made_a_key_is_answered_again_after_its_end() {
     let stage = stage();
     let shop = stage.shop();
     let body = json!({ "name": "Short", "expires_at": stage.now() + 60 });
@@ -170,7 +170,7 @@ fn the_call_that_made_a_key_is_answered_again_also_when_the_key_has_ended() {
 }
 
 #[test]
-fn a_record_of_metadata_lives_two_years_from_the_last_accepted_call_unless_one_said_otherwise() {
+fn metadata_lives_two_years_from_the_last_accepted_call() {
     let stage = stage();
     let shop = stage.shop();
     let add = |more: Value| {
@@ -200,7 +200,7 @@ fn a_record_of_metadata_lives_two_years_from_the_last_accepted_call_unless_one_s
 }
 
 #[test]
-fn a_single_token_that_is_not_selected_in_30_minutes_is_not_found() {
+fn a_single_token_is_not_found_after_30_minutes() {
     let stage = stage();
     let shop = stage.shop();
     let (token, multiple) = (shop.token_of(CARD, "SINGLE"), shop.token_of(CARD, "MULTIPLE"));

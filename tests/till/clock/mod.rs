@@ -1,4 +1,4 @@
-//! What depends on the time, over HTTP with a clock that the test moves.
+//! Everything that depends on the time, over HTTP with a clock that the test sets.
 
 mod advance;
 mod created_at;

@@ -22,7 +22,7 @@ fn invited(shop: &Shop, number: usize) -> String {
 }
 
 #[test]
-fn ids_grow_strictly_and_entries_keep_their_order_when_the_clock_steps_back() {
+fn ids_and_entries_keep_their_order_when_the_clock_steps_back() {
     let stage = Stage::at("2025-04-02T00:00:00Z");
     let shop = stage.shop();
     let mut ids = Vec::new();
@@ -41,7 +41,7 @@ fn ids_grow_strictly_and_entries_keep_their_order_when_the_clock_steps_back() {
 }
 
 #[test]
-fn an_id_is_a_time_a_counter_and_62_bits_of_chance_that_never_repeat() {
+fn an_id_has_a_time_a_counter_and_62_random_bits() {
     let stage = Stage::at("2025-04-02T00:00:00Z");
     let shop = stage.shop();
     let sessions: Vec<u128> = (0..40).map(|_| bits(&shop.session_with(100, &json!({})))).collect();
@@ -57,7 +57,7 @@ fn an_id_is_a_time_a_counter_and_62_bits_of_chance_that_never_repeat() {
 }
 
 #[test]
-fn what_has_expired_stays_so_when_the_clock_steps_back() {
+fn expired_objects_stay_expired_when_the_clock_steps_back() {
     let stage = Stage::at("2025-04-02T00:00:00Z");
     let shop = stage.shop();
     let session = json!({ "payment_session_id": shop.session(100) });

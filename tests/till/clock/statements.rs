@@ -18,7 +18,7 @@ fn charge(stage: &Stage, shop: &Shop, minor: u64) {
     stage.admin("charge-invoice", &json!({ "merchant_id": shop.merchant_id, "amount": minor })).ok();
 }
 
-/// The statements, oldest first, once there are so many.
+/// The statements, oldest first, once there are `count` of them.
 fn statements(stage: &Stage, shop: &Shop, count: usize) -> Vec<Value> {
     stage.eventually("closed", || shop.all("list-statements").len() >= count);
     let mut statements = shop.all("list-statements");
@@ -45,7 +45,7 @@ fn content(document: &Value) -> Vec<u8> {
 }
 
 #[test]
-fn a_month_of_the_merchants_time_zone_becomes_a_statement_when_it_is_over() {
+fn a_month_of_the_merchants_zone_becomes_a_statement_at_its_end() {
     let stage = Stage::at("2026-10-31T16:00:00Z");
     let shop = shop_in(&stage, "Asia/Bangkok");
     top_up(&stage, &shop, 1_000);
@@ -67,7 +67,7 @@ fn a_month_of_the_merchants_time_zone_becomes_a_statement_when_it_is_over() {
 }
 
 #[test]
-fn months_that_were_missed_are_closed_in_order_and_their_balances_follow_each_other() {
+fn missed_months_are_closed_in_order_with_joined_balances() {
     let stage = Stage::at("2026-02-10T00:00:00Z");
     let shop = shop_in(&stage, "America/New_York");
     top_up(&stage, &shop, 1_000);

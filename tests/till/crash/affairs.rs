@@ -1,4 +1,4 @@
-//! What must be there of a merchant's metadata, keys, team and plan.
+//! The expected state of a merchant's metadata, keys, team and plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,27 @@ use serde_json::Value;
 use super::change::Meaning;
 use super::changer::member;
 
-/// The answer that stands for a selection of a plan that may have been done before or not have been needed.
+/// The answer of a plan selection that was done before, or was not needed.
 pub(super) const DONE_OR_NEEDLESS: &str = "done or needless";
 
 /// A record of metadata.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct ExpectedRecord {
     pub(super) items: BTreeSet<String>,
-    /// Grows by one with every change.
+    /// The version, which grows by one with every change.
     pub(super) version: u64,
 }
 
 /// An API key.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct ExpectedKey {
     pub(super) name: String,
     /// Its text, unless the answer that showed it was lost.
     pub(super) text: Option<String>,
     pub(super) is_revoked: bool,
 }
 
-/// Somebody who was invited.
+/// A person who was invited.
 #[derive(Debug)]
 pub(super) struct Person {
     pub(super) invitation: String,
@@ -35,43 +35,43 @@ pub(super) struct Person {
     pub(super) is_removed: bool,
 }
 
-/// All of it.
+/// The expected state of all of these.
 #[derive(Debug, Default)]
 pub(super) struct Affairs {
-    pub(super) records: BTreeMap<String, Record>,
-    /// By uid.
-    pub(super) keys: BTreeMap<String, Key>,
-    /// By address.
+    pub(super) records: BTreeMap<String, ExpectedRecord>,
+    /// The keys by uid.
+    pub(super) keys: BTreeMap<String, ExpectedKey>,
+    /// The people by address.
     pub(super) people: BTreeMap<String, Person>,
-    /// The plan of the beginning, and those switched to, in order.
+    /// The first plan, and all later ones, in order.
     pub(super) plans: Vec<String>,
 }
 
 impl Affairs {
-    /// Of a merchant that has nothing yet but a plan.
+    /// The state of a merchant that has only a plan.
     pub(super) fn beginning_with(plan_id: String) -> Affairs {
         Affairs { plans: vec![plan_id], ..Affairs::default() }
     }
 
-    /// Notes a change that has taken effect, with what was answered. Changes of one caller come in their order.
-    pub(super) fn note(&mut self, meaning: &Meaning, told: &str) {
+    /// Applies a change that has taken effect, with its answer. Changes of one caller come in their order.
+    pub(super) fn note(&mut self, meaning: &Meaning, answered: &str) {
         match meaning {
             Meaning::ItemAdded { .. }
             | Meaning::ItemRemoved { .. }
             | Meaning::RecordReplaced { .. }
-            | Meaning::RecordDeleted { .. } => self.note_record(meaning, told),
-            Meaning::Nothing => assert_eq!(told, "false", "an item that is there is not added"),
+            | Meaning::RecordDeleted { .. } => self.note_record(meaning, answered),
+            Meaning::Nothing => assert_eq!(answered, "false", "an item that is there is not added"),
             Meaning::KeyGenerated { .. } | Meaning::KeyRenamed { .. } | Meaning::KeyRevoked { .. } => {
-                self.note_key(meaning, told);
+                self.note_key(meaning, answered);
             }
             Meaning::UserInvited { .. } | Meaning::InvitationAccepted { .. } | Meaning::UserRemoved { .. } => {
-                self.note_person(meaning, told);
+                self.note_person(meaning, answered);
             }
-            Meaning::PlanSelected { plan_id } => self.note_plan(plan_id, told),
+            Meaning::PlanSelected { plan_id } => self.note_plan(plan_id, answered),
         }
     }
 
-    fn note_record(&mut self, meaning: &Meaning, told: &str) {
+    fn note_record(&mut self, meaning: &Meaning, answered: &str) {
         let (Meaning::ItemAdded { record: name, .. }
         | Meaning::ItemRemoved { record: name, .. }
         | Meaning::RecordReplaced { record: name, .. }
@@ -81,29 +81,29 @@ impl Affairs {
         };
         let record = self.records.entry(name.clone()).or_default();
         record.version += 1;
-        let as_told = match meaning {
-            Meaning::ItemAdded { item, .. } => record.items.insert(item.clone()) && told == "true",
-            Meaning::ItemRemoved { item, .. } => record.items.remove(item) && told == "true",
+        let is_expected = match meaning {
+            Meaning::ItemAdded { item, .. } => record.items.insert(item.clone()) && answered == "true",
+            Meaning::ItemRemoved { item, .. } => record.items.remove(item) && answered == "true",
             Meaning::RecordReplaced { items, .. } => {
                 record.items = items.iter().cloned().collect();
-                told.contains(&format!("\"version\":{}", record.version))
+                answered.contains(&format!("\"version\":{}", record.version))
             }
             _ => {
                 self.records.remove(name);
-                told == "true"
+                answered == "true"
             }
         };
-        assert!(as_told, "{meaning:?} was answered {told}: {:?}", self.records.get(name));
+        assert!(is_expected, "{meaning:?} was answered {answered}: {:?}", self.records.get(name));
     }
 
-    fn note_key(&mut self, meaning: &Meaning, told: &str) {
+    fn note_key(&mut self, meaning: &Meaning, answered: &str) {
         match meaning {
             Meaning::KeyGenerated { name } => {
-                let object: Value = serde_json::from_str(told).expect("a key is told as an object");
+                let object: Value = serde_json::from_str(answered).expect("a key is told as an object");
                 let text = object["key"].as_str().map(str::to_owned);
-                let key = Key { name: name.clone(), text, is_revoked: false };
-                let before = self.keys.insert(member(told, "key_id"), key);
-                assert!(before.is_none(), "{told} was answered to two calls: {before:?}");
+                let key = ExpectedKey { name: name.clone(), text, is_revoked: false };
+                let before = self.keys.insert(member(answered, "key_id"), key);
+                assert!(before.is_none(), "{answered} was answered to two calls: {before:?}");
             }
             Meaning::KeyRenamed { key_id, name } => self.key(key_id).name.clone_from(name),
             Meaning::KeyRevoked { key_id } => self.key(key_id).is_revoked = true,
@@ -111,17 +111,17 @@ impl Affairs {
         }
     }
 
-    fn key(&mut self, key_id: &str) -> &mut Key {
+    fn key(&mut self, key_id: &str) -> &mut ExpectedKey {
         self.keys.get_mut(key_id).unwrap_or_else(|| panic!("{key_id} was generated before"))
     }
 
-    fn note_person(&mut self, meaning: &Meaning, told: &str) {
+    fn note_person(&mut self, meaning: &Meaning, answered: &str) {
         match meaning {
             Meaning::UserInvited { email } => {
-                let person = Person { invitation: told.to_owned(), user: None, is_removed: false };
+                let person = Person { invitation: answered.to_owned(), user: None, is_removed: false };
                 assert!(self.people.insert(email.clone(), person).is_none(), "{email} is invited once");
             }
-            Meaning::InvitationAccepted { email } => self.person(email).user = Some(told.to_owned()),
+            Meaning::InvitationAccepted { email } => self.person(email).user = Some(answered.to_owned()),
             Meaning::UserRemoved { email } => self.person(email).is_removed = true,
             _ => panic!("{meaning:?} is no change of the team"),
         }
@@ -131,13 +131,13 @@ impl Affairs {
         self.people.get_mut(email).unwrap_or_else(|| panic!("{email} was invited before"))
     }
 
-    fn note_plan(&mut self, plan_id: &str, told: &str) {
+    fn note_plan(&mut self, plan_id: &str, answered: &str) {
         let is_other = self.plans.last().is_none_or(|last| last != plan_id);
-        if is_other && told != "false" {
+        if is_other && answered != "false" {
             self.plans.push(plan_id.to_owned());
         }
-        let fits = told == DONE_OR_NEEDLESS || is_other == (told == "true");
-        assert!(fits, "{plan_id} after {:?} was answered {told}", self.plans);
+        let fits = answered == DONE_OR_NEEDLESS || is_other == (answered == "true");
+        assert!(fits, "{plan_id} after {:?} was answered {answered}", self.plans);
     }
 
     /// The activity that the team has caused: type and address, sorted.

@@ -1,16 +1,16 @@
-//! Holds what a server shows of metadata, keys, team and plan against what must be there.
+//! Compares the metadata, keys, team and plan that a server shows with the expected state.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
-use super::affairs::{Affairs, Key, Record};
+use super::affairs::{Affairs, ExpectedKey, ExpectedRecord};
 use super::inspection::assert_same;
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::reckoning::in_parallel;
 
-/// Checks all of a merchant's but its activity.
-pub(super) fn inspect(server: &Server, merchant: &Merchant, affairs: &Affairs) {
+/// Checks everything of a merchant except its activity.
+pub(super) fn inspect(server: &Server, merchant: &LoadedMerchant, affairs: &Affairs) {
     let shop = merchant.shop.on(server);
     check_records(server, merchant, affairs);
     check_keys(server, merchant, affairs);
@@ -25,12 +25,12 @@ fn texts(list: &[Value], member: &str) -> Vec<String> {
     texts
 }
 
-/// Each record with its items, each once, and with the version that its changes have come to; and no other record.
-fn check_records(server: &Server, merchant: &Merchant, affairs: &Affairs) {
+/// Each record has each of its items once, and the version of its changes; and there is no other record.
+fn check_records(server: &Server, merchant: &LoadedMerchant, affairs: &Affairs) {
     let expected: Vec<String> = affairs.records.keys().cloned().collect();
     let listed = merchant.shop.on(server).all("list-metadata");
     assert_same("metadata", &texts(&listed, "key"), &expected);
-    let records: Vec<(&String, &Record)> = affairs.records.iter().collect();
+    let records: Vec<(&String, &ExpectedRecord)> = affairs.records.iter().collect();
     in_parallel(&records, |records| {
         let shop = merchant.shop.on(server);
         for (name, record) in records {
@@ -40,7 +40,7 @@ fn check_records(server: &Server, merchant: &Merchant, affairs: &Affairs) {
     });
 }
 
-fn check_record(found: &Value, name: &str, record: &Record) {
+fn check_record(found: &Value, name: &str, record: &ExpectedRecord) {
     let set = found["metadata"].pointer("/a/tags").unwrap_or(&found["metadata"]);
     let mut items: Vec<String> =
         set.as_array().expect("a set").iter().map(|item| item.as_str().expect("a string").to_owned()).collect();
@@ -50,8 +50,8 @@ fn check_record(found: &Value, name: &str, record: &Record) {
     assert_eq!(found["version"], json!(record.version), "the version of {name} counts its changes");
 }
 
-/// Each key with its name, open or revoked, beside the one that the merchant has from the operator.
-fn check_keys(server: &Server, merchant: &Merchant, affairs: &Affairs) {
+/// Each key has its name, active or revoked, beside the one that the operator created for the merchant.
+fn check_keys(server: &Server, merchant: &LoadedMerchant, affairs: &Affairs) {
     let shop = merchant.shop.on(server);
     let mut expected: Vec<String> = affairs.keys.keys().chain([&shop.key_id]).cloned().collect();
     expected.sort();
@@ -61,7 +61,7 @@ fn check_keys(server: &Server, merchant: &Merchant, affairs: &Affairs) {
         let key = &affairs.keys[found["key_id"].as_str().expect("a uid")];
         assert_eq!((&found["name"], found["revoked_at"].is_null()), (&json!(key.name), !key.is_revoked), "{found}");
     }
-    let keys: Vec<(&String, &Key)> = affairs.keys.iter().collect();
+    let keys: Vec<(&String, &ExpectedKey)> = affairs.keys.iter().collect();
     in_parallel(&keys, |keys| {
         let client = server.client();
         for (key_id, key) in keys {
@@ -73,7 +73,7 @@ fn check_keys(server: &Server, merchant: &Merchant, affairs: &Affairs) {
     });
 }
 
-/// Who was invited, who joined and who is still there, each once.
+/// Each person who was invited, joined or is still a member is listed once.
 fn check_team(shop: &Shop, affairs: &Affairs) {
     let mut invited: Vec<String> = affairs.people.values().map(|person| person.invitation.clone()).collect();
     invited.sort();

@@ -1,7 +1,7 @@
-//! The data directory is destroyed under load, and the store made anew from a checkpoint and an archive that was written
-//! before anything was acknowledged: every promise must hold as after a kill.
+//! The data directory is destroyed under load, and the store restored from a checkpoint and an archive that was
+//! written before anything was acknowledged: every promise must hold as after a kill.
 //!
-//! `TILL_ARCHIVE_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the chances of a printed seed.
+//! `TILL_ARCHIVE_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the random choices of a printed seed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Dice, Server, Start};
+use crate::harness::{Server, Start, TestDice};
 
 use super::load;
 use super::round::Round;
 use super::sandbox::Extent;
 
-/// Lives of one line of stores: each but the first is on a restored directory.
+/// Lives of one sequence of stores: each but the first runs on a restored directory.
 const LIVES: u64 = 2;
 
-/// How long a life may last under load before the checkpoint, and behind it.
+/// The longest time of a life under load before the checkpoint, and after it.
 const PART_MS_MAX: u64 = 300;
 
 #[test]
-fn what_was_acknowledged_is_there_after_the_data_directory_was_destroyed_under_load() {
+fn acknowledged_data_survives_a_destroyed_data_directory() {
     let rounds = std::env::var("TILL_ARCHIVE_ROUNDS").ok();
     let rounds: u64 = rounds.map_or(2, |text| text.parse().expect("a number of rounds"));
-    let mut seed = Dice::seed("TILL_CRASH_SEED");
+    let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");
         run(seed);
-        seed = Dice::new(seed).number();
+        seed = TestDice::new(seed).number();
     }
 }
 
@@ -48,7 +48,7 @@ fn run(seed: u64) {
 fn live(round: &mut Round, place: &Path, life: u64) {
     let parts = [round.dice.between(1, PART_MS_MAX), round.dice.between(1, PART_MS_MAX)].map(Duration::from_millis);
     let callers = load::callers(&round.server, &round.merchants, &format!("life{life}"), &mut round.dice);
-    let deeds = load::until(&mut round.server, callers, |server| {
+    let call_records = load::until(&mut round.server, callers, |server| {
         thread::sleep(parts[0]);
         server.admin("create-checkpoint", &json!({ "name": format!("life{life}") })).ok();
         thread::sleep(parts[1]);
@@ -59,7 +59,7 @@ fn live(round: &mut Round, place: &Path, life: u64) {
     round.book = Extent::Authorizations;
     round.server = start(place, life + 1);
     round.server.admin("resume-effects", &json!({})).ok();
-    round.check(&deeds);
+    round.check(&call_records);
 }
 
 fn data(place: &Path, life: u64) -> PathBuf {
@@ -85,8 +85,8 @@ fn restore(place: &Path, life: u64) {
     let mut command = Start::default().command(&data(place, life + 1));
     command.args(["restore", "--from", text(&checkpoint), "--archive", text(&archive(place, life))]);
     let output = command.args(["--to", text(&data(place, life + 1))]).output().expect("the binary can be started");
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}{}", said(&output.stdout), said(&output.stderr));
+    let printed = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}{}", printed(&output.stdout), printed(&output.stderr));
 }
 
 fn text(path: &Path) -> &str {

@@ -1,34 +1,34 @@
-//! A merchant on a test clock beside the load: money comes and goes while its months pass.
+//! A merchant on a test clock beside the load: money is paid in and out while its months pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Dice, Server, Shop};
+use crate::harness::{ApiAnswer, Client, Server, Shop, TestDice};
 
 const ZONE: &str = "Asia/Bangkok";
 const DAY_SECONDS: u64 = 86_400;
 
-/// Days by which the clock goes forward at once, at most: some captures settle on the way, and some months end.
+/// The most days of one advance of the clock: some captures settle on the way, and some months end.
 const DAYS_MAX: u64 = 25;
 
-/// A merchant whose months pass, and what it was told.
+/// A merchant whose months pass, and the answers that it got.
 pub(super) struct Calendar {
     shop: Shop,
     operator: Client,
-    dice: Dice,
-    /// The amounts of top-ups and invoices that were asked for, each asked for once, and whether they were acknowledged.
+    dice: TestDice,
+    /// The amounts of top-ups and invoices, each asked for once, with true when they were acknowledged.
     asked: BTreeMap<u64, bool>,
     /// Payments that were acknowledged.
     payments: Vec<String>,
-    /// The time to which the clock was advanced, as far as that was acknowledged.
+    /// The last time to which an acknowledged call has advanced the clock.
     reached: u64,
     advances: u64,
 }
 
 impl Calendar {
-    pub(super) fn begin(server: &Server, dice: Dice) -> Calendar {
+    pub(super) fn begin(server: &Server, dice: TestDice) -> Calendar {
         let shop = server.shop_with(json!({
             "name": "Calendar", "currency": "THB", "time_zone": ZONE, "settlement_delay_seconds": DAY_SECONDS,
             "test_clock": true,
@@ -37,18 +37,18 @@ impl Calendar {
         Calendar { shop, operator, dice, asked: BTreeMap::new(), payments: Vec::new(), reached: 0, advances: 0 }
     }
 
-    /// Makes further calls to a server that was started anew.
+    /// Makes further calls to a restarted server.
     pub(super) fn move_to(&mut self, server: &Server) {
         self.shop = self.shop.on(server);
         self.operator = server.admin_client();
     }
 
-    /// Calls until the server is gone.
-    pub(super) fn call_until_gone(&mut self) {
+    /// Calls until the server no longer answers.
+    pub(super) fn call_until_unanswered(&mut self) {
         while self.call_once().is_some() {}
     }
 
-    /// Nothing when the server is gone.
+    /// Makes one call. None when the server no longer answers.
     fn call_once(&mut self) -> Option<()> {
         match self.dice.between(0, 100) {
             0..40 => self.admin("add-topup"),
@@ -91,11 +91,12 @@ impl Calendar {
         Some(())
     }
 
-    fn find(&self) -> Answer {
+    fn find(&self) -> ApiAnswer {
         self.operator.post("/admin/find-merchant", &json!({ "merchant_id": self.shop.merchant_id }))
     }
 
-    /// Holds the started server to everything that was acknowledged, and its statements to the entries.
+    /// Checks that the restarted server has everything that was acknowledged, and that its statements match the
+    /// entries.
     pub(super) fn check(&self) {
         let now = self.find().ok()["test_clock"]["now"].as_u64().expect("a time");
         assert!(now >= self.reached, "the clock is at {now} and was advanced to {}", self.reached);
@@ -110,7 +111,7 @@ impl Calendar {
         assert_eq!(self.shop.balance()["available"], available);
     }
 
-    /// A few words about it.
+    /// A short description for the report.
     pub(super) fn report(&self) -> String {
         format!("a clock advanced {} times past {} payments", self.advances, self.payments.len())
     }
@@ -129,8 +130,8 @@ impl Calendar {
     }
 }
 
-/// The answer; nothing when the server is gone.
-fn answered(answer: &Answer) -> Option<Value> {
+/// The answer; None when the server no longer answers.
+fn answered(answer: &ApiAnswer) -> Option<Value> {
     if matches!(answer.status, 0 | 503) {
         return None;
     }
@@ -148,7 +149,7 @@ fn month(seconds: &Value) -> String {
     instant.in_tz(ZONE).expect("a zone").strftime("%Y-%m").to_string()
 }
 
-/// Holds each statement to its entries and to the one before it, and gives the last closing balance.
+/// Checks each statement against its entries and the statement before it, and returns the last closing balance.
 fn check_statements(shop: &Shop, entries: &[Value]) -> i64 {
     let mut balance = 0;
     let mut statements = shop.all("list-statements");

@@ -1,39 +1,40 @@
-//! A customer, a merchant and an operator in one thread: calls one after the other, and remembers all of them.
+//! A customer, a merchant and an operator in one thread, which makes one call after the other and remembers all of
+//! them.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Dice, Server, Shop, merged, thb};
+use crate::harness::{ApiAnswer, Client, Server, Shop, TestDice, merged, thb};
 
+use super::call_record::{CallKind, CallOutcome, CallRecord, CreationCall, Sale};
 use super::cards::{CARDS, Fate};
 use super::cashier::Cashier;
 use super::changer::Changer;
-use super::deed::{Asked, Came, Deed, Sale, What};
 use super::disputer::Disputer;
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::{invoice, payout};
 
 /// Customers of one merchant: few, so that several calls at once make the same one.
 const CUSTOMERS: u64 = 20;
 
-/// One thread's worth of calls.
-pub(super) struct Caller {
+/// The calls of one thread.
+pub(super) struct LoadCaller {
     merchant: usize,
     shop: Shop,
-    /// For the SDK's endpoints with headers of their own.
+    /// The client of the SDK's endpoints that need headers of their own.
     device: Client,
     operator: Client,
-    dice: Dice,
-    /// What makes its names its own.
+    dice: TestDice,
+    /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
-    /// The payment acknowledged last, to ask for again in a wrong way.
+    /// The payment that was acknowledged last, which is used for wrong calls.
     last_sale: Option<Sale>,
     changer: Changer,
     cashier: Cashier,
     disputer: Disputer,
-    deeds: Vec<Deed>,
+    call_records: Vec<CallRecord>,
 }
 
 /// A session that was made for a sale.
@@ -41,19 +42,20 @@ struct Chosen {
     session: String,
     minor: u64,
     fate: Fate,
-    /// What the initiation must say about it.
+    /// The arguments that the initiation must have because of the session.
     more: Value,
 }
 
-impl Caller {
-    /// A caller of one merchant. `name` is nobody else's, and so are the plans that it chooses from.
+impl LoadCaller {
+    /// A caller of one merchant. No other caller has `name`, and only one caller of a merchant has plans to choose
+    /// from.
     pub(super) fn new(
         server: &Server,
-        (merchant, merchants): (usize, &[Merchant]),
+        (merchant, merchants): (usize, &[LoadedMerchant]),
         (name, plans): (String, Vec<String>),
-        dice: Dice,
-    ) -> Caller {
-        Caller {
+        dice: TestDice,
+    ) -> LoadCaller {
+        LoadCaller {
             changer: Changer::new(&name, plans),
             cashier: Cashier::new(&name, Arc::clone(&merchants[merchant].payments)),
             disputer: Disputer::new(&name, Arc::clone(&merchants[merchant].payments)),
@@ -65,17 +67,17 @@ impl Caller {
             name,
             number: 0,
             last_sale: None,
-            deeds: Vec::new(),
+            call_records: Vec::new(),
         }
     }
 
-    /// Calls until it is told to stop or the server is gone.
-    pub(super) fn call_while(mut self, go_on: impl Fn() -> bool) -> Vec<Deed> {
+    /// Calls until it is told to stop or the server no longer answers.
+    pub(super) fn call_while(mut self, go_on: impl Fn() -> bool) -> Vec<CallRecord> {
         while go_on() && self.call_once().is_some() {}
-        self.deeds
+        self.call_records
     }
 
-    /// Makes a session and initiates with it. Nothing when the server is gone.
+    /// Makes a session and prepares an initiation with it. None when the server no longer answers.
     pub(super) fn prepare_sale(&mut self) -> Option<Sale> {
         let chosen = self.choose()?;
         Some(self.sale(chosen))
@@ -107,10 +109,10 @@ impl Caller {
         self.dice.in_hundred(in_hundred).then(|| self.fresh(kind))
     }
 
-    /// Notes a call. Nothing when the server is gone.
-    fn note(&mut self, what: What, came: Came) -> Option<()> {
-        let is_there = came != Came::Unknown;
-        self.deeds.push(Deed { merchant: self.merchant, what, came });
+    /// Records a call. None when the server no longer answers.
+    fn note(&mut self, what: CallKind, outcome: CallOutcome) -> Option<()> {
+        let is_there = outcome != CallOutcome::Unknown;
+        self.call_records.push(CallRecord { merchant: self.merchant, what, outcome });
         is_there.then_some(())
     }
 
@@ -137,21 +139,21 @@ impl Caller {
         let card = json!({
             "number": number, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": usage,
         });
-        match Came::of(&self.shop.sdk("tokenize-card", &card)) {
-            Came::Acknowledged(token) => Some(token),
-            Came::NotDone | Came::Unknown => None,
+        match CallOutcome::of(&self.shop.sdk("tokenize-card", &card)) {
+            CallOutcome::Acknowledged(token) => Some(token),
+            CallOutcome::NotDone | CallOutcome::Unknown => None,
         }
     }
 
     fn select(&mut self, minor: u64, more: &Value) -> Option<String> {
         let body = self.shop.named(&merged(&thb(minor), more));
         let key = self.sometimes_fresh(50, "select");
-        let came = Came::of(&post(&self.device, "/sdk/select-payment-method", &body, key.as_deref()));
-        let asked = Asked { minor, external_id: None, key, body };
-        self.note(What::Session(asked), came.clone())?;
-        match came {
-            Came::Acknowledged(session) => Some(session),
-            Came::NotDone | Came::Unknown => None,
+        let outcome = CallOutcome::of(&post(&self.device, "/sdk/select-payment-method", &body, key.as_deref()));
+        let asked = CreationCall { minor, external_id: None, key, body };
+        self.note(CallKind::Session(asked), outcome.clone())?;
+        match outcome {
+            CallOutcome::Acknowledged(session) => Some(session),
+            CallOutcome::NotDone | CallOutcome::Unknown => None,
         }
     }
 
@@ -168,76 +170,76 @@ impl Caller {
     }
 
     fn initiate(&mut self, sale: Sale) -> Option<()> {
-        let came = Came::of(&self.ask(&sale.body, sale.key.as_deref()));
-        if let Came::Acknowledged(payment_id) = &came {
+        let outcome = CallOutcome::of(&self.ask(&sale.body, sale.key.as_deref()));
+        if let CallOutcome::Acknowledged(payment_id) = &outcome {
             self.cashier.note(payment_id, &sale);
             self.last_sale = Some(sale.clone());
         }
-        self.note(What::Payment(sale), came)
+        self.note(CallKind::Payment(sale), outcome)
     }
 
-    fn ask(&self, body: &Value, key: Option<&str>) -> Answer {
+    fn ask(&self, body: &Value, key: Option<&str>) -> ApiAnswer {
         post(&self.shop.client(), "/merchants/initiate-payment-flow", body, key)
     }
 
     fn move_money(&mut self) -> Option<()> {
         let Some(movement) = self.cashier.next(&mut self.dice) else { return Some(()) };
-        let came = movement.came(&movement.ask(&self.shop.client()));
-        self.note(What::Movement(movement), came)
+        let outcome = movement.outcome(&movement.ask(&self.shop.client()));
+        self.note(CallKind::Movement(movement), outcome)
     }
 
     fn dispute(&mut self) -> Option<()> {
         let Some(call) = self.disputer.next(&self.shop, &mut self.dice) else { return Some(()) };
-        let came = call.came(&call.ask(&self.shop, &self.operator));
-        self.note(What::Dispute(call), came)
+        let outcome = call.outcome(&call.ask(&self.shop, &self.operator));
+        self.note(CallKind::Dispute(call), outcome)
     }
 
     fn topup(&mut self) -> Option<()> {
-        // The amount tells top-ups apart that have no other name.
+        // Top-ups without an external id are recognized by their amounts.
         let minor = self.dice.between(1_000_000, 1_000_000_000_000);
         let external_id = self.sometimes_fresh(50, "topup");
         let key = self.sometimes_fresh(50, "add");
         let names = json!({ "merchant_id": self.shop.merchant_id, "external_id": external_id });
         let body = merged(&names, &json!({ "amount": minor }));
-        let came = Came::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
-        self.note(What::Topup(Asked { minor, external_id, key, body }), came)
+        let outcome = CallOutcome::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
+        self.note(CallKind::Topup(CreationCall { minor, external_id, key, body }), outcome)
     }
 
     fn payout(&mut self) -> Option<()> {
         let external_id = self.sometimes_fresh(50, "payout");
-        // Else nobody could tell what became of it when its answer is lost.
+        // Without one of them the result could not be looked up when the answer is lost.
         let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "send");
         let minor = payout::amount(&mut self.dice);
         let body = json!({ "amount": minor, "external_id": external_id, "description": "of the week" });
-        let asked = Asked { minor, external_id, key, body };
-        let came = payout::came(&payout::ask(&self.shop, &asked));
-        self.note(What::Payout(asked), came)
+        let asked = CreationCall { minor, external_id, key, body };
+        let outcome = payout::outcome(&payout::ask(&self.shop, &asked));
+        self.note(CallKind::Payout(asked), outcome)
     }
 
     fn invoice(&mut self) -> Option<()> {
         let external_id = self.sometimes_fresh(50, "bill");
-        // Else nobody could tell what became of it when its answer is lost.
+        // Without one of them the result could not be looked up when the answer is lost.
         let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "charge");
         let minor = invoice::amount(&mut self.dice);
         let body = json!({
             "merchant_id": self.shop.merchant_id, "amount": minor, "external_id": external_id, "description": "March 2026",
         });
-        let asked = Asked { minor, external_id, key, body };
-        let came = Came::of(&invoice::ask(&self.operator, &asked));
-        self.note(What::Invoice(asked), came)
+        let asked = CreationCall { minor, external_id, key, body };
+        let outcome = CallOutcome::of(&invoice::ask(&self.operator, &asked));
+        self.note(CallKind::Invoice(asked), outcome)
     }
 
     fn change(&mut self) -> Option<()> {
         let mut change = self.changer.next(&mut self.dice);
         change.key = self.sometimes_fresh(50, "change");
-        let came = Came::of(&change.ask(&self.shop.client()));
-        if let Came::Acknowledged(told) = &came {
-            self.changer.remember(&change.meaning, told);
+        let outcome = CallOutcome::of(&change.ask(&self.shop.client()));
+        if let CallOutcome::Acknowledged(answered) = &outcome {
+            self.changer.remember(&change.meaning, answered);
         }
-        self.note(What::Change(change), came)
+        self.note(CallKind::Change(change), outcome)
     }
 
-    /// Asks for a payment in one of the ways that are refused, under a name that must never be found.
+    /// Makes one of several initiations that must be refused, with an external id that must never be found.
     fn refused(&mut self) -> Option<()> {
         let external_id = self.fresh("refused");
         let named = json!({ "external_id": external_id });
@@ -262,13 +264,13 @@ impl Caller {
         } else {
             assert!(matches!(answer.status, 0 | 503), "to be refused with {code}: {} {}", answer.status, answer.body);
         }
-        let came = if was_refused { Came::NotDone } else { Came::Unknown };
-        self.note(What::RefusedPayment(external_id), came)
+        let outcome = if was_refused { CallOutcome::NotDone } else { CallOutcome::Unknown };
+        self.note(CallKind::RefusedPayment(external_id), outcome)
     }
 }
 
-/// Posts with a key when there is one.
-pub(super) fn post(client: &Client, path: &str, body: &Value, key: Option<&str>) -> Answer {
+/// Posts with an Idempotency-Key when there is one.
+pub(super) fn post(client: &Client, path: &str, body: &Value, key: Option<&str>) -> ApiAnswer {
     match key {
         Some(key) => client.clone().idempotency_key(key).post(path, body),
         None => client.post(path, body),

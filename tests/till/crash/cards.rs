@@ -5,15 +5,15 @@ use crate::harness::CARD;
 /// The acquirer's treatment of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It does whatever it is asked for.
+    /// The acquirer carries out every call.
     Approved,
-    /// It declines the payment with this code.
+    /// The acquirer declines the payment with this code.
     Declined(&'static str),
-    /// It authorizes the payment, and refuses every capture with this code.
+    /// The acquirer authorizes the payment, and refuses every capture with this code.
     CaptureRefused(&'static str),
-    /// It does whatever it is asked for but refunds, which fail with this code after a second.
+    /// The acquirer carries out every call except refunds, which fail with this code after a second.
     RefundsRefused(&'static str),
-    /// It does whatever it is asked for, and the customer disputes the whole capture as soon as it is made.
+    /// The acquirer carries out every call, and the customer disputes the whole capture as soon as it is made.
     Disputed,
 }
 
@@ -27,7 +27,7 @@ impl Fate {
     }
 }
 
-/// Cards and what becomes of their payments. Two time out at each first call: one does what it was asked, one does not.
+/// Cards with the treatment of their payments. The first calls of two cards time out: one is carried out, one is not.
 pub(super) const CARDS: [(&str, Fate); 15] = [
     (CARD, Fate::Approved),
     (CARD, Fate::Approved),

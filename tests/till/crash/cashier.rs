@@ -1,18 +1,18 @@
-//! Thinks up a caller's captures, voids, reversals and refunds.
+//! Chooses a caller's captures, voids, reversals and refunds.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Dice, merged};
+use crate::harness::{TestDice, merged};
 
-use super::deed::Sale;
-use super::movement::{Kind, Movement};
+use super::call_record::Sale;
+use super::movement::{Movement, MovementKind};
 use super::recent_payments::RecentPayments;
 
-/// A thread's way of moving the money of its merchant's payments.
+/// The choice of a thread's operations on its merchant's payments.
 pub(super) struct Cashier {
-    /// What makes its names its own.
+    /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
     payments: Arc<RecentPayments>,
@@ -23,13 +23,13 @@ impl Cashier {
         Cashier { name: name.to_owned(), number: 0, payments }
     }
 
-    /// A payment that was acknowledged.
+    /// Records an acknowledged payment.
     pub(super) fn note(&self, payment_id: &str, sale: &Sale) {
         self.payments.add(payment_id, sale);
     }
 
-    /// The next call; nothing when there is no payment yet.
-    pub(super) fn next(&mut self, dice: &mut Dice) -> Option<Movement> {
+    /// The next call; None when there is no payment yet.
+    pub(super) fn next(&mut self, dice: &mut TestDice) -> Option<Movement> {
         let (payment_id, sale) = self.payments.pick(dice)?;
         self.number += 1;
         let (kind, arguments) = self.kind(&sale, dice);
@@ -39,27 +39,27 @@ impl Cashier {
         Some(Movement { payment_id, kind, key, body: merged(&named, &arguments) })
     }
 
-    /// Mostly what the payment permits, as far as a caller knows that did not hear of the others' calls.
-    fn kind(&self, sale: &Sale, dice: &mut Dice) -> (Kind, Value) {
+    /// Mostly an operation that the payment permits, unless a call of another thread has changed it.
+    fn kind(&self, sale: &Sale, dice: &mut TestDice) -> (MovementKind, Value) {
         let is_captured_later = !sale.capture && dice.in_hundred(60);
         match (is_captured_later, dice.between(0, 100)) {
-            (true, 0..35) => (Kind::Capture { minor: sale.minor }, json!({})),
+            (true, 0..35) => (MovementKind::Capture { minor: sale.minor }, json!({})),
             (true, 35..70) => {
                 let minor = dice.between(1, sale.minor + 1);
-                (Kind::Capture { minor }, json!({ "amount": minor }))
+                (MovementKind::Capture { minor }, json!({ "amount": minor }))
             }
-            (true, _) => (Kind::Void, json!({})),
-            (false, 0..15) => (Kind::Reverse, json!({})),
+            (true, _) => (MovementKind::Void, json!({})),
+            (false, 0..15) => (MovementKind::Reverse, json!({})),
             (false, 15..25) => self.refund(None, dice),
             (false, _) => self.refund(Some(dice.between(1, sale.minor / 3 + 2)), dice),
         }
     }
 
-    fn refund(&self, minor: Option<u64>, dice: &mut Dice) -> (Kind, Value) {
+    fn refund(&self, minor: Option<u64>, dice: &mut TestDice) -> (MovementKind, Value) {
         let external_id = dice.in_hundred(50).then(|| self.fresh("return"));
         let reason = dice.in_hundred(20).then_some("damaged on arrival");
         let arguments = json!({ "amount": minor, "external_id": external_id, "reason": reason });
-        (Kind::Refund { minor, external_id }, arguments)
+        (MovementKind::Refund { minor, external_id }, arguments)
     }
 
     fn fresh(&self, kind: &str) -> String {
@@ -67,9 +67,9 @@ impl Cashier {
     }
 }
 
-impl Kind {
-    /// Whether only an Idempotency-Key can tell what became of a call whose answer is lost.
+impl MovementKind {
+    /// True when only an Idempotency-Key shows the result of a call whose answer is lost.
     const fn needs_key(&self) -> bool {
-        !matches!(self, Kind::Refund { external_id: Some(_), .. })
+        !matches!(self, MovementKind::Refund { external_id: Some(_), .. })
     }
 }

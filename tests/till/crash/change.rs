@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Client};
+use crate::harness::{ApiAnswer, Client};
 
 use super::caller::post;
 
-/// A call as it was made, and what it means when it takes effect.
+/// A call with its body, and the change that it makes when it takes effect.
 #[derive(Debug, Clone)]
 pub(super) struct Change {
     pub(super) endpoint: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Change {
     pub(super) meaning: Meaning,
 }
 
-/// What is different afterwards. Items, names and addresses are nobody else's, plans are one caller's.
+/// The effect of a change. Items, names and addresses belong to one caller, and only one caller selects plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
     ItemAdded {
@@ -61,8 +61,8 @@ pub(super) enum Meaning {
 }
 
 impl Change {
-    /// Makes the call, the first time or again.
-    pub(super) fn ask(&self, client: &Client) -> Answer {
+    /// Makes the call, for the first time or again.
+    pub(super) fn ask(&self, client: &Client) -> ApiAnswer {
         post(client, &format!("/merchants/{}", self.endpoint), &self.body, self.key.as_deref())
     }
 }

@@ -1,62 +1,62 @@
-//! After a crash: a change that nobody acknowledged is asked again until it is known and there once.
+//! After a crash: a change that was not acknowledged is asked for again until it is known to be there once.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Shop};
+use crate::harness::{ApiAnswer, Shop};
 
 use super::affairs::DONE_OR_NEEDLESS;
+use super::call_record::answer_text;
 use super::change::{Change, Meaning};
-use super::deed::told;
 use super::reckoning::{assert_replays, is_replay};
 
-/// What came of a change that was asked again.
-pub(super) struct Again {
-    /// What it is answered; nothing when it was not done and cannot be named.
-    pub(super) told: Option<String>,
-    /// Whether the first time had been enough.
+/// The result of a repeated change.
+pub(super) struct RepeatedChange {
+    /// The answer; None when the change was not done and has no id.
+    pub(super) answered: Option<String>,
+    /// True when the first call had taken effect.
     pub(super) was_done: bool,
 }
 
-impl Again {
-    fn of(told: impl Into<String>, was_done: bool) -> Again {
-        Again { told: Some(told.into()), was_done }
+impl RepeatedChange {
+    fn of(answered: impl Into<String>, was_done: bool) -> RepeatedChange {
+        RepeatedChange { answered: Some(answered.into()), was_done }
     }
 }
 
-/// Asks again.
-pub(super) fn ask_again(shop: &Shop, change: &Change) -> Again {
+/// Asks for the change again.
+pub(super) fn ask_again(shop: &Shop, change: &Change) -> RepeatedChange {
     if change.key.is_none() {
         return ask_again_without_key(shop, change);
     }
     let first = change.ask(&shop.client());
     assert_eq!(first.status, 200, "{change:?}: {}", first.body);
-    let again = Again::of(told(&first.body), is_replay(&first));
-    assert_replays(&change.ask(&shop.client()), &told(&first.body));
+    let again = RepeatedChange::of(answer_text(&first.body), is_replay(&first));
+    assert_replays(&change.ask(&shop.client()), &answer_text(&first.body));
     again
 }
 
-fn ask_again_without_key(shop: &Shop, change: &Change) -> Again {
+fn ask_again_without_key(shop: &Shop, change: &Change) -> RepeatedChange {
     let ask = || change.ask(&shop.client());
     match &change.meaning {
         Meaning::ItemAdded { .. } | Meaning::ItemRemoved { .. } | Meaning::RecordDeleted { .. } => {
-            Again::of("true", was_done_before(change, &ask()))
+            RepeatedChange::of("true", was_done_before(change, &ask()))
         }
         Meaning::RecordReplaced { record, .. } => {
             let was_done = was_done_before(change, &ask());
-            Again::of(told(&shop.call("retrieve-metadata", &json!({ "key": record })).ok()), was_done)
+            RepeatedChange::of(answer_text(&shop.call("retrieve-metadata", &json!({ "key": record })).ok()), was_done)
         }
-        Meaning::Nothing => Again::of(told(&ask().ok()), false),
+        Meaning::Nothing => RepeatedChange::of(answer_text(&ask().ok()), false),
         Meaning::KeyGenerated { name } => {
             let found = shop.all("list-keys").into_iter().find(|key| key["name"] == json!(name));
-            Again { was_done: found.is_some(), told: found.map(|key| told(&key)) }
+            RepeatedChange { was_done: found.is_some(), answered: found.map(|key| answer_text(&key)) }
         }
         Meaning::KeyRenamed { key_id, name } => {
             let was_done = key(shop, key_id)["name"] == json!(name);
-            Again::of(told(&ask().ok()), was_done)
+            RepeatedChange::of(answer_text(&ask().ok()), was_done)
         }
         Meaning::KeyRevoked { key_id } => {
             let was_done = !key(shop, key_id)["revoked_at"].is_null();
-            Again::of(told(&ask().ok()), was_done)
+            RepeatedChange::of(answer_text(&ask().ok()), was_done)
         }
         Meaning::UserInvited { .. } => id_or_conflict(&ask(), "invitation_id"),
         Meaning::InvitationAccepted { .. } => id_or_conflict(&ask(), "user_id"),
@@ -65,17 +65,17 @@ fn ask_again_without_key(shop: &Shop, change: &Change) -> Again {
             if answer.status != 200 {
                 answer.refused("NOT_FOUND");
             }
-            Again::of("true", answer.status != 200)
+            RepeatedChange::of("true", answer.status != 200)
         }
-        Meaning::PlanSelected { .. } => match told(&ask().ok()).as_str() {
-            "true" => Again::of("true", false),
-            _ => Again::of(DONE_OR_NEEDLESS, false),
+        Meaning::PlanSelected { .. } => match answer_text(&ask().ok()).as_str() {
+            "true" => RepeatedChange::of("true", false),
+            _ => RepeatedChange::of(DONE_OR_NEEDLESS, false),
         },
     }
 }
 
-/// Whether a change of a record had been done already: it is answered `false`, or the version that it names is over.
-fn was_done_before(change: &Change, answer: &Answer) -> bool {
+/// True when a change of a record had been done already: the answer is `false`, or the version that it names is old.
+fn was_done_before(change: &Change, answer: &ApiAnswer) -> bool {
     if answer.status == 200 {
         return answer.body == false;
     }
@@ -90,11 +90,11 @@ fn key(shop: &Shop, key_id: &str) -> Value {
     shop.call("find-key", &json!({ "key_id": key_id })).ok()
 }
 
-/// The id, or the one that the refusal names because it is there.
-fn id_or_conflict(answer: &Answer, member: &str) -> Again {
+/// The id in the answer, or in the refusal that names the existing object.
+fn id_or_conflict(answer: &ApiAnswer, member: &str) -> RepeatedChange {
     if answer.status == 200 {
-        return Again::of(answer.clone().id(), false);
+        return RepeatedChange::of(answer.clone().id(), false);
     }
     let details = answer.refused("CONFLICT");
-    Again::of(details[member].as_str().unwrap_or_else(|| panic!("no {member} in {details}")), true)
+    RepeatedChange::of(details[member].as_str().unwrap_or_else(|| panic!("no {member} in {details}")), true)
 }

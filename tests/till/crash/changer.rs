@@ -1,26 +1,26 @@
-//! Thinks up a caller's changes of metadata, keys, team and plan, and remembers what it has of them.
+//! Chooses a caller's changes of metadata, keys, team and plan, and remembers the objects that they made.
 
 use serde_json::{Value, json};
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 use super::change::{Change, Meaning};
 
 /// Records that all callers of a merchant add to.
 const SHARED: [&str; 3] = ["shared-0", "shared-1", "shared-2"];
-/// Where in a shared record the set stands.
+/// The path of the set in a shared record.
 pub(super) const PATH: &str = "a.tags";
-/// Keys of one caller, and people it invites, at most: a merchant has room for 1,000 of either.
+/// The most keys of one caller, and people whom it invites: a merchant may have 1,000 of either.
 const EACH_MAX: usize = 8;
-/// Seconds that a record lives when a call says so: longer than any round.
+/// The lifetime of a record, in seconds, where a call sets it: longer than any round.
 const TTL: u64 = 86_400;
 
-/// What a caller has made so far.
+/// The objects that a caller has made so far.
 pub(super) struct Changer {
-    /// What makes its names its own.
+    /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
-    /// The plans to choose from, when this caller is the one that chooses.
+    /// The plans to choose from, if this caller selects plans.
     plans: Vec<String>,
     /// Its items in shared records.
     shared: Vec<(String, String)>,
@@ -50,7 +50,7 @@ impl Changer {
     }
 
     /// The next change, without an Idempotency-Key.
-    pub(super) fn next(&mut self, dice: &mut Dice) -> Change {
+    pub(super) fn next(&mut self, dice: &mut TestDice) -> Change {
         self.number += 1;
         match dice.between(0, 100) {
             0..24 => self.add_to_shared(dice),
@@ -78,7 +78,7 @@ impl Changer {
         change("add-to-metadata-set", body, Meaning::ItemAdded { record: record.to_owned(), item })
     }
 
-    fn add_to_shared(&self, dice: &mut Dice) -> Option<Change> {
+    fn add_to_shared(&self, dice: &mut TestDice) -> Option<Change> {
         Some(self.added_to(dice.pick(&SHARED)))
     }
 
@@ -88,14 +88,14 @@ impl Changer {
         Some(change("add-to-metadata-set", body, Meaning::Nothing))
     }
 
-    fn remove_from_shared(&self, dice: &mut Dice) -> Option<Change> {
+    fn remove_from_shared(&self, dice: &mut TestDice) -> Option<Change> {
         let (record, item) = self.shared.get(dice.index(self.shared.len().max(1)))?.clone();
         let body = json!({ "key": record, "path": PATH, "value": item });
         Some(change("remove-from-metadata-set", body, Meaning::ItemRemoved { record, item }))
     }
 
-    /// The own record is nobody else's, so that its version is known; half of the calls name it.
-    fn change_own(&self, dice: &mut Dice) -> Option<Change> {
+    /// Only this caller changes its own record, so that its version is known; half of the calls name it.
+    fn change_own(&self, dice: &mut TestDice) -> Option<Change> {
         let record = self.own_record();
         let version = self.own.as_ref().map_or(0, |(_, version)| *version);
         let named = json!(version).as_u64().filter(|_| dice.in_hundred(50));
@@ -123,7 +123,7 @@ impl Changer {
         })
     }
 
-    fn change_keys(&self, dice: &mut Dice) -> Option<Change> {
+    fn change_keys(&self, dice: &mut TestDice) -> Option<Change> {
         let name = self.fresh("key");
         if self.keys.is_empty() || (dice.in_hundred(40) && self.keys_made < EACH_MAX) {
             let generated = change("generate-key", json!({ "name": name }), Meaning::KeyGenerated { name });
@@ -137,7 +137,7 @@ impl Changer {
         Some(change("revoke-key", json!({ "key_id": key_id }), Meaning::KeyRevoked { key_id }))
     }
 
-    fn change_team(&self, dice: &mut Dice) -> Option<Change> {
+    fn change_team(&self, dice: &mut TestDice) -> Option<Change> {
         if let Some((email, user)) = self.joined.last().filter(|_| dice.in_hundred(70)).cloned() {
             let body = json!({ "user_id": user });
             return Some(change("remove-user", body, Meaning::UserRemoved { email }));
@@ -151,13 +151,13 @@ impl Changer {
         (self.people_asked < EACH_MAX).then_some(invited)
     }
 
-    fn select_plan(&self, dice: &mut Dice) -> Option<Change> {
+    fn select_plan(&self, dice: &mut TestDice) -> Option<Change> {
         let plan_id = self.plans.get(dice.index(self.plans.len().max(1)))?.clone();
         Some(change("select-plan", json!({ "plan_id": plan_id }), Meaning::PlanSelected { plan_id }))
     }
 
-    /// Remembers what an acknowledged change has made.
-    pub(super) fn remember(&mut self, meaning: &Meaning, told: &str) {
+    /// Remembers the object that an acknowledged change has made.
+    pub(super) fn remember(&mut self, meaning: &Meaning, answered: &str) {
         let own = self.own_record();
         match meaning {
             Meaning::ItemAdded { record, item } if *record == own => {
@@ -180,24 +180,24 @@ impl Changer {
             Meaning::Nothing | Meaning::KeyRenamed { .. } | Meaning::PlanSelected { .. } => {}
             Meaning::KeyGenerated { .. } => {
                 self.keys_made += 1;
-                self.keys.push(member(told, "key_id"));
+                self.keys.push(member(answered, "key_id"));
             }
             Meaning::KeyRevoked { key_id } => self.keys.retain(|known| known != key_id),
             Meaning::UserInvited { email } => {
                 self.people_asked += 1;
-                self.invited.push((email.clone(), told.to_owned()));
+                self.invited.push((email.clone(), answered.to_owned()));
             }
             Meaning::InvitationAccepted { email } => {
                 self.invited.retain(|(known, _)| known != email);
-                self.joined.push((email.clone(), told.to_owned()));
+                self.joined.push((email.clone(), answered.to_owned()));
             }
             Meaning::UserRemoved { email } => self.joined.retain(|(known, _)| known != email),
         }
     }
 }
 
-/// Items of a new value: now and then as many as make a record of the log longer than a block of RocksDB's, 32 KiB.
-fn items_to_replace_with(item: &str, dice: &mut Dice) -> Vec<String> {
+/// Items of a new value: sometimes so many that the record in the log is longer than a block of RocksDB's, 32 KiB.
+fn items_to_replace_with(item: &str, dice: &mut TestDice) -> Vec<String> {
     if dice.in_hundred(20) {
         let padding = "x".repeat(1_000);
         return (0..dice.between(30, 120)).map(|number| format!("{item}-{number}-{padding}")).collect();
@@ -205,13 +205,13 @@ fn items_to_replace_with(item: &str, dice: &mut Dice) -> Vec<String> {
     (0..dice.between(0, 4)).map(|number| format!("{item}-{number}")).collect()
 }
 
-/// A change whose body says nothing of what is null.
+/// A change whose body has no members that are null.
 fn change(endpoint: &'static str, body: Value, meaning: Meaning) -> Change {
     Change { endpoint, body, key: None, meaning }
 }
 
-/// A member of an object that was told as text.
-pub(super) fn member(told: &str, name: &str) -> String {
-    let object: Value = serde_json::from_str(told).unwrap_or_else(|error| panic!("{error}: {told}"));
-    object[name].as_str().unwrap_or_else(|| panic!("no {name} in {told}")).to_owned()
+/// A member of an object that was answered as text.
+pub(super) fn member(answered: &str, name: &str) -> String {
+    let object: Value = serde_json::from_str(answered).unwrap_or_else(|error| panic!("{error}: {answered}"));
+    object[name].as_str().unwrap_or_else(|| panic!("no {name} in {answered}")).to_owned()
 }

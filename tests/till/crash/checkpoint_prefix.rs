@@ -1,5 +1,5 @@
-//! A checkpoint that is taken under load has a beginning of every merchant's log: nothing is missing in it, and nothing
-//! in it is otherwise than in the log that went on.
+//! A checkpoint that is taken under load has a prefix of every merchant's log: no record is missing in it, and none
+//! differs from the log that was continued.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::harness::{Dice, Server};
+use crate::harness::{Server, TestDice};
 
 use super::exported_log;
 use super::round::Round;
 
-/// How long the load lasts before the checkpoint and after it.
+/// The duration of the load before the checkpoint and after it.
 const LOAD: Duration = Duration::from_millis(300);
 
 /// Takes a checkpoint of a running server.
@@ -24,10 +24,10 @@ fn take(server: &Server) {
 
 #[test]
 fn a_checkpoint_under_load_has_exactly_a_beginning_of_every_log() {
-    let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
+    let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     round.load_until("checkpoint", |server| {
         thread::sleep(LOAD);
-        server.shop(); // Its merchant was acknowledged before, so it must be among those of the checkpoint.
+        server.shop(); // The merchant is acknowledged before the checkpoint, which must contain it.
         take(server);
         thread::sleep(LOAD);
         server.kill();

@@ -1,35 +1,35 @@
-//! A dispute as it must be: from how it was opened and from what was accepted of it since, once everything is answered.
+//! The expected state of a dispute, from its opening and the accepted steps, once every call is answered.
 
 use std::mem::discriminant;
 
-/// The evidence by which the acquirer decides for the merchant, and for the customer.
+/// The evidence with which the acquirer decides for the merchant, and for the customer.
 pub(super) const WINNING: &str = "winning_evidence";
 pub(super) const LOSING: &str = "losing_evidence";
 
-/// A dispute and what was accepted of it.
+/// A dispute with its accepted steps.
 #[derive(Debug, Default)]
 pub(super) struct Dispute {
-    /// Nothing as long as only a later step is known.
-    opening: Option<Opening>,
+    /// None as long as only a later step is known.
+    opening: Option<DisputeOpening>,
     evidence: Option<String>,
     is_escalated: bool,
-    /// The end that the merchant or the operator put to it.
+    /// The end by the merchant or the operator.
     end: Option<End>,
     /// The steps that were answered with `true`.
-    answered: Vec<Step>,
+    answered: Vec<DisputeStep>,
 }
 
-/// How a dispute was opened.
+/// The opening of a dispute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(super) struct DisputeOpening {
     pub(super) minor: u64,
-    /// Nothing where the card is disputed as soon as it is captured. No two reasons are the same.
+    /// None where the card is disputed as soon as it is captured. No two reasons are the same.
     pub(super) reason: Option<String>,
 }
 
-/// What is done to a dispute. Each kind is accepted once at most.
+/// A step of a dispute. Each kind is accepted at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum DisputeStep {
     /// The merchant gives this evidence.
     Challenge(String),
     /// The operator escalates it.
@@ -46,24 +46,24 @@ pub(super) enum End {
     Conceded,
 }
 
-/// How it is known that a step was taken.
+/// The source of the knowledge that a step was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum StepSource {
     /// The call was answered with `true`.
     ByItsAnswer,
     /// The dispute shows it. Another call may have done the same.
     ByTheDispute,
 }
 
-/// What is known of a dispute.
+/// A fact about a dispute.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
-    Opened(Opening),
-    Taken(Step, Known),
+    Opened(DisputeOpening),
+    Taken(DisputeStep, StepSource),
 }
 
 impl End {
-    /// The status of a dispute that ended so.
+    /// The status of a dispute with this end.
     pub(super) const fn status(self) -> &'static str {
         match self {
             End::Won => "WON",
@@ -74,61 +74,61 @@ impl End {
 }
 
 impl Dispute {
-    /// Notes what is known.
+    /// Records a fact.
     pub(super) fn note(&mut self, id: &str, change: Change) {
         match change {
             Change::Opened(opening) => {
                 let before = self.opening.replace(opening);
                 assert_eq!(before, None, "{id} was answered to two calls: {self:?}");
             }
-            Change::Taken(step, Known::ByItsAnswer) => {
+            Change::Taken(step, StepSource::ByItsAnswer) => {
                 let is_first = self.answered.iter().all(|other| discriminant(other) != discriminant(&step));
                 assert!(is_first, "{id} takes {step:?} once: {self:?}");
                 self.take(id, step.clone());
                 self.answered.push(step);
             }
-            Change::Taken(step, Known::ByTheDispute) => self.take(id, step),
+            Change::Taken(step, StepSource::ByTheDispute) => self.take(id, step),
         }
     }
 
-    fn take(&mut self, id: &str, step: Step) {
+    fn take(&mut self, id: &str, step: DisputeStep) {
         match step {
-            Step::Challenge(evidence) => {
+            DisputeStep::Challenge(evidence) => {
                 let before = self.evidence.replace(evidence);
                 assert!(
                     before.is_none() || before == self.evidence,
                     "{id} has two kinds of evidence: {before:?}, {self:?}"
                 );
             }
-            Step::Escalate => self.is_escalated = true,
-            Step::End(end) => {
+            DisputeStep::Escalate => self.is_escalated = true,
+            DisputeStep::End(end) => {
                 let before = self.end.replace(end);
                 assert!(before.is_none() || before == self.end, "{id} has two ends: {before:?}, {self:?}");
             }
         }
     }
 
-    /// How it was opened.
-    pub(super) fn opening(&self) -> &Opening {
+    /// The opening.
+    pub(super) fn opening(&self) -> &DisputeOpening {
         self.opening.as_ref().unwrap_or_else(|| panic!("a dispute that nobody opened: {self:?}"))
     }
 
-    /// True when it is known how it was opened, and the card did it.
+    /// True when the card is known to have opened the dispute.
     pub(super) fn is_of_its_card(&self) -> bool {
         self.opening.as_ref().is_some_and(|opening| opening.reason.is_none())
     }
 
-    /// The evidence that was given.
+    /// The evidence of the merchant.
     pub(super) fn evidence(&self) -> Option<&str> {
         self.evidence.as_deref()
     }
 
-    /// True when the operator has escalated it.
+    /// True when the operator has escalated the dispute.
     pub(super) fn is_escalated(&self) -> bool {
         self.is_escalated
     }
 
-    /// Its end, by evidence too. What the merchant and the operator decided came first where they were not refused.
+    /// The end, also one by evidence. A decision of the merchant or the operator that was not refused came first.
     pub(super) fn end(&self) -> Option<End> {
         self.end.or(match self.evidence() {
             Some(WINNING) => Some(End::Won),
@@ -163,7 +163,7 @@ impl Dispute {
         }
     }
 
-    /// The amount that is not decided about.
+    /// The amount that is not decided yet.
     pub(super) fn undecided_minor(&self) -> u64 {
         if self.end().is_none() { self.opening().minor } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Holds what a server shows of a merchant's disputes against what must be there.
+//! Compares the disputes that a server shows with the expected ones.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::dispute_reckoning::of_payment;
 use super::inspection::{assert_same, eventually};
 use super::truth::{Disputed, Truth};
 
-/// Seconds in which evidence must be given.
+/// Seconds in which evidence must be submitted.
 const EVIDENCE_SECONDS: u64 = 7 * 86_400;
 
-/// The statuses that lists are asked for.
+/// The statuses by which disputes are listed.
 const STATUSES: [&str; 6] = ["OPEN", "CHALLENGED", "ESCALATED", "WON", "LOST", "CONCEDED"];
 
-/// Checks all of them, once the acquirer has decided by the evidence that decides.
+/// Checks all disputes, once the acquirer has decided those with decisive evidence.
 pub(super) fn inspect(shop: &Shop, truth: &Truth) {
     let waits = |dispute: &Value| {
         let decides = dispute["evidence"] == WINNING || dispute["evidence"] == LOSING;
@@ -55,7 +55,7 @@ fn as_text(dispute: &Value) -> String {
     members.map(|member| format!("{member} {}", dispute[member])).join(", ")
 }
 
-/// Each is found under its status and under its payment, and nowhere else.
+/// Each dispute is listed under its status and under its payment, and nowhere else.
 fn check_selections(shop: &Shop, truth: &Truth) {
     for status in STATUSES {
         let with_status = truth.disputes().filter(|disputed| disputed.dispute.status() == status);
@@ -79,13 +79,13 @@ fn sorted(ids: impl Iterator<Item = String>) -> Vec<String> {
     ids
 }
 
-/// True for the entry of a dispute that nobody has decided, which is on hold as long.
+/// True for the entry of an undecided dispute, which is on hold until the decision.
 pub(super) fn is_undecided(entry: &Value, truth: &Truth) -> bool {
     let undecided = |it: Disputed<'_>| entry["dispute_id"] == *it.id && it.dispute.end().is_none();
     entry["type"] == "DISPUTE" && truth.disputes().any(undecided)
 }
 
-/// One entry for each: on hold, canceled, or charged back, and then on hold or effective with its capture.
+/// One entry for each dispute: on hold, canceled, or charged back, and then on hold or effective with its capture.
 pub(super) fn check_entries(entries: &[Value], truth: &Truth) {
     let captures: BTreeMap<&str, &Value> = entries
         .iter()

@@ -1,5 +1,5 @@
-//! The merchants' logs against what must be there of disputes: each step is recorded once, and so is the acquirer's answer to
-//! evidence, which nothing else shows where it decides nothing.
+//! The merchants' logs against the expected disputes: each step is recorded once, and so is the acquirer's answer to
+//! evidence, which only the log shows where it decides nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::dispute::{Dispute, LOSING, WINNING};
 use super::exported_log;
 use super::truth::Truth;
 
-/// The places at which the fields of an event have the id of a dispute.
+/// The paths at which the fields of an event have the id of a dispute.
 const PLACES: [&str; 3] = ["/dispute_id", "/dispute/id", "/closing/dispute_id"];
 
 /// Checks the logs of a data directory that no server uses, once the acquirer has answered every call.

@@ -1,48 +1,48 @@
-//! After a crash: a step of a dispute that was acknowledged was taken once, a call that nobody acknowledged is made again
-//! until it is known what became of it, and a card that is disputed when it is captured has its dispute.
+//! After a crash: an acknowledged step of a dispute was taken once, a call that was not acknowledged is repeated until
+//! its result is known, and a card that is disputed when it is captured has its dispute.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop};
+use crate::harness::{ApiAnswer, Client, Server, Shop};
 
+use super::call_record::answer_text;
 use super::cards::Fate;
-use super::deed::told;
-use super::dispute::{Change, Dispute, Known, Opening, Step};
-use super::dispute_call::{DisputeCall, Kind};
+use super::dispute::{Change, Dispute, DisputeOpening, DisputeStep, StepSource};
+use super::dispute_call::{DisputeCall, DisputeCallKind};
 use super::inspection::eventually;
-use super::merchants::Merchant;
-use super::payment::{Accepted, Payment};
+use super::merchants::LoadedMerchant;
+use super::payment::{Accepted, KnownPayment};
 use super::reckoning::{assert_replays, in_parallel, is_replay};
 use super::truth::{Fact, Truth};
 
-/// The place where calls about a merchant's disputes are made again.
+/// Repeats calls about a merchant's disputes.
 pub(super) struct DisputeDesk<'a> {
     pub(super) shop: &'a Shop,
     pub(super) operator: &'a Client,
 }
 
 impl DisputeDesk<'_> {
-    /// Asking again with the same key gives the same answer.
-    pub(super) fn acknowledged(&self, call: &DisputeCall, told: &str) -> Fact {
+    /// The same key gives the same answer again.
+    pub(super) fn acknowledged(&self, call: &DisputeCall, answered: &str) -> Fact {
         if call.key.is_some() {
-            assert_replays(&self.ask(call), told);
+            assert_replays(&self.ask(call), answered);
         }
-        self.accepted(call, told)
+        self.accepted(call, answered)
     }
 
-    /// Asks again until it is known whether the call was accepted, and whether the first call had been enough.
+    /// Repeats the call until its result is known: the accepted step, and true when the first call had taken effect.
     pub(super) fn unknown(&self, call: &DisputeCall) -> (Option<Fact>, bool) {
         match &call.kind {
-            Kind::Open { reason, .. } => self.opening_again(call, reason),
-            Kind::Step(dispute_id, step) => self.step_again(call, dispute_id, step),
+            DisputeCallKind::Open { reason, .. } => self.opening_again(call, reason),
+            DisputeCallKind::Step(dispute_id, step) => self.step_again(call, dispute_id, step),
         }
     }
 
-    fn ask(&self, call: &DisputeCall) -> Answer {
+    fn ask(&self, call: &DisputeCall) -> ApiAnswer {
         call.ask(self.shop, self.operator)
     }
 
-    /// A dispute that is there under the reason of a call without a key is not asked for again.
+    /// A dispute that exists under the reason of a call without a key is not asked for again.
     fn opening_again(&self, call: &DisputeCall, reason: &str) -> (Option<Fact>, bool) {
         let before = self.opened_for(&call.payment_id, reason);
         if let (Some(id), None) = (&before, &call.key) {
@@ -64,54 +64,54 @@ impl DisputeDesk<'_> {
     fn opened_for(&self, payment_id: &str, reason: &str) -> Option<String> {
         let disputes = of_payment(self.shop, payment_id).into_iter();
         let mut ids =
-            disputes.filter(|dispute| dispute["reason"] == reason).map(|dispute| told(&dispute["dispute_id"]));
+            disputes.filter(|dispute| dispute["reason"] == reason).map(|dispute| answer_text(&dispute["dispute_id"]));
         let found = ids.next();
         assert_eq!(ids.next(), None, "opened once for {reason}");
         found
     }
 
-    fn step_again(&self, call: &DisputeCall, dispute_id: &str, step: &Step) -> (Option<Fact>, bool) {
+    fn step_again(&self, call: &DisputeCall, dispute_id: &str, step: &DisputeStep) -> (Option<Fact>, bool) {
         let first = self.ask(call);
         if !call.is_refused_by(&first) {
             let was_done = is_replay(&first);
-            let told = told(&first.ok());
+            let answered = answer_text(&first.ok());
             if call.key.is_some() {
-                assert_replays(&self.ask(call), &told);
+                assert_replays(&self.ask(call), &answered);
             }
-            return (Some(self.accepted(call, &told)), was_done);
+            return (Some(self.accepted(call, &answered)), was_done);
         }
         if call.key.is_some() || !self.shows(dispute_id, step, &first.details()["status"]) {
             return (None, false);
         }
-        let change = Change::Taken(step.clone(), Known::ByTheDispute);
+        let change = Change::Taken(step.clone(), StepSource::ByTheDispute);
         (Some(Fact::Accepted(call.payment_id.clone(), Accepted::Dispute(dispute_id.to_owned(), change))), true)
     }
 
-    /// True when a dispute in which a step was refused has taken it. Of one that is over, only the activity log tells
-    /// whether it was escalated.
-    fn shows(&self, dispute_id: &str, step: &Step, status: &Value) -> bool {
+    /// True when a dispute in which a step was refused had taken it before. Only the activity log shows the escalation
+    /// of a dispute that has ended.
+    fn shows(&self, dispute_id: &str, step: &DisputeStep, status: &Value) -> bool {
         match step {
-            Step::Challenge(evidence) => {
+            DisputeStep::Challenge(evidence) => {
                 let dispute = self.shop.call("find-dispute", &json!({ "dispute_id": dispute_id })).ok();
                 dispute["evidence"] == **evidence
             }
-            Step::End(end) => status == end.status(),
-            Step::Escalate => {
+            DisputeStep::End(end) => status == end.status(),
+            DisputeStep::Escalate => {
                 let body = json!({ "object_id": dispute_id, "activity_type": "dispute_escalated" });
                 status == "ESCALATED" || self.shop.call("list-activity-logs", &body).ok()["page"] != json!([])
             }
         }
     }
 
-    fn accepted(&self, call: &DisputeCall, told: &str) -> Fact {
+    fn accepted(&self, call: &DisputeCall, answered: &str) -> Fact {
         let (id, change) = match &call.kind {
-            Kind::Open { minor, reason } => {
-                let minor = minor.unwrap_or_else(|| self.amount(told));
-                (told, Change::Opened(Opening { minor, reason: Some(reason.clone()) }))
+            DisputeCallKind::Open { minor, reason } => {
+                let minor = minor.unwrap_or_else(|| self.amount(answered));
+                (answered, Change::Opened(DisputeOpening { minor, reason: Some(reason.clone()) }))
             }
-            Kind::Step(dispute_id, step) => {
-                assert_eq!(told, "true", "{call:?}");
-                (dispute_id.as_str(), Change::Taken(step.clone(), Known::ByItsAnswer))
+            DisputeCallKind::Step(dispute_id, step) => {
+                assert_eq!(answered, "true", "{call:?}");
+                (dispute_id.as_str(), Change::Taken(step.clone(), StepSource::ByItsAnswer))
             }
         };
         Fact::Accepted(call.payment_id.clone(), Accepted::Dispute(id.to_owned(), change))
@@ -129,10 +129,11 @@ pub(super) fn of_payment(shop: &Shop, payment_id: &str) -> Vec<Value> {
     shop.all_of("list-disputes", &json!({ "payment_id": payment_id }))
 }
 
-/// Notes the disputes that cards have opened by themselves, once the acquirer has answered: each about the whole capture.
-pub(super) fn note_those_of_cards(server: &Server, merchants: &[Merchant], truths: &mut [Truth]) {
+/// Records the disputes that cards have opened by themselves, once the acquirer has answered: each about the whole
+/// capture.
+pub(super) fn note_those_of_cards(server: &Server, merchants: &[LoadedMerchant], truths: &mut [Truth]) {
     for (merchant, truth) in merchants.iter().zip(truths) {
-        let is_new = |payment: &Payment| {
+        let is_new = |payment: &KnownPayment| {
             let is_taken = payment.sale.fate == Fate::Disputed && payment.captured_minor() > 0;
             is_taken && !payment.disputes.values().any(Dispute::is_of_its_card)
         };
@@ -149,6 +150,6 @@ pub(super) fn note_those_of_cards(server: &Server, merchants: &[Merchant], truth
 fn of_its_card(shop: &Shop, payment_id: &str, minor: u64) -> Fact {
     let without_reason = || of_payment(shop, payment_id).into_iter().find(|dispute| dispute["reason"].is_null());
     let dispute = eventually("the dispute of a card", without_reason, Option::is_some).expect("it is there");
-    let change = Change::Opened(Opening { minor, reason: None });
-    Fact::Accepted(payment_id.to_owned(), Accepted::Dispute(told(&dispute["dispute_id"]), change))
+    let change = Change::Opened(DisputeOpening { minor, reason: None });
+    Fact::Accepted(payment_id.to_owned(), Accepted::Dispute(answer_text(&dispute["dispute_id"]), change))
 }

@@ -1,4 +1,4 @@
-//! Holds all that a server shows of its merchants against what must be there.
+//! Compares everything that a server shows of its merchants with the expected state.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
-use super::merchants::Merchant;
-use super::payment::Payment;
+use super::merchants::LoadedMerchant;
+use super::payment::KnownPayment;
 use super::reckoning::in_parallel;
 use super::truth::Truth;
 use super::{affairs_inspection, dispute_inspection, ledger_inspection, payout, refund_inspection};
 
-/// The time that the acquirer may take to answer every call, and timers to make effective what is due.
+/// The longest time for the acquirer's answers to all calls, and for the timers of all due entries.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Checks every merchant: first what waits for nothing, since refunds and captures need their time.
-pub(super) fn inspect(server: &Server, merchants: &[Merchant], truths: &[Truth]) {
+/// Checks every merchant: refunds and captures last, because they take some time.
+pub(super) fn inspect(server: &Server, merchants: &[LoadedMerchant], truths: &[Truth]) {
     for (merchant, truth) in merchants.iter().zip(truths) {
         check_absent(server, merchant, truth);
         check_sessions(server, merchant, truth);
@@ -50,9 +50,9 @@ pub(super) fn eventually<T>(what: &str, mut ask: impl FnMut() -> T, is_ready: im
     }
 }
 
-/// Each one by its id and by its external id, once nothing is open for it, and as it was asked for.
-fn check_payments(server: &Server, merchant: &Merchant, truth: &Truth) {
-    let payments: Vec<(&String, &Payment)> = truth.payments.iter().collect();
+/// Each payment is found by its id and by its external id, once no operation is open, and is as it was asked for.
+fn check_payments(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
+    let payments: Vec<(&String, &KnownPayment)> = truth.payments.iter().collect();
     let customers = in_parallel(&payments, |payments| {
         let shop = merchant.shop.on(server);
         let customers = payments.iter().map(|(id, payment)| {
@@ -70,7 +70,7 @@ fn check_payments(server: &Server, merchant: &Merchant, truth: &Truth) {
     check_customers(customers);
 }
 
-fn check_payment(found: &Value, id: &str, payment: &Payment, merchant: &Merchant) {
+fn check_payment(found: &Value, id: &str, payment: &KnownPayment, merchant: &LoadedMerchant) {
     let (sale, status, captured) = (&payment.sale, payment.status(), payment.captured_minor());
     let fee = merchant.fee_minor(captured);
     let fees = if fee == 0 { json!([]) } else { json!([{ "type": "PAYMENT_FEE", "amount": fee, "currency": "THB" }]) };
@@ -100,7 +100,7 @@ fn check_customers(seen: Vec<(Option<String>, Option<String>)>) {
     assert!(pairs.iter().all(|(external_id, own)| external_id.is_some() == own.is_some()), "{pairs:?}");
 }
 
-fn check_absent(server: &Server, merchant: &Merchant, truth: &Truth) {
+fn check_absent(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
     let absent: Vec<&String> = truth.absent.iter().collect();
     in_parallel(&absent, |absent| {
         let shop = merchant.shop.on(server);
@@ -111,8 +111,8 @@ fn check_absent(server: &Server, merchant: &Merchant, truth: &Truth) {
     });
 }
 
-/// Those that no payment used are there and still active: a refused call has changed nothing.
-fn check_sessions(server: &Server, merchant: &Merchant, truth: &Truth) {
+/// Sessions that no payment used are still active: a refused call has changed nothing.
+fn check_sessions(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
     in_parallel(&truth.idle_sessions(), |sessions| {
         let shop = merchant.shop.on(server);
         for (id, minor) in sessions {
@@ -123,7 +123,7 @@ fn check_sessions(server: &Server, merchant: &Merchant, truth: &Truth) {
     });
 }
 
-/// What was done to payments, refunds and disputes, each once, one entry for each change of team and plan, and nothing else.
+/// One entry for each operation on payments, refunds and disputes and for each change of team and plan, and no other.
 fn check_activity(shop: &Shop, truth: &Truth) {
     let is_of_payment =
         |activity: &Value| matches!(activity["object_type"].as_str(), Some("PAYMENT" | "REFUND" | "DISPUTE"));
@@ -141,7 +141,7 @@ fn check_activity(shop: &Shop, truth: &Truth) {
     affairs_inspection::check_activity(&others, &truth.affairs);
 }
 
-/// Type, object and parent, sorted.
+/// Type, object and parent of the expected entries, sorted.
 fn expected_activity(truth: &Truth) -> Vec<(Option<String>, Option<String>, Option<String>)> {
     let mut expected = Vec::new();
     for (id, payment) in &truth.payments {
@@ -165,7 +165,7 @@ fn expected_activity(truth: &Truth) -> Vec<(Option<String>, Option<String>, Opti
     expected
 }
 
-/// Both are sorted; says what is missing and what is too much, not everything.
+/// Compares two sorted lists; a failure names only the entries that are missing and those that are too much.
 #[track_caller]
 pub(super) fn assert_same<T: Ord + std::fmt::Debug>(what: &str, found: &[T], expected: &[T]) {
     if found != expected {

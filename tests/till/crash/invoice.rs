@@ -1,35 +1,35 @@
-//! Invoices under load and after a crash: each that was acknowledged is charged once, whatever the balance is.
+//! Invoices under load and after a crash: each acknowledged invoice is charged once, whatever the balance is.
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Client, Dice};
+use crate::harness::{ApiAnswer, Client, TestDice};
 
+use super::call_record::CreationCall;
 use super::caller::post;
-use super::deed::Asked;
 use super::inspection::assert_same;
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::{Fact, Truth};
 
-/// An amount: less than top-ups bring in, so that payouts go on being accepted.
-pub(super) fn amount(dice: &mut Dice) -> u64 {
+/// An amount below those of top-ups, so that payouts are still accepted.
+pub(super) fn amount(dice: &mut TestDice) -> u64 {
     dice.between(1, 1_000_000_000)
 }
 
-/// Makes the call, the first time or again.
-pub(super) fn ask(operator: &Client, asked: &Asked) -> Answer {
+/// Makes the call, for the first time or again.
+pub(super) fn ask(operator: &Client, asked: &CreationCall) -> ApiAnswer {
     post(operator, "/admin/charge-invoice", &asked.body, asked.key.as_deref())
 }
 
-/// Asking again with the same key gives the same answer.
-pub(super) fn acknowledged(operator: &Client, asked: &Asked, id: &str) -> Fact {
+/// The same key gives the same answer again.
+pub(super) fn acknowledged(operator: &Client, asked: &CreationCall, id: &str) -> Fact {
     if asked.key.is_some() {
         assert_replays(&ask(operator, asked), id);
     }
     Fact::Invoice(id.to_owned(), asked.minor)
 }
 
-/// Asks again until it is there once, and tells whether the first call had been enough.
-pub(super) fn unknown(operator: &Client, asked: &Asked) -> (Fact, bool) {
+/// Repeats the call until the invoice is there once; true when the first call had taken effect.
+pub(super) fn unknown(operator: &Client, asked: &CreationCall) -> (Fact, bool) {
     let first = ask(operator, asked);
     let (id, was_done) = match first.status {
         200 => (first.clone().id(), is_replay(&first)),
@@ -42,13 +42,13 @@ pub(super) fn unknown(operator: &Client, asked: &Asked) -> (Fact, bool) {
     (Fact::Invoice(id, asked.minor), was_done)
 }
 
-/// The invoice that has an external id, from the refusal that says so.
-fn taken_by(answer: &Answer) -> String {
+/// The invoice that has the external id, from the refusal that names it.
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     details["invoice_id"].as_str().unwrap_or_else(|| panic!("no invoice_id in {details}")).to_owned()
 }
 
-/// One entry for each, which is effective at once.
+/// One entry for each invoice, which is effective at once.
 pub(super) fn check_entries(entries: &[Value], truth: &Truth) {
     let posted = entries.iter().filter(|entry| entry["type"] == "INVOICE");
     let own = |entry: &Value| {

@@ -1,4 +1,4 @@
-//! Holds a merchant's ledger against what must be there: its entries, and what the balance makes of them.
+//! Compares a merchant's ledger with the expected state: its entries, and the balance that follows from them.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use crate::harness::Shop;
 
 use super::inspection::{assert_same, eventually};
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::truth::Truth;
 use super::{dispute_inspection, invoice, payout};
 
-/// An entry: type, direction, payment, refund, amount, whether it was canceled.
+/// An entry: type, direction, payment, refund, amount, and true when it was canceled.
 type Posted = (String, String, String, String, u64, bool);
 
-/// Checks all entries; of a merchant that settles soon, once nothing is held any more.
-pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
+/// Checks all entries; of a merchant that settles soon, once no entry is on hold any more.
+pub(super) fn inspect(shop: &Shop, merchant: &LoadedMerchant, truth: &Truth) {
     let is_due = |entry: &Value| entry["status"] == "ON_HOLD" && !dispute_inspection::is_undecided(entry, truth);
     let settled = |entries: &Vec<Value>| !entries.iter().any(is_due);
     let is_ready = |entries: &Vec<Value>| !merchant.settles_soon || settled(entries);
@@ -34,9 +34,9 @@ pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
 /// The types of entries that have checks of their own.
 const CHECKED_APART: [&str; 4] = ["ADD_PREFUND", "PAY_OUT", "INVOICE", "DISPUTE"];
 
-/// One entry for each capture, fee, interest and refund, and nothing else of payments but disputes. What was reversed and what failed is
-/// canceled.
-fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
+/// One entry for each capture, fee, interest and refund, and no other of payments except disputes. Those of reversed
+/// payments and failed refunds are canceled.
+fn check_payments(entries: &[Value], merchant: &LoadedMerchant, truth: &Truth) {
     let mut expected: Vec<Posted> = Vec::new();
     for (id, payment) in &truth.payments {
         let mut post = |kind: &str, direction: &str, refund: &str, minor: u64, is_canceled: bool| {
@@ -71,7 +71,7 @@ fn posted(entry: &Value) -> Posted {
     (own("type"), own("direction"), own("payment_id"), own("refund_id"), amount(entry), is_canceled)
 }
 
-/// A refund that the acquirer confirmed is on hold as long as its capture, and effective with it.
+/// A refund that the acquirer confirmed is on hold as long as its capture, and becomes effective with it.
 fn check_refunds_follow_captures(entries: &[Value]) {
     let captures: BTreeMap<&str, &Value> = entries
         .iter()
@@ -83,7 +83,7 @@ fn check_refunds_follow_captures(entries: &[Value]) {
     }
 }
 
-/// Each that is known once, and beyond them only what may be there, once.
+/// Each known top-up is there once, and beside them only those that may be there, once.
 fn check_topups(entries: &[Value], truth: &Truth) {
     let topups = entries.iter().filter(|entry| entry["type"] == "ADD_PREFUND");
     let pairs: Vec<(String, u64)> = topups.map(|entry| (text(entry, "topup_id").to_owned(), amount(entry))).collect();
@@ -99,8 +99,8 @@ fn check_topups(entries: &[Value], truth: &Truth) {
     }
 }
 
-/// A capture on hold and the debits that belong to it net out with each other: what is left of it is pending, what is
-/// missing counts against what is available, as every other debit on hold does.
+/// A capture on hold is netted with the debits that belong to it: a positive rest is pending, a negative one reduces
+/// the available balance, as every other debit on hold does.
 fn check_balance(shop: &Shop, entries: &[Value]) {
     let is_held = |entry: &&Value| entry["status"] == "ON_HOLD";
     let captures = entries.iter().filter(is_held).filter(|entry| entry["type"] == "PAYMENT");

@@ -1,26 +1,31 @@
-//! Load from many connections until something ends it.
+//! Load from many connections until the server is ended.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Dice, Server};
+use crate::harness::{Server, TestDice};
 
-use super::caller::Caller;
-use super::deed::Deed;
-use super::merchants::Merchant;
+use super::call_record::CallRecord;
+use super::caller::LoadCaller;
+use super::merchants::LoadedMerchant;
 
-/// Threads that call; each has a connection to every face of the server.
+/// Threads that call; each has a connection to every interface of the server.
 pub(super) const CALLERS: usize = 32;
 
-/// The merchant of a caller: half of them are the hot one's.
+/// The merchant of a caller: half of the callers have the hot one.
 pub(super) fn merchant_of(caller: usize, merchants: usize) -> usize {
     if caller.is_multiple_of(2) { 0 } else { 1 + caller / 2 % (merchants - 1) }
 }
 
-/// The callers of a load. `name` is nobody else's.
-pub(super) fn callers(server: &Server, merchants: &[Merchant], name: &str, dice: &mut Dice) -> Vec<Caller> {
+/// The callers of a load. No other load of the data has `name`.
+pub(super) fn callers(
+    server: &Server,
+    merchants: &[LoadedMerchant],
+    name: &str,
+    dice: &mut TestDice,
+) -> Vec<LoadCaller> {
     let plans = plans(server, merchants);
     let mut has_one = vec![false; merchants.len()];
     let caller = |number: usize| {
@@ -28,20 +33,20 @@ pub(super) fn callers(server: &Server, merchants: &[Merchant], name: &str, dice:
         // One caller of each merchant, so that the order of its switches is known.
         let is_first = !std::mem::replace(&mut has_one[merchant], true);
         let plans = if is_first { plans.clone() } else { Vec::new() };
-        Caller::new(server, (merchant, merchants), (format!("{name}-{number}"), plans), dice.fork())
+        LoadCaller::new(server, (merchant, merchants), (format!("{name}-{number}"), plans), dice.fork())
     };
     (0..CALLERS).map(caller).collect()
 }
 
-/// The plans that there are: the same for all.
-fn plans(server: &Server, merchants: &[Merchant]) -> Vec<String> {
+/// All plans: the same for all merchants.
+fn plans(server: &Server, merchants: &[LoadedMerchant]) -> Vec<String> {
     let plans = merchants[0].shop.on(server).call("list-plans", &json!({})).ok();
     let id = |plan: &Value| plan["plan_id"].as_str().expect("an id").to_owned();
     plans.as_array().expect("an array").iter().map(id).collect()
 }
 
-/// Loads a server until `end` has ended it, and tells all that was asked and what came back.
-pub(super) fn until(server: &mut Server, callers: Vec<Caller>, end: impl FnOnce(&mut Server)) -> Vec<Deed> {
+/// Loads a server until `end` has ended it, and returns all calls with their results.
+pub(super) fn until(server: &mut Server, callers: Vec<LoadCaller>, end: impl FnOnce(&mut Server)) -> Vec<CallRecord> {
     let ended = AtomicBool::new(false);
     let go_on = || !ended.load(Ordering::Relaxed);
     thread::scope(|scope| {

@@ -8,42 +8,42 @@ use crate::harness::{Server, Shop};
 
 use super::recent_payments::RecentPayments;
 
-/// What a merchant's captures cost.
+/// The fee of a merchant's captures.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fee {
     basis_points: u64,
     fixed_minor: u64,
 }
 
-/// A merchant and what is special about it.
-pub(super) struct Merchant {
-    /// Its shop.
+/// A merchant with its properties.
+pub(super) struct LoadedMerchant {
+    /// The merchant's ids and clients.
     pub(super) shop: Shop,
-    /// What its callers move the money of.
+    /// The recent payments on which its callers operate.
     pub(super) payments: Arc<RecentPayments>,
     fee: Option<Fee>,
-    /// Whether its captures become effective within a second.
+    /// True when its captures become effective within a second.
     pub(super) settles_soon: bool,
 }
 
-impl Merchant {
+impl LoadedMerchant {
     /// The merchants of a round. The first one is the hot one.
-    pub(super) fn of_a_round(server: &Server) -> Vec<Merchant> {
+    pub(super) fn of_a_round(server: &Server) -> Vec<LoadedMerchant> {
         let fee = Fee { basis_points: 290, fixed_minor: 13 };
         let soon = json!({ "name": "Soon", "currency": "THB", "settlement_delay_seconds": 1 });
         vec![
-            Merchant::new(server.shop()),
-            Merchant { fee: Some(fee), ..Merchant::new(with_fee(server, fee)) },
-            Merchant { settles_soon: true, ..Merchant::new(server.shop_with(soon)) },
-            Merchant::new(server.shop()),
+            LoadedMerchant::new(server.shop()),
+            LoadedMerchant { fee: Some(fee), ..LoadedMerchant::new(with_fee(server, fee)) },
+            LoadedMerchant { settles_soon: true, ..LoadedMerchant::new(server.shop_with(soon)) },
+            LoadedMerchant::new(server.shop()),
         ]
     }
 
-    fn new(shop: Shop) -> Merchant {
-        Merchant { shop, payments: Arc::default(), fee: None, settles_soon: false }
+    fn new(shop: Shop) -> LoadedMerchant {
+        LoadedMerchant { shop, payments: Arc::default(), fee: None, settles_soon: false }
     }
 
-    /// What a capture of this amount costs: rounded half up, at most the amount, and nothing without a fee.
+    /// The fee of a capture of this amount: rounded half up, at most the amount, and 0 without a fee.
     pub(super) fn fee_minor(&self, minor: u64) -> u64 {
         self.fee.map_or(0, |fee| ((minor * fee.basis_points + 5_000) / 10_000 + fee.fixed_minor).min(minor))
     }

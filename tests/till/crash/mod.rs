@@ -1,7 +1,8 @@
-//! Crashes: a loaded server is killed at a random moment, started again on the same data, and held to every promise.
+//! Crashes: a loaded server is killed at a random moment and started again on the same data, and every promise is
+//! checked.
 //!
-//! `TILL_CRASH_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the chances of a printed seed (what the
-//! threads make of them differs from run to run).
+//! `TILL_CRASH_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the random choices of a printed seed (their
+//! order over threads differs from run to run).
 
 mod merchants;
 mod recent_payments;
@@ -13,7 +14,7 @@ mod cashier;
 mod dispute;
 mod dispute_call;
 mod disputer;
-mod deed;
+mod call_record;
 mod caller;
 mod load;
 mod affairs;

@@ -1,52 +1,52 @@
-//! After a crash: money that was moved by a call that was acknowledged was moved once, and a call that nobody
-//! acknowledged is made again until it is known what became of it.
+//! After a crash: an acknowledged call has moved its money once, and a call that was not acknowledged is repeated until
+//! its result is known.
 
 use serde_json::json;
 
-use crate::harness::{Answer, Shop};
+use crate::harness::{ApiAnswer, Shop};
 
-use super::deed::told;
-use super::movement::{Kind, Movement};
+use super::call_record::answer_text;
+use super::movement::{Movement, MovementKind};
 use super::payment::{Accepted, Refund};
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::Fact;
 
-/// The result of a call that was made again.
-pub(super) struct Again {
+/// The result of a repeated call.
+pub(super) struct RepeatedMovement {
     pub(super) fact: Option<Fact>,
     /// True when the first call had been carried out.
     pub(super) was_done: bool,
 }
 
-/// Asking again with the same key gives the same answer.
-pub(super) fn acknowledged(shop: &Shop, movement: &Movement, told: &str) -> Fact {
+/// The same key gives the same answer again.
+pub(super) fn acknowledged(shop: &Shop, movement: &Movement, answered: &str) -> Fact {
     if movement.key.is_some() {
-        assert_replays(&movement.ask(&shop.client()), told);
+        assert_replays(&movement.ask(&shop.client()), answered);
     }
-    accepted(shop, movement, told)
+    accepted(shop, movement, answered)
 }
 
-/// Asks again until it is known whether the call was accepted.
-pub(super) fn unknown(shop: &Shop, movement: &Movement) -> Again {
+/// Repeats the call until its result is known.
+pub(super) fn unknown(shop: &Shop, movement: &Movement) -> RepeatedMovement {
     let before = movement.external_id().and_then(|external_id| find(shop, external_id));
     let first = movement.ask(&shop.client());
     if movement.is_refused_by(&first) {
         assert_eq!(before, None, "a refund that is there is answered: {movement:?}");
-        return Again { fact: not_accepted(movement), was_done: false };
+        return RepeatedMovement { fact: not_accepted(movement), was_done: false };
     }
-    let (told, was_done) = match &movement.key {
-        Some(_) => (told(&first.clone().ok()), is_replay(&first)),
+    let (answered, was_done) = match &movement.key {
+        Some(_) => (answer_text(&first.clone().ok()), is_replay(&first)),
         None if first.status == 200 => (first.clone().id(), false),
         None => (taken_by(&first), true),
     };
     if movement.external_id().is_some() {
-        assert_eq!(before, was_done.then(|| told.clone()), "by external id and asked again: {movement:?}");
+        assert_eq!(before, was_done.then(|| answered.clone()), "by external id and asked again: {movement:?}");
     }
     match &movement.key {
-        Some(_) => assert_replays(&movement.ask(&shop.client()), &told),
-        None => assert_eq!(taken_by(&movement.ask(&shop.client())), told, "asked a third time: {movement:?}"),
+        Some(_) => assert_replays(&movement.ask(&shop.client()), &answered),
+        None => assert_eq!(taken_by(&movement.ask(&shop.client())), answered, "asked a third time: {movement:?}"),
     }
-    Again { fact: Some(accepted(shop, movement, &told)), was_done }
+    RepeatedMovement { fact: Some(accepted(shop, movement, &answered)), was_done }
 }
 
 /// A call that was not done: its external id is free.
@@ -54,19 +54,19 @@ pub(super) fn not_accepted(movement: &Movement) -> Option<Fact> {
     movement.external_id().cloned().map(Fact::NoRefund)
 }
 
-fn accepted(shop: &Shop, movement: &Movement, told: &str) -> Fact {
+fn accepted(shop: &Shop, movement: &Movement, answered: &str) -> Fact {
     let accepted = match &movement.kind {
-        Kind::Capture { minor } => Accepted::Capture(*minor),
-        Kind::Void => Accepted::Void,
-        Kind::Reverse => Accepted::Reversal,
-        Kind::Refund { minor, external_id } => {
+        MovementKind::Capture { minor } => Accepted::Capture(*minor),
+        MovementKind::Void => Accepted::Void,
+        MovementKind::Reverse => Accepted::Reversal,
+        MovementKind::Refund { minor, external_id } => {
             let refund =
-                Refund { minor: minor.unwrap_or_else(|| amount(shop, told)), external_id: external_id.clone() };
-            Accepted::Refund(told.to_owned(), refund)
+                Refund { minor: minor.unwrap_or_else(|| amount(shop, answered)), external_id: external_id.clone() };
+            Accepted::Refund(answered.to_owned(), refund)
         }
     };
     let is_refund = matches!(accepted, Accepted::Refund(..));
-    assert!(is_refund || told == "true", "{movement:?} was answered {told}");
+    assert!(is_refund || answered == "true", "{movement:?} was answered {answered}");
     Fact::Accepted(movement.payment_id.clone(), accepted)
 }
 
@@ -85,8 +85,8 @@ fn find(shop: &Shop, external_id: &str) -> Option<String> {
     None
 }
 
-/// The refund that has an external id, from the refusal that says so.
-fn taken_by(answer: &Answer) -> String {
+/// The refund that has the external id, from the refusal that names it.
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     details["refund_id"].as_str().unwrap_or_else(|| panic!("no refund_id in {details}")).to_owned()
 }

@@ -1,9 +1,9 @@
-//! Counts what moved money, for a round's report.
+//! Counts the operations that moved money, for a round's report.
 
 use std::fmt;
 
 use super::dispute::{Dispute, End};
-use super::payment::Payment;
+use super::payment::KnownPayment;
 use super::truth::Truth;
 
 /// The number of operations beyond automatic captures, for a round's report.
@@ -36,7 +36,7 @@ struct Disputes {
 }
 
 impl Movements {
-    /// Of all merchants.
+    /// The numbers of all merchants.
     pub(super) fn of(truths: &[Truth]) -> Movements {
         let mut movements = Movements::default();
         truths.iter().flat_map(|truth| truth.payments.values()).for_each(|payment| movements.add(payment));
@@ -49,7 +49,7 @@ impl Movements {
         movements
     }
 
-    fn add(&mut self, payment: &Payment) {
+    fn add(&mut self, payment: &KnownPayment) {
         let took = payment.captured_minor() > 0;
         let captures = if took { &mut self.captures } else { &mut self.refused_captures };
         *captures += payment.captures.len();

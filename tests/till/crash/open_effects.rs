@@ -3,36 +3,41 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::harness::{Dice, Server};
+use crate::harness::{Server, TestDice};
 
+use super::call_record::{CallKind, CallOutcome, CallRecord, Sale};
 use super::caller::post;
-use super::deed::{Came, Deed, Sale, What};
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::round::Round;
 use super::{load, sandbox};
 
 /// Sales that each caller prepares.
 const SALES_EACH: usize = 8;
 
-/// Acknowledgements after which the server is killed, at most.
+/// The most acknowledgements before the server is killed.
 const ACKNOWLEDGED_MAX: usize = load::CALLERS * SALES_EACH / 2;
 
-/// Kills that may miss the moment in which calls are open.
+/// The number of kills, some of which may miss the moment in which calls are open.
 const TRIES: u64 = 40;
 
 /// Sales with their sessions made, by merchant.
-fn prepare(round: &mut Round, name: &str) -> (Vec<Vec<Sale>>, Vec<Deed>) {
+fn prepare(round: &mut Round, name: &str) -> (Vec<Vec<Sale>>, Vec<CallRecord>) {
     let callers = load::callers(&round.server, &round.merchants, name, &mut round.dice);
     let prepare = callers.into_iter().map(|mut caller| {
         let sales = (0..SALES_EACH).map(|_| caller.prepare_sale().expect("the server is there")).collect();
         (sales, caller.call_while(|| false))
     });
-    let (sales, sessions): (Vec<Vec<Sale>>, Vec<Vec<Deed>>) = prepare.unzip();
+    let (sales, sessions): (Vec<Vec<Sale>>, Vec<Vec<CallRecord>>) = prepare.unzip();
     (sales, sessions.into_iter().flatten().collect())
 }
 
-/// Initiates from every caller at once and kills as soon as enough are acknowledged.
-fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<Sale>], enough: usize) -> Vec<Deed> {
+/// Initiates from every caller at once, and kills the server as soon as `enough` payments are acknowledged.
+fn initiate_and_kill(
+    server: &mut Server,
+    merchants: &[LoadedMerchant],
+    sales: &[Vec<Sale>],
+    enough: usize,
+) -> Vec<CallRecord> {
     let acknowledged = AtomicUsize::new(0);
     let connections: Vec<_> = sales
         .iter()
@@ -48,13 +53,13 @@ fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<S
             .map(|(merchant, client, sales)| {
                 let acknowledged = &acknowledged;
                 scope.spawn(move || {
-                    let deed = |sale: &Sale| {
+                    let call_record = |sale: &Sale| {
                         let answer = post(&client, "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref());
-                        let came = Came::of(&answer);
+                        let outcome = CallOutcome::of(&answer);
                         acknowledged.fetch_add(usize::from(answer.status == 200), Ordering::Relaxed);
-                        Deed { merchant, what: What::Payment(sale.clone()), came }
+                        CallRecord { merchant, what: CallKind::Payment(sale.clone()), outcome }
                     };
-                    sales.iter().map(deed).collect::<Vec<_>>()
+                    sales.iter().map(call_record).collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -66,31 +71,31 @@ fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<S
     })
 }
 
-/// Acknowledged payments that the acquirer had not been asked for.
-fn open(server: &Server, deeds: &[Deed]) -> usize {
+/// The number of acknowledged payments whose call the acquirer has not got.
+fn open(server: &Server, call_records: &[CallRecord]) -> usize {
     let asked = sandbox::asked(&sandbox::open(server.data()));
-    let acknowledged = deeds.iter().filter_map(|deed| match (&deed.what, &deed.came) {
-        (What::Payment(_), Came::Acknowledged(id)) => Some(id),
+    let acknowledged = call_records.iter().filter_map(|call_record| match (&call_record.what, &call_record.outcome) {
+        (CallKind::Payment(_), CallOutcome::Acknowledged(id)) => Some(id),
         _ => None,
     });
     acknowledged.filter(|id| !asked.contains(*id)).count()
 }
 
 #[test]
-fn calls_to_the_acquirer_that_a_kill_left_open_are_made_by_the_next_start() {
-    let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
-    let mut deeds = Vec::new();
+fn acquirer_calls_left_open_by_a_kill_are_made_after_it() {
+    let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
+    let mut call_records = Vec::new();
     let hit = (0..TRIES).find(|number| {
         let (sales, sessions) = prepare(&mut round, &format!("try{number}"));
         let enough = 1 + round.dice.index(ACKNOWLEDGED_MAX);
         let payments = initiate_and_kill(&mut round.server, &round.merchants, &sales, enough);
         let left_open = open(&round.server, &payments);
         println!("kill {number}: {left_open} acknowledged payments had not reached the acquirer");
-        deeds.extend(sessions.into_iter().chain(payments));
+        call_records.extend(sessions.into_iter().chain(payments));
         round.start_again();
         left_open > 0
     });
     assert!(hit.is_some(), "no kill hit a moment in which calls were open");
-    round.check(&deeds);
+    round.check(&call_records);
     round.end();
 }

@@ -1,14 +1,14 @@
-//! A payment as it must be: from how it was asked for, and from what was accepted of it since, once everything is answered.
+//! The expected state of a payment, from its initiation and the accepted operations, once every call is answered.
 
 use std::collections::BTreeMap;
 
+use super::call_record::Sale;
 use super::cards::Fate;
-use super::deed::Sale;
 use super::dispute::{Change, Dispute};
 
-/// A payment, what was accepted of it, and what that comes to.
+/// A payment with its accepted operations, and the state that follows from them.
 #[derive(Debug)]
-pub(super) struct Payment {
+pub(super) struct KnownPayment {
     pub(super) sale: Sale,
     /// Amounts of accepted captures: several when the acquirer refuses them.
     pub(super) captures: Vec<u64>,
@@ -37,10 +37,10 @@ pub(super) enum Accepted {
     Dispute(String, Change),
 }
 
-impl Payment {
-    /// One of which nothing was accepted yet.
-    pub(super) fn new(sale: Sale) -> Payment {
-        Payment {
+impl KnownPayment {
+    /// A payment without accepted operations.
+    pub(super) fn new(sale: Sale) -> KnownPayment {
+        KnownPayment {
             sale,
             captures: Vec::new(),
             voids: 0,
@@ -50,7 +50,7 @@ impl Payment {
         }
     }
 
-    /// Notes what was accepted.
+    /// Records an accepted operation.
     pub(super) fn note(&mut self, accepted: Accepted) {
         match accepted {
             Accepted::Capture(minor) => self.captures.push(minor),
@@ -64,7 +64,7 @@ impl Payment {
         }
     }
 
-    /// Fails unless the payment comes to one end, and no more is given back than was taken.
+    /// Fails unless the payment has one end, and no more was returned than captured.
     pub(super) fn assert_possible(&self, id: &str) {
         let taken = match self.sale.fate {
             Fate::Declined(_) => {
@@ -122,7 +122,7 @@ impl Payment {
         self.refunded_minor() + self.charged_back_minor() + self.disputed_minor()
     }
 
-    /// True when something is left that can be refunded.
+    /// True when an amount is left that can be refunded.
     pub(super) fn is_refundable(&self) -> bool {
         let may_be = matches!(self.status(), "SUCCESSFUL" | "PARTIALLY_REFUNDED" | "DISPUTED");
         may_be && self.taken_back_minor() < self.captured_minor()
@@ -133,12 +133,12 @@ impl Payment {
         self.voids > 0 || self.fails_by_its_capture()
     }
 
-    /// True when it was reversed.
+    /// True when the payment was reversed.
     pub(super) fn is_reversed(&self) -> bool {
         self.reversals > 0
     }
 
-    /// Whether it was to be captured with its authorization, and was refused that.
+    /// True when the acquirer refused the capture that belongs to the authorization.
     pub(super) fn fails_by_its_capture(&self) -> bool {
         self.sale.capture && matches!(self.sale.fate, Fate::CaptureRefused(_))
     }
@@ -158,7 +158,7 @@ impl Payment {
         }
     }
 
-    /// The code with which it failed.
+    /// The code with which the payment failed.
     pub(super) fn failure(&self) -> Option<&'static str> {
         match self.sale.fate {
             Fate::Declined(code) => Some(code),
@@ -167,7 +167,7 @@ impl Payment {
         }
     }
 
-    /// The code with which its last operation was refused, while it stands.
+    /// The code of the last refused capture, while the authorization is valid.
     pub(super) fn refused_capture(&self) -> Option<&'static str> {
         match self.sale.fate {
             Fate::CaptureRefused(code) if !self.captures.is_empty() && !self.is_given_up() => Some(code),

@@ -1,11 +1,11 @@
-//! Payouts under load and after a crash: each that was accepted is there once, and ends by its amount.
+//! Payouts under load and after a crash: each accepted payout is there once, and its amount determines its end.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Dice, Shop};
+use crate::harness::{ApiAnswer, Shop, TestDice};
 
+use super::call_record::{CallOutcome, CreationCall};
 use super::caller::post;
-use super::deed::{Asked, Came};
 use super::inspection::{assert_same, eventually};
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::{Fact, Truth};
@@ -22,43 +22,43 @@ pub(super) struct Payout {
 }
 
 impl Payout {
-    /// Why it fails, if it does.
+    /// The code with which the payout fails; None when it succeeds.
     pub(super) const fn failure(&self) -> Option<&'static str> {
         if self.minor % 100 == FAILS { Some("payout_failed") } else { None }
     }
 }
 
 /// An amount whose payout does not wait for the operator, and fails one time in five.
-pub(super) fn amount(dice: &mut Dice) -> u64 {
+pub(super) fn amount(dice: &mut TestDice) -> u64 {
     let minor = dice.between(1, 1_000_000_000);
     if minor % 100 == WAITS || dice.in_hundred(20) { minor - minor % 100 + FAILS } else { minor }
 }
 
-/// Makes the call, the first time or again.
-pub(super) fn ask(shop: &Shop, asked: &Asked) -> Answer {
+/// Makes the call, for the first time or again.
+pub(super) fn ask(shop: &Shop, asked: &CreationCall) -> ApiAnswer {
     post(&shop.client(), "/merchants/send-payout", &asked.body, asked.key.as_deref())
 }
 
-/// Reads the answer. The balance need not cover it.
+/// Reads the answer. The balance may not cover the payout.
 #[track_caller]
-pub(super) fn came(answer: &Answer) -> Came {
-    if is_refused(answer) { Came::NotDone } else { Came::of(answer) }
+pub(super) fn outcome(answer: &ApiAnswer) -> CallOutcome {
+    if is_refused(answer) { CallOutcome::NotDone } else { CallOutcome::of(answer) }
 }
 
-fn is_refused(answer: &Answer) -> bool {
+fn is_refused(answer: &ApiAnswer) -> bool {
     answer.status == 400 && answer.code() == "INSUFFICIENT_BALANCE"
 }
 
-/// Asking again with the same key gives the same answer.
-pub(super) fn acknowledged(shop: &Shop, asked: &Asked, id: &str) -> Fact {
+/// The same key gives the same answer again.
+pub(super) fn acknowledged(shop: &Shop, asked: &CreationCall, id: &str) -> Fact {
     if asked.key.is_some() {
         assert_replays(&ask(shop, asked), id);
     }
     fact(asked, id)
 }
 
-/// Asks again until it is known whether it was accepted, and whether the first call had been enough.
-pub(super) fn unknown(shop: &Shop, asked: &Asked) -> (Option<Fact>, bool) {
+/// Repeats the call until its result is known; true when the first call had taken effect.
+pub(super) fn unknown(shop: &Shop, asked: &CreationCall) -> (Option<Fact>, bool) {
     let before = asked.external_id.as_deref().and_then(|external_id| find(shop, external_id));
     let first = ask(shop, asked);
     if is_refused(&first) {
@@ -80,11 +80,11 @@ pub(super) fn unknown(shop: &Shop, asked: &Asked) -> (Option<Fact>, bool) {
 }
 
 /// A call that was not done: its external id is free.
-pub(super) fn not_done(asked: &Asked) -> Option<Fact> {
+pub(super) fn not_done(asked: &CreationCall) -> Option<Fact> {
     asked.external_id.clone().map(Fact::NoPayout)
 }
 
-fn fact(asked: &Asked, id: &str) -> Fact {
+fn fact(asked: &CreationCall, id: &str) -> Fact {
     Fact::Payout(id.to_owned(), Payout { minor: asked.minor, external_id: asked.external_id.clone() })
 }
 
@@ -97,13 +97,14 @@ fn find(shop: &Shop, external_id: &str) -> Option<String> {
     None
 }
 
-/// The payout that has an external id, from the refusal that says so.
-fn taken_by(answer: &Answer) -> String {
+/// The payout that has the external id, from the refusal that names it.
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     details["payout_id"].as_str().unwrap_or_else(|| panic!("no payout_id in {details}")).to_owned()
 }
 
-/// Checks all of a merchant, once the acquirer has answered: those that were accepted, as they were asked for, and no other.
+/// Checks all payouts of a merchant, once the acquirer has answered: the accepted ones as they were asked for, and no
+/// other.
 pub(super) fn inspect(shop: &Shop, truth: &Truth) {
     let pending = || shop.call("list-payouts", &json!({ "status": "PENDING" })).ok();
     eventually("the end of every payout", pending, |page| page["page"] == json!([]));
@@ -130,13 +131,13 @@ fn expected_of(id: &str, payout: &Payout) -> Value {
     })
 }
 
-/// The members that a payout was asked for with and that it must have come to.
+/// The members of a payout that its call and its end determine.
 fn as_text(payout: &Value) -> String {
     let members = ["payout_id", "external_id", "amount", "status", "failure_code"];
     members.map(|member| format!("{member} {}", payout[member])).join(", ")
 }
 
-/// One entry for each, which is canceled where the payout failed.
+/// One entry for each payout, which is canceled where the payout failed.
 pub(super) fn check_entries(entries: &[Value], truth: &Truth) {
     let posted = entries.iter().filter(|entry| entry["type"] == "PAY_OUT");
     let own = |entry: &Value| {
@@ -150,7 +151,7 @@ pub(super) fn check_entries(entries: &[Value], truth: &Truth) {
     assert_same("payouts in the ledger", &found, &expected.collect::<Vec<_>>());
 }
 
-/// One entry of the activity log for each.
+/// One entry of the activity log for each payout.
 pub(super) fn check_activity(activity: &[Value], truth: &Truth) {
     let mut found: Vec<&str> = activity.iter().map(|entry| entry["object_id"].as_str().expect("an id")).collect();
     found.sort_unstable();

@@ -1,5 +1,5 @@
-//! Power cuts: a server on a volume of its own that loses everything that was not synced, either while nothing is
-//! being written or in the midst of writing. `TILL_POWER_CUTS` sets the number of cuts of either kind, `TILL_CRASH_SEED`
+//! Power cuts: a server on a volume of its own that loses everything that was not synced, either while nothing is being
+//! written or in the midst of writing. `TILL_POWER_CUTS` sets the number of cuts of either kind, `TILL_CRASH_SEED`
 //! repeats the chances of a printed seed. Without root or loop devices the tests say so and do nothing, unless the
 //! number of cuts was asked for.
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Dice, Server, Start, Volume};
+use crate::harness::{Server, Start, TestDice, Volume};
 
 use super::load;
 use super::round::Round;
@@ -18,57 +18,57 @@ const VOLUME_BYTES: u64 = 1 << 30;
 /// Cuts of one volume: a new one begins with a new store.
 const CUTS_EACH: u64 = 5;
 
-/// How long the load lasts until a cut.
+/// The longest time of the load before a cut.
 const LOAD_MS_MAX: u64 = 400;
 
-/// How long the callers go on calling after a cut, since a server must not acknowledge then.
+/// The time for which callers continue after a cut, because a server must acknowledge nothing then.
 const AFTER_CUT: Duration = Duration::from_millis(300);
 
-/// How long nothing may have been written for a server to be at rest.
+/// The time without a write after which a server counts as at rest.
 const REST: Duration = Duration::from_millis(250);
 
-/// How long anything may take before the test gives up.
+/// The longest time that the test waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// When the power goes.
+/// The state of the server at the power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moment {
-    /// Nothing is asked and nothing is written.
+enum CutMoment {
+    /// No call is made and nothing is written.
     AtRest,
-    /// Under load.
+    /// The server is under load.
     Writing,
 }
 
-/// What a cut led to.
+/// The result of a cut.
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
-    /// The server started by itself.
+enum CutResult {
+    /// The server started without help.
     Started,
-    /// It did not, and said what is missing.
+    /// The start was refused, with a message that names what is missing.
     Refused(String),
 }
 
 #[test]
-fn a_power_cut_at_rest_loses_nothing_and_the_store_starts_by_itself() {
-    let Some(outcomes) = cuts(Moment::AtRest) else { return };
-    assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Started), "{outcomes:?}");
+fn a_power_cut_at_rest_loses_nothing_and_the_store_starts() {
+    let Some(outcomes) = cuts(CutMoment::AtRest) else { return };
+    assert!(outcomes.iter().all(|outcome| *outcome == CutResult::Started), "{outcomes:?}");
 }
 
 #[test]
-fn after_a_power_cut_while_writing_all_that_was_answered_is_there_or_the_start_says_what_is_missing() {
-    let Some(outcomes) = cuts(Moment::Writing) else { return };
+fn a_power_cut_while_writing_loses_nothing_without_a_message() {
+    let Some(outcomes) = cuts(CutMoment::Writing) else { return };
     for outcome in &outcomes {
-        if let Outcome::Refused(reason) = outcome {
+        if let CutResult::Refused(reason) = outcome {
             assert!(reason.contains("are missing") || reason.contains("cannot be opened"), "{reason}");
         }
     }
 }
 
-/// As many cuts as are asked for. Nothing when this machine cannot cut.
-fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
+/// Makes the cuts that the environment asks for. None when this machine cannot cut the power of a volume.
+fn cuts(moment: CutMoment) -> Option<Vec<CutResult>> {
     let asked = std::env::var("TILL_POWER_CUTS").ok();
     let mut left: u64 = asked.as_ref().map_or(2, |text| text.parse().expect("a number of cuts"));
-    let mut dice = Dice::new(Dice::seed("TILL_CRASH_SEED"));
+    let mut dice = TestDice::new(TestDice::seed("TILL_CRASH_SEED"));
     let mut outcomes = Vec::new();
     while left > 0 {
         let mut volume = match Volume::new(VOLUME_BYTES) {
@@ -88,50 +88,50 @@ fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
     Some(outcomes)
 }
 
-/// Cuts until a start is refused.
-fn cuts_of_a_volume(volume: &mut Volume, moment: Moment, cuts: u64, seed: u64) -> Vec<Outcome> {
+/// Makes cuts of one volume until a start is refused.
+fn cuts_of_a_volume(volume: &mut Volume, moment: CutMoment, cuts: u64, seed: u64) -> Vec<CutResult> {
     let record = tempfile::NamedTempFile::new().expect("a file can be made");
     let server = Start::default().recording(record.path()).server_in(&volume.path().join("data"));
     let mut round = Round::begin_on(server, seed);
     let mut outcomes = Vec::new();
     for cut in 0..cuts {
-        let deeds = cut_once(&mut round, volume, moment, cut);
-        if moment == Moment::Writing {
+        let call_records = cut_once(&mut round, volume, moment, cut);
+        if moment == CutMoment::Writing {
             assert_last_word(&fs::read_to_string(record.path()).expect("what it said"));
             fs::write(record.path(), "").expect("a record can be emptied");
         }
         volume.mount_again();
         match round.server.try_restart() {
-            Ok(()) => outcomes.push(Outcome::Started),
+            Ok(()) => outcomes.push(CutResult::Started),
             Err(reason) => {
-                outcomes.push(Outcome::Refused(reason));
+                outcomes.push(CutResult::Refused(reason));
                 return outcomes;
             }
         }
-        round.check(&deeds);
+        round.check(&call_records);
     }
     println!("{}", round.end());
     outcomes
 }
 
-/// Loads the server and cuts the power; the server is gone afterwards.
-fn cut_once(round: &mut Round, volume: &Volume, moment: Moment, cut: u64) -> Vec<super::deed::Deed> {
+/// Loads the server and cuts the power; the server has ended afterwards.
+fn cut_once(round: &mut Round, volume: &Volume, moment: CutMoment, cut: u64) -> Vec<super::call_record::CallRecord> {
     let lasts = Duration::from_millis(round.dice.between(20, LOAD_MS_MAX));
     let callers = load::callers(&round.server, &round.merchants, &format!("cut{cut}"), &mut round.dice);
-    let deeds = load::until(&mut round.server, callers, |server| {
+    let call_records = load::until(&mut round.server, callers, |server| {
         thread::sleep(lasts);
-        if moment == Moment::Writing {
+        if moment == CutMoment::Writing {
             volume.break_off().expect("the power can be cut");
             thread::sleep(AFTER_CUT);
             assert!(server.ended_by_itself(PATIENCE), "a server that cannot write ends");
         }
     });
-    if moment == Moment::AtRest {
+    if moment == CutMoment::AtRest {
         wait_for_rest(&round.server);
         volume.cut_power();
     }
     round.server.kill();
-    deeds
+    call_records
 }
 
 /// Waits until the server has written nothing for a while.
@@ -148,7 +148,7 @@ fn wait_for_rest(server: &Server) {
     }
 }
 
-/// The process said why it ended.
-fn assert_last_word(said: &str) {
-    assert!(said.contains("the process stops. Check the disk and start it again."), "its last words: {said}");
+/// Checks that the process printed the reason of its end.
+fn assert_last_word(printed: &str) {
+    assert!(printed.contains("the process stops. Check the disk and start it again."), "its last words: {printed}");
 }

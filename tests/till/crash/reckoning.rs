@@ -1,17 +1,17 @@
-//! After a crash: what was acknowledged is there once, what was refused is not, and what is unknown is asked again
-//! until it is known and there once.
+//! After a crash: acknowledged changes are there once, refused ones are not, and unknown ones are asked for again until
+//! they are known to be there once.
 
 use std::thread;
 
 use serde_json::json;
 
-use crate::harness::{Answer, Client, Server, Shop};
+use crate::harness::{ApiAnswer, Client, Server, Shop};
 
+use super::call_record::{CallKind, CallOutcome, CallRecord, CreationCall, Sale, answer_text};
 use super::caller::post;
 use super::change_reckoning;
-use super::deed::{Asked, Came, Deed, Sale, What, told};
 use super::dispute_reckoning::{self, DisputeDesk};
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::movement_reckoning;
 use super::truth::{Fact, Truth};
 use super::{invoice, payout};
@@ -25,12 +25,12 @@ pub(super) struct Counts {
     pub(super) acknowledged: usize,
     pub(super) refused: usize,
     pub(super) unacknowledged: usize,
-    /// Of the unacknowledged ones, those that had been done.
+    /// The calls without acknowledgement that had been done.
     pub(super) found: usize,
 }
 
 impl Counts {
-    /// Adds another reckoning's.
+    /// Adds the counts of another reckoning.
     pub(super) fn add(&mut self, other: Counts) {
         self.acknowledged += other.acknowledged;
         self.refused += other.refused;
@@ -39,11 +39,19 @@ impl Counts {
     }
 }
 
-/// Holds a started server to all that was asked of it before, and notes what must be there from now on.
-pub(super) fn reckon(server: &Server, merchants: &[Merchant], deeds: &[Deed], truths: &mut [Truth]) -> Counts {
-    let results = in_parallel(deeds, |deeds| {
+/// Checks a restarted server against all earlier calls, and records the state that is expected from now on.
+pub(super) fn reckon(
+    server: &Server,
+    merchants: &[LoadedMerchant],
+    call_records: &[CallRecord],
+    truths: &mut [Truth],
+) -> Counts {
+    let results = in_parallel(call_records, |call_records| {
         let desks: Vec<Desk> = merchants.iter().map(|merchant| Desk::new(server, &merchant.shop)).collect();
-        deeds.iter().map(|deed| (deed.merchant, desks[deed.merchant].settle(deed))).collect::<Vec<_>>()
+        call_records
+            .iter()
+            .map(|call_record| (call_record.merchant, desks[call_record.merchant].settle(call_record)))
+            .collect::<Vec<_>>()
     });
     let mut counts = Counts::default();
     let mut facts = Vec::new();
@@ -67,23 +75,23 @@ pub(super) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> 
     })
 }
 
-/// What became of one call.
+/// The result of one call.
 struct Settled {
     fact: Option<Fact>,
     counts: Counts,
 }
 
-/// Where one merchant's calls are looked into.
+/// Repeats the calls of one merchant.
 struct Desk {
     shop: Shop,
     device: Client,
     operator: Client,
 }
 
-/// A call that was asked again.
+/// The result of a repeated call.
 struct AskedAgain {
     id: String,
-    /// Whether the first time had been enough.
+    /// True when the first call had taken effect.
     was_done: bool,
 }
 
@@ -96,19 +104,19 @@ impl Desk {
         DisputeDesk { shop: &self.shop, operator: &self.operator }
     }
 
-    fn settle(&self, deed: &Deed) -> Settled {
+    fn settle(&self, call_record: &CallRecord) -> Settled {
         let counts = Counts::default();
-        match (&deed.what, &deed.came) {
-            (What::RefusedPayment(external_id), _) => {
+        match (&call_record.what, &call_record.outcome) {
+            (CallKind::RefusedPayment(external_id), _) => {
                 let counts = Counts { refused: 1, ..counts };
                 Settled { fact: Some(Fact::Absent(external_id.clone())), counts }
             }
-            (what, Came::Acknowledged(id)) => {
+            (what, CallOutcome::Acknowledged(id)) => {
                 let counts = Counts { acknowledged: 1, ..counts };
                 Settled { fact: Some(self.acknowledged(what, id)), counts }
             }
-            (what, Came::NotDone) => Settled { fact: not_done(what), counts: Counts { refused: 1, ..counts } },
-            (what, Came::Unknown) => {
+            (what, CallOutcome::NotDone) => Settled { fact: not_done(what), counts: Counts { refused: 1, ..counts } },
+            (what, CallOutcome::Unknown) => {
                 let (fact, was_done) = self.unknown(what);
                 let counts = Counts { unacknowledged: 1, found: usize::from(was_done), ..counts };
                 Settled { fact, counts }
@@ -116,72 +124,72 @@ impl Desk {
         }
     }
 
-    /// Asking again with the same key gives the same answer.
-    fn acknowledged(&self, what: &What, id: &str) -> Fact {
+    /// The same key gives the same answer again.
+    fn acknowledged(&self, what: &CallKind, id: &str) -> Fact {
         match what {
-            What::Payment(sale) => {
+            CallKind::Payment(sale) => {
                 if sale.key.is_some() {
                     assert_replays(&self.ask(sale), id);
                 }
                 Fact::Payment(id.to_owned(), sale.clone())
             }
-            What::Session(asked) => {
+            CallKind::Session(asked) => {
                 if asked.key.is_some() {
                     assert_replays(&self.select(asked), id);
                 }
                 Fact::Session(id.to_owned(), asked.minor)
             }
-            What::Topup(asked) => {
+            CallKind::Topup(asked) => {
                 if asked.key.is_some() {
                     assert_replays(&self.topup(asked), id);
                 }
                 Fact::Topup(id.to_owned(), asked.minor)
             }
-            What::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
-            What::Invoice(asked) => invoice::acknowledged(&self.operator, asked, id),
-            What::Change(change) => {
+            CallKind::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
+            CallKind::Invoice(asked) => invoice::acknowledged(&self.operator, asked, id),
+            CallKind::Change(change) => {
                 if change.key.is_some() {
                     assert_replays(&change.ask(&self.shop.client()), id);
                 }
                 Fact::Changed(change.meaning.clone(), id.to_owned())
             }
-            What::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
-            What::Dispute(call) => self.disputes().acknowledged(call, id),
-            What::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
+            CallKind::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
+            CallKind::Dispute(call) => self.disputes().acknowledged(call, id),
+            CallKind::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
         }
     }
 
-    /// Asks again until it is there once.
-    fn unknown(&self, what: &What) -> (Option<Fact>, bool) {
+    /// Repeats the call until its change is there once.
+    fn unknown(&self, what: &CallKind) -> (Option<Fact>, bool) {
         match what {
-            What::Payment(sale) => {
+            CallKind::Payment(sale) => {
                 let again = self.payment_again(sale);
                 (Some(Fact::Payment(again.id, sale.clone())), again.was_done)
             }
-            What::Session(asked) => match self.session_again(asked) {
+            CallKind::Session(asked) => match self.session_again(asked) {
                 Some(again) => (Some(Fact::Session(again.id, asked.minor)), again.was_done),
                 None => (None, true),
             },
-            What::Topup(asked) => match self.topup_again(asked) {
+            CallKind::Topup(asked) => match self.topup_again(asked) {
                 Some(again) => (Some(Fact::Topup(again.id, asked.minor)), again.was_done),
                 None => (Some(Fact::MaybeTopup(asked.minor)), false),
             },
-            What::Payout(asked) => payout::unknown(&self.shop, asked),
-            What::Invoice(asked) => {
+            CallKind::Payout(asked) => payout::unknown(&self.shop, asked),
+            CallKind::Invoice(asked) => {
                 let (fact, was_done) = invoice::unknown(&self.operator, asked);
                 (Some(fact), was_done)
             }
-            What::Change(change) => {
+            CallKind::Change(change) => {
                 let again = change_reckoning::ask_again(&self.shop, change);
-                let fact = again.told.map(|told| Fact::Changed(change.meaning.clone(), told));
+                let fact = again.answered.map(|answered| Fact::Changed(change.meaning.clone(), answered));
                 (fact, again.was_done)
             }
-            What::Movement(movement) => {
+            CallKind::Movement(movement) => {
                 let again = movement_reckoning::unknown(&self.shop, movement);
                 (again.fact, again.was_done)
             }
-            What::Dispute(call) => self.disputes().unknown(call),
-            What::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
+            CallKind::Dispute(call) => self.disputes().unknown(call),
+            CallKind::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
         }
     }
 
@@ -203,8 +211,8 @@ impl Desk {
         again
     }
 
-    /// Nothing when the session is there and nobody can name it.
-    fn session_again(&self, asked: &Asked) -> Option<AskedAgain> {
+    /// Repeats a selection. None when the session exists and its id is unknown.
+    fn session_again(&self, asked: &CreationCall) -> Option<AskedAgain> {
         let first = self.select(asked);
         if asked.key.is_none() {
             if first.code() == "TOKEN_ALREADY_USED" {
@@ -217,8 +225,8 @@ impl Desk {
         Some(again)
     }
 
-    /// Nothing when nobody can name it.
-    fn topup_again(&self, asked: &Asked) -> Option<AskedAgain> {
+    /// Repeats a top-up. None when its id is unknown.
+    fn topup_again(&self, asked: &CreationCall) -> Option<AskedAgain> {
         if asked.key.is_some() {
             let again = with_key(self.topup(asked));
             assert_replays(&self.topup(asked), &again.id);
@@ -231,15 +239,15 @@ impl Desk {
         Some(AskedAgain { id, was_done: first.status != 200 })
     }
 
-    fn ask(&self, sale: &Sale) -> Answer {
+    fn ask(&self, sale: &Sale) -> ApiAnswer {
         post(&self.shop.client(), "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref())
     }
 
-    fn select(&self, asked: &Asked) -> Answer {
+    fn select(&self, asked: &CreationCall) -> ApiAnswer {
         post(&self.device, "/sdk/select-payment-method", &asked.body, asked.key.as_deref())
     }
 
-    fn topup(&self, asked: &Asked) -> Answer {
+    fn topup(&self, asked: &CreationCall) -> ApiAnswer {
         post(&self.operator, "/admin/add-topup", &asked.body, asked.key.as_deref())
     }
 
@@ -253,44 +261,48 @@ impl Desk {
     }
 }
 
-/// What is known of a call that was not done: a payment's external id is free.
-fn not_done(what: &What) -> Option<Fact> {
+/// The fact that follows from a call that was not done: a payment's external id is free.
+fn not_done(what: &CallKind) -> Option<Fact> {
     match what {
-        What::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
-        What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
-        What::Movement(movement) => movement_reckoning::not_accepted(movement),
-        What::Payout(asked) => payout::not_done(asked),
-        What::Session(_) | What::Topup(_) | What::Invoice(_) | What::Change(_) | What::Dispute(_) => None,
+        CallKind::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
+        CallKind::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
+        CallKind::Movement(movement) => movement_reckoning::not_accepted(movement),
+        CallKind::Payout(asked) => payout::not_done(asked),
+        CallKind::Session(_)
+        | CallKind::Topup(_)
+        | CallKind::Invoice(_)
+        | CallKind::Change(_)
+        | CallKind::Dispute(_) => None,
     }
 }
 
-fn with_key(answer: Answer) -> AskedAgain {
+fn with_key(answer: ApiAnswer) -> AskedAgain {
     AskedAgain { was_done: is_replay(&answer), id: answer.id() }
 }
 
-pub(super) fn is_replay(answer: &Answer) -> bool {
+pub(super) fn is_replay(answer: &ApiAnswer) -> bool {
     answer.header("idempotent-replayed") == Some("true")
 }
 
-/// The answer is the one that was given before: an id, or the text of another value.
+/// Checks that the answer is the earlier one: an id, or the text of another value.
 #[track_caller]
-pub(super) fn assert_replays(answer: &Answer, id: &str) {
-    assert_eq!((answer.status, told(&answer.body).as_str()), (200, id), "the same key: {}", answer.body);
+pub(super) fn assert_replays(answer: &ApiAnswer, id: &str) {
+    assert_eq!((answer.status, answer_text(&answer.body).as_str()), (200, id), "the same key: {}", answer.body);
     assert!(is_replay(answer), "{id} was answered again, not from memory");
 }
 
-/// The payment that used a session, from the refusal that says so.
-fn used_by(answer: &Answer) -> String {
+/// The payment that used a session, from the refusal that names it.
+fn used_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("NOT_FOUND");
     text(answer, &details["payment_id"])
 }
 
-/// The top-up that has an external id, from the refusal that says so.
-fn taken_by(answer: &Answer) -> String {
+/// The top-up that has the external id, from the refusal that names it.
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     text(answer, &details["topup_id"])
 }
 
-fn text(answer: &Answer, value: &serde_json::Value) -> String {
+fn text(answer: &ApiAnswer, value: &serde_json::Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no id in {}", answer.body)).to_owned()
 }

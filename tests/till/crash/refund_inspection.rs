@@ -1,17 +1,17 @@
-//! Holds what a server shows of a merchant's refunds against what must be there.
+//! Compares the refunds that a server shows with the expected ones.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
 use super::inspection::{assert_same, eventually};
-use super::merchants::Merchant;
-use super::payment::{Payment, Refund};
+use super::merchants::LoadedMerchant;
+use super::payment::{KnownPayment, Refund};
 use super::reckoning::in_parallel;
 use super::truth::Truth;
 
-/// Checks all of them, once the acquirer has answered.
-pub(super) fn inspect(server: &Server, merchant: &Merchant, truth: &Truth) {
+/// Checks all refunds, once the acquirer has answered.
+pub(super) fn inspect(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
     let shop = merchant.shop.on(server);
     let pending = || shop.call("list-refunds", &json!({ "status": "PENDING" })).ok();
     eventually("the end of every refund", pending, |page| page["page"] == json!([]));
@@ -22,7 +22,7 @@ pub(super) fn inspect(server: &Server, merchant: &Merchant, truth: &Truth) {
     }
 }
 
-/// Each that was accepted is listed once, and no other.
+/// Each accepted refund is listed once, and no other.
 fn check_list(shop: &Shop, truth: &Truth) {
     let mut expected: Vec<String> =
         truth.payments.values().flat_map(|payment| payment.refunds.keys().cloned()).collect();
@@ -37,9 +37,9 @@ fn ids(refunds: &[Value]) -> Vec<String> {
     ids
 }
 
-/// Each by its id or its external id, and by its payment, as it was asked for.
-fn check_each(server: &Server, merchant: &Merchant, truth: &Truth) {
-    let payments: Vec<(&String, &Payment)> =
+/// Each refund is found by its id or its external id, and by its payment, as it was asked for.
+fn check_each(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
+    let payments: Vec<(&String, &KnownPayment)> =
         truth.payments.iter().filter(|(_, payment)| !payment.refunds.is_empty()).collect();
     in_parallel(&payments, |payments| {
         let shop = merchant.shop.on(server);
@@ -55,7 +55,7 @@ fn check_each(server: &Server, merchant: &Merchant, truth: &Truth) {
     });
 }
 
-fn check_one(shop: &Shop, payment_id: &str, payment: &Payment, (id, refund): (&str, &Refund)) {
+fn check_one(shop: &Shop, payment_id: &str, payment: &KnownPayment, (id, refund): (&str, &Refund)) {
     let name = refund.external_id.as_deref().unwrap_or(id);
     let found = shop.call("find-refund", &json!({ "refund_id": name })).ok();
     let failure = payment.sale.fate.refund_failure();

@@ -4,10 +4,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Dice, Server, Start};
+use crate::harness::{Server, Start, TestDice};
 
 use super::calendar::Calendar;
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::movements::Movements;
 use super::reckoning::{Counts, reckon};
 use super::sandbox::Extent;
@@ -17,18 +17,18 @@ use super::{dispute_log, inspection, load, sandbox};
 /// Lives of one data directory.
 const LIVES: u64 = 3;
 
-/// How long a life may last under load.
+/// The longest time of a life under load.
 const LIFE_MS_MAX: u64 = 500;
 
-/// How long a start may run until it is killed in the middle, at most.
+/// The longest time after which a start is killed in the middle.
 const START_MS_MAX: u64 = 150;
 
-/// A round under way.
+/// The state of a round.
 pub(super) struct Round {
     pub(super) server: Server,
-    pub(super) merchants: Vec<Merchant>,
+    pub(super) merchants: Vec<LoadedMerchant>,
     pub(super) truths: Vec<Truth>,
-    pub(super) dice: Dice,
+    pub(super) dice: TestDice,
     calendar: Calendar,
     /// The extent of the sandbox's book.
     pub(super) book: Extent,
@@ -36,16 +36,16 @@ pub(super) struct Round {
     starts: Vec<Duration>,
 }
 
-/// As many rounds as are asked for.
+/// Runs the rounds that the environment asks for.
 pub(super) fn run_all() {
     let rounds = std::env::var("TILL_CRASH_ROUNDS").ok();
     let rounds: u64 = rounds.map_or(5, |text| text.parse().expect("a number of rounds"));
-    let mut seed = Dice::seed("TILL_CRASH_SEED");
+    let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");
         let begun = Instant::now();
         println!("round {number} of {rounds}: {}, {} ms", run(seed), begun.elapsed().as_millis());
-        seed = Dice::new(seed).number();
+        seed = TestDice::new(seed).number();
     }
 }
 
@@ -64,11 +64,11 @@ impl Round {
         Round::begin_on(Server::start(), seed)
     }
 
-    /// The same on a server that was started for it.
+    /// Begins a round on a server that was started for it.
     pub(super) fn begin_on(server: Server, seed: u64) -> Round {
-        let merchants = Merchant::of_a_round(&server);
+        let merchants = LoadedMerchant::of_a_round(&server);
         let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
-        let (mut dice, counts) = (Dice::new(seed), Counts::default());
+        let (mut dice, counts) = (TestDice::new(seed), Counts::default());
         let calendar = Calendar::begin(&server, dice.fork());
         Round { server, merchants, truths, dice, calendar, book: Extent::Whole, counts, starts: Vec::new() }
     }
@@ -85,32 +85,32 @@ impl Round {
     pub(super) fn load_until(&mut self, name: &str, end: impl FnOnce(&mut Server)) {
         let callers = load::callers(&self.server, &self.merchants, name, &mut self.dice);
         let (server, calendar) = (&mut self.server, &mut self.calendar);
-        let deeds = thread::scope(|scope| {
-            let months = scope.spawn(|| calendar.call_until_gone());
-            let deeds = load::until(server, callers, end);
+        let call_records = thread::scope(|scope| {
+            let months = scope.spawn(|| calendar.call_until_unanswered());
+            let call_records = load::until(server, callers, end);
             months.join().expect("it has said what was wrong");
-            deeds
+            call_records
         });
         self.start_again();
-        self.check(&deeds);
+        self.check(&call_records);
         self.calendar.move_to(&self.server);
         self.calendar.check();
     }
 
-    /// Holds the started server to these deeds and to all before.
-    pub(super) fn check(&mut self, deeds: &[super::deed::Deed]) {
-        let counts = reckon(&self.server, &self.merchants, deeds, &mut self.truths);
+    /// Checks the restarted server against these calls and all earlier ones.
+    pub(super) fn check(&mut self, call_records: &[super::call_record::CallRecord]) {
+        let counts = reckon(&self.server, &self.merchants, call_records, &mut self.truths);
         self.counts.add(counts);
         inspection::inspect(&self.server, &self.merchants, &self.truths);
         self.check_book();
     }
 
-    /// Nothing is open any more, so that the book stands still, beside a server too.
+    /// No call is open any more, so that the book does not change, even while a server runs.
     fn check_book(&self) {
         sandbox::check(self.server.data(), &self.merchants, &self.truths, self.book);
     }
 
-    /// Starts the server, which may be killed while it starts, once or twice.
+    /// Starts the server, and sometimes kills it once or twice while it starts.
     pub(super) fn start_again(&mut self) {
         while self.dice.in_hundred(30) {
             self.kill_in_start();
@@ -130,7 +130,7 @@ impl Round {
         assert_eq!(status.code(), None, "it ended by itself before it was killed");
     }
 
-    /// Ends the last life, by a stop or by a kill, and checks what can be read without a server.
+    /// Ends the last life, by a stop or by a kill, and checks the data that can be read without a server.
     pub(super) fn end(&mut self) -> &'static str {
         let ended = if self.dice.in_hundred(50) {
             assert!(self.server.stop(), "a stop ends well");

@@ -1,5 +1,5 @@
-//! The sandbox's own book against what must be there: it enumerates every call that reached the acquirer, so what was
-//! done twice shows in it whatever became of it.
+//! The sandbox's own book against the expected calls: it lists every call that reached the acquirer, so that a call
+//! that was made twice shows in it whatever its result was.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,25 +10,25 @@ use till_sandbox::book::{AuthorizeOutcome, Book, BookLine, Deed, PayoutOutcome, 
 
 use super::cards::Fate;
 use super::inspection::assert_same;
-use super::merchants::Merchant;
-use super::payment::Payment;
+use super::merchants::LoadedMerchant;
+use super::payment::KnownPayment;
 use super::payout::Payout;
 use super::truth::Truth;
 
-/// What a book says of a payment: payment, step, amount, and how it ended. A step is the reference without the payment and without
-/// the number of the attempt; that of a refund has the refund.
-type Line = (String, String, u64, String);
+/// A line of a book: payment, step, amount, and result. The step is the reference without the payment and without the
+/// number of the attempt; that of a refund includes the refund.
+type LineSummary = (String, String, u64, String);
 
-/// The extent of a book.
+/// The part of a book that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// Every call that was ever made.
     Whole,
-    /// What became of authorizations: it was brought into agreement with the logs after a restore.
+    /// The results of authorizations only: the book was reconciled with the logs after a restore.
     Authorizations,
 }
 
-/// Opens the book of a data directory, also beside a server or behind a killed one.
+/// Opens the book of a data directory, also while a server runs or after a kill.
 pub(super) fn open(data: &Path) -> RocksBook {
     RocksBook::open_read_only(&data.join("sandbox")).expect("the book opens as it stands")
 }
@@ -39,27 +39,27 @@ pub(super) fn asked(book: &RocksBook) -> BTreeSet<String> {
 }
 
 /// Checks the book, once all effects have settled.
-pub(super) fn check(data: &Path, merchants: &[Merchant], truths: &[Truth], extent: Extent) {
+pub(super) fn check(data: &Path, merchants: &[LoadedMerchant], truths: &[Truth], extent: Extent) {
     let book = open(data);
     if extent == Extent::Whole {
         totals_by_merchant(&book).expect("the book agrees with itself");
     }
-    let is_known = |(_, step, _, _): &Line| extent == Extent::Whole || step == "authorize";
+    let is_known = |(_, step, _, _): &LineSummary| extent == Extent::Whole || step == "authorize";
     for (merchant, truth) in merchants.iter().zip(truths) {
         let id: MerchantId = merchant.shop.merchant_id.parse().expect("a merchant's id");
         let lines = book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == id);
         let lines = lines.filter(|line| extent == Extent::Whole || matches!(line.deed, Deed::Authorize { .. }));
         let (of_payments, payouts): (Vec<BookLine>, Vec<BookLine>) = lines.partition(|line| line.payment.is_some());
         check_payouts(&payouts, truth, extent);
-        let mut found: Vec<Line> = of_payments.iter().flat_map(lines_of).filter(is_known).collect();
+        let mut found: Vec<LineSummary> = of_payments.iter().flat_map(lines_of).filter(is_known).collect();
         found.sort();
-        let mut expected: Vec<Line> = truth.payments.iter().flat_map(expected_lines).filter(is_known).collect();
+        let mut expected: Vec<LineSummary> = truth.payments.iter().flat_map(expected_lines).filter(is_known).collect();
         expected.sort();
         assert_same("calls in the sandbox's book", &found, &expected);
     }
 }
 
-/// Each payout was asked for once, and ended as it must.
+/// Each payout reached the acquirer once, and ended as its amount says.
 fn check_payouts(lines: &[BookLine], truth: &Truth, extent: Extent) {
     if extent == Extent::Authorizations {
         return;
@@ -72,8 +72,8 @@ fn check_payouts(lines: &[BookLine], truth: &Truth, extent: Extent) {
     assert_same("payouts in the sandbox's book", &found, &expected.collect::<Vec<_>>());
 }
 
-/// A line as it stands; that of an authorization once more with what was refunded of it.
-fn lines_of(line: &BookLine) -> Vec<Line> {
+/// The line itself; of an authorization also a line for each of its refunds.
+fn lines_of(line: &BookLine) -> Vec<LineSummary> {
     let payment = line.payment.expect("it is about a payment").to_string();
     let step = line.reference.strip_prefix(&format!("{payment}/")).expect("a reference begins with its payment");
     let is_refund = step.starts_with("refund/");
@@ -115,7 +115,7 @@ fn approved(is_automatic: bool, captured: u64, voided: u64) -> String {
 }
 
 /// The calls that a payment leads to, each once.
-fn expected_lines((id, payment): (&String, &Payment)) -> Vec<Line> {
+fn expected_lines((id, payment): (&String, &KnownPayment)) -> Vec<LineSummary> {
     let line = |step: &str, minor: u64, end: &str| (id.clone(), step.to_owned(), minor, end.to_owned());
     let sale = &payment.sale;
     if let Fate::Declined(code) = sale.fate {

@@ -1,15 +1,15 @@
-//! A stop under load is no crash.
+//! A stop under load loses nothing and leaves nothing to recover.
 
 use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 use super::round::Round;
 
-/// How long the load lasts until the stop.
+/// The duration of the load before the stop.
 const LIFE: Duration = Duration::from_millis(400);
 
 fn log_bytes(data: &Path) -> u64 {
@@ -19,8 +19,8 @@ fn log_bytes(data: &Path) -> u64 {
 }
 
 #[test]
-fn a_stop_under_load_keeps_what_was_acknowledged_and_leaves_an_empty_log() {
-    let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
+fn a_stop_under_load_loses_nothing_and_empties_the_log() {
+    let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     round.load_until("stop", |server| {
         thread::sleep(LIFE);
         assert!(log_bytes(server.data()) > 0, "the load went to the log");

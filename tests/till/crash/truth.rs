@@ -1,4 +1,4 @@
-//! What must be there, by merchant: gathered from what was acknowledged and from what was asked again.
+//! The expected state of each merchant, from acknowledged calls and repeated ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,53 +7,53 @@ use serde_json::json;
 use crate::harness::Shop;
 
 use super::affairs::Affairs;
+use super::call_record::Sale;
 use super::change::Meaning;
-use super::deed::Sale;
 use super::dispute::Dispute;
-use super::payment::{Accepted, Payment};
+use super::payment::{Accepted, KnownPayment};
 use super::payout::Payout;
 
-/// One thing that is known.
+/// A known fact.
 #[derive(Debug)]
 pub(super) enum Fact {
-    /// A payment is there.
+    /// A payment exists.
     Payment(String, Sale),
     /// A capture, a void, a reversal, a refund or a dispute of this payment was accepted.
     Accepted(String, Accepted),
     /// No refund has this external id.
     NoRefund(String),
-    /// A payout is there.
+    /// A payout exists.
     Payout(String, Payout),
     /// No payout has this external id.
     NoPayout(String),
-    /// An invoice of this amount is there.
+    /// An invoice of this amount exists.
     Invoice(String, u64),
-    /// A top-up is there.
+    /// A top-up exists.
     Topup(String, u64),
-    /// A top-up of this amount may be there once: nothing names it but the amount.
+    /// A top-up of this amount may exist once: only the amount identifies it.
     MaybeTopup(u64),
-    /// A session is there.
+    /// A session exists.
     Session(String, u64),
-    /// A change of metadata, keys, team or plan has taken effect, and was answered this.
+    /// A change of metadata, keys, team or plan has taken effect, with this answer.
     Changed(Meaning, String),
     /// No payment has this external id.
     Absent(String),
 }
 
-/// What must be there of one merchant.
+/// The expected state of one merchant.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    /// By id.
-    pub(super) payments: BTreeMap<String, Payment>,
-    /// By id.
+    /// Payments by id.
+    pub(super) payments: BTreeMap<String, KnownPayment>,
+    /// Payouts by id.
     pub(super) payouts: BTreeMap<String, Payout>,
-    /// Amounts by id.
+    /// Amounts of invoices by id.
     pub(super) invoices: BTreeMap<String, u64>,
-    /// Amounts by id.
+    /// Amounts of top-ups by id.
     pub(super) topups: BTreeMap<String, u64>,
     /// Amounts of top-ups that may be there once.
     pub(super) maybe_topups: Vec<u64>,
-    /// Amounts by id.
+    /// Amounts of sessions by id.
     pub(super) sessions: BTreeMap<String, u64>,
     /// Metadata, keys, team and plan.
     pub(super) affairs: Affairs,
@@ -68,24 +68,24 @@ pub(super) struct Truth {
 /// A dispute with its payment.
 pub(super) struct Disputed<'a> {
     pub(super) payment_id: &'a str,
-    pub(super) payment: &'a Payment,
+    pub(super) payment: &'a KnownPayment,
     pub(super) id: &'a str,
     pub(super) dispute: &'a Dispute,
 }
 
 impl Truth {
-    /// What is so of a merchant before anything is asked of it.
+    /// The state of a new merchant.
     pub(super) fn of(shop: &Shop) -> Truth {
         let plan = shop.call("retrieve-current-plan", &json!({})).ok();
         let plan_id = plan["plan_id"].as_str().expect("an id").to_owned();
         Truth { affairs: Affairs::beginning_with(plan_id), ..Truth::default() }
     }
 
-    /// Notes a fact; an id is told once, and a payment before what was accepted of it.
+    /// Records a fact. An id is recorded once, and a payment before its accepted operations.
     pub(super) fn note(&mut self, fact: Fact) {
         match fact {
             Fact::Payment(id, sale) => {
-                let before = self.payments.insert(id.clone(), Payment::new(sale));
+                let before = self.payments.insert(id.clone(), KnownPayment::new(sale));
                 assert!(before.is_none(), "{id} was answered to two calls: {before:?}, {:?}", self.payments[&id]);
             }
             Fact::Accepted(id, accepted) => {
@@ -106,14 +106,14 @@ impl Truth {
             Fact::Session(id, minor) => {
                 assert!(self.sessions.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
             }
-            Fact::Changed(meaning, told) => self.affairs.note(&meaning, &told),
+            Fact::Changed(meaning, answered) => self.affairs.note(&meaning, &answered),
             Fact::Absent(external_id) => drop(self.absent.insert(external_id)),
         }
     }
 
     /// All disputes, by payment and by id.
     pub(super) fn disputes<'a>(&'a self) -> impl Iterator<Item = Disputed<'a>> {
-        let of_payment = |(payment_id, payment): (&'a String, &'a Payment)| {
+        let of_payment = |(payment_id, payment): (&'a String, &'a KnownPayment)| {
             let disputes = payment.disputes.iter();
             disputes.map(move |(id, dispute)| Disputed { payment_id, payment, id, dispute })
         };

@@ -1,27 +1,27 @@
-//! What a damaged segment of the archive must lead to: `till archive verify`, a restore and a start that needs it name the
-//! file, or nothing is missing. Only the last write of the open segment may be taken for one that a crash tore, as
-//! `docs/storage-format.md` says: then that is said, and all but that write is there.
+//! The promise about a damaged segment of the archive: `till archive verify`, a restore and a start that needs it name
+//! the file, or nothing is missing. Only the last write of the open segment may count as torn by a crash, as
+//! `docs/storage-format.md` says: then a message says so, and everything except that write is there.
 
-use super::campaign::Outcome;
+use super::campaign::Detection;
 use super::image::{Copy, Image, archiving, name_of, start};
 use super::kinds::Damage;
-use super::restored::{Restored, Said, restore, run, text, with_archive};
+use super::restored::{CommandOutput, Restored, restore, run, text, with_archive};
 use crate::harness::Server;
 
-/// What is said of a write that counts as torn.
+/// The words of the message about a write that counts as torn.
 const TORN: &str = "is torn";
 
-/// Holds a damaged archive to the promise.
-pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Outcome {
+/// Checks the promise for a damaged archive.
+pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Detection {
     let archive = copy.archive();
     let verified = run(&["archive", "verify", text(&archive)], copy, &damage.what);
     let outcome = match restore(copy, "early", "from-archive", &with_archive(&archive), &damage.what) {
         Restored::Refused(reason) => {
             assert_named(&reason, damage);
             assert_ne!(verified.code, Some(0), "{}: a restore refuses what verify passes", damage.what);
-            Outcome::Restore
+            Detection::Restore
         }
-        Restored::Serves(server, said) => judge_restored(image, &server, &said, &verified, damage),
+        Restored::Serves(server, printed) => judge_restored(image, &server, &printed, &verified, damage),
     };
     if verified.code != Some(0) {
         assert_named(&verified.text, damage);
@@ -30,25 +30,31 @@ pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Outcome {
     outcome
 }
 
-fn assert_named(said: &str, damage: &Damage) {
-    let is_named = said.contains(&name_of(&damage.file)) && said.contains("offset ");
-    assert!(is_named, "{}: the place is not named: {said}", damage.what);
+fn assert_named(printed: &str, damage: &Damage) {
+    let is_named = printed.contains(&name_of(&damage.file)) && printed.contains("offset ");
+    assert!(is_named, "{}: the place is not named: {printed}", damage.what);
 }
 
-fn judge_restored(image: &Image, server: &Server, said: &str, verified: &Said, damage: &Damage) -> Outcome {
-    let is_torn = said.contains(TORN);
+fn judge_restored(
+    image: &Image,
+    server: &Server,
+    printed: &str,
+    verified: &CommandOutput,
+    damage: &Damage,
+) -> Detection {
+    let is_torn = printed.contains(TORN);
     assert!(!is_torn || name_of(&damage.file).ends_with(".open"), "{}: a closed segment is not torn", damage.what);
     assert_eq!(is_torn, verified.text.contains(TORN), "{}: {}", damage.what, verified.text);
     assert_served(image, server, u64::from(is_torn), damage);
     match verified.code {
-        Some(0) if is_torn => Outcome::Torn,
-        Some(0) => Outcome::Harmless,
-        // The restore had no need of that segment: the checkpoint has its commits.
-        _ => Outcome::Verify,
+        Some(0) if is_torn => Detection::Torn,
+        Some(0) => Detection::Harmless,
+        // The restore did not need that segment: the checkpoint has its commits.
+        _ => Detection::Verify,
     }
 }
 
-/// Everything is there but `lost` of the last commits.
+/// Checks that everything is there except `lost` of the last commits.
 fn assert_served(image: &Image, server: &Server, lost: u64, damage: &Damage) {
     let refused: usize =
         image.witnesses.iter().map(|witness| witness.ask_all(&witness.shop.on(server), &damage.what)).sum();
@@ -57,8 +63,8 @@ fn assert_served(image: &Image, server: &Server, lost: u64, damage: &Damage) {
     assert_eq!(there + lost, image.topups_acknowledged(), "{}: of the last commits", damage.what);
 }
 
-/// A server that is to go on in the archive refuses it by name, or goes on; then a restore has what it acknowledged, or
-/// says what is damaged or not there.
+/// A server that is to continue the archive refuses it by name, or continues; then a restore has everything that it
+/// acknowledged, or names what is damaged or missing.
 fn judge_going_on(image: &Image, copy: &Copy, damage: &Damage) {
     let data = copy.data();
     let mut server = match archiving(start(), &data).try_server_on(&data, None) {
@@ -76,7 +82,7 @@ fn judge_going_on(image: &Image, copy: &Copy, damage: &Damage) {
     }
 }
 
-/// Everything is there, and so many commits more.
+/// Checks that everything is there, with `more` further commits.
 fn assert_served_and(image: &Image, server: &Server, more: u64, damage: &Damage) {
     let there = image.last_topups(server);
     assert_eq!(there, image.topups_acknowledged() + more, "{}: of the last commits", damage.what);

@@ -1,9 +1,9 @@
 //! A bit flipped in one file after another, of every kind: a start, `till verify` or `till restore` finds it, or it is
-//! harmless: everything is served as before, and `till verify` finds nothing. Never is anything else answered, and
-//! nothing hangs. After each that is found in a data directory or a checkpoint, everything that was acknowledged is
-//! there again when an earlier checkpoint is restored with the archive.
+//! harmless: everything is served as before, and `till verify` finds nothing. No answer is wrong, and nothing hangs.
+//! After each flip that is found in a data directory or a checkpoint, everything that was acknowledged is there again
+//! when an earlier checkpoint is restored with the archive.
 //!
-//! `TILL_DAMAGE_ROUNDS` sets how many bits are flipped, `TILL_DAMAGE_SEED` repeats the chances of a printed seed.
+//! `TILL_DAMAGE_ROUNDS` sets the number of flipped bits, `TILL_DAMAGE_SEED` repeats the choices of a printed seed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,25 +12,25 @@ use std::time::Instant;
 
 use super::archive;
 use super::image::{Copy, Image, dice};
-use super::kinds::{Damage, Home, KINDS, Kind};
+use super::kinds::{Damage, FileKind, Home, KINDS};
 use super::restored::{Restored, assert_all_restored, restore, run};
 use crate::harness::Server;
 
-/// Bits that are flipped when nothing else is said.
+/// The default number of flipped bits.
 const ROUNDS: usize = 10;
 
-/// What became of a flipped bit.
+/// The detection of a flipped bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Outcome {
+pub(super) enum Detection {
     /// A start was refused.
     Start,
-    /// The server started, and `till verify` finds it; reads of the place failed, or none touched it.
+    /// The server started, and `till verify` finds the flip; reads of its place failed, or no read touched it.
     Verify,
     /// A checkpoint was not restored, or not with the archive.
     Restore,
-    /// The last write of the archive counts as torn, which is said; all before it is there.
+    /// The last write of the archive counts as torn, which a message says; everything before it is there.
     Torn,
-    /// Everything is as before, and nothing is wrong.
+    /// Everything is as before, and no fault is found.
     Harmless,
 }
 
@@ -41,7 +41,7 @@ fn a_flipped_bit_in_any_kind_of_file_is_found_or_harmless() {
     let mut dice = dice();
     let [killed, stopped] = Image::killed_and_stopped();
     let first = dice.index(KINDS.len());
-    let mut tally = Tally::default();
+    let mut tally = DetectionCounts::default();
     for round in 0..rounds {
         let kind = &KINDS[(first + round) % KINDS.len()];
         let image = if kind.home == Home::Stopped { &stopped } else { &killed };
@@ -55,7 +55,7 @@ fn a_flipped_bit_in_any_kind_of_file_is_found_or_harmless() {
     println!("{tally}");
 }
 
-fn home(copy: &Copy, kind: &Kind) -> PathBuf {
+fn home(copy: &Copy, kind: &FileKind) -> PathBuf {
     match kind.home {
         Home::Killed | Home::Stopped => copy.data(),
         Home::Checkpoint => copy.data().join("checkpoints/one"),
@@ -63,73 +63,73 @@ fn home(copy: &Copy, kind: &Kind) -> PathBuf {
     }
 }
 
-/// Holds everything to the promise. What is found is put right from checkpoint and archive.
-fn judge(image: &Image, copy: &Copy, kind: &Kind, damage: &Damage) -> Outcome {
+/// Checks the promise. A flip that is found is repaired from checkpoint and archive.
+fn judge(image: &Image, copy: &Copy, kind: &FileKind, damage: &Damage) -> Detection {
     let outcome = match kind.home {
         Home::Killed | Home::Stopped => judge_data(image, copy, &damage.what),
         Home::Checkpoint => judge_checkpoint(image, copy, &damage.what),
         Home::Archive => return archive::judge(image, copy, damage),
     };
-    if outcome != Outcome::Harmless {
+    if outcome != Detection::Harmless {
         assert_all_restored(image, copy, &damage.what);
     }
     outcome
 }
 
-fn judge_data(image: &Image, copy: &Copy, damage: &str) -> Outcome {
+fn judge_data(image: &Image, copy: &Copy, damage: &str) -> Detection {
     let verified = run(&["verify"], copy, damage);
     let is_clean = verified.code == Some(0);
     match copy.start(damage) {
         Err(message) => {
             assert!(message.contains("till: "), "{damage}: no reason is said: {message}");
-            Outcome::Start
+            Detection::Start
         }
         Ok(server) if is_clean => {
             image.assert_whole(&server, damage);
-            Outcome::Harmless
+            Detection::Harmless
         }
         Ok(server) => {
-            // What is answered at all is as before.
+            // Every call that is answered has the same answer as before.
             ask_all(image, &server, damage);
             assert!(verified.text.contains("fault") || verified.text.contains("till: "), "{damage}: {}", verified.text);
-            Outcome::Verify
+            Detection::Verify
         }
     }
 }
 
-fn judge_checkpoint(image: &Image, copy: &Copy, damage: &str) -> Outcome {
+fn judge_checkpoint(image: &Image, copy: &Copy, damage: &str) -> Detection {
     match restore(copy, "one", "restored", &[], damage) {
-        Restored::Refused(_) => Outcome::Restore,
+        Restored::Refused(_) => Detection::Restore,
         Restored::Serves(server, _) => {
             assert_eq!(ask_all(image, &server, damage), 0, "{damage}: calls were refused");
-            Outcome::Harmless
+            Detection::Harmless
         }
     }
 }
 
-/// Asks for everything; returns how many calls were refused.
+/// Reads everything; returns the number of calls that were refused.
 fn ask_all(image: &Image, server: &Server, damage: &str) -> usize {
     image.witnesses.iter().map(|witness| witness.ask_all(&witness.shop.on(server), damage)).sum()
 }
 
-/// How often what came of which kind.
+/// The counts of each detection by kind of file.
 #[derive(Default)]
-struct Tally(BTreeMap<&'static str, BTreeMap<Outcome, usize>>);
+struct DetectionCounts(BTreeMap<&'static str, BTreeMap<Detection, usize>>);
 
-impl Tally {
-    fn add(&mut self, kind: &'static str, outcome: Outcome) {
+impl DetectionCounts {
+    fn add(&mut self, kind: &'static str, outcome: Detection) {
         *self.0.entry(kind).or_default().entry(outcome).or_default() += 1;
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for DetectionCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, flips) = ("kind of file", "flips");
         writeln!(f, "{name:42} {flips:>6}  start verify restore   torn harmless")?;
         for (kind, outcomes) in &self.0 {
             let of = |outcome| outcomes.get(&outcome).copied().unwrap_or(0);
             let flips: usize = outcomes.values().sum();
-            let all = [Outcome::Start, Outcome::Verify, Outcome::Restore, Outcome::Torn, Outcome::Harmless];
+            let all = [Detection::Start, Detection::Verify, Detection::Restore, Detection::Torn, Detection::Harmless];
             let [start, verify, restore, torn, harmless] = all.map(of);
             writeln!(f, "{kind:42} {flips:>6} {start:>6} {verify:>6} {restore:>7} {torn:>6} {harmless:>8}")?;
         }

@@ -1,4 +1,4 @@
-//! A data directory with what was acknowledged in it.
+//! A data directory with the answers that acknowledged its contents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Answer, Dice, Server, Shop, Start};
+use crate::harness::{ApiAnswer, Server, Shop, Start, TestDice};
 
-/// Payments of the first merchant, whose rows stand in front of the second one's.
+/// Payments of the first merchant, whose rows come before the second one's.
 const FIRST_PAYMENTS: usize = 300;
 
 /// Payments of the second merchant.
@@ -20,54 +20,54 @@ const SECOND_PAYMENTS: usize = 30;
 /// Threads that pay.
 const CUSTOMERS: usize = 10;
 
-/// Top-ups of a merchant of its own that are the last of all commits, one after the other.
+/// Top-ups of a separate merchant, which are the last of all commits, one after the other.
 const LAST_TOPUPS: u64 = 3;
 
-/// What each of them adds.
+/// The amount of each of them, in minor units.
 const TOPUP_MINOR: u64 = 1_000;
 
 /// Bytes of a segment of the archive.
 const SEGMENT_BYTES: &str = "100000";
 
-/// How long a start may take until it counts as hanging: well above the limit that the server is given itself.
+/// The time after which a start counts as hanging: well above the server's own limit.
 const START_MAX: Duration = Duration::from_secs(30);
 
-/// How many bits to flip where the whole suite flips forty by default.
+/// The number of bits to flip, for a test that flips `of_forty` of the forty bits of the whole suite by default.
 pub(super) fn flips(of_forty: usize) -> usize {
     let all = std::env::var("TILL_DAMAGE_FLIPS").ok();
     let all: usize = all.map_or(40, |text| text.parse().expect("a number of flips"));
     (all * of_forty).div_ceil(40)
 }
 
-/// Dice, and says how to throw them again.
-pub(super) fn dice() -> Dice {
-    let seed = Dice::seed("TILL_DAMAGE_SEED");
+/// Random choices, whose seed is printed.
+pub(super) fn dice() -> TestDice {
+    let seed = TestDice::seed("TILL_DAMAGE_SEED");
     println!("seed {seed}");
-    Dice::new(seed)
+    TestDice::new(seed)
 }
 
-/// How a server is started on a copy that may be damaged.
+/// The start of a server on a copy that may be damaged.
 pub(super) fn start() -> Start {
     Start::default().with("TILL_OPEN_SECONDS_MAX", "5").within(START_MAX)
 }
 
-/// What a merchant was told.
+/// The answers that a merchant got.
 #[derive(Clone)]
 pub(super) struct Witness {
     pub(super) shop: Shop,
-    /// The payments, as they were found.
+    /// The payments, as `find-payment` answered them.
     payments: Vec<Value>,
     /// All entries of the ledger.
     history: Vec<Value>,
-    /// All activity.
+    /// All entries of the activity log.
     activity: Vec<Value>,
     balance: Value,
 }
 
-/// A data directory that no server is on, and what is in it; beside it, where there is one, its archive.
+/// A data directory that no server uses, with the answers about its contents; beside it may be its archive.
 pub(super) struct Image {
     directory: TempDir,
-    /// The one with most rows, and the other.
+    /// The merchant with most rows, and the other.
     pub(super) witnesses: [Witness; 2],
     /// The merchant of the last commits.
     last: Option<Shop>,
@@ -79,29 +79,29 @@ pub(super) struct Copy {
 }
 
 impl Image {
-    /// As a kill leaves it: everything is in the write-ahead log.
+    /// The image after a kill: everything is in the write-ahead log.
     pub(super) fn killed() -> Image {
         let (mut server, witnesses) = witnessed();
         server.kill();
         Image::of(&server, witnesses)
     }
 
-    /// As a stop leaves it: everything is in table files.
+    /// The image after a stop: everything is in table files.
     pub(super) fn stopped() -> Image {
         let (mut server, witnesses) = witnessed();
         assert!(server.stop(), "a stop ends well");
         Image::of(&server, witnesses)
     }
 
-    /// One server as a kill leaves it, with tables, a log, an archive that has every commit, a checkpoint called `early`,
-    /// and one called `one` that has all but the last top-ups; and as the stop of its next life leaves it.
+    /// The image of one server after a kill, with tables, a log, an archive that has every commit, a checkpoint called
+    /// `early`, and one called `one` that has all but the last top-ups; and the image after the stop of its next life.
     pub(super) fn killed_and_stopped() -> [Image; 2] {
         let directory = Arc::new(TempDir::new().expect("a temporary directory can be made"));
         let data = directory.path().join("data");
         let started = archiving(Start::default(), &data).try_server_on(&data, Some(directory));
         let server = started.unwrap_or_else(|error| panic!("it does not start: {error}"));
         let mut last = server.shop();
-        // So early that a restore needs every segment of the archive.
+        // The checkpoint is so early that a restore needs every segment of the archive.
         server.admin("create-checkpoint", &json!({ "name": "early" })).ok();
         let (mut server, witnesses) = witnessed_on(server);
         assert!(server.stop(), "a stop ends well");
@@ -139,23 +139,23 @@ impl Image {
         Copy { directory: Arc::new(directory) }
     }
 
-    /// How many of the last top-ups are there.
+    /// The number of the last top-ups that are there.
     pub(super) fn last_topups(&self, server: &Server) -> u64 {
         let shop = self.last.as_ref().expect("an image with an archive").on(server);
         shop.balance()["available"].as_u64().expect("a number") / TOPUP_MINOR
     }
 
-    /// One more of them; it must be acknowledged.
+    /// Makes one more of them; it must be acknowledged.
     pub(super) fn add_last_topup(&self, server: &Server) {
         add_topup(server, self.last.as_ref().expect("an image with an archive"));
     }
 
-    /// How many of them were acknowledged.
+    /// The number of them that were acknowledged.
     pub(super) const fn topups_acknowledged(&self) -> u64 {
         LAST_TOPUPS
     }
 
-    /// Nothing that was acknowledged is missing or different.
+    /// Checks that nothing that was acknowledged is missing or different.
     pub(super) fn assert_whole(&self, server: &Server, damage: &str) {
         for witness in &self.witnesses {
             let shop = witness.shop.on(server);
@@ -177,7 +177,7 @@ impl Copy {
         archive_of(&self.data())
     }
 
-    /// A file of the database that has such a name, the newest one.
+    /// The newest file of the database whose name `is_wanted` accepts.
     pub(super) fn file(&self, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
         let db = self.data().join("db");
         let names = fs::read_dir(&db).expect("a database").map(|file| file.expect("it lists").file_name());
@@ -189,32 +189,32 @@ impl Copy {
         self.directory.path().join("said")
     }
 
-    /// What the server has said once it has said `awaited`, which a process that ends may do a moment after its
-    /// last answer; what it has said by then when it never does.
-    pub(super) fn said_with(&self, awaited: &str) -> String {
+    /// The output of the server once it contains `awaited`, which a process that ends may print a moment after its last
+    /// answer; after some time the output without it.
+    pub(super) fn printed_with(&self, awaited: &str) -> String {
         let until = Instant::now() + Duration::from_secs(10);
         loop {
-            let said = self.said();
-            if said.contains(awaited) || Instant::now() > until {
-                return said;
+            let printed = self.printed();
+            if printed.contains(awaited) || Instant::now() > until {
+                return printed;
             }
             thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// What its servers have said on standard error.
-    fn said(&self) -> String {
+    /// The standard error of its servers.
+    fn printed(&self) -> String {
         fs::read_to_string(self.record()).unwrap_or_default()
     }
 
-    /// Starts a server on it, or says why it refuses. A start that hangs fails the test.
+    /// Starts a server on the copy, or returns the reason of its refusal. A start that hangs fails the test.
     pub(super) fn start(&self, damage: &str) -> Result<Server, String> {
         let start = start().recording(&self.record());
         let started = start.try_server_on(&self.data(), Some(Arc::clone(&self.directory)));
         started.inspect_err(|message| assert!(!message.contains("signal"), "{damage}: it hung or died: {message}"))
     }
 
-    /// What `till verify` says, and whether it finds nothing wrong.
+    /// True when `till verify` finds no fault, and its output.
     pub(super) fn verify(&self) -> (bool, String) {
         let output = start().command(&self.data()).arg("verify").output().expect("the binary can be started");
         let text = [output.stdout, output.stderr].concat();
@@ -222,7 +222,7 @@ impl Copy {
     }
 }
 
-/// Flips one bit of a file and says what it did.
+/// Flips one bit of a file, and returns a description.
 pub(super) fn flip(file: &Path, at: usize, bit: usize) -> String {
     let mut bytes = fs::read(file).expect("readable");
     bytes[at] ^= 1 << bit;
@@ -248,7 +248,8 @@ impl Witness {
         self.payments.iter().map(id).collect()
     }
 
-    /// Asks for everything. Each answer is as before, or that it cannot be read now; returns how many of these.
+    /// Reads everything. Each answer is the same as before, or says that it cannot be read now; returns the number of
+    /// these.
     pub(super) fn ask_all(&self, shop: &Shop, damage: &str) -> usize {
         let payment = |payment: &Value| {
             let answer = shop.call("find-payment", &json!({ "payment_id": payment["payment_id"] }));
@@ -262,7 +263,7 @@ impl Witness {
         refused + usize::from(self.is_refused(&balance, &self.balance, damage))
     }
 
-    fn is_refused(&self, answer: &Answer, expected: &Value, damage: &str) -> bool {
+    fn is_refused(&self, answer: &ApiAnswer, expected: &Value, damage: &str) -> bool {
         if answer.status != 503 {
             assert_eq!((answer.status, &answer.body), (200, expected), "{damage}: of {}", self.shop.merchant_id);
         }
@@ -279,7 +280,7 @@ impl Witness {
         answer.status == 503
     }
 
-    /// Pages up to the first that is refused are as they were.
+    /// True when a page is refused. The pages before it must be the same as before.
     fn list_is_refused(&self, shop: &Shop, endpoint: &str, expected: &[Value], damage: &str) -> bool {
         let mut body = json!({ "per_page": 100 });
         for page in expected.chunks(100) {
@@ -301,7 +302,7 @@ fn archive_of(data: &Path) -> PathBuf {
     data.with_file_name("archive")
 }
 
-/// How a server is started whose commits are all archived before they are acknowledged.
+/// The start of a server that archives every commit before it is acknowledged.
 pub(super) fn archiving(start: Start, data: &Path) -> Start {
     let archive = archive_of(data);
     start
@@ -314,13 +315,13 @@ fn add_topup(server: &Server, shop: &Shop) {
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": TOPUP_MINOR })).ok();
 }
 
-/// A server with two merchants that have told what is in it.
+/// A server with two merchants whose answers were recorded.
 fn witnessed() -> (Server, [Witness; 2]) {
     witnessed_on(Server::start())
 }
 
 fn witnessed_on(server: Server) -> (Server, [Witness; 2]) {
-    // Ids grow with time, so that the first one's rows come first.
+    // Ids grow with time, so that the rows of the first merchant come first.
     let shops = [server.shop(), server.shop()];
     let [first, second] = shops;
     let witnesses = [(first, FIRST_PAYMENTS), (second, SECOND_PAYMENTS)].map(|(shop, count)| {
@@ -331,7 +332,7 @@ fn witnessed_on(server: Server) -> (Server, [Witness; 2]) {
 }
 
 fn pay(server: &Server, shop: &Shop, count: usize) -> Vec<String> {
-    // A merchant's own references are used once, also over restarts.
+    // An external id can be used only once, also over restarts.
     let life = shop.all("list-payments").len();
     let customer = |number: usize| {
         let shop = shop.on(server);
@@ -351,7 +352,7 @@ fn pay(server: &Server, shop: &Shop, count: usize) -> Vec<String> {
     })
 }
 
-/// Copies everything but the mark of a running server, which would have the copy start paused.
+/// Copies everything except the mark of a running server, because of which the copy would start paused.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("writable");
     for entry in fs::read_dir(from).expect("readable") {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::tables::is_of;
 use super::{logs, segments};
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
-/// In what a file lies.
+/// The directory tree to which a file belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
-    /// A data directory as a kill leaves it.
+    /// A data directory after a kill.
     Killed,
-    /// A data directory as a stop leaves it.
+    /// A data directory after a stop.
     Stopped,
     /// A checkpoint, which is then restored.
     Checkpoint,
@@ -21,25 +21,25 @@ pub(super) enum Home {
 }
 
 /// A kind of file.
-pub(super) struct Kind {
+pub(super) struct FileKind {
     pub(super) name: &'static str,
     pub(super) home: Home,
-    /// Below the home: the directory in which such files are.
+    /// The directory of such files below the home.
     directory: &'static str,
     is_one: fn(&Path) -> bool,
-    /// Where a bit is flipped.
-    place: fn(&mut Dice, &[u8]) -> usize,
+    /// The choice of the byte in which a bit is flipped.
+    place: fn(&mut TestDice, &[u8]) -> usize,
 }
 
 /// A flipped bit.
 pub(super) struct Damage {
     pub(super) file: PathBuf,
-    /// What was done, in words.
+    /// A description of the flip.
     pub(super) what: String,
 }
 
-/// Every kind. Those on which most depends stand here more than once, so that they are damaged more often.
-pub(super) const KINDS: [Kind; 30] = [
+/// Every kind. The most important ones are here more than once, so that they are damaged more often.
+pub(super) const KINDS: [FileKind; 30] = [
     kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
     kind("table of journal", Home::Stopped, "db", |file| is_table_of(file, "journal"), place_in_table),
     kind("table of rows", Home::Stopped, "db", |file| is_table_of(file, "rows"), place_in_table),
@@ -77,14 +77,14 @@ const fn kind(
     home: Home,
     directory: &'static str,
     is_one: fn(&Path) -> bool,
-    place: fn(&mut Dice, &[u8]) -> usize,
-) -> Kind {
-    Kind { name, home, directory, is_one, place }
+    place: fn(&mut TestDice, &[u8]) -> usize,
+) -> FileKind {
+    FileKind { name, home, directory, is_one, place }
 }
 
-impl Kind {
-    /// Flips a bit of such a file; nothing where there is none with a byte in it.
-    pub(super) fn flip(&self, home: &Path, dice: &mut Dice) -> Option<Damage> {
+impl FileKind {
+    /// Flips a bit of such a file; None where there is no such file with contents.
+    pub(super) fn flip(&self, home: &Path, dice: &mut TestDice) -> Option<Damage> {
         let entries = fs::read_dir(home.join(self.directory)).expect("readable");
         let files = entries.map(|entry| entry.expect("it lists").path()).filter(|file| file.is_file());
         let is_wanted = |file: &PathBuf| (self.is_one)(file) && fs::metadata(file).is_ok_and(|found| found.len() > 0);
@@ -149,12 +149,12 @@ fn is_small_of_database(file: &Path) -> bool {
     is_manifest(file) || is_options(file) || is_called(file, "CURRENT")
 }
 
-fn anywhere(dice: &mut Dice, bytes: &[u8]) -> usize {
+fn anywhere(dice: &mut TestDice, bytes: &[u8]) -> usize {
     dice.index(bytes.len())
 }
 
-/// A table is what it says of itself at its end, and rows before it: the end more often than by its length alone.
-fn place_in_table(dice: &mut Dice, bytes: &[u8]) -> usize {
+/// A byte of a table: of the metadata at its end more often than its length would give, else of the rows before it.
+fn place_in_table(dice: &mut TestDice, bytes: &[u8]) -> usize {
     match dice.between(0, 10) {
         0..3 => bytes.len() - 1 - dice.index(bytes.len().min(53)),
         3..5 => bytes.len() - 1 - dice.index(bytes.len().min(4_096)),
@@ -162,8 +162,8 @@ fn place_in_table(dice: &mut Dice, bytes: &[u8]) -> usize {
     }
 }
 
-/// Bytes of a slot of the high-water mark, and where the slots begin.
-fn place_in_slots(dice: &mut Dice, bytes: &[u8]) -> usize {
+/// A byte of one of the slots of the high-water mark.
+fn place_in_slots(dice: &mut TestDice, bytes: &[u8]) -> usize {
     let slot = dice.pick(&[0, 4_096]);
     (slot + dice.index(32)).min(bytes.len() - 1)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 use super::image::{Image, dice, flip, flips, name_of};
 
@@ -13,7 +13,7 @@ const BLOCK_LEN: usize = 32 * 1024;
 /// Bytes of a record's header: checksum (4), length (2), type (1).
 const HEADER_LEN: usize = 7;
 
-/// Where the records of a log file begin.
+/// The offsets of the records of a log file.
 fn record_starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -30,7 +30,7 @@ fn record_starts(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// A byte of a log file: most often of a header or in the last block, where a torn write would be.
-pub(super) fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
+pub(super) fn place(dice: &mut TestDice, bytes: &[u8]) -> usize {
     let starts = record_starts(bytes);
     let last_block = (bytes.len() - 1) / BLOCK_LEN * BLOCK_LEN;
     let last: Vec<usize> = starts.iter().copied().filter(|start| *start >= last_block).collect();
@@ -43,7 +43,8 @@ pub(super) fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
     place.min(bytes.len() - 1)
 }
 
-/// Flips bits in copies of an image, one each, and holds every start to the promise; returns how many refused.
+/// Flips a bit in each of several copies of an image, and checks the promise for every start; returns the number of
+/// refused starts.
 fn refusals(image: &Image, count: usize, is_wanted: fn(&str) -> bool) -> usize {
     let mut dice = dice();
     let mut refused = 0;
@@ -77,24 +78,24 @@ fn is_manifest(name: &str) -> bool {
 }
 
 #[test]
-fn no_flipped_bit_of_the_log_of_a_killed_server_loses_what_was_acknowledged_without_a_word() {
+fn flipped_bits_of_a_killed_servers_log_are_never_silent() {
     let count = flips(14);
-    // All of it was acknowledged, so that no bit of it is harmless.
+    // The whole log was acknowledged, so that no bit of it is harmless.
     assert_eq!(refusals(&Image::killed(), count, is_log), count);
 }
 
 #[test]
-fn no_flipped_bit_of_the_manifest_of_a_killed_server_loses_what_was_acknowledged_without_a_word() {
+fn flipped_bits_of_a_killed_servers_manifest_are_never_silent() {
     refusals(&Image::killed(), flips(8), is_manifest);
 }
 
 #[test]
-fn no_flipped_bit_of_the_manifest_of_a_stopped_server_loses_what_was_acknowledged_without_a_word() {
+fn flipped_bits_of_a_stopped_servers_manifest_are_never_silent() {
     refusals(&Image::stopped(), flips(8), is_manifest);
 }
 
 #[test]
-fn a_log_that_is_gone_is_missed() {
+fn a_missing_log_is_detected() {
     let copy = Image::killed().copy();
     let log = copy.file(is_log);
     fs::remove_file(&log).expect("it is there");
@@ -102,9 +103,9 @@ fn a_log_that_is_gone_is_missed() {
     assert!(message.contains(&name_of(&log)) || message.contains(".log"), "{message}");
 }
 
-/// Bit 2 of a type makes it one that RocksDB's reader does not come back from.
+/// Bit 2 of a type makes it one with which RocksDB's reader never returns.
 #[test]
-fn a_log_of_the_sandbox_that_rocksdb_does_not_come_back_from_is_refused_and_verified_by_name_and_in_time() {
+fn an_endless_log_of_the_sandbox_is_refused_by_name_in_time() {
     let copy = Image::killed().copy();
     let files = fs::read_dir(copy.data().join("sandbox")).expect("a book").map(|file| file.expect("it lists").path());
     let logs = files.filter(|file| file.extension().is_some_and(|extension| extension == "log"));

@@ -1,4 +1,4 @@
-//! What a start refuses, and how it says so.
+//! Starts that are refused, and their messages.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn stopped() -> Server {
     server
 }
 
-/// Starts on this directory, which must be refused, and returns the one line that says why.
+/// Starts on this directory, which must be refused, and returns the one line with the reason.
 #[track_caller]
 fn refusal(start: &Start, data: &Path) -> String {
     let message = start.try_server_on(data, None).err().expect("it must not start");
@@ -37,7 +37,7 @@ fn assert_refused(data: &Path, words: &[&str]) {
     assert!(words.iter().all(|word| line.contains(word)), "{words:?} are not all in: {line}");
 }
 
-/// Writes a row of the store's own, as a newer program would.
+/// Writes a metadata row of the store, as a newer program would.
 fn write_meta(data: &Path, key: MetaKey, value: u32) {
     let mut options = Options::default();
     options.set_atomic_flush(true);
@@ -70,7 +70,7 @@ fn a_missing_or_damaged_high_water_mark_is_refused_by_name() {
 }
 
 #[test]
-fn a_mark_above_the_last_commit_is_refused_with_the_commits_that_are_missing() {
+fn a_mark_above_the_last_commit_names_the_missing_commits() {
     let mut ahead = Server::start();
     let mut server = stopped();
     let shop = ahead.shop();
@@ -82,7 +82,7 @@ fn a_mark_above_the_last_commit_is_refused_with_the_commits_that_are_missing() {
 }
 
 #[test]
-fn a_newer_format_is_refused_with_what_to_do() {
+fn a_newer_format_is_refused_with_a_remedy() {
     let server = stopped();
     write_meta(server.data(), MetaKey::RowFormat, ROW_FORMAT + 1);
     assert_refused(server.data(), &["row format", "upgrade the program"]);
@@ -101,7 +101,7 @@ fn a_wrong_vault_key_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_second_server_on_the_same_directory_is_refused_and_the_first_goes_on() {
+fn a_second_server_on_the_same_directory_is_refused() {
     let server = Server::start();
     let shop = server.shop();
     assert_refused(server.data(), &["is in use by another process"]);
@@ -109,12 +109,12 @@ fn a_second_server_on_the_same_directory_is_refused_and_the_first_goes_on() {
 }
 
 #[test]
-fn a_data_directory_that_is_a_file_or_cannot_be_written_is_refused_by_name() {
+fn an_unusable_data_directory_is_refused_by_name() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     let path = file.path().to_str().expect("its name is ASCII");
     assert_refused(file.path(), &[path]);
     assert_refused(&file.path().join("below"), &[path]);
-    // Nobody can make a file there, root included.
+    // No user can make a file there, not even root.
     assert_refused(Path::new("/proc"), &["/proc"]);
     assert_refused(Path::new("/proc/none"), &["/proc/none"]);
 }

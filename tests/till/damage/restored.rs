@@ -1,4 +1,4 @@
-//! What commands say of a copy, and what a restore makes of it.
+//! Commands on a copy, and restores from it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use serde_json::json;
 use super::image::{Copy, Image, start};
 use crate::harness::Server;
 
-/// How long a command may take until it counts as hanging.
+/// The time after which a command counts as hanging.
 const COMMAND_MAX: Duration = Duration::from_secs(120);
 
-/// What a command did.
-pub(super) struct Said {
+/// The result of a command.
+pub(super) struct CommandOutput {
     pub(super) code: Option<i32>,
     pub(super) text: String,
 }
@@ -26,7 +26,7 @@ pub(super) fn text(path: &Path) -> &str {
 }
 
 /// Runs a command, which must come to its end.
-pub(super) fn run(arguments: &[&str], copy: &Copy, damage: &str) -> Said {
+pub(super) fn run(arguments: &[&str], copy: &Copy, damage: &str) -> CommandOutput {
     let record = copy.data().with_file_name("output");
     let output = File::create(&record).expect("writable");
     let mut command: Command = start().command(&copy.data());
@@ -46,14 +46,14 @@ pub(super) fn run(arguments: &[&str], copy: &Copy, damage: &str) -> Said {
     };
     let text = String::from_utf8_lossy(&std::fs::read(&record).expect("readable")).into_owned();
     assert!(code.is_some() && !text.contains("panicked"), "{damage}: {arguments:?} ended badly: {text}");
-    Said { code, text }
+    CommandOutput { code, text }
 }
 
-/// What a restore led to.
+/// The result of a restore.
 pub(super) enum Restored {
-    /// It was refused, for this reason, and what was made does not start.
+    /// The restore was refused for this reason, and no server starts on its target.
     Refused(String),
-    /// A server is on what was made; this was said.
+    /// A server runs on the restored store; the text is the output of the restore.
     Serves(Box<Server>, String),
 }
 
@@ -61,16 +61,16 @@ pub(super) enum Restored {
 pub(super) fn restore(copy: &Copy, checkpoint: &str, to: &str, more: &[&str], damage: &str) -> Restored {
     let (from, to) = (copy.data().join("checkpoints").join(checkpoint), copy.data().with_file_name(to));
     let arguments = [&["restore", "--from", text(&from), "--to", text(&to)], more].concat();
-    let said = run(&arguments, copy, damage);
-    if said.code != Some(0) {
-        assert!(said.text.contains("till: "), "{damage}: no reason is said: {}", said.text);
+    let printed = run(&arguments, copy, damage);
+    if printed.code != Some(0) {
+        assert!(printed.text.contains("till: "), "{damage}: no reason is said: {}", printed.text);
         let starts = to.join("db").exists() && start().try_server_on(&to, None).is_ok();
         assert!(!starts, "{damage}: what was not restored must not start");
-        return Restored::Refused(said.text);
+        return Restored::Refused(printed.text);
     }
     let started = start().try_server_on(&to, Some(Arc::clone(&copy.directory)));
     let server = started.unwrap_or_else(|message| panic!("{damage}: restored, and does not start: {message}"));
-    Restored::Serves(Box::new(server), said.text)
+    Restored::Serves(Box::new(server), printed.text)
 }
 
 /// The archive as an argument.
@@ -78,7 +78,7 @@ pub(super) fn with_archive(archive: &Path) -> [&str; 2] {
     ["--archive", text(archive)]
 }
 
-/// Everything that was acknowledged is there again when the early checkpoint is restored with the archive, and goes on.
+/// Checks that a restore of the early checkpoint with the archive has everything that was acknowledged, and serves.
 pub(super) fn assert_all_restored(image: &Image, copy: &Copy, damage: &str) {
     let archive: PathBuf = copy.archive();
     match restore(copy, "early", "from-archive", &with_archive(&archive), damage) {

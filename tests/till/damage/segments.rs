@@ -1,6 +1,6 @@
-//! Where bits are flipped in segments of the archive. Their bytes: `docs/storage-format.md`, "The archive".
+//! The places of flipped bits in segments of the archive. Their bytes: `docs/storage-format.md`, "The archive".
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 /// Bytes of a segment's header.
 const HEADER_LEN: usize = 92;
@@ -11,7 +11,7 @@ const ENTRY_HEAD_LEN: usize = 12;
 /// Bytes at the end that count as its last block.
 const BLOCK_LEN: usize = 4_096;
 
-/// Where the entries of a segment begin.
+/// The offsets of the entries of a segment.
 fn entry_starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = HEADER_LEN;
@@ -24,7 +24,7 @@ fn entry_starts(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// A byte of a segment: most often of the head of an entry, of the last entry, or of the segment's own header.
-pub(super) fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
+pub(super) fn place(dice: &mut TestDice, bytes: &[u8]) -> usize {
     let starts = entry_starts(bytes);
     let Some(&last) = starts.last() else { return dice.index(bytes.len()) };
     let place = match dice.between(0, 10) {

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{Dice, Server, Shop};
+use crate::harness::{Server, Shop, TestDice};
 
 use super::image::{Copy, Image, Witness, dice, flip, flips, name_of};
 
-/// Writes after which RocksDB has rewritten what it wants to.
+/// The number of writes after which RocksDB has finished its compactions.
 const WRITES: usize = 20;
 
-/// Families with a row or more for each payment.
+/// Families with at least one row for each payment.
 const FAMILIES: [&str; 3] = ["rows", "journal", "indexes"];
 
-/// Whether a table file is a family's: its properties, near its end, say so in clear.
+/// True when a table file belongs to a family: the properties near its end name the family in clear.
 pub(super) fn is_of(table: &Path, family: &str) -> bool {
     let bytes = fs::read(table).expect("readable");
     let property = format!("name{family}");
@@ -31,8 +31,8 @@ fn table(copy: &Copy, family: &str) -> PathBuf {
     copy.file(|name| name.ends_with(".sst") && is_of(&db.join(name), family))
 }
 
-/// A byte among the first merchant's rows: they fill nine tenths of what is in front of filter and index.
-fn place_of_first(dice: &mut Dice, table: &Path) -> usize {
+/// A byte of the first merchant's rows: they fill nine tenths of the bytes before filter and index.
+fn place_of_first(dice: &mut TestDice, table: &Path) -> usize {
     let length = fs::read(table).expect("readable").len();
     length / 20 + dice.index(length / 2)
 }
@@ -44,7 +44,7 @@ fn a_flipped_bit_of_a_table_fails_only_the_reads_that_touch_it() {
     let mut dice = dice();
     let mut refused = 0;
     for number in 0..10 * flips(6) {
-        // Now and then all of them fall where nothing can be asked for: into rows that have been rewritten since.
+        // Sometimes all flips hit bytes that no call reads: rows that have been rewritten since.
         if number >= flips(6) && refused > 0 {
             break;
         }
@@ -61,8 +61,8 @@ fn a_flipped_bit_of_a_table_fails_only_the_reads_that_touch_it() {
     assert!(refused > 0, "no flipped bit was in what can be asked for");
 }
 
-/// Tops the merchant up and reads the balance, so that RocksDB has reason to tidy up; returns what was acknowledged,
-/// and whether the server is still there.
+/// Tops the merchant up and reads the balance, so that RocksDB starts compactions; returns the acknowledged amount, and
+/// true when the server still runs.
 fn write_and_read(server: &Server, merchant_id: &str, read: impl Fn()) -> (u64, bool) {
     let topup = json!({ "merchant_id": merchant_id, "amount": 100 });
     let mut acknowledged = 0;
@@ -77,9 +77,9 @@ fn write_and_read(server: &Server, merchant_id: &str, read: impl Fn()) -> (u64, 
     (acknowledged, true)
 }
 
-/// RocksDB writes nothing more once it has met a damaged block while it rewrites tables.
+/// RocksDB writes nothing more once it has found a damaged block while it rewrites tables.
 #[test]
-fn a_server_that_meets_a_flipped_bit_while_it_rewrites_a_table_names_it_loses_nothing_and_goes_on_after_one_restart() {
+fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
     let image = Image::stopped();
     let second = &image.witnesses[1];
     let mut dice = dice();
@@ -96,8 +96,8 @@ fn a_server_that_meets_a_flipped_bit_while_it_rewrites_a_table_names_it_loses_no
         });
         println!("{damage}: {acknowledged} acknowledged, {}", if goes_on { "it goes on" } else { "it stopped" });
         if !goes_on {
-            let said = copy.said_with("the process stops");
-            assert!(said.contains(&name_of(&table)) && said.contains("the process stops"), "{damage}: {said}");
+            let printed = copy.printed_with("the process stops");
+            assert!(printed.contains(&name_of(&table)) && printed.contains("the process stops"), "{damage}: {printed}");
             server.restart();
             let (more, goes_on) = write_and_read(&server, &shop.merchant_id, || {
                 balance(&shop.on(&server));
@@ -135,7 +135,7 @@ fn a_flipped_bit_of_a_table_is_named_by_merchant_and_place() {
 }
 
 #[test]
-fn a_flipped_bit_behind_the_rows_of_a_table_is_refused_by_name_or_fails_only_reads() {
+fn a_flipped_bit_after_the_rows_is_refused_or_fails_only_reads() {
     let image = Image::stopped();
     let mut dice = dice();
     for number in 0..flips(4) {

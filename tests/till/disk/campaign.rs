@@ -1,5 +1,5 @@
-//! The disk fills under load, again and again; at times below the reserve, so that RocksDB meets its end; at times it
-//! breaks off altogether.
+//! The disk fills under load, again and again; in some rounds below the reserve, so that RocksDB gets no space; in some
+//! the file system shuts down.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -11,18 +11,18 @@ use crate::harness::{Server, Shop, Start, Volume};
 
 use super::MIB;
 use super::filler::Filler;
-use super::load::{Load, Told, verify};
+use super::load::{Acknowledged, WritingLoad, verify};
 
-/// The disk: some hundred rounds of load fit.
+/// The size of the disk: some hundred rounds of load fit.
 const DISK_BYTES: u64 = 1_024 * MIB;
 
-/// What is kept in reserve in rounds in which the server meets the end of the disk before RocksDB does.
+/// The reserve in rounds in which the server detects the full disk before RocksDB does.
 const RESERVE_BYTES: u64 = 128 * MIB;
 
 /// The signal of a process that ends itself.
 const SIGABRT: i32 = 6;
 
-/// How long anything may take to come about.
+/// The longest time that the test waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn rounds() -> u32 {
@@ -30,35 +30,35 @@ fn rounds() -> u32 {
     rounds.map_or(1, |text| text.parse().expect("a number of rounds"))
 }
 
-/// A server on the disk, with what its callers know.
-struct Stand {
-    /// Goes before its disk does.
+/// A server on the disk, with the answers that its callers got.
+struct DiskServer {
+    /// The server is dropped before its disk.
     server: Server,
     disk: Volume,
     log: std::path::PathBuf,
     shop: Shop,
-    told: Arc<Told>,
+    acknowledged: Arc<Acknowledged>,
 }
 
-impl Stand {
-    fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, Stand)> {
+impl DiskServer {
+    fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, DiskServer)> {
         let disk = Volume::where_possible(DISK_BYTES)?;
-        // What the server says must not stand on the disk that is filled.
+        // The server's output must not be on the disk that is filled.
         let beside = tempfile::TempDir::new().expect("a temporary directory can be made");
         let log = beside.path().join("log");
         let server = start(reserve_bytes, &log).server_in(&disk.path().join("data"));
         let shop = server.shop();
-        Some((beside, Stand { disk, log, server, shop, told: Arc::default() }))
+        Some((beside, DiskServer { disk, log, server, shop, acknowledged: Arc::default() }))
     }
 
-    /// Starts it again once there is space.
+    /// Starts the server again once there is space.
     fn start_again(&mut self, reserve_bytes: u64) {
         self.server.kill();
         self.server = start(reserve_bytes, &self.log).server_in(&self.disk.path().join("data"));
         self.shop = self.shop.on(&self.server);
     }
 
-    /// Checks that a server that has ended said why.
+    /// Checks that a server that has ended printed the reason.
     #[track_caller]
     fn check_last_word(&mut self) {
         let status = self.server.ended().expect("it has ended");
@@ -70,18 +70,18 @@ impl Stand {
         }
     }
 
-    /// A start on a full disk succeeds, or says what is the matter.
+    /// A start on a full disk succeeds, or names the reason.
     #[track_caller]
     fn check_start_without_space(&self) {
         let started = start(0, &self.log).try_server_on(&self.disk.path().join("data"), None);
-        if let Err(said) = started {
-            let names_it = said.contains("no storage space") || said.contains("No space left on device");
-            assert!(names_it, "{said}");
+        if let Err(printed) = started {
+            let names_it = printed.contains("no storage space") || printed.contains("No space left on device");
+            assert!(names_it, "{printed}");
         }
     }
 
     fn report(&self, round: u32, what: &str) {
-        let (items, payments) = self.told.count();
+        let (items, payments) = self.acknowledged.count();
         println!("round {round}: {what}; {items} items and {payments} payments acknowledged, and all there");
     }
 }
@@ -91,32 +91,32 @@ fn start(reserve_bytes: u64, log: &Path) -> Start {
 }
 
 #[test]
-fn a_disk_that_fills_up_under_load_loses_nothing_and_is_served_again_without_a_restart() {
-    let Some((_beside, mut stand)) = Stand::begin(RESERVE_BYTES) else { return };
+fn a_full_disk_under_load_loses_nothing_and_recovers() {
+    let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
-        let load = Load::start(&stand.shop, &stand.told);
-        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let load = WritingLoad::start(&stand.shop, &stand.acknowledged);
+        stand.acknowledged.wait_for_more("a write", &stand.acknowledged.done, || false);
         let filler = Filler::leaving(&stand.disk.path(), RESERVE_BYTES / 2);
-        stand.told.wait_for_more("a refusal", &stand.told.not_done, || false);
+        stand.acknowledged.wait_for_more("a refusal", &stand.acknowledged.not_done, || false);
         drop(filler);
-        stand.told.wait_for_more("a write after there was space", &stand.told.done, || false);
+        stand.acknowledged.wait_for_more("a write after there was space", &stand.acknowledged.done, || false);
         load.end();
         assert!(stand.server.ended().is_none(), "it runs on");
-        stand.told.check(&stand.shop);
+        stand.acknowledged.check(&stand.shop);
         stand.report(round, "filled up to the reserve, and freed");
     }
     verify(&mut stand.server);
 }
 
 #[test]
-fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_loses_nothing() {
-    let Some((_beside, mut stand)) = Stand::begin(0) else { return };
+fn a_disk_filled_below_the_reserve_loses_nothing() {
+    let Some((_beside, mut stand)) = DiskServer::begin(0) else { return };
     for round in 1..=rounds() {
-        let load = Load::start(&stand.shop, &stand.told);
-        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let load = WritingLoad::start(&stand.shop, &stand.acknowledged);
+        stand.acknowledged.wait_for_more("a write", &stand.acknowledged.done, || false);
         let filler = Filler::leaving(&stand.disk.path(), 0);
-        let (told, server) = (Arc::clone(&stand.told), &mut stand.server);
-        told.wait_for_more("a refusal or an end", &told.not_done, || server.ended().is_some());
+        let (acknowledged, server) = (Arc::clone(&stand.acknowledged), &mut stand.server);
+        acknowledged.wait_for_more("a refusal or an end", &acknowledged.not_done, || server.ended().is_some());
         let until = Instant::now() + Duration::from_secs(2);
         while stand.server.ended().is_none() && Instant::now() < until {
             thread::sleep(Duration::from_millis(20));
@@ -126,24 +126,24 @@ fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_lo
         if has_ended {
             stand.check_last_word();
         } else {
-            // What a stop would write out may not fit; the log has it.
+            // The tables that a stop would write may not fit; the log has their rows.
             stand.server.stop();
         }
         stand.check_start_without_space();
         drop(filler);
         stand.start_again(0);
-        stand.told.check(&stand.shop);
+        stand.acknowledged.check(&stand.shop);
         stand.report(round, if has_ended { "the server ended itself" } else { "stopped without space" });
     }
     verify(&mut stand.server);
 }
 
 #[test]
-fn a_file_system_that_breaks_off_under_load_ends_the_server_with_a_word_and_loses_nothing() {
-    let Some((_beside, mut stand)) = Stand::begin(RESERVE_BYTES) else { return };
+fn a_file_system_shutdown_under_load_loses_nothing() {
+    let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
-        let load = Load::start(&stand.shop, &stand.told);
-        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let load = WritingLoad::start(&stand.shop, &stand.acknowledged);
+        stand.acknowledged.wait_for_more("a write", &stand.acknowledged.done, || false);
         if stand.disk.break_off().is_none() {
             load.end();
             println!("skipped: this system cannot make a file system break off");
@@ -159,7 +159,7 @@ fn a_file_system_that_breaks_off_under_load_ends_the_server_with_a_word_and_lose
         stand.disk.unmount_and_repair();
         stand.disk.mount().expect("it can be mounted again");
         stand.start_again(RESERVE_BYTES);
-        stand.told.check(&stand.shop);
+        stand.acknowledged.check(&stand.shop);
         stand.report(round, "a sync failed, the server ended itself, and was started again");
     }
     verify(&mut stand.server);

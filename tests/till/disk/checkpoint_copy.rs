@@ -10,17 +10,17 @@ use crate::harness::{Start, Volume};
 use super::MIB;
 use super::filler::Filler;
 
-/// What is kept in reserve.
+/// The reserve.
 const RESERVE_BYTES: u64 = 16 * MIB;
 
-/// Directories in a directory: checkpoints, finished or not.
+/// The directories in a directory: checkpoints, finished or not.
 fn checkpoints(shelf: &Path) -> Vec<String> {
     let entries = fs::read_dir(shelf).expect("readable").flatten().filter(|entry| entry.path().is_dir());
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 #[test]
-fn a_copy_that_would_take_its_disk_below_the_reserve_is_refused_and_leaves_nothing() {
+fn a_copy_that_would_use_the_reserve_is_refused_and_removed() {
     let Some(disk) = Volume::where_possible(128 * MIB) else { return };
     let shelf = disk.path().join("shelf");
     fs::create_dir(&shelf).expect("writable");

@@ -1,4 +1,4 @@
-//! Somebody else who fills the disk.
+//! Another program that fills the disk.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ pub(super) struct Filler {
 }
 
 impl Filler {
-    /// Takes space until so many bytes are left, or less.
+    /// Takes space until at most `left_bytes` are left.
     pub(super) fn leaving(directory: &Path, left_bytes: u64) -> Filler {
         let filler = Filler { file: directory.join("filler") };
         let mut length = 0;
@@ -24,7 +24,7 @@ impl Filler {
             let taken = Command::new("fallocate").args(["-l", &length.to_string()]).arg(&filler.file).output();
             let taken = taken.expect("fallocate is there").status;
             if !taken.success() {
-                // Others took some meanwhile: fallocate has taken what there was.
+                // Another writer took some space meanwhile, and fallocate has taken the rest.
                 return filler;
             }
         }
@@ -33,6 +33,6 @@ impl Filler {
 
 impl Drop for Filler {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.file); // The disk may be gone.
+        let _ = std::fs::remove_file(&self.file); // The disk may be unmounted already.
     }
 }

@@ -1,4 +1,4 @@
-//! Callers that write all the time, and remember what they were told.
+//! Callers that write all the time, and remember the answers.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,64 +8,64 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop};
+use crate::harness::{ApiAnswer, CARD, Server, Shop};
 
 /// Callers at once.
 const CALLERS: u64 = 8;
 
-/// Bytes of an item: a few thousand of them fill something.
+/// Bytes of an item: a few thousand items take a notable part of the disk.
 const ITEM_BYTES: usize = 2_000;
 
-/// How long anything may take to come about.
+/// The longest time that the test waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What callers were told, over all lives of a server.
+/// The answers that callers got, over all lives of a server.
 #[derive(Default)]
-pub(super) struct Told {
-    /// Items that were added, for certain.
+pub(super) struct Acknowledged {
+    /// Items whose addition was acknowledged.
     added: Mutex<BTreeSet<String>>,
-    /// Payments that were taken in, for certain.
+    /// Payments that were acknowledged.
     payments: Mutex<BTreeSet<String>>,
-    /// Items that were ever asked for.
+    /// The number of items of all calls.
     asked: AtomicU64,
-    /// Calls that were done, and calls that were not.
+    /// Calls that were done, and calls that were not done.
     pub(super) done: AtomicU64,
     pub(super) not_done: AtomicU64,
 }
 
-/// Callers at work. They end when they are dropped, or the server is gone.
-pub(super) struct Load {
+/// Running callers. They end when they are dropped, or when the server no longer answers.
+pub(super) struct WritingLoad {
     stop: Arc<AtomicBool>,
     callers: Vec<JoinHandle<()>>,
 }
 
-impl Load {
-    /// Has callers write to a merchant of this server.
-    pub(super) fn start(shop: &Shop, told: &Arc<Told>) -> Load {
+impl WritingLoad {
+    /// Starts callers that write to a merchant of this server.
+    pub(super) fn start(shop: &Shop, acknowledged: &Arc<Acknowledged>) -> WritingLoad {
         let stop = Arc::new(AtomicBool::new(false));
         let caller = |number: u64| {
-            let (shop, told, stop) = (shop.clone(), Arc::clone(told), Arc::clone(&stop));
+            let (shop, acknowledged, stop) = (shop.clone(), Arc::clone(acknowledged), Arc::clone(&stop));
             thread::spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
-                    let is_there = if number == 0 { told.pay(&shop) } else { told.add(&shop) };
+                    let is_there = if number == 0 { acknowledged.pay(&shop) } else { acknowledged.add(&shop) };
                     if !is_there {
                         return;
                     }
                 }
             })
         };
-        Load { stop: Arc::clone(&stop), callers: (0..CALLERS).map(caller).collect() }
+        WritingLoad { stop: Arc::clone(&stop), callers: (0..CALLERS).map(caller).collect() }
     }
 
-    /// Ends it, and returns once nobody calls any more.
+    /// Ends the load, and returns once no caller calls any more.
     pub(super) fn end(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.callers.into_iter().for_each(|caller| caller.join().expect("a caller ends well"));
     }
 }
 
-impl Told {
-    /// Adds an item; whether the server is there.
+impl Acknowledged {
+    /// Adds an item; true when the server answered.
     fn add(&self, shop: &Shop) -> bool {
         let item = format!("{:08} {}", self.asked.fetch_add(1, Ordering::Relaxed), "x".repeat(ITEM_BYTES));
         let answer = shop.call("add-to-metadata-set", &json!({ "key": "items", "value": item }));
@@ -74,12 +74,12 @@ impl Told {
         })
     }
 
-    /// Takes a payment, with everything before it; whether the server is there.
+    /// Makes a payment with its token and session; true when the server answered.
     fn pay(&self, shop: &Shop) -> bool {
         let card = json!({
             "number": CARD, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": "SINGLE",
         });
-        let step = |answer: Answer| {
+        let step = |answer: ApiAnswer| {
             let is_there = self.note(&answer, || ());
             let id = answer.body.as_str().filter(|_| answer.status == 200).map(str::to_owned);
             (is_there, id)
@@ -94,8 +94,8 @@ impl Told {
         is_there
     }
 
-    /// Notes what came back: done, not done for certain, or nothing that says. Anything else is a fault.
-    fn note(&self, answer: &Answer, done: impl FnOnce()) -> bool {
+    /// Records an answer: done, surely not done, or unknown. Any other answer is a fault.
+    fn note(&self, answer: &ApiAnswer, done: impl FnOnce()) -> bool {
         match (answer.status, answer.code()) {
             (200, _) => {
                 self.done.fetch_add(1, Ordering::Relaxed);
@@ -106,7 +106,7 @@ impl Told {
                 let outcome = answer.details()["outcome"].clone();
                 assert!(outcome == "not_done" || outcome == "unknown", "{}", answer.body);
                 self.not_done.fetch_add(1, Ordering::Relaxed);
-                thread::sleep(Duration::from_millis(5)); // As a caller that heeds Retry-After, in a hurry.
+                thread::sleep(Duration::from_millis(5)); // A shorter pause than Retry-After asks for.
                 true
             }
             (0, _) => false,
@@ -114,7 +114,7 @@ impl Told {
         }
     }
 
-    /// Waits until more was done, or more was not, than there was.
+    /// Waits until the count has grown by 20, or `or_else` holds.
     #[track_caller]
     pub(super) fn wait_for_more(&self, what: &str, count: &AtomicU64, mut or_else: impl FnMut() -> bool) {
         let (before, until) = (count.load(Ordering::Relaxed), Instant::now() + PATIENCE);
@@ -124,7 +124,7 @@ impl Told {
         }
     }
 
-    /// Checks that everything that was told is there, and every payment goes on to its end.
+    /// Checks that everything that was acknowledged is there, and that every payment reaches its end.
     #[track_caller]
     pub(super) fn check(&self, shop: &Shop) {
         let found = items(shop);
@@ -135,14 +135,14 @@ impl Told {
         }
     }
 
-    /// How much there is to lose.
+    /// The numbers of acknowledged items and payments.
     pub(super) fn count(&self) -> (usize, usize) {
-        let count = |told: &Mutex<BTreeSet<String>>| told.lock().expect("no caller panics").len();
+        let count = |acknowledged: &Mutex<BTreeSet<String>>| acknowledged.lock().expect("no caller panics").len();
         (count(&self.added), count(&self.payments))
     }
 }
 
-/// The beginnings of all items that are there.
+/// The beginnings of all stored items.
 fn items(shop: &Shop) -> BTreeSet<String> {
     let (mut found, mut body) = (BTreeSet::new(), json!({ "key": "items" }));
     let mut answer = shop.call("retrieve-metadata", &body);
@@ -150,7 +150,7 @@ fn items(shop: &Shop) -> BTreeSet<String> {
         let record = answer.ok();
         let texts = record["metadata"].as_array().expect("an array").iter().filter_map(Value::as_str);
         found.extend(texts.map(|text| text[..8].to_owned()));
-        // Some four thousand of them are more than one answer holds.
+        // Some four thousand items are more than one answer can hold.
         if record["next"].is_null() {
             return found;
         }

@@ -1,8 +1,8 @@
-//! A disk that is full, or cannot be written to any more: writes are refused with a clear word, reads go on, and what
-//! was acknowledged is there whatever happens.
+//! A disk that is full, or cannot be written to any more: writes are refused with a clear message, reads continue, and
+//! everything that was acknowledged is there in any case.
 //!
 //! The tests with a disk of their own need Linux, root and loop devices; where these are missing they say so and pass.
-//! `TILL_DISK_ROUNDS` sets how often the disk is filled (`make disk-full`).
+//! `TILL_DISK_ROUNDS` sets the number of times that the disk is filled (`make disk-full`).
 
 mod campaign;
 mod checkpoint_copy;

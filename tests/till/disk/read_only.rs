@@ -1,8 +1,7 @@
 //! The file system becomes read-only while the server writes to it.
 //!
-//! Linux refuses `mount -o remount,ro` as long as a file is open for writing, and the server always has its log open. What
-//! can come over it nevertheless is a read-only mount at its path; and an error of the file system's own, which
-//! `campaign` makes.
+//! Linux refuses `mount -o remount,ro` as long as a file is open for writing, and the server always has its log open.
+//! Two other things can happen: a read-only mount at its path, and an error of the file system, which `campaign` makes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +12,7 @@ use serde_json::json;
 use crate::harness::{Shop, Start, Volume};
 
 use super::MIB;
-use super::load::{Load, Told, verify};
+use super::load::{Acknowledged, WritingLoad, verify};
 
 /// A read-only mount over a directory, until it is dropped.
 struct ReadOnly {
@@ -52,32 +51,32 @@ fn reads_go_on(shop: &Shop, payment: &str) {
 }
 
 #[test]
-fn a_server_under_load_cannot_have_its_file_system_remounted_read_only_and_goes_on() {
+fn a_file_system_under_load_cannot_be_remounted_read_only() {
     let Some(disk) = Volume::where_possible(512 * MIB) else { return };
     let mut server = start().server_in(&disk.path().join("data"));
-    let (shop, told) = (server.shop(), Arc::default());
-    let load = Load::start(&shop, &told);
-    told.wait_for_more("a write", &told.done, || false);
+    let (shop, acknowledged) = (server.shop(), Arc::default());
+    let load = WritingLoad::start(&shop, &acknowledged);
+    acknowledged.wait_for_more("a write", &acknowledged.done, || false);
     let refused = mount(&["-o", "remount,ro"], &[&disk.path()]).expect_err("a file is open for writing");
     assert!(refused.contains("busy"), "{refused}");
-    told.wait_for_more("a write", &told.done, || false);
+    acknowledged.wait_for_more("a write", &acknowledged.done, || false);
     load.end();
     assert!(server.ended().is_none());
-    told.check(&shop);
+    acknowledged.check(&shop);
     verify(&mut server);
 }
 
 #[test]
-fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_again_without_a_restart() {
+fn a_read_only_mount_refuses_writes_until_it_is_removed() {
     let Some(disk) = Volume::where_possible(512 * MIB) else { return };
     let mut server = start().server_in(&disk.path().join("data"));
-    let (shop, told) = (server.shop(), Arc::<Told>::default());
+    let (shop, acknowledged) = (server.shop(), Arc::<Acknowledged>::default());
     let payment = shop.pay(100);
-    let load = Load::start(&shop, &told);
+    let load = WritingLoad::start(&shop, &acknowledged);
     for round in 0..2 {
-        told.wait_for_more("a write", &told.done, || false);
+        acknowledged.wait_for_more("a write", &acknowledged.done, || false);
         let read_only = ReadOnly::over(&disk.path());
-        told.wait_for_more("a refusal", &told.not_done, || false);
+        acknowledged.wait_for_more("a refusal", &acknowledged.not_done, || false);
         reads_go_on(&shop, &payment);
         let session = json!({ "amount": 1, "currency": "THB", "payment_method": "CARD" });
         let refused = shop.sdk("select-payment-method", &session);
@@ -86,15 +85,15 @@ fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_agai
         assert_ne!(server.admin("create-checkpoint", &json!({})).status, 200, "nor is a checkpoint taken");
         drop(read_only);
     }
-    told.wait_for_more("a write after it could be written to again", &told.done, || false);
+    acknowledged.wait_for_more("a write after it could be written to again", &acknowledged.done, || false);
     load.end();
     assert!(server.ended().is_none(), "it runs on");
-    told.check(&shop);
+    acknowledged.check(&shop);
     verify(&mut server);
 }
 
 #[test]
-fn a_start_on_a_read_only_file_system_is_refused_by_its_reason_and_nothing_is_lost() {
+fn a_start_on_a_read_only_file_system_is_refused_by_reason() {
     let Some(disk) = Volume::where_possible(256 * MIB) else { return };
     let data = disk.path().join("data");
     let mut server = start().server_in(&data);
@@ -107,8 +106,8 @@ fn a_start_on_a_read_only_file_system_is_refused_by_its_reason_and_nothing_is_lo
             server.kill();
         }
         mount(&["-o", "remount,ro"], &[&disk.path()]).expect("nobody writes");
-        let said = start().try_server_on(&data, None).map(drop).expect_err("it is refused");
-        assert!(said.contains("Read-only file system") || said.contains("read-only"), "{said}");
+        let printed = start().try_server_on(&data, None).map(drop).expect_err("it is refused");
+        assert!(printed.contains("Read-only file system") || printed.contains("read-only"), "{printed}");
         mount(&["-o", "remount,rw"], &[&disk.path()]).expect("it is sound");
         server = start().server_in(&data);
         reads_go_on(&shop.on(&server), &payment);

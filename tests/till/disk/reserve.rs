@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, Start, Volume};
+use crate::harness::{ApiAnswer, Server, Shop, Start, Volume};
 
 use super::MIB;
 use super::filler::Filler;
 use super::load::verify;
 
 #[track_caller]
-fn is_not_done(answer: &Answer) {
+fn is_not_done(answer: &ApiAnswer) {
     assert_eq!((answer.status, answer.code()), (503, "UNAVAILABLE"), "{}", answer.body);
     assert_eq!(answer.details(), json!({ "outcome": "not_done" }));
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
 }
 
-/// Checks that nothing can be changed, and everything be read.
+/// Checks that nothing can be changed, and everything can be read.
 #[track_caller]
 fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str) {
     let before = shop.picture(&[payment, session]);
@@ -30,7 +30,7 @@ fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str
 }
 
 #[test]
-fn while_the_reserve_is_used_up_writes_are_not_done_and_reads_go_on() {
+fn while_the_reserve_is_used_up_writes_fail_and_reads_succeed() {
     let mut server = Server::start();
     let shop = server.shop();
     let (payment, session) = (shop.pay(100), shop.session(100));
@@ -47,7 +47,7 @@ fn while_the_reserve_is_used_up_writes_are_not_done_and_reads_go_on() {
 }
 
 #[test]
-fn a_disk_that_others_fill_refuses_writes_until_there_is_space_again_without_a_restart() {
+fn a_full_disk_refuses_writes_only_until_there_is_space() {
     let Some(disk) = Volume::where_possible(256 * MIB) else { return };
     let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &(64 * MIB).to_string());
     let mut server = start.server_in(&disk.path().join("data"));
@@ -55,7 +55,7 @@ fn a_disk_that_others_fill_refuses_writes_until_there_is_space_again_without_a_r
     let (payment, session) = (shop.pay(100), shop.session(100));
     for round in 0..3 {
         let filler = Filler::leaving(&disk.path(), 32 * MIB);
-        // What was counted as free a moment ago may still be written.
+        // The measurement of the free space may be a moment old, so some writes may still be done.
         let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while shop.call("add-to-metadata-set", &json!({ "key": "a", "value": round })).status == 200 {
             assert!(std::time::Instant::now() < until, "nothing is refused");

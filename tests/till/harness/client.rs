@@ -1,4 +1,4 @@
-//! An HTTP client that answers what came back, whatever it is.
+//! An HTTP client that returns every answer, also refusals and failures.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::Agent;
 
-/// How long a call may take.
+/// The longest time that a call may take.
 const CALL_MAX: Duration = Duration::from_secs(60);
 
 /// A client of one address with its headers. Cheap to clone; clones share connections.
@@ -17,12 +17,12 @@ pub(crate) struct Client {
     headers: Vec<(String, String)>,
 }
 
-/// What came back.
+/// The answer of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
-    /// The HTTP status; 0 when nothing came back.
+pub(crate) struct ApiAnswer {
+    /// The HTTP status; 0 without an answer.
     pub(crate) status: u16,
-    /// The JSON; a string with the text when it is none.
+    /// The JSON; a string with the text of a body that is not JSON.
     pub(crate) body: Value,
     /// The headers, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -34,7 +34,7 @@ impl Client {
         Client::trusting(base, None)
     }
 
-    /// The same, which trusts the certificates in a file, if there is one.
+    /// A client of `base` that trusts the certificates in a file, if one is given.
     pub(crate) fn trusting(base: &str, certificates: Option<&Path>) -> Client {
         let mut agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false);
         if let Some(file) = certificates {
@@ -43,7 +43,7 @@ impl Client {
         Client { agent: agent.build().into(), base: base.to_owned(), headers: Vec::new() }
     }
 
-    /// The same with a header. One of the same name is replaced.
+    /// The same client with a header. One of the same name is replaced.
     #[must_use]
     pub(crate) fn header(mut self, name: &str, value: &str) -> Client {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -51,25 +51,25 @@ impl Client {
         self
     }
 
-    /// The same with a bearer token.
+    /// The same client with a bearer token.
     #[must_use]
     pub(crate) fn bearer(self, token: &str) -> Client {
         self.header("Authorization", &format!("Bearer {token}"))
     }
 
-    /// The same with an Idempotency-Key.
+    /// The same client with an Idempotency-Key.
     #[must_use]
     pub(crate) fn idempotency_key(self, key: &str) -> Client {
         self.header("Idempotency-Key", key)
     }
 
     /// Posts JSON.
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> ApiAnswer {
         self.post_bytes(path, body.to_string().as_bytes())
     }
 
     /// Posts bytes as JSON, unless a header says otherwise.
-    pub(crate) fn post_bytes(&self, path: &str, body: &[u8]) -> Answer {
+    pub(crate) fn post_bytes(&self, path: &str, body: &[u8]) -> ApiAnswer {
         let mut request = self.agent.post(format!("{}{path}", self.base));
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             request = request.header("Content-Type", "application/json");
@@ -77,34 +77,34 @@ impl Client {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        Answer::from_result(request.send(body))
+        ApiAnswer::from_result(request.send(body))
     }
 
     /// Gets a path.
-    pub(crate) fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> ApiAnswer {
         let mut request = self.agent.get(format!("{}{path}", self.base));
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        Answer::from_result(request.call())
+        ApiAnswer::from_result(request.call())
     }
 }
 
-impl Answer {
-    fn from_result(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
+impl ApiAnswer {
+    fn from_result(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> ApiAnswer {
         match result {
             Ok(mut response) => {
                 let text = response.body_mut().read_to_string().unwrap_or_default();
                 let pair = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
                     (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
                 };
-                Answer {
+                ApiAnswer {
                     status: response.status().as_u16(),
                     body: serde_json::from_str(&text).unwrap_or(Value::String(text)),
                     headers: response.headers().iter().map(pair).collect(),
                 }
             }
-            Err(error) => Answer { status: 0, body: Value::String(error.to_string()), headers: Vec::new() },
+            Err(error) => ApiAnswer { status: 0, body: Value::String(error.to_string()), headers: Vec::new() },
         }
     }
 
@@ -136,7 +136,7 @@ impl Answer {
         self.body.get(2).cloned().unwrap_or(Value::Null)
     }
 
-    /// Checks that it is an error that the caller can act on, with this code; returns the details.
+    /// Checks that the answer is a refusal with this code; returns the details.
     #[track_caller]
     pub(crate) fn refused(&self, code: &str) -> Value {
         assert_eq!((self.status, self.code()), (400, code), "{}", self.body);
@@ -144,7 +144,7 @@ impl Answer {
         self.details()
     }
 
-    /// The faults of an INVALID_ARGUMENTS as `type argument`, in order.
+    /// The faults of an `INVALID_ARGUMENTS` as `type argument`, in order.
     #[track_caller]
     pub(crate) fn faults(&self) -> Vec<String> {
         let details = self.refused("INVALID_ARGUMENTS");

@@ -1,18 +1,18 @@
-//! Chance that can be repeated.
+//! Random choices that can be repeated.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A generator of numbers: the same seed, the same numbers. Splitmix64.
+/// A generator that gives the same numbers for the same seed. Splitmix64.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct TestDice(u64);
 
-impl Dice {
-    /// Numbers of a seed.
-    pub(crate) const fn new(seed: u64) -> Dice {
-        Dice(seed)
+impl TestDice {
+    /// The generator of a seed.
+    pub(crate) const fn new(seed: u64) -> TestDice {
+        TestDice(seed)
     }
 
-    /// The seed that a variable names, else another one each time.
+    /// The seed that an environment variable gives, else a random one.
     pub(crate) fn seed(variable: &str) -> u64 {
         let named = std::env::var(variable).ok();
         named.map_or_else(|| RandomState::new().hash_one(0), |text| text.parse().expect("a seed is a number"))
@@ -31,24 +31,24 @@ impl Dice {
         from + self.number() % (to - from)
     }
 
-    /// An index of something of this length.
+    /// An index below this length.
     pub(crate) fn index(&mut self, length: usize) -> usize {
         let length = u64::try_from(length).expect("an index fits");
         usize::try_from(self.between(0, length)).expect("below a length")
     }
 
-    /// Whether something happens that happens so often in a hundred times.
+    /// True in `times` of a hundred cases.
     pub(crate) fn in_hundred(&mut self, times: u64) -> bool {
         self.between(0, 100) < times
     }
 
-    /// One of these.
+    /// A random one of these.
     pub(crate) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.index(of.len())]
     }
 
-    /// Dice of their own, for a thread.
-    pub(crate) fn fork(&mut self) -> Dice {
-        Dice(self.number())
+    /// A further generator, for a thread.
+    pub(crate) fn fork(&mut self) -> TestDice {
+        TestDice(self.number())
     }
 }

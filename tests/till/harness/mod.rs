@@ -1,4 +1,4 @@
-//! Starting servers, making merchants, calling endpoints: so that tests read as what they promise.
+//! Starts servers, creates merchants and calls endpoints, so that a test contains only its subject.
 
 mod client;
 mod dice;
@@ -10,12 +10,12 @@ mod stage;
 mod volume;
 mod wire;
 
-pub(crate) use client::{Answer, Client};
-pub(crate) use dice::Dice;
-pub(crate) use receiver::{Manner, Receiver, dead_url};
+pub(crate) use client::{ApiAnswer, Client};
+pub(crate) use dice::TestDice;
+pub(crate) use receiver::{EventReceiver, Manner, dead_url};
 pub(crate) use secured::{Pair, Secured, connect, host};
 pub(crate) use server::{Server, Start, VAULT_KEY, limited, load_tester, ticks, without_room};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
 pub(crate) use stage::{Backstage, Stage};
 pub(crate) use volume::{Volume, free_bytes};
-pub(crate) use wire::{Received, Wire, chunked, received};
+pub(crate) use wire::{RawAnswer, Wire, chunked, received};

@@ -1,4 +1,4 @@
-//! An endpoint that webhooks are delivered to: it counts what it is sent and answers as it is told.
+//! A receiver of webhooks: it counts the requests, and answers as the test chooses.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,28 +11,28 @@ use serde_json::Value;
 /// The answer of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// It takes everything.
+    /// It accepts everything.
     Healthy,
-    /// It refuses each event when it comes for the first time.
+    /// It refuses the first delivery of each event.
     RefusesFirst,
 }
 
-/// An event as it came, by its id, with how often it did.
+/// Events by id, each with its body and the number of its deliveries.
 type Seen = BTreeMap<String, (Value, usize)>;
 
-/// An endpoint. It listens until the test's process ends.
+/// A receiver. It listens until the test's process ends.
 #[derive(Clone)]
-pub(crate) struct Receiver {
+pub(crate) struct EventReceiver {
     address: SocketAddr,
     manner: Manner,
     seen: Arc<Mutex<Seen>>,
 }
 
-impl Receiver {
-    pub(crate) fn start(manner: Manner) -> Receiver {
+impl EventReceiver {
+    pub(crate) fn start(manner: Manner) -> EventReceiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
-        let receiver = Receiver { address, manner, seen: Arc::default() };
+        let receiver = EventReceiver { address, manner, seen: Arc::default() };
         let serving = receiver.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -47,7 +47,7 @@ impl Receiver {
         format!("http://{}/events", self.address)
     }
 
-    /// The events that it took, by their ids.
+    /// The events that it accepted, by their ids.
     pub(crate) fn taken(&self) -> BTreeMap<String, Value> {
         let least = if self.manner == Manner::RefusesFirst { 2 } else { 1 };
         let seen = self.seen();
@@ -55,7 +55,7 @@ impl Receiver {
         taken.map(|(id, (event, _))| (id.clone(), event.clone())).collect()
     }
 
-    /// The requests that it was sent.
+    /// The number of requests that it got.
     pub(crate) fn requests(&self) -> usize {
         self.seen().values().map(|(_, times)| times).sum()
     }
@@ -75,11 +75,11 @@ impl Receiver {
         let refuses = self.manner == Manner::RefusesFirst && times == 1;
         let status = if refuses { "500 Not Now" } else { "204 Taken" };
         let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        let _gone = stream.write_all(answer.as_bytes());
+        let _disconnected = stream.write_all(answer.as_bytes());
     }
 }
 
-/// The id and the body of a request, unless it breaks off.
+/// The id and the body of a request; None when it breaks off.
 fn read(stream: &TcpStream) -> Option<(String, Value)> {
     let mut reader = BufReader::new(stream);
     let (mut id, mut length) = (String::new(), 0);
@@ -101,7 +101,7 @@ fn read(stream: &TcpStream) -> Option<(String, Value)> {
     Some((id, serde_json::from_slice(&body).ok()?))
 }
 
-/// An address at which nobody listens.
+/// An address that refuses connections.
 pub(crate) fn dead_url() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     format!("http://{}/events", listener.local_addr().expect("it is bound"))

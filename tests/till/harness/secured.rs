@@ -1,4 +1,4 @@
-//! Certificates of a test's own, and connections that trust them.
+//! Certificates for tests, and connections that trust them.
 
 use std::fs;
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::server::Start;
 
-/// How long an answer may take before the test gives up.
+/// The longest time that the test waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection with TLS.
@@ -26,7 +26,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A new pair, for this machine's own names.
+    /// A new pair for the names of this machine.
     pub(crate) fn new() -> Pair {
         let pair = Pair { directory: TempDir::new().expect("a temporary directory can be made") };
         pair.renew();
@@ -48,7 +48,7 @@ impl Pair {
         self.renew_until(2400);
     }
 
-    /// The same; it ends with the February of this year.
+    /// Writes a certificate that expires at the end of February of this year.
     pub(crate) fn renew_until(&self, year: i32) {
         let key = KeyPair::generate().expect("randomness");
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
@@ -64,7 +64,7 @@ impl Pair {
         CertificateDer::from_pem_file(self.certificate()).expect("a certificate")
     }
 
-    /// A start with both listeners behind it.
+    /// The start of a server whose listeners both use the pair.
     pub(crate) fn start(&self) -> Start {
         let (certificate, key) = (self.certificate().display().to_string(), self.key().display().to_string());
         Start::default()
@@ -81,7 +81,7 @@ pub(crate) fn host(base: &str) -> &str {
     base.strip_prefix("https://").expect("it says that it speaks TLS")
 }
 
-/// Connects to a server that proves itself by one of these. The handshake is done with the first bytes.
+/// Connects to a server with one of these certificates. The handshake is done with the first bytes.
 pub(crate) fn connect(
     base: &str,
     trusted: &[CertificateDer<'static>],

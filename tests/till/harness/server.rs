@@ -1,4 +1,4 @@
-//! A running server of its own for a test.
+//! A running server for one test.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::client::{Answer, Client};
+use super::client::{ApiAnswer, Client};
 
-/// The admin token that every test server gets: it opens nothing else.
+/// The admin token of every test server: it opens nothing else.
 pub(super) const ADMIN_TOKEN: &str = "admin-token-of-a-test";
-/// The vault key that every test server gets.
+/// The vault key of every test server.
 pub(crate) const VAULT_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-/// How long a start or a stop may take before the test gives up.
+/// The longest time that the test waits for a start or a stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a server is started.
+/// The environment and the options of a server's start.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Start {
     variables: Vec<(String, String)>,
@@ -39,49 +39,49 @@ impl Start {
         self
     }
 
-    /// Leaves an environment variable out that every test server gets, such as `TILL_VAULT_KEY`.
+    /// Removes an environment variable of every test server, such as `TILL_VAULT_KEY`.
     #[must_use]
     pub(crate) fn without(mut self, variable: &str) -> Start {
         self.removed.push(variable.to_owned());
         self
     }
 
-    /// Has callers of the server trust these certificates, and nothing else.
+    /// Callers of the server trust these certificates, and no others.
     #[must_use]
     pub(crate) fn trusting(mut self, certificates: &Path) -> Start {
         self.trusted = Some(certificates.to_owned());
         self
     }
 
-    /// Keeps everything that the server says on standard error in this file, over restarts.
+    /// Writes the standard error of the server to this file, over restarts.
     #[must_use]
     pub(crate) fn recording(mut self, file: &Path) -> Start {
         self.record = Some(file.to_owned());
         self
     }
 
-    /// Kills a server that takes longer than this to listen; its end names the signal then.
+    /// Kills a server that takes longer than this until it listens; its exit status then names the signal.
     #[must_use]
     pub(crate) fn within(mut self, limit: Duration) -> Start {
         self.limit = Some(limit);
         self
     }
 
-    /// Starts a server behind these words of a shell, such as `umask 000`.
+    /// Starts a server after these commands of a shell, such as `umask 000`.
     #[must_use]
     pub(crate) fn behind(mut self, words: &str) -> Start {
         self.shell = Some(words.to_owned());
         self
     }
 
-    /// The command line, with nothing of the test's own environment that could change the outcome.
+    /// The command line, without the variables of the test's own environment that could change its result.
     pub(crate) fn command(&self, data: &Path) -> Command {
         let mut command = self.command_without_addresses(data);
         command.args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
         command
     }
 
-    /// The same of the load tester and generator.
+    /// The same command line of the load tester and generator.
     pub(crate) fn load_tester(&self, data: &Path) -> Command {
         let mut command = self.program(load_tester(), data);
         command.args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
@@ -124,7 +124,7 @@ impl Start {
         self.try_server_on(data, directory).unwrap_or_else(|error| panic!("the server does not start: {error}"))
     }
 
-    /// Starts a server on `data`, or says what it printed when it refused.
+    /// Starts a server on `data`, or returns the output of a refused start.
     pub(crate) fn try_server_on(&self, data: &Path, directory: Option<Arc<TempDir>>) -> Result<Server, String> {
         let mut command = self.command(data);
         command.arg("serve");
@@ -152,7 +152,7 @@ impl Start {
     }
 }
 
-/// The load tester, which the build of the whole workspace puts beside the server.
+/// The program of the load tester, which the build of the whole workspace puts beside the server.
 pub(crate) fn load_tester() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         let program = Path::new(env!("CARGO_BIN_EXE_till")).with_file_name("till-bench");
@@ -162,12 +162,12 @@ pub(crate) fn load_tester() -> &'static Path {
     &PROGRAM
 }
 
-/// The same command, where no file can be given a byte, as on a full disk.
+/// The same command, which cannot write a byte to any file, as on a full disk.
 pub(crate) fn without_room(command: &Command) -> Command {
     limited(command, "trap '' XFSZ; ulimit -f 0")
 }
 
-/// The same command, behind these words of a shell.
+/// The same command after these commands of a shell.
 pub(crate) fn limited(command: &Command, limits: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("{limits}; exec \"$0\" \"$@\"")).arg(command.get_program()).args(command.get_args());
@@ -180,14 +180,14 @@ pub(crate) fn limited(command: &Command, limits: &str) -> Command {
     shell
 }
 
-/// The sum of two fields of a process's `stat`, one behind the other; fields are counted from behind the program's name.
+/// The sum of two adjacent fields of a process's `stat`; fields are counted from the one after the program's name.
 pub(crate) fn ticks(file: &str, field: usize) -> u64 {
     let stat = std::fs::read_to_string(file).expect("it runs, on Linux");
     let fields = stat.rsplit_once(')').expect("a name in brackets").1.split_whitespace();
     fields.skip(field).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
 }
 
-/// Kills a process of ours after a time, unless what is returned is dropped before.
+/// Kills a process of the test after a time, unless the returned sender is dropped before.
 fn kill_unless_dropped(id: u32, limit: Duration) -> Sender<()> {
     let (watch, dropped) = channel();
     std::thread::spawn(move || {
@@ -199,7 +199,7 @@ fn kill_unless_dropped(id: u32, limit: Duration) -> Sender<()> {
     watch
 }
 
-/// Passes what the server says on to the test's output, and keeps the beginning.
+/// Copies the standard error of the server to the test's output, and keeps the beginning.
 fn collect_errors(child: &mut Child, record: Option<PathBuf>) -> std::thread::JoinHandle<String> {
     let open = |path| File::options().append(true).create(true).open(path).expect("a record can be kept");
     let mut record = record.map(open);
@@ -231,7 +231,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one on a new data directory.
+    /// Starts a server on a new data directory.
     pub(crate) fn start() -> Server {
         Start::default().server()
     }
@@ -251,30 +251,30 @@ impl Server {
         &self.data
     }
 
-    /// Its process's number.
+    /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }
 
-    /// The most memory that it has had resident, in bytes.
+    /// The highest resident memory so far, in bytes.
     pub(crate) fn resident_bytes_max(&self) -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.id())).expect("it runs, on Linux");
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says so");
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1_024
     }
 
-    /// The processor time that it has taken, the system's for it included, in hundredths of a second.
+    /// The processor time so far, with that of the kernel, in hundredths of a second.
     pub(crate) fn processor_ticks(&self) -> u64 {
         ticks(&format!("/proc/{}/stat", self.id()), 11)
     }
 
-    /// Whether it has ended by itself, and how.
+    /// The exit status when it has ended by itself.
     pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
         self.child.as_mut()?.try_wait().expect("a child can be waited for")
     }
 
     /// Calls an operator's endpoint.
-    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> Answer {
+    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> ApiAnswer {
         let path = format!("/admin/{endpoint}");
         self.admin_client().post(&path, body)
     }
@@ -304,7 +304,7 @@ impl Server {
         self.with_addresses(self.start.command_without_addresses(&self.data))
     }
 
-    /// The same of the load tester and generator.
+    /// The command line of the load tester and generator with this server's data and addresses.
     pub(crate) fn load_tester(&self) -> Command {
         self.with_addresses(self.start.program(load_tester(), &self.data))
     }
@@ -323,7 +323,7 @@ impl Server {
         }
     }
 
-    /// Waits until it has ended by itself, and returns whether it did.
+    /// Waits until it has ended by itself; true when it did.
     pub(crate) fn ended_by_itself(&mut self, patience: Duration) -> bool {
         let Some(child) = &mut self.child else { return false };
         let until = Instant::now() + patience;
@@ -336,14 +336,14 @@ impl Server {
         true
     }
 
-    /// The value of a metric without labels. Nothing when there is none of this name.
+    /// The value of a metric without labels. None when there is none of this name.
     pub(crate) fn metric(&self, name: &str) -> Option<f64> {
         let Value::String(metrics) = self.client_of(&self.admin).get("/metrics").body else { return None };
         let value = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok();
         metrics.lines().find_map(value)
     }
 
-    /// Kills it with SIGKILL, as a crash does, and returns once it is gone.
+    /// Kills it with SIGKILL, as a crash does, and returns once it has ended.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("a child can be killed");
@@ -351,7 +351,7 @@ impl Server {
         }
     }
 
-    /// Stops it with SIGTERM and returns whether it ended well.
+    /// Stops it with SIGTERM; true when it ended without an error.
     pub(crate) fn stop(&mut self) -> bool {
         let Some(mut child) = self.child.take() else { return false };
         let id = child.id().to_string();
@@ -372,7 +372,7 @@ impl Server {
         self.try_restart().unwrap_or_else(|error| panic!("the server does not start again: {error}"));
     }
 
-    /// Starts it again on the same data, or says what it printed when it refused.
+    /// Starts it again on the same data, or returns the output of a refused start.
     pub(crate) fn try_restart(&mut self) -> Result<(), String> {
         self.kill();
         let (data, directory) = (self.data.clone(), self.directory.clone());
@@ -380,12 +380,12 @@ impl Server {
         Ok(())
     }
 
-    /// Makes a merchant with an installation, a key and an open balance.
+    /// Creates a merchant with an installation, a key and an open balance.
     pub(crate) fn shop(&self) -> super::Shop {
         self.shop_with(json!({ "name": "Shop", "currency": "THB" }))
     }
 
-    /// The same, of a merchant created by this body.
+    /// Creates such a merchant with this body.
     pub(crate) fn shop_with(&self, merchant: Value) -> super::Shop {
         super::Shop::create(&self.admin_client(), self.client(), &merchant)
     }

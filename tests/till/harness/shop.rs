@@ -1,19 +1,19 @@
-//! A merchant with everything it needs to be paid.
+//! A merchant with everything that it needs for payments.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::client::{Answer, Client};
+use super::client::{ApiAnswer, Client};
 use super::server::Server;
 
 /// The card that always succeeds.
 pub(crate) const CARD: &str = "4242424242424242";
 
-/// How long a payment may stay pending before the test gives up.
+/// The longest time that the test waits for the end of a pending payment.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An amount in the currency of the tests, as arguments.
+/// An amount in the currency of the tests, as an argument.
 pub(crate) fn thb(minor: u64) -> Value {
     json!({ "amount": minor.to_string(), "currency": "THB" })
 }
@@ -57,7 +57,7 @@ impl Shop {
         Shop { key_id: key["key_id"].as_str().expect("a uid").to_owned(), ..shop }
     }
 
-    /// The same merchant on a server that was started anew.
+    /// The same merchant on a restarted server.
     #[must_use]
     pub(crate) fn on(&self, server: &Server) -> Shop {
         Shop { client: server.client(), ..self.clone() }
@@ -69,12 +69,12 @@ impl Shop {
     }
 
     /// Calls one of the merchants' endpoints with its key.
-    pub(crate) fn call(&self, endpoint: &str, body: &Value) -> Answer {
+    pub(crate) fn call(&self, endpoint: &str, body: &Value) -> ApiAnswer {
         self.client().post(&format!("/merchants/{endpoint}"), body)
     }
 
     /// Calls an SDK endpoint for its installation.
-    pub(crate) fn sdk(&self, endpoint: &str, body: &Value) -> Answer {
+    pub(crate) fn sdk(&self, endpoint: &str, body: &Value) -> ApiAnswer {
         self.client.post(&format!("/sdk/{endpoint}"), &self.named(body))
     }
 
@@ -103,7 +103,7 @@ impl Shop {
         self.session_with(minor, &json!({ "token": token }))
     }
 
-    /// A card session of what `more` says.
+    /// A card session with the members of `more`.
     pub(crate) fn session_with(&self, minor: u64, more: &Value) -> String {
         let body = merged(&merged(&thb(minor), &json!({ "payment_method": "CARD" })), more);
         self.sdk("select-payment-method", &body).id()
@@ -127,7 +127,7 @@ impl Shop {
     }
 
     /// Initiates with these arguments on top of the required ones.
-    pub(crate) fn initiate(&self, session: &str, minor: u64, more: &Value) -> Answer {
+    pub(crate) fn initiate(&self, session: &str, minor: u64, more: &Value) -> ApiAnswer {
         self.call("initiate-payment-flow", &merged(&self.initiation(session, minor), more))
     }
 
@@ -138,8 +138,8 @@ impl Shop {
         payment
     }
 
-    /// A payment of the card that succeeds once it is not pending any more, with these arguments on top of
-    /// the required ones.
+    /// A payment of the card that succeeds, once it is not pending any more, with these arguments on top of the
+    /// required ones.
     pub(crate) fn pay_with(&self, minor: u64, more: &Value) -> Value {
         let payment = self.initiate(&self.session(minor), minor, more).id();
         self.settled(&payment)
@@ -186,7 +186,7 @@ impl Shop {
         self.call("get-balance", &json!({})).ok()
     }
 
-    /// All that the merchant can see of itself and of these payments, sessions and customers: to be compared.
+    /// Everything that the merchant can read of itself and of these payments, sessions and customers, for comparisons.
     pub(crate) fn picture(&self, ids: &[&str]) -> Vec<Value> {
         let mut seen = vec![self.balance()];
         seen.extend(self.all("balance-history"));
@@ -217,7 +217,7 @@ impl Shop {
         self.all_of(endpoint, &json!({}))
     }
 
-    /// The same of those that pass these filters.
+    /// All entries of a list that pass these filters.
     pub(crate) fn all_of(&self, endpoint: &str, filters: &Value) -> Vec<Value> {
         let mut entries = Vec::new();
         let mut body = merged(&json!({ "per_page": 100 }), filters);
@@ -232,7 +232,7 @@ impl Shop {
     }
 }
 
-/// A well-formed id of the same kind and moment that belongs to nothing.
+/// A well-formed id of the same kind and time that belongs to no object.
 pub(crate) fn id_of_nothing(id: &str) -> String {
     let alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
     let (head, tail) = id.split_at(id.len() - 5);

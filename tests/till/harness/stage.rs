@@ -1,5 +1,5 @@
-//! A server in the test's own process: the same endpoints over HTTP, on a store in memory, with a clock that stands
-//! still until the test moves it, and rows that nothing creates yet.
+//! A server in the test's own process: the same endpoints over HTTP, on a store in memory, with a clock that only the
+//! test moves, and rows that no command creates yet.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -46,10 +46,10 @@ use super::client::Client;
 use super::server::ADMIN_TOKEN;
 use super::shop::Shop;
 
-/// How long a stop, or anything in the background, may take before the test gives up.
+/// The longest time that the test waits for a stop, or for anything in the background.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A clock that stands still until the test moves it, forward or back.
+/// A clock that only the test moves, forward or back.
 #[derive(Debug, Default)]
 struct StandingClock {
     now_ms: AtomicU64,
@@ -58,7 +58,7 @@ struct StandingClock {
 
 impl Clock for StandingClock {
     fn now(&self) -> Millis {
-        // Timers and sweepers look at it all the time, on threads of their own.
+        // Background threads read the clock all the time; only a call panics.
         if std::thread::current().name() != Some("till-background") {
             let left = self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
             assert!(left.is_err(), "the clock panics on purpose");
@@ -78,7 +78,7 @@ pub(crate) struct Stage {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the server's thread says once it listens.
+/// The addresses and handles that the server's thread sends once it listens.
 type Listening = (SocketAddr, SocketAddr, Vec<ServerHandle>);
 
 fn millis(instant: &str) -> u64 {
@@ -87,7 +87,7 @@ fn millis(instant: &str) -> u64 {
 }
 
 impl Stage {
-    /// Starts one at an instant such as `2025-04-01T00:00:00Z`.
+    /// Starts a server at an instant such as `2025-04-01T00:00:00Z`.
     pub(crate) fn at(instant: &str) -> Stage {
         let (store, keyring, clock) = dependencies();
         clock.now_ms.store(millis(instant), Ordering::SeqCst);
@@ -104,27 +104,27 @@ impl Stage {
         self.clock.now_ms.store(millis(instant), Ordering::SeqCst);
     }
 
-    /// Lets time pass.
+    /// Moves the clock forward.
     pub(crate) fn pass_seconds(&self, seconds: u64) {
         self.pass_millis(seconds * 1_000);
     }
 
-    /// Lets time pass.
+    /// Moves the clock forward.
     pub(crate) fn pass_millis(&self, millis: u64) {
         self.clock.now_ms.fetch_add(millis, Ordering::SeqCst);
     }
 
-    /// What the clock says, in seconds.
+    /// The time of the clock, in seconds.
     pub(crate) fn now(&self) -> u64 {
         self.clock.now_ms.load(Ordering::SeqCst) / 1_000
     }
 
-    /// The next call that asks for the time fails in a way that nobody expected.
+    /// The next call that reads the time panics.
     pub(crate) fn panic_next(&self) {
         self.clock.panics.store(1, Ordering::SeqCst);
     }
 
-    /// What everything is kept in, to be told to fail.
+    /// The store, whose writes a test can make fail.
     pub(crate) fn store(&self) -> &MemoryStore {
         &self.store
     }
@@ -140,21 +140,21 @@ impl Stage {
     }
 
     /// Calls an operator's endpoint.
-    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> super::Answer {
+    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> super::ApiAnswer {
         self.admin_client().post(&format!("/admin/{endpoint}"), body)
     }
 
-    /// Makes a merchant with an installation, a key and an open balance.
+    /// Creates a merchant with an installation, a key and an open balance.
     pub(crate) fn shop(&self) -> Shop {
         self.shop_with(json!({ "name": "Shop", "currency": "THB" }))
     }
 
-    /// The same, of a merchant created by this body.
+    /// Creates such a merchant with this body.
     pub(crate) fn shop_with(&self, merchant: Value) -> Shop {
         Shop::create(&self.admin_client(), self.client(), &merchant)
     }
 
-    /// Waits until something comes about.
+    /// Waits until a condition holds.
     #[track_caller]
     pub(crate) fn eventually(&self, what: &str, is_so: impl Fn() -> bool) {
         let until = Instant::now() + PATIENCE;
@@ -164,7 +164,7 @@ impl Stage {
         }
     }
 
-    /// Writes the rows that events stand for, without a record of them: what no command causes yet.
+    /// Writes the rows of events without a record of them: events that no command causes yet.
     pub(crate) fn write_events(&self, shop: &Shop, events: Vec<Event>) {
         let last_id = IdPosition::default();
         let mutation = Mutation { at: Millis(0), caller: Caller::System, last_id, answer: None, events };
@@ -221,7 +221,7 @@ impl Backstage {
         self.dispatcher.handle(&request, payload, &entrance).await
     }
 
-    /// What everything is kept in, to be told to wait.
+    /// The store, whose writes a test can hold back.
     pub(crate) fn store(&self) -> &MemoryStore {
         &self.store
     }
@@ -234,12 +234,12 @@ impl Backstage {
 
 impl Drop for Backstage {
     fn drop(&mut self) {
-        // A test that failed while it held them must not keep the engine from stopping.
+        // A test that failed while it held writes back must not keep the engine from stopping.
         self.store.resume_appends();
     }
 }
 
-/// A store without anything, new keys, and a clock.
+/// An empty store, new keys, and a clock.
 fn dependencies() -> (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>) {
     let root = RootKey::from_hex(&"5c".repeat(32)).expect("64 hexadecimal characters");
     let keyring = Arc::new(Keyring::create(&root).expect("randomness").0);
@@ -251,7 +251,7 @@ fn admin_dispatcher(service: &Shared) -> Dispatcher<Operator> {
     Dispatcher::builder(&[Package::Admin], token).functions(admin::functions(service)).build()
 }
 
-/// Serves until the handles say stop.
+/// Serves until the handles stop the servers.
 fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening: &Sender<Listening>) {
     let data = TempDir::new().expect("a temporary directory can be made");
     let system = actix_web::rt::System::new();
@@ -280,7 +280,8 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
         public.and(admin).expect("it served");
         service
     });
-    // Outside of the system's future, since it waits for threads to end; inside its life, since these are its own.
+    // The stop waits for threads of the actix system to end, so it is outside of the system's future but within its
+    // life.
     service.engine.stop(PATIENCE);
 }
 

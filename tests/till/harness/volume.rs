@@ -1,4 +1,4 @@
-//! A small file system of a test's own: it can fill up, break off and lose power. An ext4 in a file, mounted through a
+//! A small file system for a test, which can fill up, shut down and lose power: an ext4 in a file, mounted through a
 //! loop device, which needs root, loop devices and `mkfs.ext4`.
 
 use std::fs::File;
@@ -12,11 +12,11 @@ use tempfile::TempDir;
 const SHUT_DOWN: &str = "sysopen(my $root, $ARGV[0], 0) or die qq($!); my $flags = pack('L', $ARGV[1]); \
                          ioctl($root, 0x8004587D, $flags) or die qq($!)";
 
-/// `EXT4_GOING_FLAGS_DEFAULT`: what is under way is finished first.
+/// `EXT4_GOING_FLAGS_DEFAULT`: writes that are under way are finished first.
 const FINISH_FIRST: &str = "0";
 
-/// `EXT4_GOING_FLAGS_NOLOGFLUSH`: at once. A sync that is under way at this moment may be told as done and yet be lost,
-/// as no power cut has it: of 300 times that a program which only writes and syncs was stopped so, 34 lost the last one.
+/// `EXT4_GOING_FLAGS_NOLOGFLUSH`: at once. A sync that is under way at this moment may succeed and yet be lost, which
+/// no power cut does: a program that only writes and syncs lost its last sync in 34 of 300 such shutdowns.
 const AT_ONCE: &str = "2";
 
 /// A mounted volume. Dropping it unmounts and removes it.
@@ -26,10 +26,10 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    /// Makes and mounts one of so many bytes, none of them kept for root.
+    /// Makes and mounts a volume of `bytes` bytes, none of them reserved for root.
     ///
     /// # Errors
-    /// What this machine does not allow.
+    /// The operation that this machine does not allow.
     pub(crate) fn new(bytes: u64) -> Result<Volume, String> {
         let directory = TempDir::new().map_err(|error| error.to_string())?;
         let mut volume = Volume { directory, is_mounted: false };
@@ -41,13 +41,13 @@ impl Volume {
         Ok(volume)
     }
 
-    /// The same; None, with a line that says why, where that is not possible.
+    /// A new volume; None, with a line that gives the reason, where that is not possible.
     pub(crate) fn where_possible(bytes: u64) -> Option<Volume> {
         let made = Volume::new(bytes);
         made.inspect_err(|reason| println!("skipped: this machine makes no volume: {reason}")).ok()
     }
 
-    /// Where it is mounted.
+    /// The path of the mount.
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().join("volume")
     }
@@ -56,10 +56,10 @@ impl Volume {
         self.directory.path().join("image")
     }
 
-    /// Mounts it. When it finds an error of its own, it is read-only from then on.
+    /// Mounts the volume. When the file system finds an error in itself, it becomes read-only.
     ///
     /// # Errors
-    /// What the system says.
+    /// The message of the system.
     pub(crate) fn mount(&mut self) -> Result<(), String> {
         let options = ["-o", "loop,errors=remount-ro"];
         run(Command::new("mount").args(options).arg(self.image()).arg(self.path()))?;
@@ -67,13 +67,13 @@ impl Volume {
         Ok(())
     }
 
-    /// Unmounts it. Nothing may have a file on it open.
+    /// Unmounts the volume. No file on it may be open.
     fn unmount(&mut self) {
         run(Command::new("umount").arg(self.path())).expect("nothing holds it");
         self.is_mounted = false;
     }
 
-    /// Cuts the power: what was not synced is gone. Nothing may be syncing at this moment.
+    /// Cuts the power: everything that was not synced is lost. No sync may be under way at this moment.
     pub(crate) fn cut_power(&self) {
         self.shut_down(AT_ONCE).expect("the power can be cut");
     }
@@ -82,21 +82,21 @@ impl Volume {
         run(Command::new("perl").args(["-e", SHUT_DOWN]).arg(self.path()).arg(flags))
     }
 
-    /// Mounts what is left of it after a cut. Nothing may have a file on it open.
+    /// Mounts the volume again after a cut. No file on it may be open.
     pub(crate) fn mount_again(&mut self) {
         self.unmount();
         self.mount().expect("what a cut leaves can be mounted");
     }
 
-    /// Has every write and every sync from now on fail; None where the system cannot.
+    /// Makes every write and every sync fail from now on; None where the system cannot.
     pub(crate) fn break_off(&self) -> Option<()> {
         self.shut_down(FINISH_FIRST).ok().map(|_| ())
     }
 
-    /// Unmounts it and repairs what breaking off left. Nothing may have a file on it open.
+    /// Unmounts the volume and repairs it after a shutdown. No file on it may be open.
     pub(crate) fn unmount_and_repair(&mut self) {
         self.unmount();
-        // 1: errors were corrected.
+        // Exit code 1 means that errors were corrected.
         let status = Command::new("e2fsck").args(["-f", "-y"]).arg(self.image()).output().expect("it is there").status;
         assert!(matches!(status.code(), Some(0 | 1)), "{status}");
     }
@@ -104,7 +104,7 @@ impl Volume {
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        // Also while somebody still has a file on it open: a test that failed may leave a server.
+        // The unmount is lazy, because a test that failed may leave a server with open files on the volume.
         if self.is_mounted
             && let Err(error) = run(Command::new("umount").arg("--lazy").arg(self.path()))
         {

@@ -1,4 +1,4 @@
-//! Requests byte by byte, for what a polite client would never send.
+//! Requests byte by byte, which an HTTP client library would not send.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::net::TcpSocket;
 
-use super::client::Answer;
+use super::client::ApiAnswer;
 
-/// How long the server may be silent.
+/// The longest time that the server may be silent.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
 
 /// Sends requests to one address, each on a connection of its own.
@@ -19,10 +19,10 @@ pub(crate) struct Wire {
     source: Option<Ipv4Addr>,
 }
 
-/// What came back, as it was sent.
+/// An answer with its bytes as they were sent.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Received {
-    /// The HTTP status; 0 when nothing came back.
+pub(crate) struct RawAnswer {
+    /// The HTTP status; 0 without an answer.
     pub(crate) status: u16,
     /// The headers, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -31,43 +31,43 @@ pub(crate) struct Received {
 }
 
 impl Wire {
-    /// Sends to the server at `base`, such as `http://127.0.0.1:8080`.
+    /// A sender to the server at `base`, such as `http://127.0.0.1:8080`.
     pub(crate) fn new(base: &str) -> Wire {
         let address = base.split_once("://").map_or(base, |(_, address)| address).to_owned();
         Wire { address, source: None }
     }
 
-    /// The same from another address of this machine, 127.0.0.`last`.
+    /// A sender from another address of this machine, 127.0.0.`last`.
     pub(crate) fn from(&self, last: u8) -> Wire {
         Wire { source: Some(Ipv4Addr::new(127, 0, 0, last)), ..self.clone() }
     }
 
-    /// Sends a request and reads the JSON that comes back.
-    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    /// Sends a request and reads the JSON of the answer.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> ApiAnswer {
         self.receive(method, path, headers, body).answer()
     }
 
-    /// Sends a request and reads what comes back.
-    pub(crate) fn receive(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Received {
+    /// Sends a request and reads the answer.
+    pub(crate) fn receive(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> RawAnswer {
         self.exchange(&request(method, path, headers, body))
     }
 
     /// Sends these bytes and reads the answer.
-    pub(crate) fn exchange(&self, bytes: &[u8]) -> Received {
+    pub(crate) fn exchange(&self, bytes: &[u8]) -> RawAnswer {
         let mut stream = self.connect();
-        let _ = stream.write_all(bytes); // A server that has answered already need not read the rest.
+        let _ = stream.write_all(bytes); // A server that has answered may not read the rest.
         received(&mut stream)
     }
 
-    /// Sends these bytes, says that there are no more, and reads the answer.
-    pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> Received {
+    /// Sends these bytes, closes the sending side, and reads the answer.
+    pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> RawAnswer {
         let mut stream = self.connect();
-        let _ = stream.write_all(bytes); // As above.
+        let _ = stream.write_all(bytes); // A server that has answered may not read the rest.
         let _ = stream.shutdown(Shutdown::Write);
         received(&mut stream)
     }
 
-    /// A connection to go on with by hand.
+    /// A connection for a test that reads and writes by itself.
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = match self.source {
             Some(source) => connected_from(source, &self.address),
@@ -92,18 +92,18 @@ fn connected_from(source: Ipv4Addr, address: &str) -> TcpStream {
 }
 
 /// Reads what the server sends, until it is a whole answer or the connection is closed.
-pub(crate) fn received(stream: &mut TcpStream) -> Received {
+pub(crate) fn received(stream: &mut TcpStream) -> RawAnswer {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
-    while !Received::parse(&bytes).is_whole() {
+    while !RawAnswer::parse(&bytes).is_whole() {
         let Ok(count @ 1..) = stream.read(&mut buffer) else { break };
         bytes.extend_from_slice(&buffer[..count]);
     }
     let _ = stream.shutdown(Shutdown::Both);
-    Received::parse(&bytes)
+    RawAnswer::parse(&bytes)
 }
 
-/// A request's bytes. The length is named unless a header of the caller's says how the body ends.
+/// The bytes of a request. They have a `Content-Length` unless a header of the caller determines the end of the body.
 fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -121,7 +121,7 @@ fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> V
     [text.as_bytes(), body].concat()
 }
 
-/// A body in chunks, without its length said beforehand.
+/// A body in chunks, without its length beforehand.
 pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for chunk in body.chunks(60_000) {
@@ -133,19 +133,19 @@ pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-impl Received {
-    /// What these bytes are.
-    pub(crate) fn parse(bytes: &[u8]) -> Received {
-        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return Received::default() };
+impl RawAnswer {
+    /// Parses the bytes of an answer.
+    pub(crate) fn parse(bytes: &[u8]) -> RawAnswer {
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return RawAnswer::default() };
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let mut lines = head.split("\r\n");
         let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
         let header =
             |line: &str| line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
-        Received { status, headers: lines.filter_map(header).collect(), body: bytes[end + 4..].to_vec() }
+        RawAnswer { status, headers: lines.filter_map(header).collect(), body: bytes[end + 4..].to_vec() }
     }
 
-    /// Whether all of the body that the head announces is there.
+    /// True when the whole body that the head announces is there.
     pub(crate) fn is_whole(&self) -> bool {
         let announced = self.header("content-length").and_then(|length| length.parse().ok());
         announced.is_some_and(|length: usize| self.body.len() >= length)
@@ -156,10 +156,10 @@ impl Received {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same with its body as JSON; a string with the text when it is none.
-    pub(crate) fn answer(self) -> Answer {
+    /// The answer with its body as JSON; a string with the text of a body that is not JSON.
+    pub(crate) fn answer(self) -> ApiAnswer {
         let text = String::from_utf8_lossy(&self.body).into_owned();
         let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        Answer { status: self.status, body, headers: self.headers }
+        ApiAnswer { status: self.status, body, headers: self.headers }
     }
 }

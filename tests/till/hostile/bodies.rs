@@ -1,4 +1,4 @@
-//! Hostile bodies: sound ones with something wrong in them, random ones, and damaged bytes.
+//! Hostile bodies: valid ones with a fault in them, random ones, and damaged bytes.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::nasties::nasties;
 
 /// An endpoint as its package document describes it.
 #[derive(Debug, Clone)]
-pub(super) struct Endpoint {
+pub(super) struct DescribedEndpoint {
     package: String,
     name: String,
     arguments: Vec<Argument>,
@@ -27,7 +27,7 @@ struct Argument {
     nasty: Vec<String>,
 }
 
-/// A call. Words such as `@session@` in its body stand for something that the server has.
+/// A call. Placeholders such as `@session@` in its body stand for objects of the server.
 #[derive(Clone)]
 pub(super) struct Case {
     pub(super) package: String,
@@ -45,18 +45,18 @@ impl fmt::Debug for Case {
 
 impl Case {
     /// A call without a name.
-    pub(super) fn plain(endpoint: &Endpoint, body: Vec<u8>) -> Case {
+    pub(super) fn plain(endpoint: &DescribedEndpoint, body: Vec<u8>) -> Case {
         Case { package: endpoint.package.clone(), endpoint: endpoint.name.clone(), body, idempotency_key: None }
     }
 }
 
-impl Endpoint {
-    pub(super) fn from_document(package: &str, endpoint: &Value) -> Endpoint {
+impl DescribedEndpoint {
+    pub(super) fn from_document(package: &str, endpoint: &Value) -> DescribedEndpoint {
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
         let name = text(&endpoint["name"]);
         let argument = |argument: &Value| Argument {
             name: text(&argument["name"]),
-            // They take one of several, of which none must be given by itself.
+            // These endpoints need one of several arguments, each of which is optional.
             required: argument["required"] == true
                 || (name == "redeliver-webhook" && argument["name"] == "since")
                 || (name == "add-contact" && argument["name"] == "contact_name"),
@@ -64,7 +64,7 @@ impl Endpoint {
             nasty: nasties(&text(&argument["name"])),
         };
         let arguments = endpoint["arguments"].as_array().expect("a list of arguments").iter().map(argument).collect();
-        Endpoint { package: package.to_owned(), name, arguments }
+        DescribedEndpoint { package: package.to_owned(), name, arguments }
     }
 
     /// Its name with that of its interface.
@@ -72,12 +72,12 @@ impl Endpoint {
         format!("{}/{}", self.package, self.name)
     }
 
-    /// A call with the first sound value of each required argument: one that must be accepted.
+    /// A call with the first valid value of each required argument, which must be accepted.
     pub(super) fn sound(&self) -> Case {
         Case::plain(self, object(self.required()))
     }
 
-    /// Calls that are sound but for one argument, which has each value that is nasty for its name.
+    /// Calls that are valid except for one argument, which has each of the difficult values for its name.
     pub(super) fn nasty(&self) -> Vec<Case> {
         let cases = self.arguments.iter().flat_map(|argument| {
             argument.nasty.iter().map(|value| {
@@ -190,7 +190,7 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "time_zone" => &["Asia/Bangkok"],
         "acquirer" => &["sandbox"],
         "expires_at" => return vec!["4102444800".to_owned()],
-        // What ends while the cases run is committed by nobody's call.
+        // A record that expires while the cases run would be a commit without a call.
         "ttl" => return vec!["63072000".to_owned()],
         "per_page" | "settlement_delay_seconds" | "fee_basis_points" | "fee_fixed" => return vec!["7".to_owned()],
         "name" | "customer_name" | "contact_name" => &["Ada"],
@@ -210,7 +210,7 @@ fn sound_by_type(argument: &Value) -> Vec<String> {
     }
 }
 
-/// Bodies that are nobody's.
+/// Bodies that no endpoint accepts.
 pub(super) fn never_acceptable() -> Vec<Vec<u8>> {
     let deep = |levels: usize| format!("{{\"x\":{}{}}}", "[".repeat(levels), "]".repeat(levels)).into_bytes();
     let mut bodies: Vec<Vec<u8>> =
@@ -229,7 +229,7 @@ pub(super) fn never_acceptable() -> Vec<Vec<u8>> {
     bodies
 }
 
-/// Values that have broken somebody's server before, as JSON text.
+/// Values that have broken other servers before, as JSON text.
 const EXTREMES: [&str; 72] = [
     "null",
     "true",
@@ -349,7 +349,7 @@ fn random_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What is done to a body's bytes last.
+/// The last change of a body's bytes.
 #[derive(Debug, Clone)]
 enum Damage {
     None,
@@ -391,14 +391,14 @@ fn seldom_damage() -> impl Strategy<Value = Damage> {
     prop_oneof![9 => Just(Damage::None), 1 => damage()]
 }
 
-/// The body of members whose values are JSON text already.
+/// A body of members whose values are JSON text already.
 fn object(members: Vec<(String, String)>) -> Vec<u8> {
     let member = |(name, value): (String, String)| format!("{}:{value}", Value::from(name));
     format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(",")).into_bytes()
 }
 
-/// A sound body of an endpoint in which up to three arguments are hostile.
-fn nearly_sound(endpoint: &Endpoint) -> BoxedStrategy<Vec<u8>> {
+/// A valid body of an endpoint in which up to three arguments are hostile.
+fn nearly_sound(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
     let arguments = endpoint.arguments.clone();
     let choices = vec((any::<Index>(), any::<bool>(), any::<bool>()), arguments.len());
     let wrong = vec((any::<Index>(), hostile(), prop::option::of(any::<Index>())), 1..=3);
@@ -428,13 +428,13 @@ fn nearly_sound(endpoint: &Endpoint) -> BoxedStrategy<Vec<u8>> {
         .boxed()
 }
 
-/// A hostile value, but no time to live that ends while the cases run: that would be a change by nobody's call.
+/// A hostile value, but no time to live that ends while the cases run, because that would be a change without a call.
 fn lasting(argument: &str, value: String) -> String {
     let ends_soon = value.parse::<f64>().is_ok_and(|seconds| (0.5..86_400.0).contains(&seconds));
     if argument == "ttl" && ends_soon { "0".to_owned() } else { value }
 }
 
-fn body(endpoint: &Endpoint) -> BoxedStrategy<Vec<u8>> {
+fn body(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
     let names: Vec<String> =
         endpoint.arguments.iter().map(|argument| argument.name.clone()).chain(["x".to_owned()]).collect();
     prop_oneof![
@@ -447,13 +447,13 @@ fn body(endpoint: &Endpoint) -> BoxedStrategy<Vec<u8>> {
     .boxed()
 }
 
-fn case(endpoints: &[Endpoint]) -> BoxedStrategy<Case> {
+fn case(endpoints: &[DescribedEndpoint]) -> BoxedStrategy<Case> {
     let endpoints = endpoints.to_vec();
     let bodies: Vec<(u32, BoxedStrategy<Case>)> = endpoints
         .into_iter()
         .map(|endpoint| {
             let key = prop_oneof![9 => Just(None), 1 => select(vec!["h1", "h2"]).prop_map(|key| Some(key.to_owned()))];
-            // Those that decide most are asked most.
+            // Endpoints with many rules are called most.
             let weight = if endpoint.arguments.len() > 10 { 5 } else { 1 };
             let cases = (body(&endpoint), seldom_damage(), key).prop_map(move |(body, damage, idempotency_key)| Case {
                 idempotency_key,
@@ -466,11 +466,11 @@ fn case(endpoints: &[Endpoint]) -> BoxedStrategy<Case> {
 }
 
 /// Batches of calls to any endpoint.
-pub(super) fn batches(endpoints: &[Endpoint], size: usize) -> impl Strategy<Value = Vec<Case>> {
+pub(super) fn batches(endpoints: &[DescribedEndpoint], size: usize) -> impl Strategy<Value = Vec<Case>> {
     vec(case(endpoints), size)
 }
 
-/// A sound request with up to four things done to its bytes.
+/// A valid request with up to four changes of its bytes.
 pub(super) fn raw_requests(request: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
     vec(damage(), 1..=4)
         .prop_map(move |damages| damages.iter().fold(request.clone(), |bytes, damage| damage.apply(bytes)))

@@ -1,19 +1,19 @@
-//! Makes hostile calls and judges what comes of them.
+//! Makes hostile calls and checks their results.
 
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use serde_json::json;
 
 use super::bodies::{Case, batches, never_acceptable, raw_requests};
-use super::world::World;
-use crate::harness::{Answer, Wire};
+use super::world::AttackedServer;
+use crate::harness::{ApiAnswer, Wire};
 
 /// Cases in the suite.
 const CASES: u32 = 2_000;
-/// Calls between two looks at everything.
+/// Calls between two checks of everything.
 const BATCH: u32 = 20;
 /// Requests that are damaged byte by byte.
 const RAW_CASES: u32 = 300;
-/// Bytes of a refusal, at most: hostile input must not be answered with more than it deserves.
+/// The most bytes of a refusal: a hostile call must not cause a long answer.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 
 fn number_of(variable: &str) -> Option<u64> {
@@ -38,8 +38,8 @@ fn report<T: std::fmt::Debug>(outcome: Result<(), TestError<T>>) {
     }
 }
 
-/// What an answer to a hostile call may be. Tells whether the call was accepted.
-fn judge(case: &Case, answer: &Answer) -> Result<bool, TestCaseError> {
+/// Checks the answer to a hostile call. True when the call was accepted.
+fn judge(case: &Case, answer: &ApiAnswer) -> Result<bool, TestCaseError> {
     if answer.status == 200 {
         return Ok(true);
     }
@@ -55,8 +55,8 @@ fn judge(case: &Case, answer: &Answer) -> Result<bool, TestCaseError> {
     Ok(false)
 }
 
-/// Makes the calls of a batch. A refused one commits nothing, and if all were refused, all looks as before.
-fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
+/// Makes the calls of a batch. A refused call commits nothing, and if all were refused, everything is as before.
+fn play(world: &mut AttackedServer, batch: &[Case]) -> Result<(), TestCaseError> {
     world.refresh();
     let mut before = world.picture();
     let mut commits = world.commits();
@@ -69,8 +69,8 @@ fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
             before = world.picture();
         } else if world.commits() != commits {
             commits = world.settle();
-            // What is left of a record is removed in the background, and the acquirer answers some calls late: whose commit it
-            // was, the call repeated tells.
+            // Remains of a record are removed in the background, and the acquirer answers some calls late: a
+            // repetition of the call shows whether the commit was its own.
             let again = world.call(case);
             if judge(case, &again)? != accepted || world.commits() != commits {
                 return Err(TestCaseError::fail(format!("a call that changes nothing was committed: {case:?}")));
@@ -82,8 +82,8 @@ fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn a_hostile_body_is_never_a_500_and_a_refused_one_changes_nothing() {
-    let mut world = World::start();
+fn a_hostile_body_is_never_a_500_and_a_refusal_changes_nothing() {
+    let mut world = AttackedServer::start();
     let cases =
         number_of("TILL_HOSTILE_CASES").map_or(CASES, |cases| u32::try_from(cases).expect("it is a sane number"));
     let endpoints = world.endpoints.clone();
@@ -96,8 +96,8 @@ fn a_hostile_body_is_never_a_500_and_a_refused_one_changes_nothing() {
 }
 
 #[test]
-fn every_endpoint_refuses_what_is_no_body_of_its() {
-    let mut world = World::start();
+fn every_endpoint_refuses_bodies_of_other_forms() {
+    let mut world = AttackedServer::start();
     let before = world.picture();
     let commits = world.commits();
     for endpoint in world.endpoints.clone() {
@@ -114,14 +114,14 @@ fn every_endpoint_refuses_what_is_no_body_of_its() {
 }
 
 #[test]
-fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
-    let mut world = World::start();
+fn every_listed_endpoint_accepts_a_valid_call() {
+    let mut world = AttackedServer::start();
     for endpoint in world.endpoints.clone() {
         world.refresh();
         let case = endpoint.sound();
         let answer = world.call(&case);
         world.count(&case, &answer);
-        // A month must be over first, which takes a clock that can be set: `clock::statements` has them succeed.
+        // A statement needs a month that has ended, and so a clock that can be set: `clock::statements` calls these.
         let is_about_a_statement = matches!(case.endpoint.as_str(), "find-statement" | "retrieve-statement-document");
         let expected = if is_about_a_statement { (400, "NOT_FOUND") } else { (200, "OK") };
         let code = if answer.status == 200 { "OK" } else { answer.code() };
@@ -131,8 +131,8 @@ fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
 }
 
 #[test]
-fn what_is_nasty_for_an_argument_is_accepted_or_refused_and_refused_without_a_trace() {
-    let mut world = World::start();
+fn difficult_values_are_accepted_or_refused_without_a_trace() {
+    let mut world = AttackedServer::start();
     for endpoint in world.endpoints.clone() {
         play(&mut world, &endpoint.nasty()).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -141,7 +141,7 @@ fn what_is_nasty_for_an_argument_is_accepted_or_refused_and_refused_without_a_tr
 
 #[test]
 fn damaged_requests_are_refused_or_dropped_and_change_nothing() {
-    let mut world = World::start();
+    let mut world = AttackedServer::start();
     let before = world.picture();
     let wire = Wire::new(world.server.public());
     let request = world.request_of_nothing();

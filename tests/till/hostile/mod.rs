@@ -1,6 +1,6 @@
-//! Hostile callers: whatever a body holds, there is an answer, it is no 500, and a refused call changes nothing.
+//! Hostile callers: every body gets an answer, which is not a 500, and a refused call changes nothing.
 //!
-//! `TILL_HOSTILE_CASES` asks for more cases than the usual ones, `TILL_HOSTILE_SEED` for those of an earlier run.
+//! `TILL_HOSTILE_CASES` sets a larger number of cases, `TILL_HOSTILE_SEED` repeats those of an earlier run.
 
 mod bodies;
 mod nasties;

@@ -1,8 +1,8 @@
-//! Values that are nasty for arguments of one name, as JSON text.
+//! Difficult values for arguments of one name, as JSON text.
 
 use serde_json::Value;
 
-/// Paths of metadata: empty and odd segments, names with a meaning elsewhere, many levels.
+/// Paths of metadata: empty and unusual segments, names with a meaning elsewhere, many levels.
 const PATHS: [&str; 20] = [
     ".",
     "..",
@@ -181,7 +181,7 @@ const HEADERS: [&str; 10] = [
     "~",
 ];
 
-/// What is nasty for an argument, beside what is nasty for all.
+/// Difficult values for one argument, beside those for all.
 pub(super) fn nasties(argument: &str) -> Vec<String> {
     let quoted = |texts: &[&str]| texts.iter().map(|text| Value::from(*text).to_string()).collect::<Vec<_>>();
     let plain = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();

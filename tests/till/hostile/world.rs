@@ -1,4 +1,4 @@
-//! What hostile calls are made against, and everything of it that can be seen.
+//! The server and the merchant that hostile calls are made against, and everything that callers can read of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,35 +10,35 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::bodies::{Case, Endpoint};
-use crate::harness::{Answer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing};
+use super::bodies::{Case, DescribedEndpoint};
+use crate::harness::{ApiAnswer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing};
 
-/// The beginnings of the names of endpoints that only read.
+/// The first words in the names of endpoints that only read.
 const QUERIES: [&str; 8] =
     ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-history", "available-"];
 
-/// A server with a merchant that has something of everything.
-pub(super) struct World {
+/// A server with a merchant that has objects of every kind.
+pub(super) struct AttackedServer {
     pub(super) server: Server,
     pub(super) shop: Shop,
-    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) endpoints: Vec<DescribedEndpoint>,
     names: Vec<(&'static str, String)>,
     payment: String,
-    /// How many new names were given out, and whether something of the team was used up.
+    /// The number of fresh names that were given out.
     fresh: AtomicU64,
     is_team_used: bool,
     /// True when the spare installation was removed.
     is_spare_removed: bool,
-    /// What the vault opens under: a damaged key may be another one, and is taken.
+    /// The vault key of the server: a damaged key may be another valid one, and is accepted.
     vault_key: String,
-    /// How often which endpoint answered what.
+    /// The number of answers by endpoint and code.
     answered: BTreeMap<(String, String), u32>,
     log: PathBuf,
     _directory: TempDir,
 }
 
-impl World {
-    pub(super) fn start() -> World {
+impl AttackedServer {
+    pub(super) fn start() -> AttackedServer {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let log = directory.path().join("log");
         let server = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").recording(&log).server();
@@ -46,7 +46,7 @@ impl World {
         let endpoints = ["merchants", "sdk", "admin"].iter().flat_map(|package| endpoints(&server, package)).collect();
         let payment = shop.initiate(&shop.session(500), 500, &json!({ "external_id": "order-1" })).id();
         shop.settled(&payment);
-        let mut world = World {
+        let mut world = AttackedServer {
             server,
             shop,
             endpoints,
@@ -65,7 +65,7 @@ impl World {
         world
     }
 
-    /// Something of every kind, by the word that stands for it in a case.
+    /// An object of every kind, by its placeholder in a case.
     fn name_everything(&self) -> Vec<(&'static str, String)> {
         let (shop, server) = (&self.shop, &self.server);
         let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@shop.example" }));
@@ -123,7 +123,7 @@ impl World {
         ]
     }
 
-    /// Makes anew what an accepted call has used up.
+    /// Replaces the objects that an accepted call has used up.
     pub(super) fn refresh(&mut self) {
         let enabled = self.enable();
         for (word, make) in [
@@ -176,7 +176,7 @@ impl World {
         self.settle();
     }
 
-    /// A customer with a saved card, and another one, in the place of those who were removed.
+    /// A customer with a saved card, and another one, in the place of those that were removed.
     fn refresh_contacts(&mut self) {
         let place = |word| self.names.iter().position(|(known, _)| *known == word).expect("it was named");
         let (spare, customer, card) = (place("@spare-contact@"), place("@customer@"), place("@card@"));
@@ -190,7 +190,7 @@ impl World {
         }
     }
 
-    /// Somebody new in the place of whoever was removed or has joined.
+    /// A new member and a new invitation in the place of those that were used up.
     fn refresh_team(&mut self) {
         let email = |kind: &str| format!("{kind}-{}@shop.example", self.next_fresh());
         let user = joined(&self.shop, &email("user"));
@@ -208,7 +208,7 @@ impl World {
         self.fresh.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Undoes what an accepted call may have switched off. Tells whether nothing was.
+    /// Reverts the switches that an accepted call may have changed. True when nothing was changed.
     fn enable(&self) -> bool {
         let changed = ["CARD", "INSTALLMENT"].map(|method| {
             let body = json!({
@@ -223,7 +223,7 @@ impl World {
     }
 
     /// Makes a call.
-    pub(super) fn call(&self, case: &Case) -> Answer {
+    pub(super) fn call(&self, case: &Case) -> ApiAnswer {
         let mut client = match case.package.as_str() {
             "admin" => self.server.admin_client(),
             "merchants" => self.shop.client(),
@@ -235,7 +235,7 @@ impl World {
         client.post_bytes(&format!("/{}/{}", case.package, case.endpoint), &self.fill(&case.body))
     }
 
-    /// The body with what the words stand for.
+    /// The body with its placeholders replaced.
     fn fill(&self, body: &[u8]) -> Vec<u8> {
         let Ok(text) = std::str::from_utf8(body) else { return body.to_vec() };
         if !text.contains('@') {
@@ -245,8 +245,8 @@ impl World {
         self.names.iter().fold(text, |text, (word, id)| text.replace(word, id)).into_bytes()
     }
 
-    /// Remembers what a call was answered.
-    pub(super) fn count(&mut self, case: &Case, answer: &Answer) {
+    /// Counts the answer of a call.
+    pub(super) fn count(&mut self, case: &Case, answer: &ApiAnswer) {
         let code = if answer.status == 200 { "OK" } else { answer.code() };
         self.is_team_used |= code == "OK" && matches!(case.endpoint.as_str(), "accept-invitation" | "remove-user");
         self.is_spare_removed |= code == "OK" && case.endpoint == "remove-installation";
@@ -258,14 +258,14 @@ impl World {
         *self.answered.entry((path, code.to_owned())).or_default() += 1;
     }
 
-    /// Checks that hostile calls got further than the reading of their arguments: else they would prove little.
+    /// Checks that hostile calls reached the rules, beyond the parsing of arguments.
     pub(super) fn reached_the_rules(&self) {
         let total: u32 = self.answered.values().sum();
         let named = |is_wanted: fn(&str) -> bool| -> BTreeSet<String> {
             self.answered.keys().filter(|(_, code)| is_wanted(code)).map(|(name, _)| name.clone()).collect()
         };
         let (accepted, refused) = (named(|code| code == "OK"), named(|code| code != "OK"));
-        let listed: BTreeSet<String> = self.endpoints.iter().map(Endpoint::path).collect();
+        let listed: BTreeSet<String> = self.endpoints.iter().map(DescribedEndpoint::path).collect();
         let codes: BTreeSet<&String> = self.answered.keys().map(|(_, code)| code).collect();
         eprintln!("{total} calls: {:#?}", self.answered);
         if total >= 1_000 {
@@ -275,20 +275,20 @@ impl World {
         }
     }
 
-    /// Whether an accepted call may have changed something.
+    /// True when an accepted call may have changed something.
     pub(super) fn may_change(&self, case: &Case) -> bool {
         !QUERIES.iter().any(|query| case.endpoint.starts_with(query))
     }
 
-    /// How many batches the server has committed.
+    /// The number of batches that the server has committed.
     pub(super) fn commits(&self) -> u64 {
         let Value::String(text) = Client::new(self.server.admin_address()).get("/metrics").body else { panic!("text") };
         let line = text.lines().find_map(|line| line.strip_prefix("till_commit_batches_total{verdict=\"committed\"} "));
         line.and_then(|count| count.parse().ok()).expect("the server counts its commits")
     }
 
-    /// Waits until what an accepted call set going has been carried out; gives the number of commits by then.
-    pub(super) fn settle_after(&self, case: &Case, answer: Answer) -> u64 {
+    /// Waits until the effects of an accepted call have been carried out; returns the number of commits by then.
+    pub(super) fn settle_after(&self, case: &Case, answer: ApiAnswer) -> u64 {
         if case.endpoint == "initiate-payment-flow" {
             self.shop.settled(&answer.id());
             return self.settle();
@@ -299,7 +299,7 @@ impl World {
         self.quiet(Duration::from_millis(3))
     }
 
-    /// Waits until nothing is committed any more; gives the number of commits by then.
+    /// Waits until nothing is committed any more; returns the number of commits by then.
     pub(super) fn settle(&self) -> u64 {
         self.quiet(Duration::from_millis(25))
     }
@@ -316,7 +316,7 @@ impl World {
         }
     }
 
-    /// Everything that callers can see.
+    /// Everything that callers can read.
     pub(super) fn picture(&self) -> Vec<Value> {
         let (shop, server) = (&self.shop, &self.server);
         let page = json!({ "per_page": 100 });
@@ -346,7 +346,7 @@ impl World {
         own.into_iter().chain(sessions).collect()
     }
 
-    /// A request that is well formed and refused, to be damaged.
+    /// A well-formed request that is refused, to be damaged.
     pub(super) fn request_of_nothing(&self) -> Vec<u8> {
         let session = self.names.iter().find(|(word, _)| *word == "@session@").expect("it was named");
         let nothing = id_of_nothing(&session.1);
@@ -359,7 +359,7 @@ impl World {
         [head, body].concat().into_bytes()
     }
 
-    /// Checks that the server still works, has not panicked, stops well, and leaves sound data.
+    /// Checks that the server still works, has not panicked, stops without an error, and leaves intact data.
     pub(super) fn is_sound(&mut self) {
         self.refresh();
         self.shop.pay(100);
@@ -391,13 +391,13 @@ fn refund(shop: &Shop) -> String {
     shop.call("refund-payment", &body).id()
 }
 
-/// A webhook whose deliveries fail at once: nobody listens there.
+/// A webhook whose deliveries fail at once, because its address refuses connections.
 fn webhook(shop: &Shop) -> String {
     let body = json!({ "name": "A", "destination_url": "http://127.0.0.1:1/events", "events": ["*"] });
     shop.call("connect-webhook", &body).ok()["webhook_id"].as_str().expect("an id").to_owned()
 }
 
-/// A refund that the sandbox does not end by itself.
+/// A refund that waits for the operator.
 fn waiting_refund(shop: &Shop) -> String {
     let payment = shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id();
     shop.settled(&payment);
@@ -409,7 +409,7 @@ fn open_dispute(server: &Server, shop: &Shop) -> String {
     server.admin("open-dispute", &json!({ "merchant_id": shop.merchant_id, "payment_id": shop.pay(100) })).id()
 }
 
-/// The same once it is decided.
+/// A dispute that is decided.
 fn decided_dispute(server: &Server, shop: &Shop) -> String {
     let id = open_dispute(server, shop);
     let body = json!({ "merchant_id": shop.merchant_id, "dispute_id": id, "outcome": "WON" });
@@ -417,7 +417,7 @@ fn decided_dispute(server: &Server, shop: &Shop) -> String {
     id
 }
 
-/// The time of test clocks goes on without any call.
+/// A list of merchants without the times of test clocks, which move without a call.
 fn without_time(mut merchants: Value) -> Value {
     for merchant in merchants["page"].as_array_mut().into_iter().flatten() {
         if let Some(test_clock) = merchant["test_clock"].as_object_mut() {
@@ -433,17 +433,17 @@ fn soon(server: &Server, merchant: &str) -> String {
     (found["test_clock"]["now"].as_u64().expect("a time") + 3_600).to_string()
 }
 
-/// A payout that the sandbox ends by itself.
+/// A payout that the sandbox completes.
 fn payout(shop: &Shop) -> String {
     shop.call("send-payout", &json!({ "amount": 100, "external_id": "out-1" })).id()
 }
 
-/// A payout that it does not.
+/// A payout that waits for the operator.
 fn waiting_payout(shop: &Shop) -> String {
     shop.call("send-payout", &json!({ "amount": 198 })).id()
 }
 
-/// An installation that nobody calls from.
+/// An installation that no client uses.
 fn spare_installation(server: &Server, shop: &Shop) -> String {
     let app = json!({ "merchant_id": shop.merchant_id, "name": "A", "platform": "IOS", "identifier": "a.b" });
     server.admin("add-installation", &app).id()
@@ -453,7 +453,7 @@ fn fill_cart(shop: &Shop) {
     shop.call("sync-metadata", &json!({ "key": "cart", "metadata": { "tags": ["a"] } })).ok();
 }
 
-/// A page of keys without when each was last used, which every call changes.
+/// A page of keys without the times of their last use, which every call changes.
 fn without_last_use(mut page: Value) -> Value {
     for key in page["page"].as_array_mut().into_iter().flatten() {
         key["last_used_at"].take();
@@ -466,9 +466,9 @@ fn joined(shop: &Shop, email: &str) -> String {
     shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id()
 }
 
-fn endpoints(server: &Server, package: &str) -> Vec<Endpoint> {
+fn endpoints(server: &Server, package: &str) -> Vec<DescribedEndpoint> {
     let base = if package == "admin" { server.admin_address() } else { server.public() };
     let document = Client::new(base).get(&format!("/{package}")).ok();
     let endpoints = document["endpoints"].as_array().expect("a list of endpoints");
-    endpoints.iter().map(|endpoint| Endpoint::from_document(package, endpoint)).collect()
+    endpoints.iter().map(|endpoint| DescribedEndpoint::from_document(package, endpoint)).collect()
 }

@@ -1,62 +1,62 @@
-//! Initiations that are to be refused: nothing may change, and the session must still pay.
+//! Initiations that must be refused: nothing may change, and the session can still be used.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Shop, merged};
+use crate::harness::{ApiAnswer, Client, Shop, merged};
 
 /// The endpoint under test.
 pub(super) const PATH: &str = "/merchants/initiate-payment-flow";
 
-/// A call that is to be refused, of a session that could pay.
-pub(super) struct Attempt<'a> {
-    /// The merchant's.
+/// A call that must be refused, with a session that could be paid.
+pub(super) struct RefusedAttempt<'a> {
+    /// The merchant.
     pub(super) shop: &'a Shop,
-    /// A session that could pay.
+    /// A session that could be paid.
     pub(super) session: String,
-    /// How much the session is of.
+    /// The amount of the session, in minor units.
     pub(super) minor: u64,
-    /// What else must stay as it was: ids of payments, sessions and customers.
+    /// Ids of further payments, sessions and customers that must not change.
     pub(super) watched: Vec<String>,
     client: Client,
 }
 
-impl<'a> Attempt<'a> {
+impl<'a> RefusedAttempt<'a> {
     /// An attempt on a card session with a token of the card that succeeds.
-    pub(super) fn new(shop: &'a Shop) -> Attempt<'a> {
-        Attempt::on(shop, shop.session(100), 100)
+    pub(super) fn new(shop: &'a Shop) -> RefusedAttempt<'a> {
+        RefusedAttempt::on(shop, shop.session(100), 100)
     }
 
     /// An attempt on this session.
-    pub(super) fn on(shop: &'a Shop, session: String, minor: u64) -> Attempt<'a> {
-        Attempt { shop, watched: vec![session.clone()], session, minor, client: shop.client() }
+    pub(super) fn on(shop: &'a Shop, session: String, minor: u64) -> RefusedAttempt<'a> {
+        RefusedAttempt { shop, watched: vec![session.clone()], session, minor, client: shop.client() }
     }
 
-    /// The same that also watches the payment, session or customer of this id.
-    pub(super) fn watching(mut self, id: &str) -> Attempt<'a> {
+    /// The same attempt, which also watches the payment, session or customer of this id.
+    pub(super) fn watching(mut self, id: &str) -> RefusedAttempt<'a> {
         self.watched.push(id.to_owned());
         self
     }
 
-    /// The same with an Idempotency-Key.
-    pub(super) fn idempotency_key(mut self, key: &str) -> Attempt<'a> {
+    /// The same attempt with an Idempotency-Key.
+    pub(super) fn idempotency_key(mut self, key: &str) -> RefusedAttempt<'a> {
         self.client = self.client.idempotency_key(key);
         self
     }
 
-    /// The arguments that would pay, with these on top.
+    /// The arguments that would be accepted, with these on top.
     pub(super) fn body(&self, more: &Value) -> Value {
         merged(&self.shop.initiation(&self.session, self.minor), more)
     }
 
     /// Calls with these arguments on top, and checks that nothing changed.
     #[track_caller]
-    pub(super) fn without_trace(&self, more: &Value) -> Answer {
+    pub(super) fn without_trace(&self, more: &Value) -> ApiAnswer {
         self.body_without_trace(&self.body(more).to_string())
     }
 
     /// Calls with this body, and checks that nothing changed.
     #[track_caller]
-    pub(super) fn body_without_trace(&self, body: &str) -> Answer {
+    pub(super) fn body_without_trace(&self, body: &str) -> ApiAnswer {
         let before = self.picture();
         let answer = self.client.post_bytes(PATH, body.as_bytes());
         assert_ne!(answer.status, 200, "not refused: {body}");

@@ -1,8 +1,8 @@
-//! Which customer a payment is linked to: contract, section 4.1.
+//! The customer that a payment is linked to: contract, section 4.1.
 
 use serde_json::{Value, json};
 
-use super::attempt::Attempt;
+use super::attempt::RefusedAttempt;
 use crate::harness::{Server, Shop, id_of_nothing};
 
 /// The customer of a settled payment with these arguments.
@@ -12,14 +12,14 @@ fn customer_of(shop: &Shop, more: &Value) -> String {
     paid["customer_id"].as_str().unwrap_or_else(|| panic!("no customer: {paid}")).to_owned()
 }
 
-/// What is known of a customer: external identifier, e-mail, mobile, name.
+/// The data of a customer: external identifier, e-mail, mobile, name.
 fn known(shop: &Shop, contact_id: &str) -> [Value; 4] {
     let contact = shop.contact(contact_id);
     ["external_id", "email", "mobile", "name"].map(|key| contact[key].clone())
 }
 
 #[test]
-fn an_id_of_ours_links_to_its_customer_and_the_payment_shows_what_is_known_of_it() {
+fn an_id_of_ours_links_to_its_customer_and_shows_its_data() {
     let server = Server::start();
     let shop = server.shop();
     let given =
@@ -33,12 +33,12 @@ fn an_id_of_ours_links_to_its_customer_and_the_payment_shows_what_is_known_of_it
 }
 
 #[test]
-fn an_id_that_starts_like_ours_and_is_nobodys_is_not_found_and_nobody_is_made() {
+fn an_unknown_id_of_our_form_is_not_found() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     let customer = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));
     let foreign = customer_of(&other, &json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::new(&shop).watching(&customer);
+    let attempt = RefusedAttempt::new(&shop).watching(&customer);
     for unknown in [id_of_nothing(&customer), foreign, "ctc_".to_owned(), "ctc_mine".to_owned()] {
         let given = json!({ "customer_id": unknown, "customer_email": "ada@example.com", "customer_name": "Eve" });
         assert_eq!(attempt.refused("NOT_FOUND", &given), json!({ "argument": "customer_id" }), "{unknown}");
@@ -47,7 +47,7 @@ fn an_id_that_starts_like_ours_and_is_nobodys_is_not_found_and_nobody_is_made() 
 }
 
 #[test]
-fn an_unknown_external_identifier_makes_a_customer_with_what_is_given() {
+fn an_unknown_external_identifier_makes_a_customer() {
     let server = Server::start();
     let shop = server.shop();
     let given = json!({
@@ -71,7 +71,7 @@ fn an_external_identifier_alone_makes_a_customer() {
 }
 
 #[test]
-fn a_known_external_identifier_decides_alone_and_the_other_fields_update_its_customer() {
+fn a_known_external_identifier_decides_and_is_updated() {
     let server = Server::start();
     let shop = server.shop();
     let ada = customer_of(
@@ -87,7 +87,7 @@ fn a_known_external_identifier_decides_alone_and_the_other_fields_update_its_cus
 }
 
 #[test]
-fn an_unknown_external_identifier_is_given_to_the_customer_of_the_email_who_has_none() {
+fn an_external_identifier_goes_to_the_customer_of_the_email() {
     let server = Server::start();
     let shop = server.shop();
     let ada = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));
@@ -99,7 +99,7 @@ fn an_unknown_external_identifier_is_given_to_the_customer_of_the_email_who_has_
 }
 
 #[test]
-fn an_unknown_external_identifier_is_given_to_the_customer_of_the_mobile_who_has_none() {
+fn an_external_identifier_goes_to_the_customer_of_the_mobile() {
     let server = Server::start();
     let shop = server.shop();
     let bob = customer_of(&shop, &json!({ "customer_mobile": "+66812345678" }));
@@ -109,7 +109,7 @@ fn an_unknown_external_identifier_is_given_to_the_customer_of_the_mobile_who_has
 }
 
 #[test]
-fn a_customer_who_has_an_external_identifier_keeps_it_and_another_customer_is_made() {
+fn an_external_identifier_is_kept_and_another_customer_is_made() {
     let server = Server::start();
     let shop = server.shop();
     let ada = customer_of(&shop, &json!({ "customer_id": "ada", "customer_email": "ada@example.com" }));
@@ -122,7 +122,7 @@ fn a_customer_who_has_an_external_identifier_keeps_it_and_another_customer_is_ma
 }
 
 #[test]
-fn without_an_id_the_email_finds_its_customer_in_any_letter_case_or_makes_one() {
+fn an_email_finds_its_customer_in_any_case_or_makes_one() {
     let server = Server::start();
     let shop = server.shop();
     let ada = customer_of(&shop, &json!({ "customer_email": "Ada@Example.com" }));
@@ -141,7 +141,7 @@ fn without_an_id_the_mobile_finds_its_customer_or_makes_one() {
 }
 
 #[test]
-fn the_email_is_asked_before_the_mobile_and_a_mobile_of_somebody_else_stays_there() {
+fn the_email_decides_before_the_mobile() {
     let server = Server::start();
     let shop = server.shop();
     let ada = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));
@@ -152,7 +152,7 @@ fn the_email_is_asked_before_the_mobile_and_a_mobile_of_somebody_else_stays_ther
 }
 
 #[test]
-fn an_unknown_email_beside_a_known_mobile_updates_the_customer_of_the_mobile() {
+fn an_unknown_email_updates_the_customer_of_a_known_mobile() {
     let server = Server::start();
     let shop = server.shop();
     let bob = customer_of(&shop, &json!({ "customer_mobile": "+66812345678" }));
@@ -180,7 +180,7 @@ fn a_payment_without_customer_fields_has_no_customer() {
 }
 
 #[test]
-fn the_email_and_mobile_of_another_customer_stay_there_and_the_payment_keeps_what_was_given() {
+fn contact_data_of_another_customer_stays_there() {
     let server = Server::start();
     let shop = server.shop();
     let ada = customer_of(
@@ -200,7 +200,7 @@ fn the_email_and_mobile_of_another_customer_stay_there_and_the_payment_keeps_wha
 }
 
 #[test]
-fn fields_given_at_selection_are_defaults_and_those_given_here_win_field_by_field() {
+fn fields_given_here_win_over_those_given_at_selection() {
     let server = Server::start();
     let shop = server.shop();
     let defaults = json!({
@@ -217,15 +217,15 @@ fn fields_given_at_selection_are_defaults_and_those_given_here_win_field_by_fiel
 }
 
 #[test]
-fn a_customer_given_at_selection_suffices_for_a_saved_card_and_one_given_here_is_checked_instead() {
+fn a_saved_card_uses_the_customer_of_selection_or_call() {
     let server = Server::start();
     let shop = server.shop();
     let (ada, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let selected = |email: &str| shop.session_with(100, &json!({ "card_id": card, "customer_email": email }));
-    let attempt = Attempt::on(&shop, selected("ada@example.com"), 100).watching(&ada);
+    let attempt = RefusedAttempt::on(&shop, selected("ada@example.com"), 100).watching(&ada);
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_email": "bob@example.com" }));
     assert_eq!(attempt.still_pays()["customer_id"], ada);
-    let attempt = Attempt::on(&shop, selected("bob@example.com"), 100).watching(&ada);
+    let attempt = RefusedAttempt::on(&shop, selected("bob@example.com"), 100).watching(&ada);
     attempt.refused("CUSTOMER_MISMATCH", &json!({}));
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_id": ada }));
     assert_eq!(attempt.still_pays_with(&json!({ "customer_email": "ada@example.com" }))["customer_id"], ada);
@@ -243,7 +243,7 @@ fn customers_of_one_merchant_are_nothing_to_another() {
 }
 
 #[test]
-fn an_update_shows_when_the_customer_last_changed_and_a_repetition_changes_nothing() {
+fn an_update_shows_its_time_and_a_repetition_changes_nothing() {
     let server = Server::start();
     let shop = server.shop();
     let given = json!({ "customer_id": "ada", "customer_name": "Ada" });

@@ -1,8 +1,8 @@
-//! The form of each argument. All of these are refused before anything is looked up.
+//! The form of each argument. Faults are refused before anything is looked up.
 
 use serde_json::{Value, json};
 
-use super::attempt::{Attempt, PATH};
+use super::attempt::{PATH, RefusedAttempt};
 use crate::harness::{Server, Shop, merged};
 
 /// The largest amount: 2^53-1.
@@ -24,8 +24,8 @@ impl Form {
         Form { session: shop.session(100), shop, _server: server }
     }
 
-    fn attempt(&self) -> Attempt<'_> {
-        Attempt::on(&self.shop, self.session.clone(), 100)
+    fn attempt(&self) -> RefusedAttempt<'_> {
+        RefusedAttempt::on(&self.shop, self.session.clone(), 100)
     }
 
     /// Checks that the argument must be there, and that null counts as missing.
@@ -37,7 +37,7 @@ impl Form {
         assert_eq!(self.attempt().faults(&json!({ name: null })), [format!("missing {name}")]);
     }
 
-    /// Checks that each of these is of no form of the argument, and that the message does not repeat it.
+    /// Checks that each of these is refused for its form, and that the message does not repeat it.
     #[track_caller]
     fn refuses(&self, name: &str, values: &[Value]) {
         for value in values {
@@ -45,12 +45,12 @@ impl Form {
             assert_eq!(answer.faults(), [format!("invalid {name}")], "{value}");
             let message = answer.details()[0]["message"].as_str().unwrap_or_default().to_owned();
             assert!(!message.is_empty(), "{value}");
-            let text = value.as_str().filter(|text| text.len() > 12).unwrap_or("\u{0}"); // A short one may be in the advice.
+            let text = value.as_str().filter(|text| text.len() > 12).unwrap_or("\u{0}"); // The message may contain a short value in its advice.
             assert!(!answer.message().contains(text) && !message.contains(text), "repeats {value}: {message}");
         }
     }
 
-    /// Checks that each of these is taken, each by a session of its own, and returns the payments.
+    /// Checks that each of these is accepted, each with a session of its own, and returns the payments.
     #[track_caller]
     fn takes(&self, name: &str, values: &[Value]) -> Vec<Value> {
         let pay = |value: &Value| {
@@ -61,13 +61,13 @@ impl Form {
         values.iter().map(pay).collect()
     }
 
-    /// Checks that strings only are taken.
+    /// Checks that only strings are accepted.
     #[track_caller]
     fn wants_a_string(&self, name: &str) {
         self.refuses(name, &[json!(1), json!(true), json!([]), json!({}), json!(["x"])]);
     }
 
-    /// Checks that null is the same as nothing, and that after all the refusals the session pays.
+    /// Checks that null is the same as a missing argument, and that the session can be paid after all the refusals.
     #[track_caller]
     fn ignores_null_and_pays(&self, name: &str) {
         self.attempt().still_pays_with(&json!({ name: null }));
@@ -75,7 +75,7 @@ impl Form {
 }
 
 #[test]
-fn external_id_is_1_to_255_bytes_without_control_characters_and_no_payment_id() {
+fn external_id_is_1_to_255_bytes_and_no_payment_id() {
     let form = Form::new();
     form.wants_a_string("external_id");
     form.refuses("external_id", &CONTROLS.map(Value::from));
@@ -91,7 +91,7 @@ fn external_id_is_1_to_255_bytes_without_control_characters_and_no_payment_id() 
 }
 
 #[test]
-fn amount_is_1_to_2_to_the_53_less_one_minor_units_as_plain_digits_or_an_integer() {
+fn amount_is_digits_or_an_integer_from_1_to_2_to_the_53_less_1() {
     let form = Form::new();
     form.requires("amount");
     for text in ["", "0", "00", "0100", "-100", "+100", "1e2", "100.0", "100.", "1,00", " 100", "100 ", "0x64", "๑๐๐"]
@@ -106,7 +106,7 @@ fn amount_is_1_to_2_to_the_53_less_one_minor_units_as_plain_digits_or_an_integer
 }
 
 #[test]
-fn the_largest_amount_is_paid_to_the_minor_unit_and_a_larger_number_is_no_number() {
+fn the_largest_amount_is_exact_and_a_larger_number_is_refused() {
     let form = Form::new();
     let answer = form.attempt().without_trace(&json!({ "amount": AMOUNT_MAX + 1 }));
     assert_eq!(answer.refused("INVALID_ARGUMENTS"), json!([]), "a number that readers cannot hold spoils the body");
@@ -142,7 +142,7 @@ fn payment_session_id_is_a_session_id() {
 }
 
 #[test]
-fn card_id_is_1_to_255_bytes_without_control_characters_also_where_it_is_ignored() {
+fn card_id_is_1_to_255_bytes_also_where_it_is_ignored() {
     let form = Form::new();
     form.wants_a_string("card_id");
     form.refuses("card_id", &CONTROLS.map(Value::from));
@@ -245,7 +245,7 @@ fn customer_mobile_is_a_plus_and_8_to_15_digits() {
 }
 
 #[test]
-fn customer_name_is_1_to_255_characters_without_control_characters() {
+fn customer_name_is_1_to_255_printable_characters() {
     let form = Form::new();
     form.wants_a_string("customer_name");
     form.refuses("customer_name", &CONTROLS.map(Value::from));
@@ -267,7 +267,7 @@ fn save_card_is_add_or_default() {
 }
 
 #[test]
-fn interest_bearer_is_customer_or_merchant_and_of_a_card_session_checked_for_its_form_only() {
+fn interest_bearer_is_customer_or_merchant() {
     let form = Form::new();
     form.refuses("interest_bearer", &["", "CUSTOMER", "Merchant", "bank"].map(Value::from));
     form.refuses("interest_bearer", &[json!(true), json!(1), json!([])]);
@@ -277,7 +277,7 @@ fn interest_bearer_is_customer_or_merchant_and_of_a_card_session_checked_for_its
 }
 
 #[test]
-fn an_unknown_argument_is_refused_and_the_nearest_known_one_suggested() {
+fn an_unknown_argument_is_refused_with_the_nearest_known_one() {
     let form = Form::new();
     for (unknown, suggestion) in [
         ("external_Id", Some("external_id")),
@@ -298,7 +298,7 @@ fn an_unknown_argument_is_refused_and_the_nearest_known_one_suggested() {
 }
 
 #[test]
-fn all_faults_of_a_body_come_at_once_in_the_order_of_the_arguments() {
+fn all_faults_come_at_once_in_the_order_of_the_arguments() {
     let form = Form::new();
     let wrong = json!({
         "zzz": 1, "interest_bearer": 1, "save_card": 1, "customer_name": 1, "customer_mobile": 1, "customer_email": 1,
@@ -346,7 +346,7 @@ fn every_fault_has_a_type_an_argument_and_a_message() {
 }
 
 #[test]
-fn a_body_that_is_no_sound_json_object_is_refused_with_an_empty_array() {
+fn an_unreadable_body_is_refused_with_an_empty_array() {
     let form = Form::new();
     let sound = form.attempt().body(&json!({})).to_string();
     let twice = sound.replacen('{', "{\"amount\":\"100\",", 1);
@@ -366,7 +366,7 @@ fn a_body_that_is_no_sound_json_object_is_refused_with_an_empty_array() {
 }
 
 #[test]
-fn arguments_may_come_in_any_order_and_with_every_optional_one_null() {
+fn arguments_may_have_any_order_and_optional_ones_may_be_null() {
     let form = Form::new();
     let nothing = json!({
         "external_id": null, "card_id": null, "customer_id": null, "customer_email": null, "customer_mobile": null,

@@ -2,23 +2,23 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::{Attempt, PATH};
-use crate::harness::{Answer, Server, Shop, merged};
+use super::attempt::{PATH, RefusedAttempt};
+use crate::harness::{ApiAnswer, Server, Shop, merged};
 
 /// Calls with an Idempotency-Key.
-fn named(shop: &Shop, key: &str, body: &Value) -> Answer {
+fn named(shop: &Shop, key: &str, body: &Value) -> ApiAnswer {
     shop.client().idempotency_key(key).post(PATH, body)
 }
 
 /// Checks that this is the stored answer of a call that made this payment.
 #[track_caller]
-fn assert_replays(answer: Answer, payment: &str) {
+fn assert_replays(answer: ApiAnswer, payment: &str) {
     assert_eq!(answer.header("idempotent-replayed"), Some("true"), "{}", answer.body);
     assert_eq!(answer.id(), payment);
 }
 
 #[test]
-fn the_same_call_again_gets_the_stored_answer_and_says_so() {
+fn a_repeated_call_gets_the_stored_answer_with_its_header() {
     let server = Server::start();
     let shop = server.shop();
     let body = shop.initiation(&shop.session(100), 100);
@@ -72,12 +72,12 @@ fn forms_that_mean_the_same_are_one_body() {
 }
 
 #[test]
-fn another_body_under_the_same_key_is_refused_whichever_argument_differs() {
+fn another_body_under_the_same_key_is_always_refused() {
     let server = Server::start();
     let shop = server.shop();
     let first = shop.initiation(&shop.session(100), 100);
     shop.settled(&named(&shop, "order-1", &first).id());
-    let attempt = Attempt::new(&shop).idempotency_key("order-1");
+    let attempt = RefusedAttempt::new(&shop).idempotency_key("order-1");
     assert_eq!(attempt.refused("IDEMPOTENCY_KEY_REUSED", &json!({})), Value::Null);
     for more in [
         json!({ "external_id": "x" }),
@@ -99,10 +99,10 @@ fn another_body_under_the_same_key_is_refused_whichever_argument_differs() {
 }
 
 #[test]
-fn a_refusal_is_not_stored_and_the_key_still_names_the_call_that_succeeds() {
+fn a_refusal_is_not_stored_and_the_key_can_be_used_again() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop).idempotency_key("order-1");
+    let attempt = RefusedAttempt::new(&shop).idempotency_key("order-1");
     attempt.refused("CONFLICT", &json!({ "amount": "99" }));
     attempt.refused("CONFLICT", &json!({ "amount": "99" }));
     attempt.refused("NOT_FOUND", &json!({ "customer_id": "ctc_nobody" }));
@@ -114,11 +114,11 @@ fn a_refusal_is_not_stored_and_the_key_still_names_the_call_that_succeeds() {
 }
 
 #[test]
-fn a_malformed_key_is_a_fault_of_the_arguments_and_the_longest_is_taken() {
+fn a_malformed_key_is_a_fault_and_the_longest_is_accepted() {
     let server = Server::start();
     let shop = server.shop();
     for key in ["", " ", "a\tb", &"a".repeat(256)] {
-        let attempt = Attempt::new(&shop).idempotency_key(key);
+        let attempt = RefusedAttempt::new(&shop).idempotency_key(key);
         assert_eq!(attempt.faults(&json!({})), ["invalid Idempotency-Key"], "{key:?}");
         attempt.still_pays();
     }
@@ -129,7 +129,7 @@ fn a_malformed_key_is_a_fault_of_the_arguments_and_the_longest_is_taken() {
 }
 
 #[test]
-fn a_key_may_have_spaces_inside_and_those_around_it_are_no_part_of_it() {
+fn a_key_may_have_spaces_inside_and_is_trimmed() {
     let server = Server::start();
     let shop = server.shop();
     let body = shop.initiation(&shop.session(100), 100);

@@ -1,4 +1,4 @@
-//! initiate-payment-flow: every argument, every rule and every refusal of it, and what comes of a payment.
+//! initiate-payment-flow: every argument, rule and refusal, and the result of a payment.
 
 mod attempt;
 mod fields;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::Attempt;
+use super::attempt::RefusedAttempt;
 use super::refusals::configure;
 use crate::harness::{Server, Shop, id_of_nothing, merged};
 
@@ -16,11 +16,11 @@ fn named_first(shop: &Shop) -> (String, Value) {
 }
 
 #[test]
-fn faults_of_fields_come_before_a_stored_answer_of_the_idempotency_key() {
+fn faults_of_fields_come_before_a_stored_answer() {
     let server = Server::start();
     let shop = server.shop();
     named_first(&shop);
-    let attempt = Attempt::new(&shop).idempotency_key("first");
+    let attempt = RefusedAttempt::new(&shop).idempotency_key("first");
     assert_eq!(attempt.faults(&json!({ "amount": "x" })), ["invalid amount"]);
     attempt.refused("IDEMPOTENCY_KEY_REUSED", &json!({}));
     attempt.still_pays();
@@ -30,7 +30,7 @@ fn faults_of_fields_come_before_a_stored_answer_of_the_idempotency_key() {
 fn faults_of_fields_come_before_an_inactive_session() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     let unknown = id_of_nothing(&attempt.session);
     assert_eq!(attempt.faults(&json!({ "payment_session_id": unknown, "capture": 1 })), ["invalid capture"]);
     attempt.still_pays();
@@ -50,14 +50,14 @@ fn a_reused_idempotency_key_comes_before_an_inactive_session() {
     let server = Server::start();
     let shop = server.shop();
     named_first(&shop);
-    let attempt = Attempt::new(&shop).idempotency_key("first");
+    let attempt = RefusedAttempt::new(&shop).idempotency_key("first");
     let unknown = id_of_nothing(&attempt.session);
     attempt.refused("IDEMPOTENCY_KEY_REUSED", &json!({ "payment_session_id": unknown }));
     attempt.still_pays();
 }
 
 #[test]
-fn a_stored_answer_and_a_reused_key_come_before_suspension_and_suspension_before_the_session() {
+fn a_stored_answer_precedes_suspension_and_that_the_session() {
     let server = Server::start();
     let shop = server.shop();
     let (payment, body) = named_first(&shop);
@@ -73,7 +73,7 @@ fn a_stored_answer_and_a_reused_key_come_before_suspension_and_suspension_before
 fn an_inactive_session_comes_before_another_amount() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     attempt.still_pays();
     attempt.refused("NOT_FOUND", &json!({ "amount": "99" }));
     attempt.refused("NOT_FOUND", &json!({ "currency": "USD" }));
@@ -84,18 +84,18 @@ fn another_amount_comes_before_a_capture_that_is_not_supported() {
     let server = Server::start();
     let shop = server.shop();
     configure(&server, &shop, "CARD", true, false);
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     attempt.refused("CONFLICT", &json!({ "amount": "99", "capture": false }));
     attempt.refused("NOT_SUPPORTED", &json!({ "capture": false }));
     attempt.still_pays();
 }
 
 #[test]
-fn a_capture_that_is_not_supported_comes_before_the_interest_bearer() {
+fn an_unsupported_capture_precedes_the_interest_bearer() {
     let server = Server::start();
     let shop = server.shop();
     configure(&server, &shop, "INSTALLMENT", true, false);
-    let attempt = Attempt::on(&shop, shop.installment_session(300, "merchant"), 300);
+    let attempt = RefusedAttempt::on(&shop, shop.installment_session(300, "merchant"), 300);
     attempt.refused("NOT_SUPPORTED", &json!({ "capture": false }));
     assert_eq!(attempt.faults(&json!({})), ["missing interest_bearer"]);
     attempt.still_pays_with(&json!({ "interest_bearer": "merchant" }));
@@ -105,7 +105,7 @@ fn a_capture_that_is_not_supported_comes_before_the_interest_bearer() {
 fn the_interest_bearer_comes_before_the_customer() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::on(&shop, shop.installment_session(300, "merchant"), 300);
+    let attempt = RefusedAttempt::on(&shop, shop.installment_session(300, "merchant"), 300);
     assert_eq!(attempt.faults(&json!({ "customer_id": "ctc_nobody" })), ["missing interest_bearer"]);
     let wrong = json!({ "customer_id": "ctc_nobody", "interest_bearer": "customer" });
     assert_eq!(attempt.faults(&wrong), ["invalid interest_bearer"]);
@@ -114,11 +114,11 @@ fn the_interest_bearer_comes_before_the_customer() {
 }
 
 #[test]
-fn a_customer_of_nobody_comes_before_a_customer_who_is_not_the_owner() {
+fn an_unknown_customer_precedes_one_who_is_not_the_owner() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100);
+    let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100);
     let both = json!({ "customer_id": id_of_nothing(&customer), "customer_email": "bob@example.com" });
     attempt.refused("NOT_FOUND", &both);
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_id": "bob", "customer_email": "bob@example.com" }));
@@ -130,7 +130,7 @@ fn the_customer_comes_before_the_card() {
     let server = Server::start();
     let shop = server.shop();
     let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100);
+    let attempt = RefusedAttempt::on(&shop, shop.session_with(100, &json!({})), 100);
     let refused = attempt.without_trace(&json!({ "customer_id": "ctc_nobody" }));
     assert_eq!(refused.refused("NOT_FOUND"), json!({ "argument": "customer_id" }));
     assert_eq!(attempt.faults(&json!({ "customer_email": "ada@example.com" })), ["missing card_id"]);
@@ -138,12 +138,12 @@ fn the_customer_comes_before_the_card() {
 }
 
 #[test]
-fn a_customer_who_is_not_the_owner_comes_before_a_taken_external_id() {
+fn a_customer_who_is_not_the_owner_precedes_a_taken_external_id() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
-    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100);
+    let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100);
     attempt.refused("CUSTOMER_REQUIRED", &json!({ "external_id": "order-1" }));
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "external_id": "order-1", "customer_email": "bob@example.com" }));
     attempt.refused("CONFLICT", &json!({ "external_id": "order-1", "customer_id": customer }));
@@ -156,7 +156,7 @@ fn the_card_comes_before_a_taken_external_id() {
     let shop = server.shop();
     let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
-    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100);
+    let attempt = RefusedAttempt::on(&shop, shop.session_with(100, &json!({})), 100);
     assert_eq!(attempt.faults(&json!({ "external_id": "order-1" })), ["missing card_id"]);
     attempt.refused("NOT_FOUND", &json!({ "external_id": "order-1", "card_id": id_of_nothing(&card) }));
     attempt.refused("CONFLICT", &json!({ "external_id": "order-1", "card_id": card }));
@@ -169,19 +169,19 @@ fn a_taken_external_id_comes_before_the_limit_of_the_ledger() {
     let shop = server.shop();
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740800" })).ok();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     attempt.refused("CONFLICT", &json!({ "external_id": "order-1" }));
     attempt.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
 }
 
-/// Calls that deserve every refusal that is left, one healed after the other.
+/// Calls with several faults, which are corrected one after the other.
 struct Healing<'a> {
-    attempt: Attempt<'a>,
+    attempt: RefusedAttempt<'a>,
     body: Value,
 }
 
 impl Healing<'_> {
-    /// Checks that the first refusal that is left is this one, then heals it.
+    /// Checks that the first remaining refusal is this one, then corrects its fault.
     #[track_caller]
     fn refused(&mut self, code: &str, cure: Value) -> Value {
         let details = self.attempt.refused(code, &self.body);
@@ -189,7 +189,7 @@ impl Healing<'_> {
         details
     }
 
-    /// The same of faults.
+    /// Checks that the first remaining refusal has these faults of arguments, then corrects them.
     #[track_caller]
     fn faulty(&mut self, fault: &str, cure: Value) {
         assert_eq!(self.attempt.faults(&self.body), [fault]);
@@ -198,7 +198,7 @@ impl Healing<'_> {
 }
 
 #[test]
-fn of_all_refusals_of_a_saved_cards_session_each_call_gets_the_first_that_is_left() {
+fn a_saved_cards_session_gets_its_refusals_in_order() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -211,11 +211,11 @@ fn of_all_refusals_of_a_saved_cards_session_each_call_gets_the_first_that_is_lef
         "currency": "thb", "payment_session_id": id_of_nothing(&session), "amount": "99", "capture": false,
         "external_id": "order-1",
     });
-    let attempt = Attempt::on(&shop, session.clone(), 100).idempotency_key("first");
+    let attempt = RefusedAttempt::on(&shop, session.clone(), 100).idempotency_key("first");
     let mut healing = Healing { attempt, body };
     healing.faulty("invalid currency", json!({ "currency": "THB" }));
     healing.refused("IDEMPOTENCY_KEY_REUSED", json!({}));
-    healing.attempt = Attempt::on(&shop, session.clone(), 100);
+    healing.attempt = RefusedAttempt::on(&shop, session.clone(), 100);
     healing.refused("NOT_FOUND", json!({ "payment_session_id": session }));
     assert_eq!(healing.refused("CONFLICT", json!({ "amount": "100" }))["argument"], "amount");
     healing.refused("NOT_SUPPORTED", json!({ "capture": true }));
@@ -228,14 +228,14 @@ fn of_all_refusals_of_a_saved_cards_session_each_call_gets_the_first_that_is_lef
 }
 
 #[test]
-fn of_all_refusals_of_an_instalment_session_each_call_gets_the_first_that_is_left() {
+fn an_instalment_session_gets_its_refusals_in_order() {
     let server = Server::start();
     let shop = server.shop();
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     let session = shop.installment_session(300, "merchant");
     configure(&server, &shop, "INSTALLMENT", true, false);
     let body = json!({ "currency": "USD", "capture": false, "customer_id": "ctc_nobody", "external_id": "order-1" });
-    let mut healing = Healing { attempt: Attempt::on(&shop, session, 300), body };
+    let mut healing = Healing { attempt: RefusedAttempt::on(&shop, session, 300), body };
     healing.refused("CONFLICT", json!({ "currency": "THB" }));
     healing.refused("NOT_SUPPORTED", json!({ "capture": true }));
     healing.faulty("missing interest_bearer", json!({ "interest_bearer": "customer" }));
@@ -247,7 +247,7 @@ fn of_all_refusals_of_an_instalment_session_each_call_gets_the_first_that_is_lef
 }
 
 #[test]
-fn of_all_refusals_of_a_card_session_without_a_card_each_call_gets_the_first_that_is_left() {
+fn a_card_session_without_a_card_gets_its_refusals_in_order() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -255,7 +255,7 @@ fn of_all_refusals_of_a_card_session_without_a_card_each_call_gets_the_first_tha
     let session = shop.session_with(100, &json!({}));
     configure(&server, &shop, "CARD", true, false);
     let body = json!({ "amount": 1, "capture": false, "customer_id": "ctc_nobody", "external_id": "order-1" });
-    let mut healing = Healing { attempt: Attempt::on(&shop, session, 100).watching(&customer), body };
+    let mut healing = Healing { attempt: RefusedAttempt::on(&shop, session, 100).watching(&customer), body };
     healing.refused("CONFLICT", json!({ "amount": 100 }));
     healing.refused("NOT_SUPPORTED", json!({ "capture": true }));
     healing.refused("NOT_FOUND", json!({ "customer_id": "bob" }));

@@ -1,4 +1,4 @@
-//! What comes of a payment: the sandbox's cards, capture or not, and every member of find-payment.
+//! The result of a payment: the sandbox's cards, with capture and without, and every member of find-payment.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
-/// Seven days: how long an authorization stands.
+/// Seven days: the time for which an authorization is valid.
 const AUTHORIZATION_SECONDS: u64 = 604_800;
 
 fn now() -> u64 {
@@ -23,7 +23,7 @@ fn status_of(shop: &Shop, payment: &Value) -> Value {
 }
 
 #[test]
-fn every_card_that_the_sandbox_declines_fails_with_its_own_code_and_moves_no_money() {
+fn every_declined_card_fails_with_its_own_code() {
     let server = Server::start();
     let shop = server.shop();
     let before = shop.picture(&[]);
@@ -106,7 +106,7 @@ fn a_captured_payment_shows_every_member() {
 }
 
 #[test]
-fn a_payment_that_is_only_authorized_waits_seven_days_and_moves_no_money() {
+fn an_authorization_waits_seven_days_and_moves_no_money() {
     let server = Server::start();
     let shop = server.shop();
     let before = shop.picture(&[]);
@@ -131,7 +131,7 @@ fn a_payment_that_is_only_authorized_waits_seven_days_and_moves_no_money() {
 }
 
 #[test]
-fn an_instalment_payment_shows_its_plan_and_its_interest_bearer_and_no_card() {
+fn an_instalment_payment_shows_its_plan_and_no_card() {
     let server = Server::start();
     let shop = server.shop();
     for bearer in ["customer", "merchant"] {
@@ -147,7 +147,7 @@ fn an_instalment_payment_shows_its_plan_and_its_interest_bearer_and_no_card() {
 }
 
 #[test]
-fn a_capture_is_one_credit_on_hold_and_one_activity_of_the_system() {
+fn a_capture_is_one_held_credit_and_one_system_activity() {
     let server = Server::start();
     let shop = server.shop();
     let paid = paid_with(&shop, "4242424242424242", &json!({}));
@@ -172,7 +172,7 @@ fn a_capture_is_one_credit_on_hold_and_one_activity_of_the_system() {
 }
 
 #[test]
-fn a_payment_is_found_by_its_own_and_by_the_merchants_identifier_and_nothing_else() {
+fn a_payment_is_found_by_its_own_and_by_its_external_id() {
     let server = Server::start();
     let shop = server.shop();
     let paid = shop.pay_with(100, &json!({ "external_id": "order-1" }));
@@ -195,7 +195,7 @@ fn a_payment_is_found_by_its_own_and_by_the_merchants_identifier_and_nothing_els
 }
 
 #[test]
-fn the_first_capture_opens_a_balance_that_nobody_opened() {
+fn the_first_capture_opens_the_balance() {
     let server = Server::start();
     let merchant_id = server.admin("create-merchant", &json!({ "name": "New", "currency": "JPY" })).id();
     let named = |body: Value| crate::harness::merged(&json!({ "merchant_id": merchant_id }), &body);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::Attempt;
+use super::attempt::RefusedAttempt;
 use crate::harness::{Server, Shop, id_of_nothing};
 
-/// Sets how a merchant's payment method is carried out.
+/// Configures a merchant's payment method.
 pub(super) fn configure(server: &Server, shop: &Shop, method: &str, enabled: bool, authorizes_without_capture: bool) {
     let body = json!({
         "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": enabled,
@@ -18,17 +18,17 @@ pub(super) fn configure(server: &Server, shop: &Shop, method: &str, enabled: boo
 fn an_unknown_session_is_not_found_and_names_no_payment() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     let unknown = json!({ "payment_session_id": id_of_nothing(&attempt.session) });
     assert_eq!(attempt.refused("NOT_FOUND", &unknown), json!({ "argument": "payment_session_id" }));
     attempt.still_pays();
 }
 
 #[test]
-fn a_used_session_is_not_found_and_the_details_name_the_payment_that_used_it() {
+fn a_used_session_is_not_found_and_names_its_payment() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     let paid = attempt.still_pays();
     let details = attempt.refused("NOT_FOUND", &json!({ "external_id": "again" }));
     assert_eq!(details, json!({ "argument": "payment_session_id", "payment_id": paid["payment_id"] }));
@@ -42,7 +42,7 @@ fn a_session_whose_payment_failed_is_used_too() {
     let session = shop.session_of("4000000000000002", 100);
     let payment = shop.initiate(&session, 100, &json!({})).id();
     shop.settled(&payment);
-    let details = Attempt::on(&shop, session, 100).refused("NOT_FOUND", &json!({}));
+    let details = RefusedAttempt::on(&shop, session, 100).refused("NOT_FOUND", &json!({}));
     assert_eq!(details, json!({ "argument": "payment_session_id", "payment_id": payment }));
 }
 
@@ -50,7 +50,7 @@ fn a_session_whose_payment_failed_is_used_too() {
 fn another_merchants_session_is_not_found_used_or_not() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     let foreign = json!({ "payment_session_id": other.session(100) });
     let expected = json!({ "argument": "payment_session_id" });
     assert_eq!(attempt.refused("NOT_FOUND", &foreign), expected);
@@ -63,7 +63,7 @@ fn another_merchants_session_is_not_found_used_or_not() {
 fn another_amount_than_the_sessions_is_a_conflict() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     for amount in [json!("101"), json!(99), json!(1), json!(9_007_199_254_740_991_u64)] {
         let expected = json!({ "argument": "amount", "session": { "amount": 100, "currency": "THB" } });
         assert_eq!(attempt.refused("CONFLICT", &json!({ "amount": amount })), expected);
@@ -75,39 +75,39 @@ fn another_amount_than_the_sessions_is_a_conflict() {
 fn another_currency_than_the_sessions_is_a_conflict() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     let expected = json!({ "argument": "currency", "session": { "amount": 100, "currency": "THB" } });
     assert_eq!(attempt.refused("CONFLICT", &json!({ "currency": "USD" })), expected);
     attempt.still_pays();
 }
 
 #[test]
-fn capture_false_is_not_supported_where_the_method_cannot_authorize_without_capture() {
+fn capture_false_needs_a_method_that_can_only_authorize() {
     let server = Server::start();
     let shop = server.shop();
     configure(&server, &shop, "CARD", true, false);
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     assert_eq!(attempt.refused("NOT_SUPPORTED", &json!({ "capture": false })), Value::Null);
     attempt.still_pays();
 }
 
 #[test]
-fn whether_a_method_can_authorize_without_capture_is_asked_of_that_method_only() {
+fn authorization_without_capture_depends_on_the_own_method() {
     let server = Server::start();
     let shop = server.shop();
     configure(&server, &shop, "INSTALLMENT", true, false);
     let paid = shop.pay_with(100, &json!({ "capture": false }));
     assert_eq!(paid["status"], "AUTHORIZED");
-    let attempt = Attempt::on(&shop, shop.installment_session(300, "merchant"), 300);
+    let attempt = RefusedAttempt::on(&shop, shop.installment_session(300, "merchant"), 300);
     attempt.refused("NOT_SUPPORTED", &json!({ "capture": false, "interest_bearer": "merchant" }));
     attempt.still_pays_with(&json!({ "interest_bearer": "merchant" }));
 }
 
 #[test]
-fn a_method_that_was_disabled_after_the_selection_is_not_supported_until_it_is_enabled_again() {
+fn a_method_disabled_after_selection_is_not_supported() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     configure(&server, &shop, "CARD", false, true);
     attempt.refused("NOT_SUPPORTED", &json!({}));
     configure(&server, &shop, "CARD", true, true);
@@ -118,7 +118,7 @@ fn a_method_that_was_disabled_after_the_selection_is_not_supported_until_it_is_e
 fn an_instalment_session_asks_for_its_interest_bearer() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::on(&shop, shop.installment_session(300, "customer"), 300);
+    let attempt = RefusedAttempt::on(&shop, shop.installment_session(300, "customer"), 300);
     assert_eq!(attempt.faults(&json!({})), ["missing interest_bearer"]);
     assert_eq!(attempt.faults(&json!({ "interest_bearer": null })), ["missing interest_bearer"]);
     assert_eq!(attempt.faults(&json!({ "interest_bearer": "merchant" })), ["invalid interest_bearer"]);
@@ -127,11 +127,11 @@ fn an_instalment_session_asks_for_its_interest_bearer() {
 }
 
 #[test]
-fn a_session_of_a_saved_card_asks_for_a_customer_by_more_than_a_name() {
+fn a_saved_cards_session_needs_more_than_a_customers_name() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
+    let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
     assert_eq!(attempt.refused("CUSTOMER_REQUIRED", &json!({})), Value::Null);
     attempt.refused("CUSTOMER_REQUIRED", &json!({ "customer_name": "Ada" }));
     attempt.refused("CUSTOMER_REQUIRED", &json!({ "customer_id": null, "card_id": card }));
@@ -139,11 +139,11 @@ fn a_session_of_a_saved_card_asks_for_a_customer_by_more_than_a_name() {
 }
 
 #[test]
-fn a_session_of_a_saved_card_does_not_know_a_customer_id_of_nobody() {
+fn a_saved_cards_session_refuses_an_unknown_customer_id() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
+    let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
     for unknown in [id_of_nothing(&customer), "ctc_1".to_owned()] {
         let expected = json!({ "argument": "customer_id" });
         assert_eq!(attempt.refused("NOT_FOUND", &json!({ "customer_id": unknown })), expected);
@@ -152,14 +152,15 @@ fn a_session_of_a_saved_card_does_not_know_a_customer_id_of_nobody() {
 }
 
 #[test]
-fn a_session_of_a_saved_card_takes_nobody_but_the_cards_owner() {
+fn a_saved_cards_session_accepts_only_the_cards_owner() {
     let server = Server::start();
     let shop = server.shop();
     let owner = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_mobile": "+66812345678" });
     let (customer, card) = shop.saved_card(&owner);
     let other = json!({ "customer_id": "bob", "customer_email": "bob@example.com", "customer_mobile": "+66898765432" });
     let other_id = shop.pay_with(100, &other)["customer_id"].as_str().expect("a customer").to_owned();
-    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer).watching(&other_id);
+    let attempt =
+        RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer).watching(&other_id);
     for given in [
         json!({ "customer_id": other_id }),
         json!({ "customer_id": "bob" }),
@@ -184,7 +185,7 @@ fn a_card_session_without_a_card_asks_for_one() {
     let server = Server::start();
     let shop = server.shop();
     let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100);
+    let attempt = RefusedAttempt::on(&shop, shop.session_with(100, &json!({})), 100);
     assert_eq!(attempt.faults(&json!({})), ["missing card_id"]);
     assert_eq!(attempt.faults(&json!({ "card_id": null, "customer_email": "ada@example.com" })), ["missing card_id"]);
     let paid = attempt.still_pays_with(&json!({ "card_id": card }));
@@ -192,13 +193,13 @@ fn a_card_session_without_a_card_asks_for_one() {
 }
 
 #[test]
-fn a_card_that_is_not_the_customers_is_not_found_and_no_customer_is_made() {
+fn a_card_of_another_customer_is_not_found() {
     let server = Server::start();
     let (shop, foreign) = (server.shop(), server.shop());
     let (ada, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let bob = shop.pay_with(100, &json!({ "customer_email": "bob@example.com" }))["customer_id"].clone();
     let (_, foreign_card) = foreign.saved_card(&json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100).watching(&ada);
+    let attempt = RefusedAttempt::on(&shop, shop.session_with(100, &json!({})), 100).watching(&ada);
     for given in [
         json!({ "card_id": id_of_nothing(&card) }),
         json!({ "card_id": "crd_1" }),
@@ -218,11 +219,11 @@ fn a_card_that_is_not_the_customers_is_not_found_and_no_customer_is_made() {
 }
 
 #[test]
-fn an_external_id_that_is_taken_is_a_conflict_that_names_its_payment() {
+fn a_taken_external_id_is_a_conflict_that_names_its_payment() {
     let server = Server::start();
     let shop = server.shop();
     let first = shop.pay_with(100, &json!({ "external_id": "order-1" }));
-    let attempt = Attempt::new(&shop).watching("order-1");
+    let attempt = RefusedAttempt::new(&shop).watching("order-1");
     let taken = json!({ "external_id": "order-1", "customer_email": "new@example.com" });
     let details = attempt.refused("CONFLICT", &taken);
     assert_eq!(details, json!({ "argument": "external_id", "payment_id": first["payment_id"] }));
@@ -236,7 +237,7 @@ fn an_external_id_stays_taken_after_its_payment_failed() {
     let failed =
         shop.initiate(&shop.session_of("4000000000000002", 100), 100, &json!({ "external_id": "order-1" })).id();
     assert_eq!(shop.settled(&failed)["status"], "FAILED");
-    let details = Attempt::new(&shop).refused("CONFLICT", &json!({ "external_id": "order-1" }));
+    let details = RefusedAttempt::new(&shop).refused("CONFLICT", &json!({ "external_id": "order-1" }));
     assert_eq!(details["payment_id"], failed);
 }
 
@@ -254,15 +255,15 @@ fn a_total_beyond_2_to_the_53_is_refused_before_it_is_charged() {
     let shop = server.shop();
     let topup = json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740891" });
     server.admin("add-topup", &topup).ok();
-    let attempt = Attempt::on(&shop, shop.session(101), 101);
+    let attempt = RefusedAttempt::on(&shop, shop.session(101), 101);
     attempt.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
-    Attempt::new(&shop).still_pays();
-    let full = Attempt::on(&shop, shop.session(1), 1);
+    RefusedAttempt::new(&shop).still_pays();
+    let full = RefusedAttempt::on(&shop, shop.session(1), 1);
     full.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
 }
 
 #[test]
-fn a_suspended_merchants_call_is_refused_until_it_is_resumed_and_its_lists_go_on() {
+fn a_suspended_merchant_is_refused_until_it_is_resumed() {
     let server = Server::start();
     let shop = server.shop();
     let session = shop.session(100);
@@ -272,14 +273,14 @@ fn a_suspended_merchants_call_is_refused_until_it_is_resumed_and_its_lists_go_on
     assert_eq!(shop.initiate(&session, 100, &json!({})).refused("MERCHANT_SUSPENDED"), Value::Null);
     assert_eq!(shop.picture(&[]), before);
     assert_eq!(server.admin("resume-merchant", &merchant).ok(), true);
-    Attempt::on(&shop, session, 100).still_pays();
+    RefusedAttempt::on(&shop, session, 100).still_pays();
 }
 
 #[test]
-fn a_call_without_a_key_or_with_a_revoked_one_is_unauthorized_and_leaves_the_session_usable() {
+fn a_call_without_a_valid_key_leaves_the_session_usable() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop);
+    let attempt = RefusedAttempt::new(&shop);
     let body = attempt.body(&json!({}));
     let revoked = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Old" })).ok();
     server.admin("revoke-key", &json!({ "merchant_id": shop.merchant_id, "key_id": revoked["key_id"] })).ok();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::Attempt;
+use super::attempt::RefusedAttempt;
 use crate::harness::{CARD, Server, Shop, merged};
 
 /// Another card that succeeds.
@@ -17,7 +17,7 @@ fn with_save_card(wish: &str) -> Value {
 }
 
 #[test]
-fn default_saves_the_card_of_a_multi_use_token_and_makes_it_the_default() {
+fn default_saves_the_card_and_makes_it_the_default() {
     let server = Server::start();
     let shop = server.shop();
     let paid = shop.pay_with_token(CARD, &with_save_card("DEFAULT"));
@@ -45,7 +45,7 @@ fn add_saves_the_card_and_leaves_the_default() {
 }
 
 #[test]
-fn the_same_card_is_saved_once_and_another_one_can_become_the_default() {
+fn the_same_card_is_saved_once_and_the_default_can_change() {
     let server = Server::start();
     let shop = server.shop();
     shop.pay_with_token(CARD, &with_save_card("DEFAULT"));
@@ -66,12 +66,12 @@ fn the_same_number_of_two_customers_is_two_cards() {
     let (_, ada) = shop.saved_card(&json!({ "customer_id": "ada" }));
     let (_, bob) = shop.saved_card(&json!({ "customer_id": "bob" }));
     assert_ne!(ada, bob);
-    let attempt = Attempt::on(&shop, shop.saved_card_session(&ada, 100), 100);
+    let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&ada, 100), 100);
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_id": "bob" }));
 }
 
 #[test]
-fn what_stands_in_the_way_of_saving_never_makes_the_payment_fail() {
+fn an_obstacle_to_saving_never_makes_the_payment_fail() {
     let server = Server::start();
     let shop = server.shop();
     let single = shop.pay_with(100, &with_save_card("DEFAULT"));
@@ -170,7 +170,7 @@ fn a_saved_card_keeps_behaving_like_its_number_after_a_restart() {
 }
 
 #[test]
-fn find_contact_answers_by_either_identifier_and_knows_nothing_else() {
+fn find_contact_answers_by_either_identifier_only() {
     let server = Server::start();
     let shop = server.shop();
     let given = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_name": "Ada" });

@@ -1,4 +1,4 @@
-//! Settlement and fees: when the money of a capture becomes available, and how much of it.
+//! Settlement and fees: the time at which the money of a capture becomes available, and its amount.
 
 use std::time::{Duration, Instant};
 
@@ -84,7 +84,7 @@ fn the_card_that_settles_at_once_does_so_whatever_the_delay() {
 }
 
 #[test]
-fn what_was_held_when_the_server_was_killed_is_settled_after_it_starts_again() {
+fn money_held_at_a_kill_is_settled_after_the_next_start() {
     let mut server = Server::start();
     let shop = shop_that_settles_after(&server, 1);
     shop.pay(10_000);
@@ -95,7 +95,7 @@ fn what_was_held_when_the_server_was_killed_is_settled_after_it_starts_again() {
 }
 
 #[test]
-fn a_fee_is_a_debit_beside_the_gross_credit_in_the_captures_own_transaction() {
+fn a_fee_is_a_debit_in_the_transaction_of_its_capture() {
     let server = Server::start();
     let shop = shop_that_settles_after(&server, 1);
     set_fee(&server, &shop, 250, 10);
@@ -116,7 +116,7 @@ fn a_fee_is_a_debit_beside_the_gross_credit_in_the_captures_own_transaction() {
 }
 
 #[test]
-fn a_held_fee_lowers_what_is_pending_and_nothing_else() {
+fn a_held_fee_reduces_only_the_pending_balance() {
     let server = Server::start();
     let shop = server.shop();
     set_fee(&server, &shop, 250, 10);
@@ -125,7 +125,7 @@ fn a_held_fee_lowers_what_is_pending_and_nothing_else() {
 }
 
 #[test]
-fn a_fee_is_rounded_half_up_at_most_the_amount_and_posted_only_when_there_is_one() {
+fn a_fee_is_rounded_half_up_and_at_most_the_amount() {
     let server = Server::start();
     let shop = server.shop();
     let fee_of = |basis_points, fixed, amount| {

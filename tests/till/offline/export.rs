@@ -51,7 +51,7 @@ fn answered(directory: &Path, file: &str, kind: &str, shop: &Shop) -> Vec<Value>
 }
 
 #[test]
-fn an_export_has_everything_as_it_is_answered_and_says_what_is_in_it() {
+fn an_export_has_everything_as_answered_and_its_manifest() {
     let (mut server, place) = (Server::start(), directory());
     let (shop, other) = paid(&server);
     let lists = ["list-payments", "balance-history", "list-activity-logs"].map(|endpoint| shop.all(endpoint));
@@ -83,7 +83,7 @@ fn an_export_has_everything_as_it_is_answered_and_says_what_is_in_it() {
 }
 
 #[test]
-fn personal_data_is_sealed_unless_it_is_to_be_opened_and_card_numbers_are_never_there() {
+fn personal_data_is_sealed_and_card_numbers_are_left_out() {
     let (mut server, place) = (Server::start(), directory());
     paid(&server);
     assert!(server.stop());
@@ -105,7 +105,7 @@ fn personal_data_is_sealed_unless_it_is_to_be_opened_and_card_numbers_are_never_
 }
 
 #[test]
-fn what_is_exported_is_for_its_owner_only() {
+fn exported_files_are_readable_by_the_owner_only() {
     let (mut server, place) = (Server::start(), directory());
     assert!(server.stop());
     let to = place.path().join("exports/one");
@@ -133,7 +133,7 @@ fn one_merchant_and_one_file_are_exported_when_they_are_named() {
 }
 
 #[test]
-fn a_checkpoint_is_exported_as_the_store_was_while_the_server_goes_on() {
+fn a_checkpoint_is_exported_while_the_server_runs() {
     let (mut server, place) = (Server::start(), directory());
     let (shop, _) = paid(&server);
     server.admin("create-checkpoint", &json!({ "name": "one" })).ok();
@@ -156,7 +156,7 @@ fn a_checkpoint_is_exported_as_the_store_was_while_the_server_goes_on() {
 }
 
 #[test]
-fn an_export_that_is_cut_off_by_a_damaged_record_has_neither_its_name_nor_its_manifest() {
+fn an_export_cut_off_by_damage_has_no_name_and_no_manifest() {
     let (mut server, place) = (Server::start(), directory());
     let (_, other) = paid(&server);
     assert!(server.stop());
@@ -169,8 +169,8 @@ fn an_export_that_is_cut_off_by_a_damaged_record_has_neither_its_name_nor_its_ma
     tampering.put(Family::Journal, &key, &value);
     drop(tampering);
     let to = place.path().join("export");
-    let said = ends(&server, &["export", "--to", text(&to)], 1);
-    assert!(said.contains(&other.merchant_id) && said.contains("record 4 cannot be used"), "{said}");
+    let printed = ends(&server, &["export", "--to", text(&to)], 1);
+    assert!(printed.contains(&other.merchant_id) && printed.contains("record 4 cannot be used"), "{printed}");
     let unfinished = place.path().join("export.in-progress");
     assert!(!to.exists() && unfinished.exists() && !unfinished.join("export.json").exists());
     Tampering::with(server.data()).put(Family::Journal, &key, &sound);

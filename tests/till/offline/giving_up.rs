@@ -11,7 +11,7 @@ use crate::harness::{Server, Shop, Start};
 const TOPUPS: u64 = 40;
 const SETTING: &str = "TILL_ACCEPT_LOSS_UP_TO";
 
-/// A killed server with a flipped bit in the middle of its log. The last thing in the log is a payment.
+/// A killed server with a flipped bit in the middle of its log, whose last record belongs to a payment.
 fn damaged() -> (Server, Shop) {
     let mut server = Server::start();
     let shop = server.shop();
@@ -27,21 +27,21 @@ fn damaged() -> (Server, Shop) {
     (server, shop)
 }
 
-fn topup(server: &Server, shop: &Shop) -> crate::harness::Answer {
+fn topup(server: &Server, shop: &Shop) -> crate::harness::ApiAnswer {
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 1 }))
 }
 
 /// The first and the last of the commits that a start misses.
 #[track_caller]
 fn missing(start: &Start, data: &Path) -> (u64, u64) {
-    let said = start.try_server_on(data, None).err().expect("acknowledged commits are missing");
-    let numbers = said.split_once("acknowledged commits ").map(|(_, numbers)| numbers.split_whitespace());
-    let mut numbers = numbers.unwrap_or_else(|| panic!("{said}")).filter_map(|word| word.parse().ok());
+    let printed = start.try_server_on(data, None).err().expect("acknowledged commits are missing");
+    let numbers = printed.split_once("acknowledged commits ").map(|(_, numbers)| numbers.split_whitespace());
+    let mut numbers = numbers.unwrap_or_else(|| panic!("{printed}")).filter_map(|word| word.parse().ok());
     (numbers.next().expect("the first"), numbers.next().expect("the last"))
 }
 
 #[test]
-fn commits_behind_a_damage_in_the_middle_are_given_up_by_their_number_and_the_server_goes_on_without_them() {
+fn damaged_commits_are_given_up_by_number_and_the_server_runs() {
     let (mut server, shop) = damaged();
     let data = server.data().to_owned();
     let (first, last) = missing(&Start::default(), &data);
@@ -54,9 +54,9 @@ fn commits_behind_a_damage_in_the_middle_are_given_up_by_their_number_and_the_se
     assert!((1..TOPUPS).contains(&there), "what was committed before is there, and no more: {there}");
     assert_eq!(topup(&accepting, &shop).status, 200, "it goes on");
     assert!(accepting.stop());
-    let said = fs::read_to_string(log).expect("it is written");
+    let printed = fs::read_to_string(log).expect("it is written");
     let words = ["given up".to_owned(), format!(r#""first":"{first}""#), format!(r#""last":"{last}""#)];
-    assert!(words.iter().all(|word| said.contains(word)), "{words:?}: {said}");
+    assert!(words.iter().all(|word| printed.contains(word)), "{words:?}: {printed}");
     server.restart();
     assert_eq!(shop.on(&server).balance()["available"], there + 1, "without the setting");
     assert!(server.stop());
@@ -66,8 +66,8 @@ fn commits_behind_a_damage_in_the_middle_are_given_up_by_their_number_and_the_se
     server.admin("create-checkpoint", &json!({ "name": "later" })).ok();
     let place = tempfile::tempdir().expect("a temporary directory can be made");
     let (from, to) = (data.join("checkpoints/later"), place.path().join("restored"));
-    let said = ends(&server, &["restore", "--from", text(&from), "--to", text(&to)], 0);
-    assert!(said.contains("the sandbox's book") && said.contains("a server runs with them"), "{said}");
+    let printed = ends(&server, &["restore", "--from", text(&from), "--to", text(&to)], 0);
+    assert!(printed.contains("the sandbox's book") && printed.contains("a server runs with them"), "{printed}");
     let restored = Start::default().try_server_on(&to, None).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(shop.on(&restored).balance()["available"], there + 1, "what a server runs with can be restored");
 }

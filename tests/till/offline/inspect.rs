@@ -7,7 +7,7 @@ use till_storage::family::Family;
 use super::store::{Tampering, ends, run_command};
 use crate::harness::{Server, Shop};
 
-/// A stopped server with a merchant that was paid twice, by somebody.
+/// A stopped server with a merchant that has two payments, the first with the data of a customer.
 fn stopped() -> (Server, Shop, [String; 2]) {
     let mut server = Server::start();
     let shop = server.shop();
@@ -59,8 +59,10 @@ fn ranges_show_the_records_that_they_name() {
     assert_eq!(sequences(&json_lines(&server, &shop, &["--from", "3", "--to", "5"])), [3, 4, 5]);
     assert_eq!(sequences(&json_lines(&server, &shop, &["--last", "2"])), all[all.len() - 2..]);
     assert_eq!(sequences(&json_lines(&server, &shop, &[])), all[all.len() - 10..]);
-    let nobody = "mer_01h2e8kqvbfwea724h75qc655w";
-    assert!(ends(&server, &["inspect", nobody], 1).contains(&format!("there is no merchant {nobody}")));
+    let unknown_merchant = "mer_01h2e8kqvbfwea724h75qc655w";
+    assert!(
+        ends(&server, &["inspect", unknown_merchant], 1).contains(&format!("there is no merchant {unknown_merchant}"))
+    );
 }
 
 #[test]
@@ -74,7 +76,7 @@ fn each_record_names_the_hash_of_the_one_before() {
 }
 
 #[test]
-fn personal_data_is_shown_only_when_it_is_asked_for_and_only_with_the_key() {
+fn personal_data_is_shown_only_on_request_and_with_the_key() {
     let (server, shop, _) = stopped();
     let mut without_key = server.command();
     without_key.env_remove("TILL_VAULT_KEY");
@@ -95,7 +97,7 @@ fn personal_data_is_shown_only_when_it_is_asked_for_and_only_with_the_key() {
 }
 
 #[test]
-fn a_damaged_and_a_missing_record_are_said_to_be_so_and_the_others_are_shown() {
+fn damaged_and_missing_records_are_named_and_others_shown() {
     let (server, shop, _) = stopped();
     let merchant: MerchantId = shop.merchant_id.parse().expect("a merchant's id");
     let key = |sequence: u64| [merchant.to_bytes().as_slice(), &sequence.to_be_bytes()].concat();

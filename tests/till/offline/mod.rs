@@ -1,4 +1,4 @@
-//! What operators do with the store of a server that is down: verify, inspect, export, repair.
+//! Commands on the store of a stopped server: verify, inspect, export, repair.
 
 mod store;
 mod verify;

@@ -11,13 +11,13 @@ use till_storage::family::Family;
 use till_storage::keys::AppliedKey;
 
 use super::store::{Tampering, contents, ends, run, text};
-use crate::harness::{Dice, Server, Shop, Start};
+use crate::harness::{Server, Shop, Start, TestDice};
 
 /// Tables of derived rows, by their tags: payments, entries, balances, effects beside.
 const PAYMENTS: u8 = 8;
 const BALANCES: u8 = 5;
 
-/// What two merchants are told.
+/// The answers of two merchants.
 struct Scene {
     server: Server,
     shops: [Shop; 2],
@@ -61,7 +61,7 @@ impl Scene {
         for (key, _) in tampering.rows(Family::Timers, &self.key_of(shop, &[])) {
             tampering.delete(Family::Timers, &key);
         }
-        // The directory of keys: without its row nobody is known by the key.
+        // The directory of keys: a key without its row is unknown.
         for (key, value) in tampering.rows(Family::Directory, &[96]) {
             if value.windows(16).any(|window| window == &self.key_of(shop, &[])[..]) {
                 tampering.delete(Family::Directory, &key);
@@ -69,7 +69,7 @@ impl Scene {
         }
     }
 
-    /// Everything is served as before, and goes on.
+    /// Checks that everything is served as before, and that further payments succeed.
     fn assert_served(&mut self) {
         self.server.restart();
         for (shop, picture_before) in self.shops.iter().zip(&self.pictures) {
@@ -118,63 +118,66 @@ fn overwrite(file: &Path, from: usize, length: usize) {
 }
 
 #[test]
-fn rows_of_all_merchants_are_derived_again_after_it_was_said_what_is_wrong_and_nothing_was_changed() {
+fn rows_of_all_merchants_are_derived_after_the_faults_are_named() {
     let mut scene = Scene::stopped();
     scene.spoil(0);
     scene.spoil(1);
     let before = contents(scene.server.data());
     for arguments in [["repair", "rows"].as_slice(), &["repair", "rows", "--dry-run"]] {
-        let said = ends(&scene.server, arguments, 1);
+        let printed = ends(&scene.server, arguments, 1);
         for shop in &scene.shops {
-            assert!(said.contains(&format!("{}: Payments(", shop.merchant_id)), "{said}");
+            assert!(printed.contains(&format!("{}: Payments(", shop.merchant_id)), "{printed}");
         }
-        assert!(said.contains("nothing was changed") && said.contains("of all merchants"), "{said}");
+        assert!(printed.contains("nothing was changed") && printed.contains("of all merchants"), "{printed}");
         assert_eq!(contents(scene.server.data()), before);
     }
-    let said = ends(&scene.server, &["repair", "rows", "--yes"], 0);
-    assert!(said.contains("no faults") && said.contains("db-before-repair"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows", "--yes"], 0);
+    assert!(printed.contains("no faults") && printed.contains("db-before-repair"), "{printed}");
     scene.assert_served();
 }
 
 #[test]
-fn rows_of_one_merchant_are_derived_again_and_those_of_others_are_left_as_they_are() {
+fn rows_of_one_merchant_are_derived_and_others_are_kept() {
     let mut scene = Scene::stopped();
     scene.spoil(0);
     scene.spoil(1);
     let [first, second] = scene.shops.clone();
-    let said = ends(&scene.server, &["repair", "rows", "--merchant", &first.merchant_id, "--yes"], 1);
-    assert!(!said.contains(&format!("{}:", first.merchant_id)), "{said}");
-    assert!(said.contains(&format!("{}: Payments(", second.merchant_id)), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows", "--merchant", &first.merchant_id, "--yes"], 1);
+    assert!(!printed.contains(&format!("{}:", first.merchant_id)), "{printed}");
+    assert!(printed.contains(&format!("{}: Payments(", second.merchant_id)), "{printed}");
     ends(&scene.server, &["repair", "rows", "--merchant", &second.merchant_id, "--yes"], 0);
     scene.assert_served();
-    let nobody = "mer_01h2e8kqvbfwea724h75qc655w";
-    let said = ends(&scene.server, &["repair", "rows", "--merchant", nobody, "--yes"], 1);
-    assert!(said.contains(&format!("there is no merchant {nobody}")), "{said}");
+    let unknown_merchant = "mer_01h2e8kqvbfwea724h75qc655w";
+    let printed = ends(&scene.server, &["repair", "rows", "--merchant", unknown_merchant, "--yes"], 1);
+    assert!(printed.contains(&format!("there is no merchant {unknown_merchant}")), "{printed}");
 }
 
 #[test]
-fn a_sound_store_has_nothing_to_repair_and_is_as_good_when_it_is_repaired_all_the_same() {
+fn an_intact_store_has_nothing_to_repair_and_stays_valid() {
     let mut scene = Scene::stopped();
-    let said = ends(&scene.server, &["repair", "rows"], 0);
-    assert!(said.contains("there is nothing to repair"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows"], 0);
+    assert!(printed.contains("there is nothing to repair"), "{printed}");
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
     scene.assert_served();
 }
 
 #[test]
-fn tables_of_derived_rows_that_are_damaged_or_do_not_open_at_all_are_made_anew() {
+fn damaged_or_unreadable_tables_of_derived_rows_are_rebuilt() {
     let mut scene = Scene::stopped();
     for family in ["rows", "indexes", "timers", "directory"] {
         let table = scene.tables(family).remove(0);
         let length = fs::read(&table).expect("readable").len();
-        // The whole second half: rows, and what the table says of itself.
+        // The whole second half: rows, and the table's metadata.
         overwrite(&table, length / 2, length);
     }
     fs::write(scene.server.data().join("table-damaged"), format!("Corruption: in {}", "000001.sst")).expect("writable");
     assert_ne!(run(&scene.server, &["verify"]).0, Some(0), "it is damaged");
-    let said = ends(&scene.server, &["repair", "rows"], 1);
-    assert!(said.contains("derived rows cannot be opened") && said.contains("derived again from the log"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows"], 1);
+    assert!(
+        printed.contains("derived rows cannot be opened") && printed.contains("derived again from the log"),
+        "{printed}"
+    );
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
     assert!(!scene.server.data().join("table-damaged").exists(), "the note goes with the table that it names");
     scene.assert_served();
@@ -205,15 +208,15 @@ impl Scene {
     fn spoil_nothing_but_check(&self, what: &str) {
         let before = contents(self.server.data());
         for arguments in [["repair", "rows"].as_slice(), &["repair", "rows", "--yes"]] {
-            let said = ends(&self.server, arguments, 1);
-            assert!(said.contains("only a restore puts right"), "{what}: {said}");
+            let printed = ends(&self.server, arguments, 1);
+            assert!(printed.contains("only a restore puts right"), "{what}: {printed}");
         }
         assert_eq!(contents(self.server.data()), before, "{what}");
     }
 }
 
 #[test]
-fn rows_that_lag_behind_the_log_are_brought_up() {
+fn rows_behind_the_log_are_derived() {
     let mut scene = Scene::stopped();
     let tampering = Tampering::with(scene.server.data());
     let merchant: MerchantId = scene.shops[0].merchant_id.parse().expect("a merchant's id");
@@ -221,7 +224,7 @@ fn rows_that_lag_behind_the_log_are_brought_up() {
     drop(tampering);
     ends(&scene.server, &["verify"], 1);
     ends(&scene.server, &["repair", "rows", "--merchant", &scene.shops[0].merchant_id, "--yes"], 0);
-    ends(&scene.server, &["verify"], 0); // Before a server could bring them up by itself.
+    ends(&scene.server, &["verify"], 0); // No server has derived the rows by itself yet.
     scene.assert_served();
 }
 
@@ -239,9 +242,9 @@ fn a_repair_needs_the_directory_for_itself_and_the_vault_key() {
 }
 
 #[test]
-fn a_repair_that_is_killed_at_any_moment_leaves_the_old_or_the_new_rows_and_can_be_run_again() {
+fn a_killed_repair_leaves_whole_rows_and_can_be_repeated() {
     let mut scene = Scene::stopped();
-    let mut dice = Dice::new(Dice::seed("TILL_DAMAGE_SEED"));
+    let mut dice = TestDice::new(TestDice::seed("TILL_DAMAGE_SEED"));
     for _ in 0..6 {
         scene.spoil(0);
         let mut command = scene.server.command();
@@ -256,7 +259,7 @@ fn a_repair_that_is_killed_at_any_moment_leaves_the_old_or_the_new_rows_and_can_
 }
 
 #[test]
-fn a_repair_that_was_cut_off_while_the_databases_changed_places_is_named_by_starts_and_looks_and_ended_by_a_repair() {
+fn a_repair_killed_between_renames_is_named_and_finished() {
     let mut scene = Scene::stopped();
     scene.spoil(0);
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
@@ -268,11 +271,11 @@ fn a_repair_that_was_cut_off_while_the_databases_changed_places_is_named_by_star
     let export = ["export", "--to", text(&to)];
     let inspect = ["inspect", &scene.shops[0].merchant_id];
     for (arguments, code) in [(["verify"].as_slice(), 2), (&export, 1), (&inspect, 1)] {
-        let said = ends(&scene.server, arguments, code);
+        let printed = ends(&scene.server, arguments, code);
         let words = ["did not come to its end: run till repair rows again", text(&before)];
-        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        assert!(words.iter().all(|word| printed.contains(word)), "{printed}");
     }
-    let said = ends(&scene.server, &["repair", "rows"], 0);
-    assert!(said.contains("there is nothing to repair"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows"], 0);
+    assert!(printed.contains("there is nothing to repair"), "{printed}");
     scene.assert_served();
 }

@@ -1,4 +1,4 @@
-//! The store of a server that is down, from outside: commands on it, and its rows as bytes.
+//! The store of a stopped server from outside: commands on it, and its rows as bytes.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) fn run_command(mut command: Command, arguments: &[&str]) -> (Option<i
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// What a command prints that ends with this code.
+/// The output of a command that must end with this code.
 #[track_caller]
 pub(super) fn ends(server: &Server, arguments: &[&str], code: i32) -> String {
     let (found, output, errors) = run(server, arguments);
@@ -46,7 +46,7 @@ impl Tampering {
         Tampering(DB::open_cf(&options, data.join("db"), families).expect("it is sound"))
     }
 
-    /// The rows of a family whose keys begin so.
+    /// The rows of a family whose keys begin with this prefix.
     pub(super) fn rows(&self, family: Family, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let handle = self.0.cf_handle(family.name()).expect("it was opened");
         let all = self.0.iterator_cf(handle, IteratorMode::Start).map(|pair| pair.expect("readable"));
@@ -71,7 +71,7 @@ fn synced() -> WriteOptions {
     synced
 }
 
-/// Every file below a directory with its bytes, but for logs of RocksDB about itself.
+/// Every file below a directory with its bytes, except RocksDB's information logs.
 pub(super) fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).expect("readable") {

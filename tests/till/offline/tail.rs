@@ -45,18 +45,18 @@ fn available(server: &Server, shop: &Shop) -> u64 {
 }
 
 #[test]
-fn a_torn_write_is_dropped_after_it_was_said_exactly_what_is_lost() {
+fn a_torn_write_is_dropped_after_its_loss_is_named() {
     let (mut server, [first, second]) = killed();
     change(&log(&server), |bytes| *bytes.last_mut().expect("it has bytes") ^= 1);
     assert!(refusal(&server).contains("acknowledged commits"));
     let before = contents(server.data());
-    let said = ends(&server, &["repair", "drop-tail"], 1);
+    let printed = ends(&server, &["repair", "drop-tail"], 1);
     assert_eq!(contents(server.data()), before, "nothing is changed before it is asked for");
-    assert!(said.contains("nothing was changed"), "{said}");
-    let lost: Vec<&str> = said.lines().filter(|line| line.starts_with("lost: ")).collect();
-    assert_eq!(lost.len(), 1, "{said}");
+    assert!(printed.contains("nothing was changed"), "{printed}");
+    let lost: Vec<&str> = printed.lines().filter(|line| line.starts_with("lost: ")).collect();
+    assert_eq!(lost.len(), 1, "{printed}");
     let words = [second.merchant_id.as_str(), "record ", "commit ", "topup_added"];
-    assert!(words.iter().all(|word| lost[0].contains(word)), "{said}");
+    assert!(words.iter().all(|word| lost[0].contains(word)), "{printed}");
     let done = ends(&server, &["repair", "drop-tail", "--yes"], 0);
     assert!(done.contains(lost[0]) && done.contains("no faults"), "{done}");
     server.restart();
@@ -68,18 +68,18 @@ fn a_torn_write_is_dropped_after_it_was_said_exactly_what_is_lost() {
 }
 
 #[test]
-fn a_log_that_was_cut_off_names_the_commits_of_which_nothing_can_be_told() {
+fn a_truncated_log_names_the_commits_that_are_unknown() {
     let (mut server, [_, second]) = killed();
     change(&log(&server), |bytes| bytes.truncate(bytes.len() - 700));
-    let said = ends(&server, &["repair", "drop-tail", "--dry-run"], 1);
-    assert!(said.contains("lost: acknowledged commits of which nothing can be told any more: "), "{said}");
+    let printed = ends(&server, &["repair", "drop-tail", "--dry-run"], 1);
+    assert!(printed.contains("lost: acknowledged commits of which nothing can be told any more: "), "{printed}");
     ends(&server, &["repair", "drop-tail", "--yes"], 0);
     server.restart();
     assert_eq!(available(&server, &second), 1_000 + 1_001 + 1_002 + 1_003);
 }
 
 #[test]
-fn a_log_that_is_damaged_in_the_middle_is_not_cut_and_a_restore_is_named() {
+fn a_log_damaged_in_the_middle_is_not_truncated() {
     let (server, _) = killed();
     change(&log(&server), |bytes| {
         let middle = bytes.len() / 2;
@@ -89,30 +89,30 @@ fn a_log_that_is_damaged_in_the_middle_is_not_cut_and_a_restore_is_named() {
     for arguments in
         [["repair", "drop-tail"].as_slice(), &["repair", "drop-tail", "--yes"], &["repair", "rows", "--yes"]]
     {
-        let said = ends(&server, arguments, 1);
-        assert!(said.contains("damaged in the middle") && said.contains("restore"), "{said}");
+        let printed = ends(&server, arguments, 1);
+        assert!(printed.contains("damaged in the middle") && printed.contains("restore"), "{printed}");
     }
     assert_eq!(contents(server.data()), before);
 }
 
 #[test]
-fn a_store_whose_log_ends_well_has_nothing_to_drop() {
+fn a_store_with_an_intact_log_has_nothing_to_drop() {
     let (mut server, [first, _]) = killed();
     let before = contents(server.data());
-    let said = ends(&server, &["repair", "drop-tail", "--yes"], 0);
-    assert!(said.contains("nothing to drop"), "{said}");
+    let printed = ends(&server, &["repair", "drop-tail", "--yes"], 0);
+    assert!(printed.contains("nothing to drop"), "{printed}");
     assert_eq!(contents(server.data()), before, "nothing is touched");
     server.restart();
     first.on(&server).pay(1);
 }
 
 #[test]
-fn a_torn_write_behind_everything_acknowledged_loses_nothing() {
+fn a_torn_write_after_the_last_acknowledged_one_loses_nothing() {
     let (mut server, [_, second]) = killed();
     change(&log(&server), |bytes| bytes.extend([7; 20]));
-    let said = ends(&server, &["repair", "drop-tail"], 1);
-    assert!(said.contains("nothing that was acknowledged is lost"), "{said}");
-    assert!(!said.lines().any(|line| line.starts_with("lost: ")), "{said}");
+    let printed = ends(&server, &["repair", "drop-tail"], 1);
+    assert!(printed.contains("nothing that was acknowledged is lost"), "{printed}");
+    assert!(!printed.lines().any(|line| line.starts_with("lost: ")), "{printed}");
     ends(&server, &["repair", "drop-tail", "--yes"], 0);
     server.restart();
     assert_eq!(available(&server, &second), 1_000 + 1_001 + 1_002 + 1_003 + 1_004);

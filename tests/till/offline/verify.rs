@@ -1,4 +1,4 @@
-//! `till verify --json`, and what names a fault.
+//! `till verify --json`, and the members that locate a fault.
 
 use serde_json::{Value, json};
 use till_domain::ids::MerchantId;
@@ -20,7 +20,7 @@ fn record(merchant_id: &str, sequence: u64) -> Vec<u8> {
 }
 
 #[test]
-fn a_json_report_names_merchant_and_record_and_row_of_every_fault() {
+fn a_json_report_names_the_record_and_row_of_every_fault() {
     let mut server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     let payment = shop.pay(100);

@@ -1,11 +1,11 @@
-//! A store that an earlier version of the program wrote opens, shows what it had, and goes on.
+//! A store that an earlier version of the program wrote opens, shows all of its contents, and continues.
 //!
 //! `store.zip` is the data directory of the program as of commit 3205e7c: its rows have formats 1 and 2, the sandbox's
 //! book has format 1. `till serve --demo` ran with the tests' secrets under a clock that was set to January 2040 (a
 //! preloaded `clock_gettime`), since authorizations lapse after seven days: a merchant's time is never before its last
 //! event, so that what was authorized then stands until then. Over HTTP it was asked for the payments named below, a
 //! top-up, metadata, an invitation and a key, and was killed right after several payments were answered, so that their
-//! calls to the acquirer are open and much stands in logs only. RocksDB's files `LOG*`, `OPTIONS*` and `LOCK`, without
+//! calls to the acquirer are open and much is only in logs. RocksDB's files `LOG*`, `OPTIONS*` and `LOCK`, without
 //! which it opens, were left out, as they name paths of the machine that made them.
 
 use std::fs::{self, File};
@@ -60,7 +60,7 @@ fn verify(data: &Path) -> Value {
     serde_json::from_slice(&output.expect("the binary can be started").stdout).expect("the report is one JSON object")
 }
 
-/// The first look at a payment for which `is_so` holds.
+/// Reads the payment until `is_so` holds.
 fn eventually(shop: &Shop, payment: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -80,7 +80,7 @@ fn operate(shop: &Shop, endpoint: &str, payment: &str, more: &Value, status: &st
 }
 
 #[test]
-fn a_store_of_an_earlier_version_has_no_faults_before_and_after_it_was_opened() {
+fn a_store_of_an_earlier_version_has_no_faults() {
     let unpacked = Unpacked::new();
     let before = verify(&unpacked.data);
     assert_eq!((&before["clean"], &before["faults"]), (&json!(true), &json!([])), "{before:#}");
@@ -94,7 +94,7 @@ fn a_store_of_an_earlier_version_has_no_faults_before_and_after_it_was_opened() 
 }
 
 #[test]
-fn a_store_of_an_earlier_version_shows_what_it_had() {
+fn a_store_of_an_earlier_version_shows_its_contents() {
     let unpacked = Unpacked::new();
     let server = unpacked.start();
     let shop = Shop::of_demo(&server);
@@ -124,7 +124,7 @@ fn a_store_of_an_earlier_version_shows_what_it_had() {
     check_the_rest(&shop);
 }
 
-/// Entries of every kind, and a balance that is what they come to.
+/// Entries of every kind, and a balance that is their sum.
 fn check_ledger(shop: &Shop) {
     let entries = shop.all("balance-history");
     let sum = |kind: &str, status: &str| -> u64 {
@@ -155,7 +155,7 @@ fn check_the_rest(shop: &Shop) {
 }
 
 #[test]
-fn payments_of_an_earlier_version_are_captured_voided_reversed_and_refunded() {
+fn payments_of_an_earlier_version_can_be_operated_on() {
     let unpacked = Unpacked::new();
     let mut server = unpacked.start();
     let shop = Shop::of_demo(&server);
@@ -176,7 +176,8 @@ fn payments_of_an_earlier_version_are_captured_voided_reversed_and_refunded() {
     assert_eq!((&report["clean"], &report["faults"]), (&json!(true), &json!([])), "{report:#}");
 }
 
-/// The card whose number the earlier version sealed, and the answer that it kept under an Idempotency-Key.
+/// Pays with the card that the earlier version sealed, and repeats a call whose answer it stored under an
+/// Idempotency-Key.
 fn pay_with_what_was_saved(shop: &Shop) {
     let paid = shop.payment("order-captured");
     let answered = json!({
@@ -198,7 +199,7 @@ fn pay_with_what_was_saved(shop: &Shop) {
     assert_eq!(shop.settled(&payment)["status"], "SUCCESSFUL");
 }
 
-/// The sandbox's book agrees with itself and with the payments.
+/// The sandbox's book is consistent, and agrees with the payments.
 fn check_book(data: &Path, shop: &Shop) {
     let book = RocksBook::open_read_only(&data.join("sandbox")).expect("the book opens");
     let id: MerchantId = shop.merchant_id.parse().expect("a merchant's id");

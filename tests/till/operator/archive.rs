@@ -1,4 +1,4 @@
-//! The archive: commits streamed to another directory, stores restored from there to any moment, and what is refused.
+//! The archive: commits streamed to another directory, stores restored from there to any moment, and refusals.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Shop, Start, VAULT_KEY};
 
-/// How long something in the background may take before a test gives up.
+/// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn text(path: &Path) -> &str {
@@ -26,19 +26,19 @@ fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String, String
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A directory for everything of a test.
-struct Place(TempDir);
+/// The directory of a test.
+struct ArchiveDirectories(TempDir);
 
-impl Place {
-    fn new() -> Place {
-        Place(TempDir::new().expect("a temporary directory can be made"))
+impl ArchiveDirectories {
+    fn new() -> ArchiveDirectories {
+        ArchiveDirectories(TempDir::new().expect("a temporary directory can be made"))
     }
 
     fn at(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// How a server is started that archives to `archive`.
+    /// The start of a server that archives to `archive`.
     fn start(&self) -> Start {
         Start::default()
             .with("TILL_ARCHIVE_DIRECTORY", text(&self.at("archive")))
@@ -66,7 +66,7 @@ impl Place {
         self.till(&arguments)
     }
 
-    /// Restores, and starts a server on what was restored.
+    /// Restores, and starts a server on the restored store.
     #[track_caller]
     fn restored(&self, checkpoint: &str, to: &str, until: &[&str]) -> Server {
         let (code, output, errors) = self.restore(checkpoint, to, until);
@@ -75,7 +75,7 @@ impl Place {
         started.unwrap_or_else(|error| panic!("the restored server does not start: {error}"))
     }
 
-    /// Restores, which must be refused in these words, and nothing be made.
+    /// Restores, which must be refused with these words and leave nothing behind.
     #[track_caller]
     fn refused(&self, checkpoint: &str, until: &[&str], words: &[&str]) {
         let (code, output, errors) = self.restore(checkpoint, "refused", until);
@@ -110,31 +110,31 @@ fn wait_until_archived(server: &Server) {
     wait_until("everything is archived", || metric(server, "till_archive_lag_commits") == 0.0);
 }
 
-/// Takes a checkpoint and gives its last commit.
+/// Takes a checkpoint and returns its last commit.
 fn take(server: &Server, name: &str) -> u64 {
     let taken = server.admin("create-checkpoint", &json!({ "name": name })).ok();
     taken["last_commit"].as_u64().expect("a number")
 }
 
-/// What was at a moment at which nothing happened.
-struct Moment {
+/// The state at a moment at which nothing changed.
+struct RestorePoint {
     commit: u64,
     time: Timestamp,
     picture: Vec<Value>,
     payments: Vec<String>,
 }
 
-fn moment(server: &Server, shop: &Shop, name: &str, payments: &[String]) -> Moment {
+fn moment(server: &Server, shop: &Shop, name: &str, payments: &[String]) -> RestorePoint {
     let ids: Vec<&str> = payments.iter().map(String::as_str).collect();
     let (picture, commit) = (shop.picture(&ids), take(server, name));
-    thread::sleep(Duration::from_millis(20)); // Its time is not that of what comes next.
-    let moment = Moment { commit, time: Timestamp::now(), picture, payments: payments.to_vec() };
+    thread::sleep(Duration::from_millis(20)); // The next commit must have a later time.
+    let moment = RestorePoint { commit, time: Timestamp::now(), picture, payments: payments.to_vec() };
     thread::sleep(Duration::from_millis(20));
     moment
 }
 
 #[track_caller]
-fn shows(copy: &Server, shop: &Shop, moment: &Moment, all: &[String]) {
+fn shows(copy: &Server, shop: &Shop, moment: &RestorePoint, all: &[String]) {
     let shop = shop.on(copy);
     let ids: Vec<&str> = moment.payments.iter().map(String::as_str).collect();
     assert_eq!(shop.picture(&ids), moment.picture);
@@ -144,8 +144,8 @@ fn shows(copy: &Server, shop: &Shop, moment: &Moment, all: &[String]) {
 }
 
 #[test]
-fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_just_what_was_then() {
-    let place = Place::new();
+fn a_destroyed_store_is_restored_to_any_commit_or_time() {
+    let place = ArchiveDirectories::new();
     let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let (shop, mut payments, mut moments) = (server.shop(), Vec::new(), Vec::new());
     for (number, minor) in [100, 200, 300].into_iter().enumerate() {
@@ -183,8 +183,8 @@ fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_jus
 }
 
 #[test]
-fn what_was_archived_behind_a_replaced_vault_key_is_restored_with_the_key_of_the_checkpoint() {
-    let place = Place::new();
+fn archived_commits_are_restored_over_a_replaced_vault_key() {
+    let place = ArchiveDirectories::new();
     let key = place.at("key");
     fs::write(&key, format!("{VAULT_KEY}\n")).expect("writable");
     let start = place.start().without("TILL_VAULT_KEY").with("TILL_VAULT_KEY_FILE", text(&key));
@@ -206,8 +206,8 @@ fn what_was_archived_behind_a_replaced_vault_key_is_restored_with_the_key_of_the
 }
 
 #[test]
-fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside_the_data_is_refused() {
-    let place = Place::new();
+fn a_restored_server_needs_a_new_archive_outside_of_its_data() {
+    let place = ArchiveDirectories::new();
     let mut server = place.server(&place.start());
     server.shop().pay(100);
     take(&server, "one");
@@ -225,7 +225,7 @@ fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside
     copy(Start::default().with("TILL_ARCHIVE_DIRECTORY", text(&place.at("its-own")))).expect("it is its own");
     let refused = copy(Start::default().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true")).expect_err("to where?");
     assert!(refused.contains("archive_directory must be set too"), "{refused}");
-    // What a plain restore makes is another store as well.
+    // A restore without an archive makes another store as well.
     let (from, to) = (place.at("checkpoints/one"), place.at("plain"));
     assert_eq!(place.till(&["restore", "--from", text(&from), "--to", text(&to)]).0, Some(0));
     let refused = place.start().try_server_on(&to, None).map(drop).expect_err("it is another store's archive");
@@ -233,8 +233,8 @@ fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside
 }
 
 #[test]
-fn while_the_archive_cannot_be_reached_calls_go_on_and_it_catches_up_by_itself() {
-    let place = Place::new();
+fn calls_continue_without_the_archive_and_it_catches_up() {
+    let place = ArchiveDirectories::new();
     let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();
     take(&server, "one");
@@ -253,8 +253,8 @@ fn while_the_archive_cannot_be_reached_calls_go_on_and_it_catches_up_by_itself()
 }
 
 #[test]
-fn archived_before_acknowledged_refuses_what_cannot_be_archived_and_takes_it_when_it_can() {
-    let place = Place::new();
+fn archived_before_acknowledged_refuses_until_it_can_archive() {
+    let place = ArchiveDirectories::new();
     let start = place.start().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true");
     let server = place.server(&start.with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();
@@ -279,8 +279,8 @@ fn archived_before_acknowledged_refuses_what_cannot_be_archived_and_takes_it_whe
 }
 
 #[test]
-fn segments_are_listed_verified_and_pruned_and_damage_is_named_by_file_and_offset() {
-    let place = Place::new();
+fn segments_are_listed_verified_and_pruned() {
+    let place = ArchiveDirectories::new();
     let mut server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();
     take(&server, "early");

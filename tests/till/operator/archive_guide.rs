@@ -1,4 +1,4 @@
-//! The procedure of `docs/operations.md` for a destroyed data directory, run as it is written there.
+//! The procedure of `docs/operations.md` for a destroyed data directory, run exactly as it is written there.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::harness::{Server, Start};
 
 const GUIDE: &str = include_str!("../../../docs/operations.md");
 
-/// Where the procedure begins, and the paths that its commands name.
+/// The heading of the procedure, and the paths that its commands name.
 const HEADING: &str = "### When the data directory is destroyed";
 const PATHS: [&str; 3] = ["/mnt/backup/archive", "/mnt/backup/checkpoints", "/var/lib/till-restored"];
 
-/// How long the archive may take to be written.
+/// The longest time that the test waits for the archive.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The text of the procedure.
@@ -39,7 +39,7 @@ fn at(place: &Path, command: &str) -> String {
 }
 
 #[test]
-fn the_procedure_for_a_destroyed_data_directory_works_as_it_is_written() {
+fn the_procedure_for_a_destroyed_data_directory_works() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let text = |name: &str| place.path().join(name).display().to_string();
     let start = Start::default()
@@ -78,7 +78,7 @@ fn the_procedure_for_a_destroyed_data_directory_works_as_it_is_written() {
 }
 
 #[test]
-fn the_procedure_names_all_that_the_restored_store_must_not_share_with_the_old_one() {
+fn the_procedure_names_everything_that_must_not_be_shared() {
     let start = section().split("\n4. ").nth(1).expect("there is a fourth step");
     for setting in ["archive_directory", "checkpoint_directory"] {
         assert!(start.contains(&format!("another, empty `{setting}`")), "{setting}");
@@ -89,6 +89,6 @@ fn the_procedure_names_all_that_the_restored_store_must_not_share_with_the_old_o
 fn succeeds(prepared: &mut Command, line: &str) {
     let arguments: Vec<&str> = line.split(' ').skip(1).collect();
     let output = prepared.args(&arguments).output().expect("the binary can be started");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {printed}");
 }

@@ -4,16 +4,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Start, merged};
+use crate::harness::{ApiAnswer, Server, Start, merged};
 
-/// The id of a merchant that there is not.
+/// The id of a merchant that does not exist.
 const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
 const NO_DISPUTE: &str = "dsp_01h455vb4pex5vsknk084sn02q";
 const NO_PAYOUT: &str = "pyo_01h455vb4pex5vsknk084sn02q";
 const NO_REFUND: &str = "rfn_01h455vb4pex5vsknk084sn02q";
 const NO_INSTALLATION: &str = "ins_01h455vb4pex5vsknk084sn02q";
 
-fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
+fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.admin_client().idempotency_key(key).post(&format!("/admin/{endpoint}"), body)
 }
 
@@ -135,10 +135,10 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
 }
 
 #[test]
-fn the_list_of_merchants_goes_from_the_newest_to_the_oldest_and_back() {
+fn merchants_are_listed_from_the_newest_and_back() {
     let server = Server::start();
     let mut ids: Vec<String> = (0..7).map(|_| merchant(&server)).collect();
-    ids.sort(); // Made in one millisecond, ids of two merchants may stand in either order.
+    ids.sort(); // Ids of two merchants from the same millisecond may have either order.
     ids.reverse();
     let ids_of = |page: &Value| -> Vec<String> {
         let page = page["page"].as_array().expect("a page");
@@ -161,7 +161,7 @@ fn the_list_of_merchants_goes_from_the_newest_to_the_oldest_and_back() {
 }
 
 #[test]
-fn creating_a_merchant_twice_under_one_key_makes_one_also_over_a_crash() {
+fn creating_a_merchant_twice_under_one_key_makes_one() {
     let mut server = Server::start();
     let body = json!({ "name": "Shop", "currency": "THB" });
     let first = named(&server, "once", "create-merchant", &body);
@@ -182,7 +182,7 @@ fn creating_a_merchant_twice_under_one_key_makes_one_also_over_a_crash() {
 }
 
 #[test]
-fn creating_a_merchant_many_times_at_once_under_one_key_makes_one() {
+fn creating_a_merchant_often_at_once_under_one_key_makes_one() {
     let server = Server::start();
     let body = json!({ "name": "Shop", "currency": "THB" });
     let ids: Vec<String> = std::thread::scope(|scope| {
@@ -195,7 +195,7 @@ fn creating_a_merchant_many_times_at_once_under_one_key_makes_one() {
 }
 
 #[test]
-fn a_repeated_generate_key_shows_the_same_key_again_also_over_a_crash() {
+fn a_repeated_generate_key_shows_the_key_again() {
     let mut server = Server::start();
     let id = merchant(&server);
     let body = json!({ "merchant_id": id, "name": "Server", "expires_at": now() + 3_600 });
@@ -241,7 +241,7 @@ fn a_key_is_revoked_once_and_only_by_its_merchant() {
 }
 
 #[test]
-fn an_installation_is_added_for_each_platform_and_refused_for_others() {
+fn an_installation_is_added_only_for_known_platforms() {
     let server = Server::start();
     let id = merchant(&server);
     let body = |platform: &str, identifier: &str| json!({ "merchant_id": id, "name": "Till 1", "platform": platform, "identifier": identifier });
@@ -326,7 +326,7 @@ fn installations_are_listed_changed_and_removed() {
 }
 
 #[test]
-fn a_payment_method_is_offered_as_it_is_configured_and_takes_its_fee() {
+fn a_payment_method_is_offered_and_charged_as_configured() {
     let server = Server::start();
     let shop = server.shop();
     let method = |more: &Value| {
@@ -387,7 +387,7 @@ fn a_topup_opens_the_balance_adds_to_it_and_is_listed() {
 }
 
 #[test]
-fn a_topup_with_a_reference_that_was_used_is_a_conflict_that_names_the_first() {
+fn a_topup_with_a_used_reference_is_a_conflict() {
     let server = Server::start();
     let (one, two) = (merchant(&server), merchant(&server));
     let body =
@@ -417,7 +417,7 @@ fn a_topup_with_a_reference_that_was_used_is_a_conflict_that_names_the_first() {
 }
 
 #[test]
-fn every_operator_call_is_repeated_under_its_key_also_over_a_crash() {
+fn operator_calls_are_repeated_under_their_key_over_a_crash() {
     let mut server = Server::start();
     let shop = server.shop();
     let id = json!({ "merchant_id": shop.merchant_id });
@@ -497,7 +497,7 @@ fn a_merchant_may_be_allowed_identifiers_that_are_card_numbers() {
 }
 
 #[test]
-fn a_suspended_merchant_reads_and_changes_nothing_until_it_is_resumed() {
+fn a_suspended_merchant_changes_nothing_until_it_is_resumed() {
     let mut server = Start::default().server();
     let shop = server.shop();
     let payment = shop.pay(300);

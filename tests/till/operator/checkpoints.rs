@@ -1,4 +1,4 @@
-//! Checkpoints over HTTP and the command line, and servers on what was restored from them.
+//! Checkpoints over HTTP and the command line, and servers on restored checkpoints.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Shop, Start};
 
-/// How long something in the background may take before a test gives up.
+/// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a command of a server's: exit code, standard output, standard error.
@@ -28,7 +28,7 @@ fn succeeds(server: &Server, arguments: &[&str]) -> String {
     output
 }
 
-/// Restores, which must be refused, and gives what is said.
+/// Restores, which must be refused, and returns the message.
 #[track_caller]
 fn refused(server: &Server, from: &Path, to: &Path) -> String {
     let (code, output, errors) = run(server.command(), &["restore", "--from", text(from), "--to", text(to)]);
@@ -75,7 +75,7 @@ fn while_paying<T>(shop: &Shop, act: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn what_is_restored_of_a_checkpoint_under_load_has_every_payment_and_balance_that_was_acknowledged_before() {
+fn a_restored_checkpoint_has_everything_acknowledged_before() {
     let (server, place) = (Server::start(), directory());
     let (quiet, busy) = (server.shop(), server.shop());
     let payments: Vec<String> = [500, 700].into_iter().map(|minor| quiet.pay(minor)).collect();
@@ -99,14 +99,14 @@ fn what_is_restored_of_a_checkpoint_under_load_has_every_payment_and_balance_tha
     assert_eq!(succeeds(&copy, &["resume"]), "true\n");
     assert!(quiet.pay(100) != quiet.on(&copy).pay(100), "both go on, each by itself");
     assert!(!to.join("secrets").exists(), "secrets were given, and none came from the checkpoint");
-    // At rest the whole of both must be equal.
+    // While nothing is written, everything of both must be equal.
     let resting = [busy.clone(), quiet.clone()].map(|shop| shop.picture(&[]));
     let copy = restored(&server, &taken(&server, "at-rest"), &place.path().join("resting"));
     assert_eq!([busy, quiet].map(|shop| shop.on(&copy).picture(&[])), resting);
 }
 
 #[test]
-fn a_restored_server_says_that_it_is_paused_and_sends_nothing_out_until_it_is_resumed_also_over_a_restart() {
+fn a_restored_server_is_paused_until_it_is_resumed() {
     let (server, place) = (Server::start(), directory());
     let shop = server.shop();
     shop.pay(100);
@@ -153,7 +153,7 @@ fn a_name_is_checked_taken_once_and_needs_the_token() {
 }
 
 #[test]
-fn checkpoints_are_listed_with_their_state_and_the_oldest_are_pruned_without_a_server() {
+fn checkpoints_are_listed_and_pruned_without_a_server() {
     let mut server = Server::start();
     for name in ["one", "two", "three"] {
         taken(&server, name);
@@ -175,7 +175,7 @@ fn checkpoints_are_listed_with_their_state_and_the_oldest_are_pruned_without_a_s
 }
 
 #[test]
-fn list_and_prune_say_where_they_looked_when_no_checkpoint_is_there() {
+fn list_and_prune_name_an_empty_directory() {
     let place = directory();
     for made in [false, true] {
         let shelf = place.path().join("checkpoints");
@@ -191,7 +191,7 @@ fn list_and_prune_say_where_they_looked_when_no_checkpoint_is_there() {
 }
 
 #[test]
-fn a_start_removes_what_was_not_finished() {
+fn a_start_removes_unfinished_checkpoints() {
     let mut server = Server::start();
     let left = [server.data().join("checkpoints/cut-off.in-progress"), server.data().join("checkpoint-staging/db")];
     left.iter().for_each(|left| fs::create_dir_all(left).expect("writable"));
@@ -200,7 +200,7 @@ fn a_start_removes_what_was_not_finished() {
 }
 
 #[test]
-fn the_server_takes_checkpoints_by_itself_and_keeps_as_many_as_it_is_told() {
+fn the_server_takes_checkpoints_and_keeps_the_set_number() {
     let place = directory();
     let start = Start::default().with("TILL_CHECKPOINT_EVERY_SECONDS", "1").with("TILL_CHECKPOINTS_KEPT", "1");
     let server = start.with("TILL_CHECKPOINT_DIRECTORY", text(place.path())).server();
@@ -227,7 +227,7 @@ fn the_server_takes_checkpoints_by_itself_and_keeps_as_many_as_it_is_told() {
 }
 
 #[test]
-fn what_cannot_be_restored_is_refused_by_its_reason_and_nothing_is_made() {
+fn an_impossible_restore_is_refused_and_makes_nothing() {
     let (server, place) = (Server::start(), directory());
     server.shop().pay(100);
     let (checkpoint, to) = (taken(&server, "sound"), place.path().join("to"));
@@ -271,7 +271,7 @@ fn what_cannot_be_restored_is_refused_by_its_reason_and_nothing_is_made() {
 }
 
 #[test]
-fn no_server_starts_on_a_checkpoint_or_on_a_directory_that_is_not_restored_and_nothing_is_made_there() {
+fn no_server_starts_on_a_checkpoint_or_a_partial_restore() {
     let (server, place) = (Server::start(), directory());
     server.shop().pay(100);
     let checkpoint = taken(&server, "sound");

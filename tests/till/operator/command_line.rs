@@ -128,10 +128,10 @@ fn a_key_is_generated_used_and_revoked_by_commands() {
 }
 
 #[test]
-fn a_command_that_is_refused_says_why_and_exits_with_1() {
+fn a_refused_command_exits_with_1_and_the_reason() {
     let server = Server::start();
-    let nobody = "mer_01h455vb4pex5vsknk084sn02q";
-    let (code, output, errors) = run(&server, &["merchant", "find", "--merchant-id", nobody]);
+    let unknown_merchant = "mer_01h455vb4pex5vsknk084sn02q";
+    let (code, output, errors) = run(&server, &["merchant", "find", "--merchant-id", unknown_merchant]);
     assert_eq!((code, output.as_str()), (1, ""));
     assert!(errors.starts_with("till: NOT_FOUND: There is no merchant with this merchant_id."), "{errors}");
     let (code, output, errors) = run(&server, &["merchant", "create", "--name", "A", "--currency", "baht"]);
@@ -145,7 +145,7 @@ fn a_command_that_is_refused_says_why_and_exits_with_1() {
 }
 
 #[test]
-fn a_command_line_that_says_nothing_sensible_exits_with_2() {
+fn an_invalid_command_line_exits_with_2() {
     let server = Server::start();
     for arguments in [
         &["merchant", "create", "--name", "A"][..],
@@ -162,7 +162,7 @@ fn a_command_line_that_says_nothing_sensible_exits_with_2() {
 }
 
 #[test]
-fn a_command_with_another_token_or_without_a_server_says_so() {
+fn a_wrong_token_and_a_missing_server_are_named() {
     let mut server = Server::start();
     let list = ["merchant", "list"];
     let wrong = server.command().args(list).env("TILL_ADMIN_TOKEN", "wrong-token").output().expect("it starts");
@@ -179,7 +179,7 @@ fn a_command_with_another_token_or_without_a_server_says_so() {
 }
 
 #[test]
-fn a_command_to_the_public_listener_is_told_to_name_the_admin_listener() {
+fn a_command_to_the_public_listener_names_the_admin_one() {
     let server = Server::start();
     let public = server.public().trim_start_matches("http://").to_owned();
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
@@ -193,7 +193,7 @@ fn a_command_to_the_public_listener_is_told_to_name_the_admin_listener() {
 }
 
 #[test]
-fn a_verified_checkpoint_that_is_none_is_said_before_a_key_is_asked_for() {
+fn an_unknown_checkpoint_is_named_before_a_key_is_needed() {
     let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
     let none = directory.path().join("nowhere").display().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));

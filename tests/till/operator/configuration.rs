@@ -1,11 +1,11 @@
-//! Settings: where they come from, and what is said of those that cannot be used.
+//! Settings: their sources, and the messages about invalid ones.
 
 use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A command line with nothing around it but what a test gives.
+/// A command line with only the environment that a test gives.
 struct Bare {
     directory: TempDir,
 }
@@ -36,7 +36,7 @@ fn has_line(output: &str, line: &str) {
 }
 
 #[test]
-fn a_setting_comes_from_the_flag_else_the_environment_else_the_file_else_its_default() {
+fn flag_environment_file_and_default_apply_in_this_order() {
     let bare = Bare::new();
     let file =
         bare.file("data = '/file'\nlisten = '127.0.0.1:1001'\nadmin_listen = '127.0.0.1:1002'\nhttp_threads = 3\n");
@@ -62,7 +62,7 @@ fn without_anything_the_defaults_count() {
 }
 
 #[test]
-fn all_faults_of_a_configuration_are_said_at_once() {
+fn all_faults_of_a_configuration_are_named_at_once() {
     let bare = Bare::new();
     let file = bare.file("lissten = 'x'\nconnections_max = 0\nhttp_threads = [1]\nmade_up = 1\n");
     let variables = [
@@ -90,7 +90,7 @@ fn all_faults_of_a_configuration_are_said_at_once() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_and_one_address_for_both_listeners_are_refused() {
+fn invalid_files_and_equal_listener_addresses_are_refused() {
     let bare = Bare::new();
     let (code, _, errors) = bare.print(&[], &["--config", "/does/not/exist.toml"]);
     assert!(code == Some(1) && errors.contains("/does/not/exist.toml: cannot be read"), "{errors}");

@@ -1,4 +1,4 @@
-//! `till-bench generate`: a data directory full of trade that is as good as one that was served.
+//! `till-bench generate`: a data directory full of trade, which is as valid as one that was served.
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -12,10 +12,10 @@ use crate::harness::{Server, Start};
 
 const MERCHANTS: usize = 3;
 const PAYMENTS: usize = 120;
-/// Of 0 to 59: the hot merchant has half of the payments.
+/// The number of payments of the hot merchant, which has half of all.
 const HOT: usize = 60;
 
-/// How long a generation may take to write some thousand records.
+/// The longest time for a generation to write some thousand records.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn run(server: &Server, arguments: &[&str]) -> (bool, String, String) {
@@ -51,7 +51,7 @@ fn whole_list(server: &Server, key: &str, endpoint: &str, filter: &Value) -> Vec
 }
 
 #[test]
-fn what_was_generated_verifies_and_is_served_and_verifies_again() {
+fn a_generated_store_verifies_before_and_after_serving() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
     let summary = generate(Start::default().load_tester(&data));
@@ -65,7 +65,7 @@ fn what_was_generated_verifies_and_is_served_and_verifies_again() {
 }
 
 #[test]
-fn a_directory_with_data_is_filled_as_a_new_one_and_keeps_its_own() {
+fn a_directory_with_data_is_filled_and_keeps_its_data() {
     let mut server = Server::start();
     server.shop().pay(100);
     assert!(server.stop());
@@ -74,7 +74,7 @@ fn a_directory_with_data_is_filled_as_a_new_one_and_keeps_its_own() {
     assert!(is_clean && report.contains("no faults"), "{report}");
     let new = TempDir::new().expect("a temporary directory can be made");
     let of_new = generate(Start::default().load_tester(&new.path().join("data")));
-    // The end of a month is a record of its own, or a part of the one that comes first.
+    // The end of a month is a separate record, or a part of the next one.
     let payments = |line: &str| line.split_once(", in ").map_or(line, |(payments, _)| payments).to_owned();
     let counts = |summary: &str| summary.lines().take(2).map(payments).collect::<Vec<_>>();
     assert_eq!(counts(&summary), counts(&of_new));
@@ -82,7 +82,7 @@ fn a_directory_with_data_is_filled_as_a_new_one_and_keeps_its_own() {
     has_what_was_generated(&server, &summary, MERCHANTS + 1);
 }
 
-/// Checks what a server says of the hot merchant.
+/// Checks the answers of a server about the hot merchant.
 #[track_caller]
 fn has_what_was_generated(server: &Server, summary: &str, merchants: usize) {
     let merchant_id = summary.split_whitespace().find(|word| word.starts_with("mer_")).expect("the hot merchant");
@@ -117,7 +117,7 @@ fn marked_commit(data: &Path) -> u64 {
 }
 
 #[test]
-fn a_generation_that_is_killed_leaves_a_store_that_is_served_and_verifies() {
+fn a_killed_generation_leaves_a_store_that_serves() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
     let (mut generation, begun) = (begin(&data), Instant::now());

@@ -1,4 +1,4 @@
-//! Which hosts the admin listener answers: none that a page on the web could have made up.
+//! The host names that the admin listener accepts: none that a page on the web could choose.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn the_admin_listener_answers_no_name_that_is_not_its_own() {
 }
 
 #[test]
-fn below_tls_the_certificate_says_which_names_are_right() {
+fn with_tls_the_certificate_determines_the_valid_names() {
     let pair = Pair::new();
     let server = pair.start().server();
     let client = server.admin_client().header("Host", "till.example");

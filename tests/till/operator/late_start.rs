@@ -1,7 +1,7 @@
-//! Opening the database takes longer than `open_seconds_max`: the program gives up, while RocksDB goes on with it on a
-//! thread that nobody can stop.
+//! Opening the database takes longer than `open_seconds_max`: the program gives up, while RocksDB continues on a thread
+//! that cannot be stopped.
 //!
-//! `TILL_LATE_STARTS` sets how often each command is tried.
+//! `TILL_LATE_STARTS` sets the number of tries of each command.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ use tempfile::TempDir;
 
 use crate::harness::Start;
 
-/// `open_seconds_max` of the commands here, which has whole seconds.
+/// `open_seconds_max` of the commands here, which counts whole seconds.
 const LIMIT_SECONDS: u64 = 1;
-/// About how long opening the database takes.
+/// The approximate time that opening the database takes.
 const OPENING: Duration = Duration::from_millis(60);
-/// How long a process may take before the test gives up.
+/// The longest time that the test waits for a process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
-fn a_start_past_its_time_limit_ends_with_exit_code_1_and_its_reason() {
+fn a_start_past_its_limit_exits_with_1_and_its_reason() {
     ends_every_time("serve", 1);
 }
 
 #[test]
-fn a_verification_past_its_time_limit_ends_with_exit_code_2_and_its_reason() {
+fn a_verification_past_its_limit_exits_with_2_and_its_reason() {
     ends_every_time("verify", 2);
 }
 
@@ -38,15 +38,15 @@ fn ends_every_time(subcommand: &str, code: i32) {
     let times = std::env::var("TILL_LATE_STARTS").ok();
     let times: u32 = times.map_or(5, |text| text.parse().expect("a number of times"));
     for time in 1..=times {
-        // Each time at another place of what RocksDB does.
+        // Each try interrupts RocksDB at another point.
         let ended = past_its_time_limit(subcommand, &data, OPENING * time / times);
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(code), "time {time}: {}\n{said}", ended.status);
-        assert!(said.contains("did not end within 1"), "time {time}: {said}");
+        let printed = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "time {time}: {}\n{printed}", ended.status);
+        assert!(printed.contains("did not end within 1"), "time {time}: {printed}");
     }
 }
 
-/// Data whose database RocksDB has to work at before it is open: a killed server leaves its log.
+/// Data whose database takes RocksDB some time to open, because a killed server leaves a long log.
 fn data_with_a_long_log(directory: &Path) -> PathBuf {
     let data = directory.join("data");
     let mut server = Start::default().server_in(&data);
@@ -59,8 +59,8 @@ fn data_with_a_long_log(directory: &Path) -> PathBuf {
     data
 }
 
-/// Runs a command that is held up for longer than its limit so long after it began to open the database; and again, sooner,
-/// when RocksDB was done before anybody looked at the time.
+/// Runs a command, and holds it up for longer than its limit once it has been opening the database for `opened_for`;
+/// and again, sooner, when RocksDB had finished by then.
 fn past_its_time_limit(subcommand: &str, data: &Path, mut opened_for: Duration) -> Output {
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
@@ -80,7 +80,7 @@ fn past_its_time_limit(subcommand: &str, data: &Path, mut opened_for: Duration) 
     panic!("the database was always open in time");
 }
 
-/// Waits until it has ended without a result, or comes to one.
+/// Waits until the command has ended without a result, or has one.
 fn gives_up(child: &mut Child, printed: &Path) -> bool {
     let until = Instant::now() + PATIENCE;
     while child.try_wait().expect("it can be waited for").is_none() && is_empty(printed) {
@@ -94,7 +94,8 @@ fn is_empty(file: &Path) -> bool {
     file.metadata().expect("it is there").len() == 0
 }
 
-/// Stops the process so long after its thread `open` came, until the limit is over. Whether the thread was there still.
+/// Stops the process `opened_for` after its thread `open` started, until the limit is over. True when the thread still
+/// ran.
 fn hold_up_opening(child: &mut Child, opened_for: Duration) -> bool {
     let (pid, id) = (Pid::from_child(child), child.id());
     let until = Instant::now() + PATIENCE;

@@ -1,5 +1,5 @@
-//! What must appear nowhere: card numbers, security codes, customers, keys. A session with values that occur
-//! nowhere else, and then a search through everything that the server wrote.
+//! Card numbers, security codes, customers and keys must not leak: a session with values that occur nowhere else, and
+//! then a search through everything that the server wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,37 +9,37 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Shop, Start, merged, thb};
 
-/// Numbers with a sound check digit that no other test and no table of test cards has.
+/// Numbers with a valid check digit that no other test and no table of test cards has.
 const NUMBERS: [&str; 2] = ["5196081888500645", "4716258050958645"];
-/// Two codes, since four digits may turn up by chance, in an amount of bytes or an id: both as words of their own do
-/// not.
+/// Two codes, because four digits may occur by chance, in a number of bytes or an id, but not both codes as separate
+/// words.
 const CODES: [&str; 2] = ["7391", "8264"];
 const EMAIL: &str = "wilhelmina.quux@customers.example";
 const MOBILE: &str = "+66873915520";
 const NAME: &str = "Wilhelmina Quuxley";
 /// The name on the cards.
 const HOLDER: &str = "Zachariah Holderby";
-/// A number that is typed where it does not belong, as digits and as people write it.
+/// A card number that is typed into other fields, as digits and as people write it.
 const TYPED: [&str; 2] = ["5425233430109903", "5425 2334 3010 9903"];
-/// Something of the merchant's own, to be found: else the search would prove nothing.
+/// A value that the search must find: else the search would prove nothing.
 const CONTROL: &str = "control-reference-5520";
 
-/// Everything that the server wrote or answered, by where.
-struct Written {
+/// Everything that the server wrote or answered, by its source.
+struct WrittenTexts {
     places: Vec<(String, Vec<u8>)>,
 }
 
-impl Written {
-    fn of(data: &Path, log: &Path) -> Written {
+impl WrittenTexts {
+    fn of(data: &Path, log: &Path) -> WrittenTexts {
         let mut files = vec![log.to_owned()];
         collect(data, &mut files);
         let read = |file: PathBuf| (file.display().to_string(), fs::read(&file).unwrap_or_default());
-        Written { places: files.into_iter().map(read).collect() }
+        WrittenTexts { places: files.into_iter().map(read).collect() }
     }
 
-    fn answered(metrics: String, answers: Vec<String>) -> Written {
+    fn answered(metrics: String, answers: Vec<String>) -> WrittenTexts {
         let answers = answers.into_iter().map(|answer| (answer.clone(), answer.into_bytes()));
-        Written { places: answers.chain([("the metrics".to_owned(), metrics.into_bytes())]).collect() }
+        WrittenTexts { places: answers.chain([("the metrics".to_owned(), metrics.into_bytes())]).collect() }
     }
 
     fn holding(&self, needle: &str) -> Vec<&str> {
@@ -48,7 +48,7 @@ impl Written {
         self.places.iter().filter(|(_, text)| holds(text)).map(|(place, _)| place.as_str()).collect()
     }
 
-    /// Where the needle stands by itself, not as a part of a longer word or number.
+    /// The sources that contain the needle as a separate word, not as a part of a longer word or number.
     fn holding_word(&self, needle: &str) -> Vec<&str> {
         let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
         let holds = |text: &[u8]| {
@@ -87,7 +87,7 @@ fn card(number: &str, code: &str) -> Value {
     })
 }
 
-/// Payments with these values, well and badly sent; returns all answers but those that show what was asked for.
+/// Payments with these values, in valid and in faulty calls; returns all answers except those that may show a value.
 fn session(server: &Server, shop: &Shop, round: u32) -> Vec<String> {
     let mut answers = Vec::new();
     for (number, code) in NUMBERS.iter().zip(CODES) {
@@ -107,7 +107,7 @@ fn session(server: &Server, shop: &Shop, round: u32) -> Vec<String> {
     answers
 }
 
-/// The same values where they do not belong.
+/// Calls with these values in the wrong arguments.
 fn badly(server: &Server, shop: &Shop, number: &str, code: &str) -> Vec<String> {
     let client = server.client();
     let mut bodies = vec![
@@ -136,14 +136,14 @@ fn badly(server: &Server, shop: &Shop, number: &str, code: &str) -> Vec<String> 
     answers.push(client.clone().bearer(number).post("/merchants/get-balance", &json!({})).body.to_string());
     answers
         .push(client.clone().header("Api-Version", number).post("/merchants/get-balance", &json!({})).body.to_string());
-    // The names of arguments are answered to whoever sent them, and said to nobody else.
+    // Names of arguments are answered to their caller, and appear nowhere else.
     shop.sdk("tokenize-card", &json!({ number: 1, NAME: 1 })).refused("INVALID_ARGUMENTS");
     let half = format!("{{\"number\":\"{number}\",\"security_code\":\"{code}\"");
     answers.push(client.post_bytes("/sdk/tokenize-card", half.as_bytes()).body.to_string());
     answers
 }
 
-/// Card numbers typed into every field of which something is kept in clear: the call, and the argument at fault.
+/// Card numbers in every field that is stored in clear: the call, and the faulty argument.
 fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
     let (session, merchant) = (shop.session(1_000), json!({ "merchant_id": shop.merchant_id }));
     let of_merchant = |more: Value| merged(&merchant, &more);
@@ -190,7 +190,7 @@ fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_file() {
+fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
@@ -208,9 +208,9 @@ fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_
     let personal =
         [NUMBERS[0], NUMBERS[1], TYPED[0], TYPED[1], &dashed, EMAIL, MOBILE, NAME, "Wilhelmina", HOLDER, "Holderby"];
     let secrets = [keys.as_slice(), &personal].concat();
-    Written::answered(metrics, answers).is_clean(&secrets);
+    WrittenTexts::answered(metrics, answers).is_clean(&secrets);
     server.kill();
-    let written = Written::of(server.data(), &log);
+    let written = WrittenTexts::of(server.data(), &log);
     let controls = written.holding(CONTROL);
     assert!(controls.iter().any(|place| place.contains("/db/")), "the search finds what is there: {controls:?}");
     assert!(!written.holding("/sdk/tokenize-card").is_empty(), "the log was kept");
@@ -218,5 +218,5 @@ fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_
     server.restart();
     session(&server, &shop.on(&server), 2);
     assert!(server.stop());
-    Written::of(server.data(), &log).is_clean(&secrets);
+    WrittenTexts::of(server.data(), &log).is_clean(&secrets);
 }

@@ -24,30 +24,30 @@ fn serve(data: &Path, format: Option<&str>) -> Command {
     command
 }
 
-/// Ends a server once a line says that it serves, and gives what it said up to its end.
-fn said(mut child: Child, id: impl Fn(&Child) -> String, mut lines: impl BufRead) -> String {
-    let mut said = String::new();
-    while !said.contains("serving") {
-        assert!(lines.read_line(&mut said).is_ok_and(|length| length > 0), "{said}");
+/// Ends a server once it has printed that it serves, and returns its whole output.
+fn printed(mut child: Child, id: impl Fn(&Child) -> String, mut lines: impl BufRead) -> String {
+    let mut printed = String::new();
+    while !printed.contains("serving") {
+        assert!(lines.read_line(&mut printed).is_ok_and(|length| length > 0), "{printed}");
     }
     let killed = Command::new("kill").args(["-TERM", &id(&child)]).status();
     assert!(killed.is_ok_and(|status| status.success()));
-    lines.read_to_string(&mut said).expect("it is text");
+    lines.read_to_string(&mut printed).expect("it is text");
     child.wait().expect("it can be waited for");
-    said
+    printed
 }
 
 /// The lines of a server whose standard error is a pipe.
-fn said_into_a_pipe(format: Option<&str>) -> String {
+fn output_into_a_pipe(format: Option<&str>) -> String {
     let place = TempDir::new().expect("a temporary directory can be made");
     let mut command = serve(&place.path().join("data"), format);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
     let lines = BufReader::new(child.stderr.take().expect("it is piped"));
-    said(child, |child| child.id().to_string(), lines)
+    printed(child, |child| child.id().to_string(), lines)
 }
 
 /// The lines of a server on a terminal. None where there is no `script` to make one.
-fn said_on_a_terminal(format: Option<&str>) -> Option<String> {
+fn output_on_a_terminal(format: Option<&str>) -> Option<String> {
     let place = TempDir::new().expect("a temporary directory can be made");
     let serve = serve(&place.path().join("data"), format);
     let pid = place.path().join("pid");
@@ -69,7 +69,7 @@ fn said_on_a_terminal(format: Option<&str>) -> Option<String> {
         return None;
     };
     let lines = BufReader::new(child.stdout.take().expect("it is piped"));
-    Some(said(child, |_| fs::read_to_string(&pid).expect("it is written").trim().to_owned(), lines))
+    Some(printed(child, |_| fs::read_to_string(&pid).expect("it is written").trim().to_owned(), lines))
 }
 
 fn is_json(line: &str) -> bool {
@@ -79,26 +79,26 @@ fn is_json(line: &str) -> bool {
 #[test]
 fn a_pipe_gets_json_without_colours_and_all_settings() {
     for format in [None, Some("json")] {
-        let said = said_into_a_pipe(format);
-        assert!(said.lines().all(is_json) && !said.contains(ESCAPE), "{said}");
-        assert!(said.contains("starting with these settings") && said.contains("connections_max"), "{said}");
+        let printed = output_into_a_pipe(format);
+        assert!(printed.lines().all(is_json) && !printed.contains(ESCAPE), "{printed}");
+        assert!(printed.contains("starting with these settings") && printed.contains("connections_max"), "{printed}");
     }
 }
 
 #[test]
 fn text_into_a_pipe_has_no_colours() {
-    let said = said_into_a_pipe(Some("text"));
-    assert!(!said.lines().any(is_json) && !said.contains(ESCAPE), "{said}");
-    assert!(said.contains("starting; `till configuration` prints all settings"), "{said}");
+    let printed = output_into_a_pipe(Some("text"));
+    assert!(!printed.lines().any(is_json) && !printed.contains(ESCAPE), "{printed}");
+    assert!(printed.contains("starting; `till configuration` prints all settings"), "{printed}");
 }
 
 #[test]
 fn a_terminal_gets_short_coloured_lines_unless_json_is_set() {
-    let Some(said) = said_on_a_terminal(None) else { return };
-    let logged: Vec<&str> = said.lines().filter(|line| line.contains(ESCAPE)).collect();
-    assert!(logged.len() > 2 && said.contains("till configuration"), "{said}");
-    assert!(logged.iter().all(|line| line.len() < 400), "{said}");
-    assert!(!said.contains("connections_max"), "no line of all settings: {said}");
-    let json = said_on_a_terminal(Some("json")).expect("as before");
+    let Some(printed) = output_on_a_terminal(None) else { return };
+    let logged: Vec<&str> = printed.lines().filter(|line| line.contains(ESCAPE)).collect();
+    assert!(logged.len() > 2 && printed.contains("till configuration"), "{printed}");
+    assert!(logged.iter().all(|line| line.len() < 400), "{printed}");
+    assert!(!printed.contains("connections_max"), "no line of all settings: {printed}");
+    let json = output_on_a_terminal(Some("json")).expect("as before");
     assert!(!json.contains(ESCAPE) && json.lines().filter(|line| is_json(line)).count() > 2, "{json}");
 }

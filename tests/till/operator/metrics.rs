@@ -1,4 +1,4 @@
-//! What is counted, and that the dashboard, the alerts and the documents speak of nothing else.
+//! The metrics, and a check that the dashboard, the alerts and the documents name no others.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn file(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text form after a payment and a checkpoint, with all that is there in some settings only.
+/// A scrape after a payment and a checkpoint, with the metrics that only some settings have.
 fn scrape() -> String {
     let archive = TempDir::new().expect("a directory can be made");
     let pair = Pair::new();
@@ -30,7 +30,7 @@ fn scrape() -> String {
     }
 }
 
-/// The names of metrics: words that begin like one of ours, without what a histogram's series end in.
+/// The names of metrics: words with the prefix of ours, without the suffixes of a histogram's series.
 fn names(text: &str) -> BTreeSet<String> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
     let named = words.filter(|word| word.starts_with("till_") || word.starts_with("process_"));
@@ -41,7 +41,7 @@ fn base(name: &str) -> &str {
     ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
-/// The names that a scrape has samples of.
+/// The names of the samples of a scrape.
 fn scraped(text: &str) -> BTreeSet<String> {
     let samples = text.lines().filter(|line| !line.starts_with('#'));
     samples.flat_map(|line| names(line.split(['{', ' ']).next().unwrap_or(""))).collect()
@@ -65,7 +65,7 @@ fn expressions(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn the_dashboard_the_alerts_and_the_documents_name_what_a_scrape_has_and_nothing_else() {
+fn dashboard_alerts_and_documents_name_the_scraped_metrics() {
     let text = scrape();
     let there = scraped(&text);
     let dashboard: Value = serde_json::from_str(&file("deploy/grafana/till.json")).expect("it is JSON");
@@ -91,7 +91,7 @@ fn the_dashboard_the_alerts_and_the_documents_name_what_a_scrape_has_and_nothing
 }
 
 #[test]
-fn alerts_about_calls_leave_out_what_is_no_call_above_and_below_the_line() {
+fn alerts_about_calls_leave_out_other_requests_throughout() {
     let alerts = file("deploy/prometheus/alerts.yml");
     let expression = |name: &str| {
         let text = alerts.split_once(&format!("- alert: {name}\n")).expect("it is there").1;
@@ -105,7 +105,7 @@ fn alerts_about_calls_leave_out_what_is_no_call_above_and_below_the_line() {
 }
 
 #[test]
-fn every_alert_has_a_section_that_says_what_to_do_and_every_such_section_an_alert() {
+fn every_alert_has_a_section_and_every_section_an_alert() {
     let (alerts, document) = (file("deploy/prometheus/alerts.yml"), file("docs/operations.md"));
     let value = |key: &str| -> Vec<String> {
         let lines = alerts.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix(key));
@@ -132,7 +132,7 @@ fn the_alerts_fire_when_their_tests_say() {
 }
 
 #[test]
-fn a_payment_shows_in_the_histograms_and_in_the_numbers_of_the_store_and_the_process() {
+fn a_payment_shows_in_histograms_and_store_metrics() {
     let text = scrape();
     let value = |name: &str| -> f64 {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

@@ -1,4 +1,4 @@
-//! What the operator does: calls, commands, configuration, secrets, and watching the server run.
+//! The work of the operator: calls, commands, configuration, secrets, and monitoring of the server.
 
 mod archive;
 mod archive_guide;

@@ -1,4 +1,4 @@
-//! What other users of the machine cannot read: files, and the memory of the server.
+//! Files and the memory of the server, which other users of the machine cannot read.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -15,7 +15,7 @@ fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("it is there").mode() & 0o777
 }
 
-/// Everything below a directory that others than its owner may do something with, and how much there is.
+/// All paths below a directory to which others than the owner have a permission, and the number of all paths.
 fn open_to_others(directory: &Path) -> (Vec<(PathBuf, u32)>, usize) {
     let (mut open, mut count) = (Vec::new(), 0);
     let mut directories = vec![directory.to_owned()];
@@ -33,7 +33,7 @@ fn open_to_others(directory: &Path) -> (Vec<(PathBuf, u32)>, usize) {
     (open, count)
 }
 
-/// A command of the server's under a mask that takes nothing away.
+/// A command of the server under an empty umask.
 #[track_caller]
 fn succeeds(server: &Server, arguments: &[&str]) {
     let mut command = server.command();
@@ -82,16 +82,16 @@ fn a_store_that_others_could_read_is_closed_to_them_and_named() {
     }
 }
 
-/// Waits for a line of the log with these words: the server writes it on a thread of its own.
+/// Waits for a line of the log with these words, because the server writes logs on a separate thread.
 #[track_caller]
 fn is_said(log: &Path, words: &[&str]) {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
-        let said = fs::read_to_string(log).expect("a record is kept");
-        if said.lines().any(|line| words.iter().all(|word| line.contains(word))) {
+        let printed = fs::read_to_string(log).expect("a record is kept");
+        if printed.lines().any(|line| words.iter().all(|word| line.contains(word))) {
             return;
         }
-        assert!(Instant::now() < until, "{words:?} is not in {said}");
+        assert!(Instant::now() < until, "{words:?} is not in {printed}");
         thread::sleep(Duration::from_millis(5));
     }
 }

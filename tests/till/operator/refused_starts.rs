@@ -1,4 +1,4 @@
-//! Starts that are refused before anything is made: each says what is wrong, where, and what to do.
+//! Starts that are refused before anything is made: each message names the fault, its place and a remedy.
 
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
@@ -18,14 +18,14 @@ const NOBODY: u32 = 65_534;
 /// The time that a start may take to be refused.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Linux says here which port is the first that takes no privilege.
+/// The file in which Linux has the first unprivileged port.
 const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
 
 fn place() -> TempDir {
     TempDir::new().expect("a temporary directory can be made")
 }
 
-/// The words of a start that ends by itself with exit code 1. The words of one reason stand in it once.
+/// The output of a start that ends by itself with exit code 1. It has each reason only once.
 #[track_caller]
 fn refusal(mut command: Command) -> String {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary can be started");
@@ -33,22 +33,22 @@ fn refusal(mut command: Command) -> String {
     while child.try_wait().expect("it can be waited for").is_none() && Instant::now() < until {
         sleep(Duration::from_millis(10));
     }
-    let _gone = child.kill(); // One that was not refused.
+    let _already_ended = child.kill(); // The start may not have been refused.
     let output = child.wait_with_output().expect("it can be waited for");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.matches("(os error").count() <= 1, "it repeats itself: {said}");
-    said
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.matches("(os error").count() <= 1, "it repeats itself: {printed}");
+    printed
 }
 
 #[track_caller]
-fn has_all(said: &str, parts: &[&str]) {
+fn has_all(printed: &str, parts: &[&str]) {
     for part in parts {
-        assert!(said.contains(part), "{part} is not in {said}");
+        assert!(printed.contains(part), "{part} is not in {printed}");
     }
 }
 
-/// A start without secrets of a test's own: one that goes on makes its secrets.
+/// A start without the secrets of tests: one that is not refused makes its secrets.
 fn serving(data: &Path, variables: &[(&str, &str)]) -> Command {
     let start = Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY");
     let start = variables.iter().fold(start, |start, (name, value)| start.with(name, value));
@@ -57,8 +57,8 @@ fn serving(data: &Path, variables: &[(&str, &str)]) -> Command {
     command
 }
 
-/// The same as a user that owns nothing, without any variable, by a copy of the program in this directory: the user may
-/// not look into that of the build. None where a test may not become one.
+/// The same command as a user that owns nothing, without any variable, with a copy of the program in this directory,
+/// because the user may not read that of the build. None where a test may not change its user.
 fn as_nobody(command: &Command, directory: &Path) -> Option<Command> {
     if fs::metadata("/proc/self").map(|found| found.uid()).ok() != Some(0) {
         println!("skipped: only root becomes another user");
@@ -73,7 +73,7 @@ fn as_nobody(command: &Command, directory: &Path) -> Option<Command> {
 }
 
 #[test]
-fn a_taken_address_is_named_and_neither_store_nor_secrets_are_made() {
+fn a_taken_address_is_named_and_nothing_is_made() {
     let place = place();
     let data = place.path().join("data");
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -131,26 +131,26 @@ fn a_variable_that_is_no_setting_refuses_the_start_by_name() {
     let place = place();
     let data = place.path().join("data");
     let variables = [("TILL_TLS_CERTIFICAT_FILE", "/c.pem"), ("TILL_CRASH_ROUNDS", ""), ("TILLAGE", "1")];
-    let said = refusal(serving(&data, &variables));
-    has_all(&said, &["TILL_TLS_CERTIFICAT_FILE: there is no such setting; did you mean TILL_TLS_CERTIFICATE_FILE?"]);
-    has_all(&said, &["TILL_CRASH_ROUNDS: there is no such setting"]);
-    assert!(!said.contains("TILLAGE") && !data.exists(), "{said}");
+    let printed = refusal(serving(&data, &variables));
+    has_all(&printed, &["TILL_TLS_CERTIFICAT_FILE: there is no such setting; did you mean TILL_TLS_CERTIFICATE_FILE?"]);
+    has_all(&printed, &["TILL_CRASH_ROUNDS: there is no such setting"]);
+    assert!(!printed.contains("TILLAGE") && !data.exists(), "{printed}");
     let mut command = serving(&data, &[("TILL_ADMIN_TOKN", "hidden")]);
     command.arg("--demo");
-    let said = refusal(command);
-    has_all(&said, &["TILL_ADMIN_TOKN: there is no such setting; did you mean TILL_ADMIN_TOKEN?"]);
-    assert!(!said.contains("hidden"), "{said}");
+    let printed = refusal(command);
+    has_all(&printed, &["TILL_ADMIN_TOKN: there is no such setting; did you mean TILL_ADMIN_TOKEN?"]);
+    assert!(!printed.contains("hidden"), "{printed}");
 }
 
 #[test]
-fn a_secret_s_file_that_cannot_be_read_says_why_once() {
+fn an_unreadable_file_of_a_secret_is_named_once() {
     let place = place();
     let missing = place.path().join("missing").display().to_string();
-    let said = refusal(serving(&place.path().join("data"), &[("TILL_ADMIN_TOKEN_FILE", &missing)]));
-    has_all(&said, &[&format!("failed to read {missing}: No such file or directory")]);
+    let printed = refusal(serving(&place.path().join("data"), &[("TILL_ADMIN_TOKEN_FILE", &missing)]));
+    has_all(&printed, &[&format!("failed to read {missing}: No such file or directory")]);
 }
 
-/// The newest file of the sandbox's book whose name begins so.
+/// The newest file of the sandbox's book whose name begins like this.
 fn of_book(data: &Path, beginning: &str) -> PathBuf {
     let files = fs::read_dir(data.join("sandbox")).expect("a book").map(|file| file.expect("it lists").path());
     let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning));
@@ -158,16 +158,16 @@ fn of_book(data: &Path, beginning: &str) -> PathBuf {
 }
 
 #[test]
-fn a_damaged_book_of_the_sandbox_is_moved_away_as_the_refusal_says_and_payments_go_on() {
+fn a_damaged_book_can_be_moved_away_and_payments_continue() {
     let mut server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(700);
     assert!(server.stop());
     fs::write(of_book(server.data(), "MANIFEST-"), "damaged").expect("it can be written");
-    let said = server.try_restart().expect_err("the book cannot be read");
-    let (_, remedy) = said.split_once("the server starts with a new one: ").unwrap_or_else(|| panic!("{said}"));
-    let (remedy, _) = remedy.split_once(" (docs/operations.md").unwrap_or_else(|| panic!("{said}"));
-    assert!(remedy.starts_with("mv ") && said.contains("failed to open the sandbox's book: "), "{said}");
+    let printed = server.try_restart().expect_err("the book cannot be read");
+    let (_, remedy) = printed.split_once("the server starts with a new one: ").unwrap_or_else(|| panic!("{printed}"));
+    let (remedy, _) = remedy.split_once(" (docs/operations.md").unwrap_or_else(|| panic!("{printed}"));
+    assert!(remedy.starts_with("mv ") && printed.contains("failed to open the sandbox's book: "), "{printed}");
     assert!(Command::new("sh").args(["-c", remedy]).status().is_ok_and(|status| status.success()), "{remedy}");
     server.restart();
     let shop = shop.on(&server);

@@ -1,4 +1,4 @@
-//! Replacing secrets of a running server: no call fails meanwhile, and a crash leaves a store that starts.
+//! Replacement of secrets of a running server: no call fails meanwhile, and a crash leaves a store that starts.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -13,9 +13,9 @@ use rustix::fs::OFlags;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Dice, Server, Shop, Start, without_room};
+use crate::harness::{Client, Server, Shop, Start, TestDice, without_room};
 
-/// How often the server is killed while its vault key is replaced; more with `TILL_ROTATION_ROUNDS`.
+/// The number of kills while the vault key is replaced; `TILL_ROTATION_ROUNDS` sets another.
 const ROUNDS: u64 = 4;
 
 const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -55,7 +55,7 @@ impl Armed {
         self.server.command().args(arguments).output().expect("the binary can be started")
     }
 
-    /// Runs a command that must succeed, and gives what it printed.
+    /// Runs a command that must succeed, and returns its output.
     #[track_caller]
     fn done(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -64,7 +64,7 @@ impl Armed {
         text(&output.stdout)
     }
 
-    /// Whether the admin listener takes a token.
+    /// True when the admin listener accepts a token.
     fn takes(&self, token: &str) -> bool {
         Client::new(self.server.admin_address()).bearer(token).post("/admin/list-merchants", &json!({})).status == 200
     }
@@ -75,7 +75,7 @@ fn lines(file: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Says at its end that something is done.
+/// Sets a flag when it is dropped.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -84,7 +84,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Makes payments until what is asked for is done; how many were made, all of them well.
+/// Makes payments while `work` runs, all of which must succeed; returns their number.
 fn paying_while(shop: &Shop, work: impl FnOnce()) -> u64 {
     let (done, paid) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -94,7 +94,7 @@ fn paying_while(shop: &Shop, work: impl FnOnce()) -> u64 {
                 paid.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let ended = Ended(&done); // Also when the work panics: the payer must not go on for ever.
+        let ended = Ended(&done); // Set also when the work panics, so that the payer ends.
         work();
         drop(ended);
         payer.join().expect("every call was answered well");
@@ -123,7 +123,7 @@ fn the_admin_token_is_replaced_in_two_steps_and_no_call_fails() {
 }
 
 #[test]
-fn a_rotation_of_the_admin_token_that_was_cut_off_before_the_server_was_told_goes_on_with_its_second_step() {
+fn an_interrupted_token_rotation_continues_at_its_second_step() {
     let armed = Armed::start();
     fs::write(armed.token(), "next-token\nadmin-token-of-a-test\n").expect("a file can be written");
     assert!(!armed.takes("next-token"), "nobody told it");
@@ -133,7 +133,7 @@ fn a_rotation_of_the_admin_token_that_was_cut_off_before_the_server_was_told_goe
 }
 
 #[test]
-fn a_token_is_read_anew_on_sighup_and_a_file_that_cannot_be_used_changes_nothing() {
+fn a_token_is_reloaded_on_sighup_unless_it_is_unusable() {
     let armed = Armed::start();
     fs::write(armed.token(), "two words\n").expect("a file can be written");
     let answer =
@@ -153,13 +153,13 @@ fn a_token_is_read_anew_on_sighup_and_a_file_that_cannot_be_used_changes_nothing
 }
 
 #[test]
-fn a_server_whose_files_hang_while_they_are_read_anew_can_be_stopped() {
+fn a_server_that_waits_for_its_files_can_be_stopped() {
     let mut armed = Armed::start();
     fs::remove_file(armed.token()).expect("it was there");
     assert!(Command::new("mkfifo").arg(armed.token()).status().expect("it can be started").success());
     armed.server.signal("HUP");
     let until = std::time::Instant::now() + Duration::from_secs(30);
-    // Without a reader it cannot be opened; with it, the server reads and gets nothing.
+    // The pipe can be opened for writing only once the server reads it, which then waits for data.
     let held = loop {
         match fs::OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(armed.token())
         {
@@ -173,7 +173,7 @@ fn a_server_whose_files_hang_while_they_are_read_anew_can_be_stopped() {
 }
 
 #[test]
-fn the_vault_key_is_replaced_while_calls_go_on_and_the_next_start_needs_the_new_one() {
+fn the_vault_key_is_replaced_while_calls_continue() {
     let mut armed = Armed::start();
     let shop = armed.server.shop();
     let before = shop.pay(100);
@@ -209,7 +209,7 @@ fn the_vault_key_is_replaced_while_calls_go_on_and_the_next_start_needs_the_new_
 }
 
 #[test]
-fn a_replacement_of_the_vault_key_that_was_cut_off_before_the_old_key_was_kept_keeps_it_when_it_goes_on() {
+fn an_interrupted_key_replacement_keeps_the_old_key_later() {
     let armed = Armed::start();
     let new = "ab".repeat(32);
     fs::write(armed.key(), format!("{KEY}\n{new}\n")).expect("a file can be written");
@@ -227,9 +227,9 @@ fn a_replacement_of_the_vault_key_that_was_cut_off_before_the_old_key_was_kept_k
 }
 
 #[test]
-fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_file_holds_and_says_which() {
+fn a_kill_during_a_key_replacement_leaves_a_usable_key() {
     let rounds = std::env::var("TILL_ROTATION_ROUNDS").ok().map_or(ROUNDS, |text| text.parse().expect("a number"));
-    let mut dice = Dice::new(Dice::seed("TILL_ROTATION_SEED"));
+    let mut dice = TestDice::new(TestDice::seed("TILL_ROTATION_SEED"));
     let mut armed = Armed::start();
     let mut shop = armed.server.shop();
     let mut payments = Vec::new();
@@ -246,7 +246,7 @@ fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_
         armed.server.restart();
         assert!(armed.log().contains("the key ring is wrapped under this"), "{}", armed.log());
         shop = shop.on(&armed.server);
-        // What was cut off goes on, with the key that it began with.
+        // The interrupted replacement continues with the key that it began with.
         if keys.len() == 2 {
             armed.done(&["vault", "rotate"]);
             assert_eq!(lines(&armed.key()), keys[1..]);
@@ -260,7 +260,7 @@ fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_
     armed.done(&["verify"]);
 }
 
-/// A command of this server's operator that is stuck in its call, since what it calls does not answer.
+/// An operator's command that waits for the answer to its call, which never comes.
 struct Stuck {
     command: Child,
     _called: (TcpListener, TcpStream),
@@ -286,20 +286,20 @@ impl Drop for Stuck {
     }
 }
 
-/// A second command is refused while a first one is stuck, and changes nothing.
+/// Checks that a second command is refused while the first one waits, and that it changes nothing.
 #[track_caller]
 fn refused_meanwhile(armed: &Armed, first: &[&str], second: &[&str], file: &Path) {
     let _stuck = Stuck::in_a_call(armed, first);
     let before = lines(file);
     let refused = armed.run(second);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("another command"), "{second:?}: {said}");
-    assert!(said.contains(&file.display().to_string()), "{said}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && printed.contains("another command"), "{second:?}: {printed}");
+    assert!(printed.contains(&file.display().to_string()), "{printed}");
     assert_eq!(lines(file), before, "{second:?}");
 }
 
 #[test]
-fn of_two_replacements_at_once_the_second_is_refused_and_nothing_is_changed() {
+fn of_two_replacements_at_once_the_second_is_refused() {
     let mut armed = Armed::start();
     refused_meanwhile(&armed, &["vault", "rotate"], &["vault", "rotate"], &armed.key());
     armed.done(&["vault", "rotate"]);
@@ -310,7 +310,7 @@ fn of_two_replacements_at_once_the_second_is_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn the_call_says_whether_the_vault_opened_under_the_key_already_and_refuses_what_is_no_key() {
+fn the_call_reports_the_same_key_and_refuses_an_invalid_one() {
     let server = Server::start();
     let new = "ff".repeat(32);
     assert_eq!(server.admin("rotate-vault-key", &json!({ "vault_key": new })).ok(), true);

@@ -1,4 +1,4 @@
-//! Watching a server run and stop.
+//! Monitoring of a server that runs and stops.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -24,7 +24,7 @@ fn health_and_metrics_need_no_token() {
 }
 
 #[test]
-fn metrics_count_calls_by_endpoint_and_code_and_name_no_merchant() {
+fn metrics_count_calls_by_endpoint_and_name_no_merchant() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(100);
@@ -58,7 +58,7 @@ fn metrics_count_calls_by_endpoint_and_code_and_name_no_merchant() {
 }
 
 #[test]
-fn failures_of_everything_that_is_counted_are_there_at_zero_before_the_first() {
+fn every_counted_failure_is_zero_before_the_first() {
     let server = Server::start();
     let admin = Client::new(server.admin_address());
     let metrics = || match admin.get("/metrics").body {
@@ -110,7 +110,7 @@ fn each_listener_serves_its_own_interfaces_only() {
 }
 
 #[test]
-fn a_told_stop_ends_with_exit_code_0_and_loses_nothing() {
+fn a_stop_by_signal_exits_with_0_and_loses_nothing() {
     let mut server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(700);
@@ -123,7 +123,7 @@ fn a_told_stop_ends_with_exit_code_0_and_loses_nothing() {
 }
 
 #[test]
-fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
+fn a_second_server_on_the_same_data_is_refused() {
     let server = Server::start();
     let shop = server.shop();
     let refused = Start::default().try_server_on(server.data(), None).map(|_| ());
@@ -133,8 +133,8 @@ fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
     shop.pay(100);
 }
 
-/// What a server says that may open so many files, with 500 connections.
-fn said_with_descriptors(descriptors: u32) -> String {
+/// The output of a server that may open `descriptors` files, with 500 connections.
+fn output_with_descriptors(descriptors: u32) -> String {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let start = Start::default().with("TILL_CONNECTIONS_MAX", "500");
     let mut command = start.command(&directory.path().join("data"));
@@ -144,23 +144,23 @@ fn said_with_descriptors(descriptors: u32) -> String {
     let listens = addresses.nth(1).is_some();
     child.kill().expect("a child can be killed");
     let output = child.wait_with_output().expect("it can be waited for");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(listens, "{said}");
-    said
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(listens, "{printed}");
+    printed
 }
 
 #[test]
-fn a_start_that_may_open_fewer_files_than_its_connections_take_says_both_numbers() {
-    let said = said_with_descriptors(2_999);
-    let lines: Vec<&str> = said.lines().filter(|line| line.contains("file descriptors")).collect();
-    assert_eq!(lines.len(), 1, "{said}");
-    assert!(lines[0].contains("WARN") && lines[0].contains("2999") && lines[0].contains("3000"), "{said}");
-    let said = said_with_descriptors(3_000);
-    assert!(!said.contains("file descriptors"), "{said}");
+fn a_start_with_too_few_descriptors_names_both_numbers() {
+    let printed = output_with_descriptors(2_999);
+    let lines: Vec<&str> = printed.lines().filter(|line| line.contains("file descriptors")).collect();
+    assert_eq!(lines.len(), 1, "{printed}");
+    assert!(lines[0].contains("WARN") && lines[0].contains("2999") && lines[0].contains("3000"), "{printed}");
+    let printed = output_with_descriptors(3_000);
+    assert!(!printed.contains("file descriptors"), "{printed}");
 }
 
 #[test]
-fn a_stop_says_when_all_is_closed_and_the_next_start_tells_it_from_a_kill() {
+fn a_stop_is_logged_and_the_next_start_distinguishes_it() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let log = place.path().join("log");
     let mut server = Start::default().recording(&log).with("TILL_LOG_FILTER", "info").server();
@@ -186,7 +186,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_plain_copy_of_a_running_directory_starts_paused_and_says_why() {
+fn a_copy_of_a_running_directory_starts_paused() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let (log, killed, stopped) = (place.path().join("log"), place.path().join("killed"), place.path().join("stopped"));
     let mut server = Start::default().server();

@@ -1,4 +1,4 @@
-//! The two secrets of a server: made at the first start, kept to the owner, missed when they are gone.
+//! The two secrets of a server: made at the first start, readable by the owner only, and required at later starts.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Start, limited};
 
-/// A server that was given no secrets.
+/// A server without configured secrets.
 struct Unarmed {
     child: Child,
     admin: String,
@@ -56,7 +56,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn the_first_start_makes_secrets_that_only_the_owner_reads_and_says_where() {
+fn the_first_start_makes_secrets_readable_by_the_owner_only() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
     let server = Unarmed::start(&data);
@@ -88,12 +88,12 @@ fn the_first_start_makes_secrets_that_only_the_owner_reads_and_says_where() {
 }
 
 #[test]
-fn a_first_start_without_room_for_its_secrets_leaves_none_that_a_later_start_refuses() {
+fn a_first_start_on_a_full_disk_leaves_no_broken_secrets() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
     let mut command = Unarmed::command(&data);
     command.arg("serve");
-    // As on a full disk, and as when it is killed there.
+    // The first limits are those of a full disk, the second ones kill the process there.
     for limits in ["trap '' XFSZ; ulimit -f 0", "ulimit -f 0"] {
         let refused = limited(&command, limits).output().expect("the shell can be started");
         assert!(!refused.status.success(), "{limits}");
@@ -105,7 +105,7 @@ fn a_first_start_without_room_for_its_secrets_leaves_none_that_a_later_start_ref
 }
 
 #[test]
-fn data_without_its_vault_key_is_not_opened_and_no_new_key_is_made() {
+fn data_without_its_vault_key_is_not_opened() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
     Unarmed::start(&data).stop();
@@ -121,7 +121,7 @@ fn data_without_its_vault_key_is_not_opened_and_no_new_key_is_made() {
 }
 
 #[test]
-fn another_vault_key_or_a_malformed_secret_is_refused_without_being_shown() {
+fn a_wrong_secret_is_refused_without_being_shown() {
     let mut server = Server::start();
     assert!(server.stop());
     let other = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";

@@ -1,4 +1,4 @@
-//! The service manager's side: a test that plays systemd with a datagram socket.
+//! Messages to the service manager: a test in the place of systemd with a datagram socket.
 
 use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Server, Start, Wire};
 
-/// How long the manager waits for a word before the test gives up.
+/// The longest time that the test waits for a message.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A service manager that listens.
@@ -36,7 +36,7 @@ impl Manager {
             let length =
                 self.socket.recv(&mut bytes).unwrap_or_else(|error| panic!("{line}: {error}: {:?}", self.heard));
             let message = String::from_utf8_lossy(&bytes[..length]).into_owned();
-            let is_it = message.lines().any(|said| said == line);
+            let is_it = message.lines().any(|printed| printed == line);
             self.heard.push(message);
             if is_it {
                 return;
@@ -44,7 +44,7 @@ impl Manager {
         }
     }
 
-    /// Listens for so long, whatever is said.
+    /// Listens for this time, and collects all messages.
     fn listen_for(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
@@ -55,8 +55,8 @@ impl Manager {
         }
     }
 
-    fn said(&self, line: &str) -> usize {
-        self.heard.iter().flat_map(|message| message.lines()).filter(|said| *said == line).count()
+    fn printed(&self, line: &str) -> usize {
+        self.heard.iter().flat_map(|message| message.lines()).filter(|printed| *printed == line).count()
     }
 }
 
@@ -65,14 +65,14 @@ fn watched(name: &str) -> Start {
 }
 
 #[test]
-fn the_manager_hears_that_the_server_is_ready_that_it_lives_and_that_it_stops() {
+fn the_manager_hears_of_readiness_heartbeats_and_the_stop() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let path = directory.path().join("notify");
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
     let mut server = watched(&path.display().to_string()).server();
     manager.hear("READY=1");
     assert_eq!(manager.heard.first().map(String::as_str), Some("STATUS=starting"), "{:?}", manager.heard);
-    assert_eq!(manager.said("WATCHDOG=1"), 0, "nobody says that it lives before it is ready");
+    assert_eq!(manager.printed("WATCHDOG=1"), 0, "nobody says that it lives before it is ready");
     let began = Instant::now();
     for _ in 0..3 {
         manager.hear("WATCHDOG=1");
@@ -81,11 +81,11 @@ fn the_manager_hears_that_the_server_is_ready_that_it_lives_and_that_it_stops() 
     server.shop().pay(100);
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
-    assert_eq!((manager.said("READY=1"), manager.said("STATUS=stopping")), (1, 1), "{:?}", manager.heard);
+    assert_eq!((manager.printed("READY=1"), manager.printed("STATUS=stopping")), (1, 1), "{:?}", manager.heard);
 }
 
 #[test]
-fn behind_its_word_that_it_stops_the_server_says_nothing_and_nobody_new_is_let_in() {
+fn after_stopping_no_heartbeat_and_no_new_caller() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let (path, log) = (directory.path().join("notify"), directory.path().join("log"));
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
@@ -93,7 +93,7 @@ fn behind_its_word_that_it_stops_the_server_says_nothing_and_nobody_new_is_let_i
     manager.hear("WATCHDOG=1");
     let calls = Wire::new(server.public());
     let mut held = calls.connect();
-    // A call whose body does not come yet: the stop waits for it.
+    // A call without its body yet, for which the stop waits.
     let head = "POST /sdk/check-status HTTP/1.1\r\nHost: till\r\nContent-Type: application/json\r\n";
     write!(held, "{head}Content-Length: 2\r\n\r\n").expect("the server listens");
     thread::sleep(Duration::from_millis(200));
@@ -115,7 +115,7 @@ fn behind_its_word_that_it_stops_the_server_says_nothing_and_nobody_new_is_let_i
 }
 
 #[test]
-fn a_manager_in_the_abstract_name_space_is_told_too_and_one_without_watchdog_hears_no_beats() {
+fn an_abstract_socket_works_and_without_watchdog_no_beats() {
     let name = format!("till-supervision-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
     let mut manager = Manager::new(UnixDatagram::bind_addr(&address).expect("a socket can be bound"));
@@ -123,17 +123,17 @@ fn a_manager_in_the_abstract_name_space_is_told_too_and_one_without_watchdog_hea
     manager.hear("READY=1");
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
-    assert_eq!(manager.said("WATCHDOG=1"), 0);
+    assert_eq!(manager.printed("WATCHDOG=1"), 0);
 }
 
 #[test]
-fn a_server_whose_manager_cannot_be_reached_serves_all_the_same() {
+fn a_server_with_an_unreachable_manager_serves() {
     let server = watched("/nonexistent/notify").server();
     server.shop().pay(100);
 }
 
 #[test]
-fn a_process_that_was_started_by_the_watched_one_does_not_beat_for_it() {
+fn a_child_of_the_watched_process_sends_no_heartbeats() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let path = directory.path().join("notify");
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
@@ -141,10 +141,10 @@ fn a_process_that_was_started_by_the_watched_one_does_not_beat_for_it() {
     manager.hear("READY=1");
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
-    assert_eq!(manager.said("WATCHDOG=1"), 0);
+    assert_eq!(manager.printed("WATCHDOG=1"), 0);
 }
 
-/// The comment that stands right before a line of the unit.
+/// The comment directly before a line of the unit.
 fn reason(unit: &str, line: &str) -> String {
     let lines: Vec<&str> = unit.lines().collect();
     let at = lines.iter().position(|found| *found == line).unwrap_or_else(|| panic!("the unit has no {line}"));
@@ -153,7 +153,7 @@ fn reason(unit: &str, line: &str) -> String {
 }
 
 #[test]
-fn the_unit_lets_checkpoints_give_way_and_has_the_journal_keep_every_line_and_says_why() {
+fn the_unit_yields_for_checkpoints_and_keeps_every_line() {
     let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/systemd/till.service");
     let unit = std::fs::read_to_string(unit).expect("it is there");
     assert!(reason(&unit, "SystemCallFilter=setpriority").contains("heckpoint"));

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Client, Pair, Secured, Server, Start, connect, host};
 
-/// How long an answer may take before the test gives up.
+/// The longest time that the test waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks on a connection that is kept, and gives the head of the answer.
+/// Makes a call on a connection that stays open, and returns the head of the answer.
 fn ask(connection: &mut Secured) -> std::io::Result<String> {
     connection.write_all(b"POST /merchants/get-balance HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")?;
     let mut text = String::new();
@@ -42,7 +42,7 @@ fn both_listeners_speak_tls_and_the_commands_find_their_way() {
     shop.pay(100);
     let listed = server.command().args(["merchant", "list"]).output().expect("the binary can be started");
     assert!(String::from_utf8_lossy(&listed.stdout).contains(&shop.merchant_id), "{listed:?}");
-    // One that is elsewhere trusts by a file of its own.
+    // A command on another machine trusts the certificates of its own file.
     let mut elsewhere = server.command();
     elsewhere.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
     let listed = elsewhere.env("TILL_ADMIN_CA_FILE", pair.certificate()).args(["merchant", "list"]).output();
@@ -56,15 +56,15 @@ fn both_listeners_speak_tls_and_the_commands_find_their_way() {
 }
 
 #[test]
-fn a_command_that_speaks_http_to_a_listener_with_tls_is_told_what_to_set() {
+fn a_command_with_http_to_a_tls_listener_names_the_setting() {
     let server = Pair::new().start().server();
     let mut command = server.command();
     command.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
     let refused = command.args(["merchant", "list"]).output().expect("the binary can be started");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{printed}");
     for part in [host(server.admin_address()), "When it speaks TLS", "TILL_ADMIN_CA_FILE"] {
-        assert!(said.contains(part), "{part} is not in {said}");
+        assert!(printed.contains(part), "{part} is not in {printed}");
     }
 }
 
@@ -83,7 +83,7 @@ fn both_versions_of_tls_are_spoken_and_plain_http_is_not() {
 }
 
 #[test]
-fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
+fn new_connections_see_a_replaced_certificate() {
     let pair = Pair::new();
     let server = pair.start().server();
     let first = pair.der();
@@ -92,7 +92,7 @@ fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
     assert_eq!(presented(&old), first);
     pair.renew();
     let second = pair.der();
-    // The caller trusts the first one yet, and the file is the second.
+    // The caller still trusts the first certificate, and the file has the second one.
     let trusted = [first.clone(), second.clone()];
     server.signal("HUP");
     let until = Instant::now() + PATIENCE;
@@ -107,7 +107,7 @@ fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
     }
     ask(&mut old).expect("the old connection goes on");
     assert_eq!(presented(&old), first);
-    // A pair that does not go together is not taken.
+    // A certificate and a key that do not match are not accepted.
     fs::write(pair.key(), KeyPair::generate().expect("randomness").serialize_pem()).expect("a file can be written");
     let kept = server.admin("reload", &json!({})).ok();
     let text = kept["kept"].to_string();
@@ -117,7 +117,7 @@ fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
     assert_eq!(presented(&third), second, "what was in use stays");
 }
 
-/// When the certificates of the public listener end, as the server shows it.
+/// The time at which the certificates of the public listener expire, as the metric shows it.
 fn end_of_tls(server: &Server) -> String {
     let Value::String(metrics) = server.admin_client().get("/metrics").body else { panic!("text") };
     let name = "till_tls_certificate_end_timestamp_seconds{what=\"tls\"} ";
@@ -126,7 +126,7 @@ fn end_of_tls(server: &Server) -> String {
 }
 
 #[test]
-fn the_end_of_a_certificate_is_counted_and_follows_what_is_read_anew() {
+fn the_expiry_metric_follows_a_reloaded_certificate() {
     let (pair, of_admin) = (Pair::new(), Pair::new());
     pair.renew_until(2051);
     let certificate = pair.certificate().display().to_string();
@@ -145,7 +145,7 @@ fn refused(start: &Start, data: &Path) -> String {
 }
 
 #[test]
-fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
+fn a_start_with_unusable_certificates_is_refused_with_a_reason() {
     let (pair, other) = (Pair::new(), Pair::new());
     let data = pair.certificate().with_file_name("data");
     let wrong = pair.start().with("TILL_TLS_KEY_FILE", &other.key().display().to_string());
@@ -163,7 +163,7 @@ fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
 }
 
 #[test]
-fn callers_who_never_finish_their_handshake_keep_nobody_out_and_are_sent_away() {
+fn unfinished_handshakes_block_nobody_and_are_closed() {
     let pair = Pair::new();
     let start = pair.start().with("TILL_HTTP_THREADS", "1").with("TILL_CONNECTIONS_MAX", "400");
     let server: Server = start.with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "400").server();

@@ -1,4 +1,4 @@
-//! Payments that the load tester initiates at a running server while a test does something else.
+//! Payments that the load tester initiates at a running server while a test does other work.
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -10,20 +10,20 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server};
 
-/// How long making the sessions, or the end of a load, may take.
+/// The longest time for making the sessions, or for the end of a load.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What has been answered, as the server counts it.
+/// The metric of the answered initiations.
 const INITIATED: &str = "till_http_requests_total{code=\"OK\",endpoint=\"initiate-payment-flow\"} ";
 
-/// A load under way.
+/// A running load.
 pub(super) struct BackgroundLoad {
     child: Child,
     directory: TempDir,
 }
 
 impl BackgroundLoad {
-    /// Has `till-bench initiate` with these arguments call a server, and returns once payments are answered.
+    /// Starts `till-bench initiate` with these arguments against a server, and returns once payments are answered.
     pub(super) fn begin(server: &Server, arguments: &[String]) -> BackgroundLoad {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let mut command = server.load_tester();
@@ -38,12 +38,12 @@ impl BackgroundLoad {
         load
     }
 
-    /// Whether it goes on.
+    /// True while the load runs.
     pub(super) fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("a child can be waited for").is_none()
     }
 
-    /// Waits for its end, which may be early when its sessions are used up, and checks that every answer was right.
+    /// Waits for the end, which may be early when the sessions are used up, and checks that every answer was right.
     pub(super) fn end(mut self) {
         let status = self.child.wait().expect("a child can be waited for");
         assert!(status.success(), "{status}");
@@ -65,12 +65,12 @@ fn report_in(directory: &TempDir) -> PathBuf {
     directory.path().join("report.json")
 }
 
-/// Initiations that the server has answered well.
+/// The number of initiations that the server has accepted.
 pub(super) fn initiated(server: &Server) -> u64 {
     initiated_at(server.admin_address())
 }
 
-/// The same, by the address of its admin listener.
+/// The number of accepted initiations of the server with this admin listener.
 pub(super) fn initiated_at(admin_address: &str) -> u64 {
     let Value::String(metrics) = Client::new(admin_address).get("/metrics").body else { return 0 };
     metrics.lines().find_map(|line| line.strip_prefix(INITIATED)?.parse().ok()).unwrap_or(0)

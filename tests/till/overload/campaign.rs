@@ -1,10 +1,10 @@
-//! Ten times the load that the server can take: how much it does meanwhile, and how long those wait whom it answers.
+//! Ten times the load that the server can take: its throughput meanwhile, and the latencies of answered calls.
 //!
-//! `TILL_OVERLOAD_SECONDS` sets how long each load lasts (`make overload`), `TILL_OVERLOAD_CONNECTIONS` the connections,
-//! `TILL_OVERLOAD_ROUNDS` how often all of them are measured, in turns: a machine that is slower for some minutes is so
-//! for all loads then, and medians are compared. The figures are printed; what must hold on any machine is asserted:
-//! nothing but refusals, none of them done, bounded memory, and that a merchant who calls now and then is
-//! answered beside those who call without end.
+//! The environment sets the length of each load (`TILL_OVERLOAD_SECONDS`, `make overload`), the number of connections
+//! (`TILL_OVERLOAD_CONNECTIONS`) and the number of rounds (`TILL_OVERLOAD_ROUNDS`), each of which measures all loads in
+//! turns: a machine that is slower for some minutes is slower for all loads, and medians are compared. The figures are
+//! printed; the test asserts the facts that hold on any machine: no failures except refusals, no refused call is done,
+//! memory is bounded, and a merchant that calls now and then is answered beside those that call without a pause.
 
 use std::process::Output;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -16,25 +16,25 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Shop, Start, ticks};
 
-/// Memory that a server may take at most under any load of these tests.
+/// The most memory that a server may take under any load of these tests.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 
-/// How long the merchant beside the load waits between two calls.
+/// The pause of the merchant beside the load between two calls.
 const NEIGHBOUR_PAUSE: Duration = Duration::from_millis(20);
 
 /// Units of processor time in a second, as Linux shows them to programs.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// One load and what it came to.
-struct Load {
+/// A load with its results.
+struct MeasuredLoad {
     point: Value,
-    /// Processors that the server had in use, and the load tester.
+    /// The mean number of processors in use by the server, and by the load tester.
     processors: (f64, f64),
 }
 
-impl Load {
+impl MeasuredLoad {
     /// Measures `till-bench metadata` with these arguments against a server.
-    fn run(server: &Server, arguments: &[String]) -> Load {
+    fn run(server: &Server, arguments: &[String]) -> MeasuredLoad {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let report = directory.path().join("report.json");
         let mut command = server.load_tester();
@@ -50,7 +50,7 @@ impl Load {
         let processors = (used(server.processor_ticks(), before.0), used(ticks_of_ended_children(), before.1));
         let report = std::fs::read_to_string(&report).expect("it was written");
         let report: Value = serde_json::from_str(&report).expect("it is JSON");
-        Load { point: report["points"][0].clone(), processors }
+        MeasuredLoad { point: report["points"][0].clone(), processors }
     }
 
     fn rate(&self) -> f64 {
@@ -61,7 +61,7 @@ impl Load {
         self.point[kind][quantile].as_f64().expect("a number") / 1_000.0
     }
 
-    /// Of those who were answered, in milliseconds.
+    /// The 99th percentile of answered calls, in milliseconds.
     fn p99(&self) -> f64 {
         self.millis("latency_micros", "p99")
     }
@@ -71,7 +71,7 @@ impl Load {
         failures.values().map(|failure| failure["count"].as_u64().expect("a count")).sum()
     }
 
-    /// Codes of what failed.
+    /// The codes of failed calls.
     fn codes(&self) -> Vec<&str> {
         self.point["failures"].as_object().expect("an object").keys().map(String::as_str).collect()
     }
@@ -93,7 +93,7 @@ impl Load {
     }
 }
 
-/// Processor time of the children of this process that have ended: with no other test beside, load testers only.
+/// Processor time of the ended children of this process, which are load testers only when no other test runs.
 fn ticks_of_ended_children() -> u64 {
     ticks("/proc/self/stat", 13)
 }
@@ -111,33 +111,33 @@ fn gauge(server: &Server, name: &str) -> f64 {
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is there"))
 }
 
-/// What is asked of `till-bench` in every load.
-struct Plan {
+/// The arguments of `till-bench` in every load.
+struct LoadPlan {
     seconds: String,
     connections: String,
 }
 
-/// Each load once. Each has a store of its own: else the later ones pay for the compaction of what those before wrote.
+/// Each load once, each on a new store: else the later ones pay for compactions of the earlier ones' writes.
 struct Round {
-    few: Load,
-    many: Load,
-    half: Load,
-    tenfold: Load,
-    /// How long each call of a merchant with one connection took meanwhile.
+    few: MeasuredLoad,
+    many: MeasuredLoad,
+    half: MeasuredLoad,
+    tenfold: MeasuredLoad,
+    /// The latencies of the calls of a merchant with one connection meanwhile.
     neighbour: Vec<Duration>,
-    /// Memory that the server took at most under ten times its load.
+    /// The highest memory of the server under ten times its load.
     resident: u64,
 }
 
-/// A server that takes as many connections from this machine as from all.
+/// A server without a limit of connections for one address.
 fn server() -> Server {
     Start::default().with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "1000000").server()
 }
 
-impl Plan {
-    fn run(&self, server: &Server, more: &[&str]) -> Load {
+impl LoadPlan {
+    fn run(&self, server: &Server, more: &[&str]) -> MeasuredLoad {
         let duration = ["--duration", self.seconds.as_str()];
-        Load::run(server, &[&duration, more].concat().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+        MeasuredLoad::run(server, &[&duration, more].concat().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
     }
 
     fn round(&self) -> Round {
@@ -156,8 +156,8 @@ impl Plan {
     }
 }
 
-/// Does this while a merchant asks for its balance again and again, and tells how long each answer took. None of its calls
-/// is refused.
+/// Runs `load` while a merchant reads its balance again and again, and returns the latencies of its calls. None of them
+/// may be refused.
 fn beside<T>(neighbour: &Shop, load: impl FnOnce() -> T) -> (T, Vec<Duration>) {
     let (under_way, is_over) = mpsc::channel::<()>();
     thread::scope(|scope| {
@@ -176,7 +176,7 @@ fn beside<T>(neighbour: &Shop, load: impl FnOnce() -> T) -> (T, Vec<Duration>) {
     })
 }
 
-/// Half of them and 99 of 100 took at most so many milliseconds.
+/// The median and the 99th percentile, in milliseconds.
 fn p50_and_p99(mut took: Vec<Duration>) -> (f64, f64) {
     took.sort();
     let at = |hundredths: usize| took[(took.len() - 1) * hundredths / 100].as_secs_f64() * 1_000.0;
@@ -208,7 +208,7 @@ impl Round {
     }
 }
 
-/// The middle one, or the mean of the two in the middle.
+/// The median: the middle one, or the mean of the two in the middle.
 fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     let (low, high) = (figures[(figures.len() - 1) / 2], figures[figures.len() / 2]);
@@ -220,7 +220,7 @@ fn ten_times_the_load_is_refused_and_not_queued() {
     let (seconds, connections) =
         (number("TILL_OVERLOAD_SECONDS", "2") + "s", number("TILL_OVERLOAD_CONNECTIONS", "256"));
     let rounds: usize = number("TILL_OVERLOAD_ROUNDS", "1").parse().expect("a number");
-    let plan = Plan { seconds, connections };
+    let plan = LoadPlan { seconds, connections };
     let rounds: Vec<_> = (0..rounds).map(|_| plan.round()).collect();
     let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
     let best = of(|round| round.few.rate()).max(of(|round| round.many.rate()));

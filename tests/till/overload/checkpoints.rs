@@ -1,9 +1,9 @@
-//! Checkpoints under full load, by links and as copies on another file system: how much the server does meanwhile, and
-//! that each of them is restored whole and has exactly a beginning of every merchant's log.
+//! Checkpoints under full load, by links and as copies on another file system: the server's throughput meanwhile, and a
+//! check that each of them is restored whole and has exactly a prefix of every merchant's log.
 //!
-//! `TILL_CHECKPOINT_ROUNDS` sets how often both are done (`make checkpoint-load`). In a round one load goes on, and
-//! checkpoints are taken in the middle of it: the rate while one is taken is compared with that directly before and behind
-//! it, over stretches as long. Without it a short round checks what must hold, under a light load.
+//! `TILL_CHECKPOINT_ROUNDS` sets the number of rounds of both kinds (`make checkpoint-load`). In a round, checkpoints
+//! are taken in the middle of one load: the rate while one is taken is compared with the rates directly before and after
+//! it, over times of the same length. Without the variable a short round makes only the checks, under a light load.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,21 +22,21 @@ use crate::harness::{Server, Start};
 use super::background_load::BackgroundLoad;
 use super::throughput::Throughput;
 
-/// Where Linux has a file system that is no disk's.
+/// A directory of Linux on a file system in memory.
 const ELSEWHERE: &str = "/dev/shm";
 
-/// Until what was done last has been counted.
+/// The time after which the last payments have been counted.
 const SETTLING: Duration = Duration::from_millis(300);
 
-/// How much is done.
+/// The size of the test.
 struct Extent {
     rounds: u32,
-    /// Checkpoints of a round that are measured. One before them is not, if there is time for more: it has nothing to take
-    /// over from an earlier one.
+    /// The measured checkpoints of a round. If there is time for several, the first one is not measured, because it
+    /// cannot reuse files of an earlier one.
     checkpoints: usize,
-    /// The least that is measured before, with and behind a checkpoint.
+    /// The least time that is measured before, during and after a checkpoint.
     stretch_min: Duration,
-    /// How long the load of a round goes on.
+    /// The length of the load of a round.
     span: Duration,
     load: &'static [&'static str],
 }
@@ -70,13 +70,13 @@ impl Extent {
 
 /// A checkpoint that was taken in the middle of a load.
 struct Taking {
-    /// Since when nothing else was done.
+    /// The time since which no other work was done.
     since: Instant,
     begun: Instant,
     taken: Instant,
-    /// When earlier ones were removed, too, and what a short one costs has come out.
+    /// The time at which earlier checkpoints were removed, too, and the cost of a short one shows.
     ended: Instant,
-    /// Until when nothing else was done.
+    /// The time until which no other work was done.
     until: Instant,
 }
 
@@ -85,7 +85,7 @@ impl Taking {
         self.ended - self.begun
     }
 
-    /// Payments a second meanwhile, and directly before and behind it, together for as long.
+    /// Payments a second meanwhile, and directly before and after it, over the same length of time.
     fn rates(&self, throughput: &Throughput) -> (f64, f64) {
         let half = self.span() / 2;
         let before = throughput.rate(self.since.max(self.begun - half), self.begun);
@@ -94,7 +94,7 @@ impl Taking {
     }
 }
 
-/// What all takings come to.
+/// The ratios of all checkpoints.
 #[derive(Default)]
 struct Ratios {
     each: Vec<f64>,
@@ -110,46 +110,46 @@ impl Ratios {
         with / without
     }
 
-    /// The middle one, and that of all payments.
+    /// The median ratio, and that of all payments.
     fn middle_and_total(mut self) -> (f64, f64) {
         self.each.sort_by(f64::total_cmp);
         (self.each[self.each.len() / 2], self.with / self.without)
     }
 }
 
-/// Where a merchant's log ends.
+/// The head of a merchant's log.
 #[derive(Deserialize)]
-struct Head {
+struct LogHead {
     merchant_id: String,
     records: u64,
     hash: String,
 }
 
-/// What of a record is compared: its hash covers all that is before it.
+/// The members of a record that are compared: its hash covers all records before it.
 #[derive(Deserialize)]
-struct Record {
+struct ExportedRecord {
     merchant_id: String,
     sequence: u64,
     hash: String,
 }
 
-/// A server whose checkpoints are kept in one place.
-struct Stand {
+/// A server with the directory of its checkpoints.
+struct CheckpointServer {
     server: Server,
     shelf: PathBuf,
     what: &'static str,
-    /// The merchant that was made directly before the newest checkpoint.
+    /// The merchant that was created directly before the newest checkpoint.
     newest_merchant: Option<String>,
 }
 
-impl Stand {
+impl CheckpointServer {
     fn take(&self, name: &str) -> Duration {
         let begun = Instant::now();
         self.server.admin("create-checkpoint", &json!({ "name": name })).ok();
         begun.elapsed()
     }
 
-    /// Takes one, removes all others, and lets the load alone for half as long as that took.
+    /// Takes a checkpoint, removes all others, and then only lets the load run, for half of the time that this took.
     fn take_among(&mut self, name: &str, since: Instant, stretch_min: Duration) -> Taking {
         self.newest_merchant = Some(self.server.shop().merchant_id);
         let begun = Instant::now();
@@ -169,7 +169,7 @@ impl Stand {
         directories.remove(0)
     }
 
-    /// Takes checkpoints in the middle of a load, and compares what is done meanwhile with what is done around them.
+    /// Takes checkpoints in the middle of a load, and compares the rate meanwhile with the rates around them.
     fn load(&mut self, extent: &Extent, ratios: &mut Ratios) {
         let mut load = BackgroundLoad::begin(&self.server, &extent.load());
         let (begun, throughput) = (Instant::now(), Throughput::of(&self.server));
@@ -179,14 +179,14 @@ impl Stand {
             let taking = self.take_among(&format!("c-{}", takings.len()), since, extent.stretch_min);
             if !load.is_running() {
                 println!("{}: the load ended early, for its sessions were used up", self.what);
-                self.server.shop(); // Something must come behind the last checkpoint.
+                self.server.shop(); // The log must continue after the last checkpoint.
                 break;
             }
             takings.push(taking);
         }
         thread::sleep(SETTLING);
         assert!(!takings.is_empty(), "the load ended before the first checkpoint did");
-        // The first has nothing to take over from an earlier one: it counts when there was time for no other.
+        // The first one cannot reuse files of an earlier one: it counts only when there was no time for another.
         for taking in takings.iter().skip(usize::from(takings.len() > 1)) {
             self.tell(taking, taking.rates(&throughput), ratios);
         }
@@ -204,7 +204,7 @@ impl Stand {
         );
     }
 
-    /// Checks that the newest checkpoint can be restored, which verifies it, and has a beginning of every log.
+    /// Checks that the newest checkpoint can be restored, which verifies it, and has a prefix of every log.
     fn check(&mut self) {
         let (checkpoint, place) = (self.kept(), directory());
         assert!(self.server.stop(), "a stop ends well");
@@ -221,7 +221,7 @@ impl Stand {
     }
 }
 
-/// Whether there is time for one more, if it takes not much longer than the last.
+/// True when there is time for one more that takes not much longer than the last.
 fn goes_on(takings: &[Taking], end: Instant) -> bool {
     takings.len() < 2 || takings.last().is_some_and(|last| last.until + last.span() * 2 < end)
 }
@@ -251,18 +251,18 @@ fn exported(data: &Path, place: &Path, what: &str) -> impl Iterator<Item = Strin
     BufReader::new(file).lines().map(|line| line.expect("it can be read"))
 }
 
-/// Where each log ends in a data directory that no server uses.
-fn heads(data: &Path, place: &Path) -> BTreeMap<String, Head> {
-    let head = |line: String| -> Head { serde_json::from_str(&line).expect("a JSON object a line") };
+/// The head of each log in a data directory that no server uses.
+fn heads(data: &Path, place: &Path) -> BTreeMap<String, LogHead> {
+    let head = |line: String| -> LogHead { serde_json::from_str(&line).expect("a JSON object a line") };
     let heads = exported(data, place, "merchants").map(head);
     heads.map(|head| (head.merchant_id.clone(), head)).collect()
 }
 
-/// How many logs go through these heads, and how many records there are in all.
-fn compare(heads: &BTreeMap<String, Head>, data: &Path, place: &Path) -> (usize, u64) {
+/// Checks that the logs contain these heads, and returns the numbers of logs and of records.
+fn compare(heads: &BTreeMap<String, LogHead>, data: &Path, place: &Path) -> (usize, u64) {
     let (mut passed, mut found) = (0, 0);
     for line in exported(data, place, "log") {
-        let record: Record = serde_json::from_str(&line).expect("a JSON object a line");
+        let record: ExportedRecord = serde_json::from_str(&line).expect("a JSON object a line");
         let head = heads.get(&record.merchant_id).filter(|head| head.records == record.sequence);
         passed += usize::from(head.is_some_and(|head| head.hash == record.hash));
         found += 1;
@@ -270,14 +270,14 @@ fn compare(heads: &BTreeMap<String, Head>, data: &Path, place: &Path) -> (usize,
     (passed, found)
 }
 
-fn by_links() -> (Stand, Option<TempDir>) {
+fn by_links() -> (CheckpointServer, Option<TempDir>) {
     let server = Server::start();
     let shelf = server.data().join("checkpoints");
-    (Stand { server, shelf, what: "links", newest_merchant: None }, None)
+    (CheckpointServer { server, shelf, what: "links", newest_merchant: None }, None)
 }
 
 /// A server that copies its checkpoints to another file system; None where there is none.
-fn as_copies() -> Option<(Stand, Option<TempDir>)> {
+fn as_copies() -> Option<(CheckpointServer, Option<TempDir>)> {
     let shelf = TempDir::new_in(ELSEWHERE).ok()?;
     let here = directory();
     let device = |path: &Path| std::fs::metadata(path).expect("it is there").dev();
@@ -285,10 +285,13 @@ fn as_copies() -> Option<(Stand, Option<TempDir>)> {
         return None;
     }
     let server = Start::default().with("TILL_CHECKPOINT_DIRECTORY", text(shelf.path())).server();
-    Some((Stand { server, shelf: shelf.path().to_owned(), what: "copies", newest_merchant: None }, Some(shelf)))
+    Some((
+        CheckpointServer { server, shelf: shelf.path().to_owned(), what: "copies", newest_merchant: None },
+        Some(shelf),
+    ))
 }
 
-fn run(what: &str, begin: impl Fn() -> Option<(Stand, Option<TempDir>)>) {
+fn run(what: &str, begin: impl Fn() -> Option<(CheckpointServer, Option<TempDir>)>) {
     let extent = Extent::of_this_run();
     let mut ratios = Ratios::default();
     for _ in 0..extent.rounds {
@@ -309,6 +312,6 @@ fn a_checkpoint_by_links_under_load_is_a_beginning_of_every_log() {
 }
 
 #[test]
-fn a_checkpoint_copied_to_another_file_system_under_load_is_a_beginning_of_every_log() {
+fn a_copied_checkpoint_under_load_is_a_prefix_of_every_log() {
     run("copies", as_copies);
 }

@@ -1,5 +1,5 @@
-//! Callers that make the same calls again and again, each on a connection of its own and without a pause, and look at no
-//! more of an answer than its head. All of them are on one thread, so that the processors are the server's.
+//! Callers that make the same calls again and again, each on its own connection and without a pause, and read only the
+//! head of each answer. All of them run on one thread, which leaves the processors to the server.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -11,9 +11,9 @@ use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::harness::{Received, Shop, Wire};
+use crate::harness::{RawAnswer, Shop, Wire};
 
-/// How long an answer may take.
+/// The longest time that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Bytes that are read at once.
@@ -42,8 +42,8 @@ pub(super) fn key_of(shop: &Shop) -> String {
     format!("Authorization: Bearer {}\r\n", shop.key)
 }
 
-/// A connection for one call at a time, which gives the statuses of answers. When the server has closed it, the next call
-/// opens it anew.
+/// A connection for one call at a time, which returns the statuses of answers. When the server has closed it, the next
+/// call opens it anew.
 pub(super) struct StatusConnection {
     wire: Wire,
     stream: Option<TcpStream>,
@@ -51,23 +51,23 @@ pub(super) struct StatusConnection {
 }
 
 impl StatusConnection {
-    /// A connection to the server at `base`, to be opened by its first call.
+    /// A connection to the server at `base`, which its first call opens.
     pub(super) fn new(base: &str) -> StatusConnection {
         StatusConnection { wire: Wire::new(base), stream: None, buffer: vec![0; BUFFER_BYTES] }
     }
 
-    /// Makes a call and gives the status of its answer; 0 when there is none.
+    /// Makes a call and returns the status of its answer; 0 when there is none.
     pub(super) async fn call(&mut self, request: &PreparedRequest) -> u16 {
         let exchange = tokio::time::timeout(PATIENCE, self.exchange(request)).await;
         exchange.map_or(0, |answer| answer.map_or(0, |head| head.status))
     }
 
-    async fn exchange(&mut self, PreparedRequest(bytes): &PreparedRequest) -> io::Result<Received> {
+    async fn exchange(&mut self, PreparedRequest(bytes): &PreparedRequest) -> io::Result<RawAnswer> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => opened(&self.wire)?,
         };
-        let _ = stream.write_all(bytes).await; // A server that refuses need not read to the end.
+        let _ = stream.write_all(bytes).await; // A server that refuses may not read to the end.
         let head = answer_head(&mut stream, &mut self.buffer).await?;
         if head.header("connection") != Some("close") {
             self.stream = Some(stream);
@@ -82,12 +82,12 @@ fn opened(wire: &Wire) -> io::Result<TcpStream> {
     TcpStream::from_std(stream)
 }
 
-/// Reads one answer to its end and gives its head with the beginning of its body.
-async fn answer_head(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<Received> {
+/// Reads one answer to its end and returns its head with the beginning of its body.
+async fn answer_head(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<RawAnswer> {
     let mut filled = 0;
     let head = loop {
         filled += read_some(stream, &mut buffer[filled..]).await?;
-        let head = Received::parse(&buffer[..filled]);
+        let head = RawAnswer::parse(&buffer[..filled]);
         if head.status != 0 {
             break head;
         }
@@ -107,13 +107,13 @@ async fn read_some(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usiz
     }
 }
 
-/// Runs callers on the thread that this is called on.
+/// Runs callers on the current thread.
 pub(super) fn on_one_thread<T>(callers: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime can be made").block_on(callers)
 }
 
-/// Has each of some callers make its calls in turns until then, and counts the answers by their status.
+/// Lets each caller make its calls in turns until then, and counts the answers by their status.
 pub(super) fn statuses(base: &str, callers: &[Vec<PreparedRequest>], until: Instant) -> BTreeMap<u16, u64> {
     let repeat = async |calls: &Vec<PreparedRequest>| {
         let (mut connection, mut statuses) = (StatusConnection::new(base), Vec::new());

@@ -1,4 +1,4 @@
-//! How many connections there may be, and which of them make room for others.
+//! The limits of connections, and the idle ones that are closed in favour of others.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use rustls::version::TLS13;
 use serde_json::json;
 
-use crate::harness::{Pair, Received, Server, Shop, Start, Wire, connect, received};
+use crate::harness::{Pair, RawAnswer, Server, Shop, Start, Wire, connect, received};
 
-/// The time in which a caller gets its first answer, whatever others do.
+/// The time in which a caller gets its first answer under any load.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// How long something may take on a slow machine.
+/// The longest time that the test waits on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn limited_to(connections: &str, of_one_address: &str) -> Start {
@@ -26,25 +26,25 @@ fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
 }
 
-/// A call with a valid key, which is refused unless `path` names an endpoint.
+/// A call with a valid key, which is refused unless `path` is that of an endpoint.
 fn with_key(shop: &Shop, path: &str) -> String {
     let headers = format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: 2", shop.key);
     format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n\r\n{{}}")
 }
 
-/// Asks on a connection that is kept, and gives the status of the answer; nothing when the server has ended it.
+/// Makes a call on a connection that stays open, and returns the status; None when the server has closed it.
 fn ask(stream: &mut TcpStream, request: &str) -> Option<u16> {
     stream.write_all(request.as_bytes()).ok()?;
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
-    while !Received::parse(&bytes).is_whole() {
+    while !RawAnswer::parse(&bytes).is_whole() {
         let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
         bytes.extend_from_slice(&buffer[..count]);
     }
-    Some(Received::parse(&bytes).status)
+    Some(RawAnswer::parse(&bytes).status)
 }
 
-/// Opens connections and makes a request on each, so that the server has surely taken it.
+/// Opens connections and makes a request on each, so that the server has accepted it.
 fn used(wire: &Wire, request: &str, count: usize) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = wire.connect();
@@ -54,7 +54,7 @@ fn used(wire: &Wire, request: &str, count: usize) -> Vec<TcpStream> {
     (0..count).map(open).collect()
 }
 
-/// True when the server has ended a connection on which nothing waits to be read.
+/// True when the server has closed a connection that has no unread bytes.
 fn is_ended(stream: &TcpStream) -> bool {
     stream.set_nonblocking(true).expect("an option can be set");
     let ended = match stream.peek(&mut [0]) {
@@ -75,7 +75,7 @@ fn is_served_at_once(wire: &Wire, path: &str) {
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
 }
 
-/// Checks that a new caller is refused, and told so as by any other answer.
+/// Checks that a new caller is refused by an ordinary answer.
 #[track_caller]
 fn is_refused(wire: &Wire) {
     let received = wire.receive("GET", "/merchants", &[], b"");
@@ -93,7 +93,7 @@ fn count(server: &Server, metric: &str) -> u64 {
     server.metric(metric).unwrap_or_else(|| panic!("there is no {metric}")).to_string().parse().expect("a count")
 }
 
-/// Waits until the server has taken so many connections.
+/// Waits until the server has accepted this number of connections.
 #[track_caller]
 fn has_taken(server: &Server, connections: u64) {
     let until = Instant::now() + PATIENCE;
@@ -129,7 +129,7 @@ fn proxies_have_no_share_of_their_own() {
     is_refused(&other);
 }
 
-/// Takes connections one after the other, and asks for nothing useful on each while it has it.
+/// Opens connections one after the other, and makes useless calls on each as long as it is open.
 fn take_all(wire: &Wire, is_over: &AtomicBool) {
     let mut held: Vec<Option<TcpStream>> = (0..10).map(|_| None).collect();
     while !is_over.load(Ordering::Relaxed) {
@@ -143,7 +143,7 @@ fn take_all(wire: &Wire, is_over: &AtomicBool) {
 }
 
 #[test]
-fn callers_who_take_all_connections_keep_nobody_out() {
+fn callers_that_take_all_connections_exclude_nobody() {
     let server = limited_to("64", "64").server();
     let shop = server.shop();
     let wire = Wire::new(server.public());
@@ -217,7 +217,7 @@ fn the_operator_gets_in_however_many_connections_are_held() {
     assert!(count(&server, "till_connections_open{listener=\"admin\"}") <= 256);
 }
 
-/// Asks each half second for four seconds; gives when the server ended the connection, if it did.
+/// Makes a call each half second for four seconds; returns the time until the server closed the connection, if it did.
 fn ended_while_asking(wire: &Wire, request: &str) -> Option<Duration> {
     let (mut stream, began) = (wire.connect(), Instant::now());
     while began.elapsed() < Duration::from_secs(4) {
@@ -244,7 +244,7 @@ fn a_refusal_renews_no_idle_time() {
 }
 
 #[test]
-fn a_connection_that_is_idle_for_too_long_is_ended_on_either_listener() {
+fn an_idle_connection_is_closed_on_either_listener() {
     let server = Start::default().with("TILL_IDLE_SECONDS_MAX", "1").server();
     for (address, path) in [(server.public(), "/merchants"), (server.admin_address(), "/health/live")] {
         let mut idle = used(&Wire::new(address), &get(path), 8);

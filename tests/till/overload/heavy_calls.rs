@@ -1,7 +1,7 @@
-//! Calls that cost much, from many connections without a pause, and beside them a merchant whose calls cost little.
+//! Expensive calls from many connections without a pause, and beside them a merchant with cheap calls.
 //!
-//! The suite makes each load for a moment. `make fairness` makes it for `TILL_HEAVY_SECONDS` seconds with programs compiled
-//! for speed, and has `TILL_HEAVY_CONNECTIONS` connections fetch what is large. The figures are printed.
+//! The suite makes each load for a moment. `make fairness` makes it for `TILL_HEAVY_SECONDS` seconds with programs
+//! compiled for speed, and has `TILL_HEAVY_CONNECTIONS` connections fetch what is large. The figures are printed.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::closed_loop::{PreparedRequest, key_of, statuses};
 use super::light_calls::LightCalls;
-use crate::harness::{Dice, Server, Shop};
+use crate::harness::{Server, Shop, TestDice};
 
 /// The time that each load lasts in the suite.
 const SUITE_DURATION: Duration = Duration::from_millis(1_500);
@@ -20,7 +20,7 @@ const SUITE_DURATION: Duration = Duration::from_millis(1_500);
 /// processors with other tests.
 const SUITE_P99_MAX: Duration = Duration::from_secs(1);
 
-/// The same in a campaign.
+/// The limit in a campaign.
 const CAMPAIGN_P99_MAX: Duration = Duration::from_millis(50);
 
 /// The header that has an answer compressed.
@@ -36,25 +36,25 @@ const ARRAY_BYTES: usize = 1_000_000;
 /// invitations that a merchant may have open.
 const ENTRIES: usize = 500;
 
-/// Calls of some connections, which go on until a moment.
+/// Calls of some connections until a moment.
 struct HeavyCalls {
     name: &'static str,
     /// For each connection the requests that it makes in turns.
     turns: Vec<Vec<PreparedRequest>>,
-    /// The status of what is not refused.
+    /// The status of calls that are not refused.
     expected: u16,
     /// The time that 99 of 100 light calls may take in a campaign.
     p99_max: Duration,
 }
 
 impl HeavyCalls {
-    /// The same request from so many connections.
+    /// The same request from each of `connections` connections.
     fn alike(name: &'static str, request: &PreparedRequest, connections: usize) -> HeavyCalls {
         HeavyCalls { name, turns: vec![vec![request.clone()]; connections], expected: 200, p99_max: CAMPAIGN_P99_MAX }
     }
 
-    /// Makes them beside a merchant with light calls, and prints what came of both. Checks that they were answered or
-    /// refused for too much work, and that all light calls were answered, and soon.
+    /// Makes the calls beside a merchant with light calls, and prints the results of both. Checks that they were
+    /// answered or refused for too much work, and that all light calls were answered in time.
     #[track_caller]
     fn delay_no_light_calls(&self, server: &Server) {
         let seconds = number("TILL_HEAVY_SECONDS").map(Duration::from_secs);
@@ -88,13 +88,13 @@ fn fetching_connections() -> usize {
     number("TILL_HEAVY_CONNECTIONS").map_or(SUITE_CONNECTIONS, |count| usize::try_from(count).expect("a count fits"))
 }
 
-/// Numbers of five digits at random, which are a large array.
+/// Random numbers of five digits for a large array.
 fn random_numbers(seed: u64) -> Vec<u64> {
-    let mut dice = Dice::new(seed);
+    let mut dice = TestDice::new(seed);
     (0..ARRAY_BYTES / 6).map(|_| dice.between(10_000, 100_000)).collect()
 }
 
-/// Numbers of six digits, all of them different, which are a large array.
+/// Different numbers of six digits for a large array.
 fn distinct_numbers() -> Vec<u64> {
     (100_000..).take(ARRAY_BYTES / 7).collect()
 }
@@ -109,7 +109,7 @@ fn call(shop: &Shop, endpoint: &str, body: &Value) -> PreparedRequest {
     PreparedRequest::post(&format!("/merchants/{endpoint}"), &key_of(shop), &body.to_string())
 }
 
-/// A call without a key whose body has so many bytes, and nothing that the endpoint takes.
+/// A call without a key whose body has `bytes` bytes and no argument of the endpoint.
 fn anybodys_call(bytes: usize) -> PreparedRequest {
     let frame = json!({ "a": [0] }).to_string().len();
     let body = json!({ "a": vec![0; (bytes - frame) / 2 + 1] });
@@ -174,12 +174,12 @@ fn large_arrays_that_become_sets_delay_no_light_calls() {
         vec![call(&shop, "sync-metadata", &record(&key, &numbers)), call(&shop, "add-to-metadata-set", &addition)]
     };
     let (name, turns) = ("arrays of 1 MB that become sets", (0..8).map(turns).collect());
-    // Each is a commit of some 300,000 rows, which the others wait for.
+    // Each call is a commit of some 300,000 rows, for which the others wait.
     HeavyCalls { name, turns, expected: 200, p99_max: 10 * CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
 }
 
-/// Has one key of a merchant invite users and another one switch its plan, both at once, so that their entries in the
-/// activity log alternate.
+/// Invites users with one key of a merchant and switches the plan with another one, both at once, so that their entries
+/// in the activity log alternate.
 fn alternating_entries(server: &Server, shop: &Shop) {
     let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Other" })).ok();
     let other = server.client().bearer(other["key"].as_str().expect("a string"));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::closed_loop::{PreparedRequest, StatusConnection, key_of, on_one_thread};
 use crate::harness::{Server, Shop};
 
-/// Between an answer and the next call.
+/// The pause between an answer and the next call.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The times that the calls of a kind took, in ascending order.
@@ -19,7 +19,7 @@ pub(super) struct LightCalls {
 }
 
 impl LightCalls {
-    /// Asks for the balance and adds an item to a set in turns until then, each once at least. None may be refused.
+    /// Reads the balance and adds an item to a set in turns until then, each at least once. None may be refused.
     pub(super) fn make(server: &Server, shop: &Shop, until: Instant) -> LightCalls {
         let key = key_of(shop);
         let read = PreparedRequest::post("/merchants/get-balance", &key, "{}");
@@ -36,7 +36,7 @@ impl LightCalls {
         LightCalls { reads: Durations::new(reads), changes: Durations::new(changes) }
     }
 
-    /// At most one in a hundred calls of either kind took longer.
+    /// The larger of the 99th percentiles of both kinds.
     pub(super) fn p99(&self) -> Duration {
         self.reads.percentile(99).max(self.changes.percentile(99))
     }
@@ -55,7 +55,7 @@ impl Display for LightCalls {
     }
 }
 
-/// Makes a call that must be answered, tells how long that took, and pauses.
+/// Makes a call that must be answered, pauses, and returns the latency.
 async fn answered(connection: &mut StatusConnection, request: &PreparedRequest) -> Duration {
     let asked = Instant::now();
     let status = connection.call(request).await;
@@ -71,7 +71,7 @@ impl Durations {
         Durations(durations)
     }
 
-    /// The shortest that is not exceeded by this percentage of them.
+    /// The percentile of the durations.
     fn percentile(&self, percent: usize) -> Duration {
         self.0[(self.0.len() * percent).div_ceil(100) - 1]
     }

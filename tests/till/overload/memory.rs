@@ -1,4 +1,4 @@
-//! What bounds the server's memory, whatever is asked of it: the sum in docs/operations.md, "Memory".
+//! The bounds of the server's memory under any load: the sum in docs/operations.md, "Memory".
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,25 +12,25 @@ use crate::harness::{Server, Shop, Wire};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The program and its store, at most.
+/// The most memory of the program and its store.
 const STORE_BYTES: u64 = 448 * MIB;
 
-/// All large bodies that are there, with their values, at most.
+/// The most memory of all large bodies that are being received, with their values.
 const BODIES_BYTES: u64 = 256 * MIB;
 
-/// All large answers that are not fetched, at most.
+/// The most memory of all large answers that clients do not read.
 const ANSWERS_BYTES: u64 = 256 * MIB;
 
-/// One connection, at most.
+/// The most memory of one connection.
 const CONNECTION_BYTES: u64 = 352 * KIB;
 
-/// One connection that has only made small calls, at most.
+/// The most memory of a connection that has made only small calls.
 const IDLE_CONNECTION_BYTES: u64 = 40 * KIB;
 
-/// How long something may take on a slow machine.
+/// The longest time that the test waits on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The most that a body may be long.
+/// The longest body.
 const BODY_BYTES: usize = 1 << 20;
 
 fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
@@ -40,12 +40,12 @@ fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
     )
 }
 
-/// Connections that have sent this, as far as the server would read it; eight at a time.
+/// Connections that have sent these bytes, as far as the server reads them; eight at a time.
 fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = Wire::new(server.public()).connect();
         stream.set_write_timeout(Some(Duration::from_secs(5))).expect("a time limit can be set");
-        let _refused = stream.write_all(bytes); // A body that there is no room for is not read to its end.
+        let _refused = stream.write_all(bytes); // A body without room in memory is not read to its end.
         stream
     };
     thread::scope(|scope| {
@@ -54,14 +54,14 @@ fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
     })
 }
 
-/// How many of these connections were answered with each status: those that did and those that did not have room.
+/// The numbers of these connections whose call was accepted, and whose call was refused for lack of memory.
 fn answered(streams: &mut [TcpStream]) -> (usize, usize) {
     let (mut done, mut refused) = (0, 0);
     for stream in streams {
         stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
         let mut begin = [0; 12];
         if stream.read_exact(&mut begin).is_err() {
-            continue; // Reset: the server had answered before all was sent.
+            continue; // The connection was reset: the server had answered before everything was sent.
         }
         done += usize::from(begin.ends_with(b"200"));
         refused += usize::from(begin.ends_with(b"503"));
@@ -69,7 +69,7 @@ fn answered(streams: &mut [TcpStream]) -> (usize, usize) {
     (done, refused)
 }
 
-/// The most that was resident, once the server has read what was sent: once that grows no more.
+/// The highest resident memory, once it no longer grows, because the server has read everything that was sent.
 fn settled(server: &Server) -> u64 {
     let until = Instant::now() + PATIENCE;
     let mut before = 0;
@@ -102,7 +102,7 @@ fn is_served(shop: &Shop) {
 }
 
 #[test]
-fn bodies_that_do_not_end_take_no_more_memory_than_there_is_room_for() {
+fn endless_bodies_stay_within_their_memory() {
     let server = Server::start();
     let shop = server.shop();
     let most = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(BODY_BYTES - 1)].concat();
@@ -113,7 +113,7 @@ fn bodies_that_do_not_end_take_no_more_memory_than_there_is_room_for() {
 }
 
 #[test]
-fn bodies_that_are_only_begun_take_no_memory_for_what_they_announce() {
+fn begun_bodies_take_no_memory_for_their_announced_length() {
     let server = Server::start();
     let shop = server.shop();
     let begun = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(20_000)].concat();
@@ -140,7 +140,7 @@ fn values_of_bodies_take_no_more_memory_than_there_is_room_for() {
 }
 
 #[test]
-fn answers_that_nobody_fetches_take_no_more_memory_than_there_is_room_for() {
+fn unread_answers_stay_within_their_memory() {
     let server = Server::start();
     let shop = server.shop();
     shop.call("sync-metadata", &json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } })).ok();
@@ -153,7 +153,7 @@ fn answers_that_nobody_fetches_take_no_more_memory_than_there_is_room_for() {
 }
 
 #[test]
-fn files_that_nobody_fetches_take_no_memory_for_each_connection() {
+fn unread_files_take_no_memory_for_each_connection() {
     let server = Server::start();
     let shop = server.shop();
     let held = opened(&server, b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n", 1_200);

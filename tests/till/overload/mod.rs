@@ -1,5 +1,5 @@
-//! More is asked than can be done, or may be: bounds hold, refusals are quick and clear, and who does not keep to them
-//! takes nothing from others.
+//! More calls than the server can or may carry out: limits hold, refusals are quick and clear, and callers that ignore
+//! them take nothing from others.
 
 mod background_load;
 #[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]

@@ -1,5 +1,5 @@
-//! Clients that send their requests ahead of the answers: they are answered in order, and take no memory for what they
-//! do not fetch.
+//! Clients that send their requests ahead of the answers: they are answered in order, and take no memory for answers
+//! that they do not read.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -9,29 +9,29 @@ use std::time::{Duration, Instant};
 use rustls::version::TLS13;
 use serde_json::{Value, json};
 
-use crate::harness::{Pair, Received, Secured, Server, Shop, Wire, chunked, connect};
+use crate::harness::{Pair, RawAnswer, Secured, Server, Shop, Wire, chunked, connect};
 
 const KIB: u64 = 1 << 10;
 
 /// Connections that send ahead.
 const CONNECTIONS: u64 = 4;
 
-/// What such a connection takes, at most.
+/// The most memory of such a connection.
 const CONNECTION_BYTES: u64 = 512 * KIB;
 
-/// What may be new in a server that answers its first requests.
+/// The memory that a server takes for its first requests.
 const FIRST_BYTES: u64 = 2_048 * KIB;
 
-/// How long a client tries to send on.
+/// The time for which a client tries to send further requests.
 const SENDING: Duration = Duration::from_secs(4);
 
-/// How long something may take on a slow machine.
+/// The longest time that the test waits on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Requests that a client sends before it reads.
 const AHEAD: usize = 50;
 
-/// Sends what the server takes. A connection that it reads no further from ends this, too.
+/// Sends the bytes as far as the server reads them.
 fn sent(line: &mut impl Write, bytes: &[u8]) {
     let _held = line.write_all(bytes);
 }
@@ -43,7 +43,7 @@ fn secured(server: &Server, pair: &Pair) -> Secured {
     line
 }
 
-/// Requests whose answers nobody reads, with and without a body in the answer.
+/// Requests whose answers the client does not read, with and without a body in the answer.
 fn ahead() -> [(&'static str, Vec<u8>); 3] {
     [
         ("answers without a body", b"GET /docs HTTP/1.1\r\nHost:a\r\n\r\n".repeat(100_000)),
@@ -58,7 +58,7 @@ fn ahead() -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// Sends this on some connections and gives how much more memory the server has taken, once it takes no more.
+/// Sends these bytes on some connections, and returns the growth of the server's memory, once it no longer grows.
 fn taken(server: &Server, open: impl Fn() -> Box<dyn Write + Send>, bytes: &[u8]) -> u64 {
     let before = server.resident_bytes_max();
     let mut lines: Vec<_> = (0..CONNECTIONS).map(|_| open()).collect();
@@ -69,7 +69,7 @@ fn taken(server: &Server, open: impl Fn() -> Box<dyn Write + Send>, bytes: &[u8]
         thread::sleep(Duration::from_millis(700));
         let now = server.resident_bytes_max();
         if now == most || Instant::now() > until {
-            return now.saturating_sub(before); // The system counts resident pages roughly.
+            return now.saturating_sub(before); // The system's count of resident pages is approximate.
         }
         most = now;
     }
@@ -82,7 +82,7 @@ fn is_little(taken: u64, kind: &str) {
 }
 
 #[test]
-fn requests_sent_ahead_take_little_memory_while_their_answers_are_not_fetched() {
+fn requests_sent_ahead_take_little_memory() {
     for (kind, bytes) in ahead() {
         let server = Server::start();
         server.client().get("/merchants");
@@ -113,7 +113,7 @@ fn post(shop: &Shop, number: usize, more: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// One of many requests: every kind of answer and body takes its turn.
+/// One of many requests, with every kind of answer and body in turns.
 fn request(shop: &Shop, number: usize) -> Vec<u8> {
     let text = |length| json!({ "key": "ahead", "metadata": { "text": "x".repeat(length) } }).to_string();
     let announced = |body: &str| post(shop, number, &format!("Content-Length: {}", body.len()), body.as_bytes());
@@ -132,7 +132,7 @@ fn ids(mut bytes: &[u8]) -> Vec<String> {
     let mut ids = Vec::new();
     while !bytes.is_empty() {
         let head = 4 + bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a whole head");
-        let received = Received::parse(&bytes[..head]);
+        let received = RawAnswer::parse(&bytes[..head]);
         let length = received.header("content-length").map_or(0, |length| length.parse().expect("a number"));
         ids.extend(received.header("x-request-id").map(str::to_owned));
         bytes = &bytes[head + length..];
@@ -178,12 +178,12 @@ fn requests_sent_ahead_below_tls_are_all_answered_in_order() {
 }
 
 #[test]
-fn a_client_that_sends_ahead_and_says_that_it_is_done_gets_all_answers() {
+fn a_client_that_half_closes_gets_all_answers() {
     let server = Server::start();
     let shop = server.shop();
     let mut line = Wire::new(server.public()).connect();
     for number in 0..AHEAD {
-        let kind = if number % 6 == 3 { 2 } else { number % 6 }; // What fits between both ends.
+        let kind = if number % 6 == 3 { 2 } else { number % 6 }; // Requests that fit into the buffers of both sides.
         let request = String::from_utf8(request(&shop, kind)).expect("it is text");
         let request = request.replace(&format!("X-Request-Id: n{kind}\r\n"), &format!("X-Request-Id: n{number}\r\n"));
         line.write_all(request.as_bytes()).expect("the server reads");
@@ -195,7 +195,7 @@ fn a_client_that_sends_ahead_and_says_that_it_is_done_gets_all_answers() {
 }
 
 #[test]
-fn requests_of_every_length_are_answered_whatever_is_read_at_once() {
+fn requests_of_every_length_are_answered_in_any_pieces() {
     let server = Server::start();
     let shop = server.shop();
     let wire = Wire::new(server.public());
@@ -208,7 +208,7 @@ fn requests_of_every_length_are_answered_whatever_is_read_at_once() {
             line.write_all(request).expect("the server reads");
             let mut buffer = [0; 4_096];
             let count = line.read(&mut buffer).unwrap_or_else(|error| panic!("{length}: {error}"));
-            assert!(matches!(Received::parse(&buffer[..count]).status, 200 | 308), "{length}");
+            assert!(matches!(RawAnswer::parse(&buffer[..count]).status, 200 | 308), "{length}");
         }
     }
 }

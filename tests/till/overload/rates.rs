@@ -1,4 +1,4 @@
-//! How often a key, or an address, may call.
+//! Rate limits of keys and addresses.
 
 use std::io::Write;
 use std::thread;
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Start, Wire, received};
+use crate::harness::{ApiAnswer, Client, Start, Wire, received};
 
-/// Checks a refusal, and gives the seconds until the next call.
+/// Checks a refusal, and returns the seconds until the next call.
 #[track_caller]
-fn wait_named_by(answer: &Answer) -> u64 {
+fn wait_named_by(answer: &ApiAnswer) -> u64 {
     assert_eq!((answer.status, answer.code()), (429, "RATE_LIMITED"), "{}", answer.body);
     let limit = answer.details()["limit_per_second"].as_u64().expect("the limit is named");
     assert!(answer.message().contains(&format!("are limited to {limit} a second")), "{}", answer.message());
@@ -18,14 +18,14 @@ fn wait_named_by(answer: &Answer) -> u64 {
     answer.header("retry-after").and_then(|seconds| seconds.parse().ok()).expect("whole seconds")
 }
 
-/// The first refusal: on a slow machine it takes more than one call to get there.
+/// The first refusal, which takes several calls on a slow machine.
 #[track_caller]
-fn turned_away(call: impl Fn() -> Answer) -> Answer {
+fn turned_away(call: impl Fn() -> ApiAnswer) -> ApiAnswer {
     (0..500).map(|_| call()).find(|answer| answer.status == 429).expect("a call is turned away")
 }
 
 #[test]
-fn a_key_that_calls_too_often_is_told_when_to_go_on_and_no_other_key_is() {
+fn a_key_over_its_rate_is_told_when_to_continue() {
     let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "2").server();
     let shop = server.shop();
     let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Other" })).ok();
@@ -43,7 +43,7 @@ fn a_key_that_calls_too_often_is_told_when_to_go_on_and_no_other_key_is() {
 }
 
 #[test]
-fn a_keys_rate_is_judged_behind_the_key_and_before_the_body() {
+fn a_keys_rate_is_checked_after_the_key_and_before_the_body() {
     let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "1").server();
     let shop = server.shop();
     let wire = Wire::new(server.public());
@@ -67,7 +67,7 @@ fn without_the_setting_a_key_may_call_as_often_as_it_likes() {
 }
 
 #[test]
-fn an_address_that_calls_the_sdk_too_often_is_turned_away_before_its_body_has_come() {
+fn an_address_over_its_rate_is_refused_before_its_body() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1").server();
     let (shop, other) = (server.shop(), server.shop());
     let call = |at: usize| [&shop, &other][at % 2].sdk("list-installment-plans", &json!({}));
@@ -84,14 +84,14 @@ fn an_address_that_calls_the_sdk_too_often_is_turned_away_before_its_body_has_co
     assert_eq!(shop.call("get-balance", &json!({})).status, 200, "the merchants' own calls are not counted");
 }
 
-/// An SDK call with this `X-Forwarded-For`; true when it is turned away for its address's rate.
+/// Makes an SDK call with this `X-Forwarded-For`; true when it is refused for its address's rate.
 fn is_limited(wire: &Wire, forwarded_for: &str) -> bool {
     let headers = [("Content-Type", "application/json"), ("X-Forwarded-For", forwarded_for)];
     wire.send("POST", "/sdk/list-installment-plans", &headers, b"{}").status == 429
 }
 
 #[test]
-fn the_address_that_a_proxy_names_is_counted_and_nobody_elses_word() {
+fn the_address_named_by_a_trusted_proxy_is_counted() {
     let start = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1");
     let start = start.with("TILL_FORWARDED_HEADER", "X-Forwarded-For").with("TILL_PROXY_NETWORKS", "127.0.0.1/32");
     let server = start.server();

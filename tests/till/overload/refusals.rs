@@ -1,4 +1,4 @@
-//! What a refusal leaves behind: the caller reads it, and the connection goes on where it can.
+//! The effects of a refusal: the caller reads it, and the connection stays open where that is possible.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Received, Server, Shop, Start, Wire};
+use crate::harness::{RawAnswer, Server, Shop, Start, Wire};
 
-/// Reads one answer and leaves the connection as it is.
-fn next_answer(stream: &mut TcpStream) -> Received {
+/// Reads one answer and leaves the connection open.
+fn next_answer(stream: &mut TcpStream) -> RawAnswer {
     let mut bytes = Vec::new();
     let mut byte = [0];
     loop {
-        let received = Received::parse(&bytes);
+        let received = RawAnswer::parse(&bytes);
         if received.is_whole() || stream.read(&mut byte).is_ok_and(|count| count == 0) {
             return received;
         }
@@ -47,13 +47,13 @@ fn a_refusal_before_the_body_is_read_leaves_the_connection_open() {
         let refused = next_answer(&mut stream);
         assert_eq!((refused.status, refused.header("connection")), (status, None), "{method} {path}");
     }
-    let good = head("POST", "/merchants/get-balance", &format!("{key}{json}"), 2) + "{}";
-    stream.write_all(good.as_bytes()).expect("the connection is open");
+    let valid = head("POST", "/merchants/get-balance", &format!("{key}{json}"), 2) + "{}";
+    stream.write_all(valid.as_bytes()).expect("the connection is open");
     assert_eq!(next_answer(&mut stream).status, 200);
 }
 
 #[test]
-fn a_caller_that_sends_a_large_body_anyway_reads_why_it_was_refused() {
+fn a_caller_that_sends_a_large_body_reads_its_refusal() {
     let server = Server::start();
     for (length, status, code) in [(900_000, 400, "UNAUTHORIZED"), (4_000_000, 400, "UNAUTHORIZED")] {
         let mut stream = Wire::new(server.public()).connect();
@@ -86,10 +86,10 @@ fn a_refusal_does_not_wait_for_a_large_body_that_does_not_come() {
     assert!(took < Duration::from_secs(3), "{took:?}: waiting for it takes a quarter of a second each");
 }
 
-/// Permits of one merchant, of a server with one thread that reads requests.
+/// The permits of one merchant, of a server with one thread that reads requests.
 const PERMITS_OF_MERCHANT: usize = 128;
 
-/// Has as many calls of a merchant wait for a receiver of webhooks that does not answer, until it is gone.
+/// Lets this number of a merchant's calls wait for a receiver of webhooks that does not answer, until it is dropped.
 fn with_all_permits_taken(server: &Server, shop: &Shop, then: impl FnOnce()) {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("http://{}/", silent.local_addr().expect("it has an address"));
@@ -114,7 +114,7 @@ fn with_all_permits_taken(server: &Server, shop: &Shop, then: impl FnOnce()) {
 }
 
 #[test]
-fn a_merchant_without_a_free_permit_is_refused_and_others_are_not() {
+fn only_the_merchant_without_a_free_permit_is_refused() {
     let start = Start::default().with("TILL_HTTP_THREADS", "1");
     let server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
     let (shop, other) = (server.shop(), server.shop());

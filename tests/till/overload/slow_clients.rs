@@ -1,4 +1,4 @@
-//! Clients that take their time: they hold a connection for a while, and nothing else.
+//! Slow clients: they hold a connection for a while, and nothing else.
 
 use std::io::{ErrorKind, Read, Write};
 use std::thread;
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use rustls::version::TLS13;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Pair, Server, Shop, Start, Wire, connect};
+use crate::harness::{ApiAnswer, Pair, Server, Shop, Start, Wire, connect};
 
 /// Slow clients of each kind.
 const SLOW: usize = 150;
 
-/// How long a server may take to end a connection: its own time limits and a slow machine's.
+/// The longest time until a server closes a connection: its own time limits, on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn head(shop: &Shop, length: usize) -> String {
@@ -23,36 +23,36 @@ fn head(shop: &Shop, length: usize) -> String {
 }
 
 /// A connection, with or without TLS.
-trait Line: Read + Write {}
+trait ByteStream: Read + Write {}
 
-impl<L: Read + Write> Line for L {}
+impl<L: Read + Write> ByteStream for L {}
 
-/// A server and how it is reached.
-struct Stand {
+/// A server with the address and the transport of its public listener.
+struct ListeningServer {
     server: Server,
     pair: Option<Pair>,
 }
 
-impl Stand {
-    fn without_tls() -> Stand {
-        Stand { server: slowly(Start::default()), pair: None }
+impl ListeningServer {
+    fn without_tls() -> ListeningServer {
+        ListeningServer { server: slowly(Start::default()), pair: None }
     }
 
-    fn with_tls() -> Stand {
+    fn with_tls() -> ListeningServer {
         let pair = Pair::new();
-        Stand { server: slowly(pair.start()), pair: Some(pair) }
+        ListeningServer { server: slowly(pair.start()), pair: Some(pair) }
     }
 
     /// Opens a connection; with TLS its keys are agreed on.
-    fn connect(&self) -> Box<dyn Line> {
+    fn connect(&self) -> Box<dyn ByteStream> {
         let Some(pair) = &self.pair else { return Box::new(Wire::new(self.server.public()).connect()) };
         let mut line = connect(self.server.public(), &[pair.der()], &[&TLS13]);
         line.conn.complete_io(&mut line.sock).expect("it proves itself");
         Box::new(line)
     }
 
-    /// Connections that have sent this.
-    fn opened(&self, bytes: &[u8], count: usize) -> Vec<Box<dyn Line>> {
+    /// Connections that have sent these bytes.
+    fn opened(&self, bytes: &[u8], count: usize) -> Vec<Box<dyn ByteStream>> {
         let open = |_| {
             let mut line = self.connect();
             line.write_all(bytes).expect("the server reads");
@@ -67,14 +67,14 @@ fn slowly(start: Start) -> Server {
     start.with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", "2").server()
 }
 
-/// Connections that the server has.
+/// The number of the server's connections.
 fn connections(server: &Server) -> f64 {
     server.metric("till_connections_open{listener=\"public\"}").expect("it is told")
 }
 
-/// Reads until the server ends the connection; gives how many bytes came.
+/// Reads until the server closes the connection; returns the number of bytes.
 #[track_caller]
-fn bytes_until_ended(stream: &mut Box<dyn Line>) -> usize {
+fn bytes_until_ended(stream: &mut Box<dyn ByteStream>) -> usize {
     let until = Instant::now() + PATIENCE;
     let mut buffer = vec![0; 1 << 20];
     let mut bytes = 0;
@@ -84,13 +84,13 @@ fn bytes_until_ended(stream: &mut Box<dyn Line>) -> usize {
             Ok(0) => return bytes,
             Ok(count) => bytes += count,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(_) => return bytes, // Reset.
+            Err(_) => return bytes, // The connection was reset.
         }
     }
 }
 
-/// Calls on a connection of its own: one that was kept may end for its idle time at the same moment.
-fn call(shop: &Shop, endpoint: &str, body: &Value) -> Answer {
+/// Calls on a new connection: the server may close an idle one at the same moment.
+fn call(shop: &Shop, endpoint: &str, body: &Value) -> ApiAnswer {
     shop.client().header("Connection", "close").post(&format!("/merchants/{endpoint}"), body)
 }
 
@@ -102,16 +102,16 @@ fn is_served(shop: &Shop, number: usize) {
 }
 
 #[test]
-fn slow_clients_of_every_kind_take_nothing_from_others_and_are_ended() {
-    slow_clients_are_ended(&Stand::without_tls());
+fn slow_clients_take_nothing_from_others_and_are_closed() {
+    slow_clients_are_ended(&ListeningServer::without_tls());
 }
 
 #[test]
-fn slow_clients_below_tls_take_nothing_from_others_and_are_ended() {
-    slow_clients_are_ended(&Stand::with_tls());
+fn slow_tls_clients_take_nothing_from_others_and_are_closed() {
+    slow_clients_are_ended(&ListeningServer::with_tls());
 }
 
-fn slow_clients_are_ended(stand: &Stand) {
+fn slow_clients_are_ended(stand: &ListeningServer) {
     let server = &stand.server;
     let shop = server.shop();
     let large = json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } });
@@ -144,16 +144,16 @@ fn slow_clients_are_ended(stand: &Stand) {
 }
 
 #[test]
-fn a_client_that_sends_a_little_now_and_then_is_served_and_holds_nobody_up() {
-    sends_a_little_now_and_then(&Stand::without_tls());
+fn a_client_that_sends_slowly_is_served_and_blocks_nobody() {
+    sends_a_little_now_and_then(&ListeningServer::without_tls());
 }
 
 #[test]
-fn the_same_client_below_tls_is_served_and_holds_nobody_up() {
-    sends_a_little_now_and_then(&Stand::with_tls());
+fn a_slow_client_with_tls_is_served_and_blocks_nobody() {
+    sends_a_little_now_and_then(&ListeningServer::with_tls());
 }
 
-fn sends_a_little_now_and_then(stand: &Stand) {
+fn sends_a_little_now_and_then(stand: &ListeningServer) {
     let shop = stand.server.shop();
     call(&shop, "sync-metadata", &json!({ "key": "large", "metadata": {} })).ok();
     let body = format!("{{\"key\":\"large\"{}}}", " ".repeat(30));

@@ -1,4 +1,4 @@
-//! What a server gets done in any stretch of a load: a count of its answers, taken every now and then.
+//! The throughput of a server in any part of a load, from periodic counts of its answers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,17 +9,17 @@ use crate::harness::Server;
 
 use super::background_load::initiated_at;
 
-/// Between two counts.
+/// The pause between two counts.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// How many payments had been initiated, and when.
+/// A count of initiated payments, with its time.
 #[derive(Clone, Copy)]
 struct Count {
     at: Instant,
     payments: f64,
 }
 
-/// Counts as long as it lives.
+/// Counts until it is dropped.
 pub(super) struct Throughput {
     counts: Arc<Mutex<Vec<Count>>>,
     ends: Arc<AtomicBool>,
@@ -27,7 +27,7 @@ pub(super) struct Throughput {
 }
 
 impl Throughput {
-    /// Begins to count what a server answers.
+    /// Begins to count the answers of a server.
     pub(super) fn of(server: &Server) -> Throughput {
         let address = server.admin_address().to_owned();
         let (counts, ends) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
@@ -43,7 +43,7 @@ impl Throughput {
         Throughput { counts, ends, thread: Some(thread::spawn(count)) }
     }
 
-    /// Payments a second in a stretch, both ends of which have been counted.
+    /// Payments a second between two times, up to both of which counts exist.
     pub(super) fn rate(&self, from: Instant, to: Instant) -> f64 {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         (payments_at(&counts, to) - payments_at(&counts, from)) / to.duration_since(from).as_secs_f64()
@@ -59,10 +59,10 @@ impl Drop for Throughput {
     }
 }
 
-/// The count at a moment, on the line between those around it.
+/// The count at a moment, interpolated between those around it.
 fn payments_at(counts: &[Count], at: Instant) -> f64 {
-    let behind = counts.partition_point(|count| count.at < at).clamp(1, counts.len() - 1);
-    let (one, other) = (counts[behind - 1], counts[behind]);
+    let later = counts.partition_point(|count| count.at < at).clamp(1, counts.len() - 1);
+    let (one, other) = (counts[later - 1], counts[later]);
     let part = at.saturating_duration_since(one.at).as_secs_f64() / (other.at - one.at).as_secs_f64();
     one.payments + (other.payments - one.payments) * part.min(1.0)
 }

@@ -1,8 +1,8 @@
-//! Clients find the pipeline by package documents, and published ones can use it as they are.
+//! Clients find the pipeline by package documents, and published clients can use it without a change.
 
 use serde_json::{Value, json};
 
-use super::Caller;
+use super::PipelineCaller;
 use crate::harness::{Client, Start};
 
 /// A step as the published clients send it, with the headers that they send with every call.
@@ -16,8 +16,8 @@ fn published_step(base_url: &Value, endpoint: &str, key: &str, body: Value) -> V
 }
 
 #[test]
-fn the_pipeline_url_of_every_package_document_takes_what_published_clients_send() {
-    let caller = Caller::arrive();
+fn every_pipeline_url_accepts_calls_of_published_clients() {
+    let caller = PipelineCaller::arrive();
     let admin = caller.server.admin_address().to_owned();
     let (public, key) = (caller.server.public(), caller.shop.key.as_str());
     for (base, package, endpoint, key) in [
@@ -39,8 +39,8 @@ fn the_pipeline_url_of_every_package_document_takes_what_published_clients_send(
 }
 
 #[test]
-fn behind_another_server_the_addresses_that_it_shows_are_this_servers() {
-    let caller = Caller::on(Start::default().with("TILL_PUBLIC_URL", "https://pay.example/till/").server());
+fn behind_a_proxy_the_shown_addresses_are_this_servers() {
+    let caller = PipelineCaller::on(Start::default().with("TILL_PUBLIC_URL", "https://pay.example/till/").server());
     let document = caller.server.client().get("/merchants").ok();
     assert_eq!(document["pipeline_url"], "https://pay.example/till/merchants/pipeline");
     let step = |base: &str| json!({ "url": format!("{base}/merchants/get-balance"), "body": {} });

@@ -7,22 +7,22 @@ mod steps;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop};
+use crate::harness::{ApiAnswer, Client, Server, Shop};
 
 /// A merchant, and the public listener of its server.
-struct Caller {
+struct PipelineCaller {
     server: Server,
     shop: Shop,
 }
 
-impl Caller {
-    fn arrive() -> Caller {
-        Caller::on(Server::start())
+impl PipelineCaller {
+    fn arrive() -> PipelineCaller {
+        PipelineCaller::on(Server::start())
     }
 
-    fn on(server: Server) -> Caller {
+    fn on(server: Server) -> PipelineCaller {
         let shop = server.shop();
-        Caller { server, shop }
+        PipelineCaller { server, shop }
     }
 
     /// A call of one of the merchant's endpoints.
@@ -36,27 +36,27 @@ impl Caller {
     }
 
     /// Runs the steps with the merchant's key.
-    fn run(&self, steps: &[Value]) -> Answer {
+    fn run(&self, steps: &[Value]) -> ApiAnswer {
         run(&self.shop.client(), steps)
     }
 
-    /// The same, and answers what is at the path.
-    fn run_for(&self, returns: &str, steps: &[Value]) -> Answer {
+    /// Runs the steps, and answers the value at the path.
+    fn run_for(&self, returns: &str, steps: &[Value]) -> ApiAnswer {
         self.shop.client().post("/merchants/pipeline", &json!({ "steps": steps, "returns": returns }))
     }
 
-    /// Keeps a value under a key, by a call of its own.
+    /// Stores a value under a key, by a separate call.
     fn keep(&self, key: &str, value: &Value) {
         self.shop.call("sync-metadata", &json!({ "key": key, "metadata": value })).ok();
     }
 
-    /// The value that is kept under a key; null when there is none.
+    /// The value that is stored under a key; null when there is none.
     fn kept(&self, key: &str) -> Value {
         let answer = self.shop.call("retrieve-metadata", &json!({ "key": key, "data_only": true }));
         if answer.status == 200 { answer.body } else { Value::Null }
     }
 
-    /// A step that keeps a value under a key.
+    /// A step that stores a value under a key.
     fn keeping(&self, key: &str, value: &Value) -> Value {
         self.step("sync-metadata", json!({ "key": key, "metadata": value }))
     }
@@ -78,6 +78,6 @@ fn with_headers(step: &Value, headers: Value) -> Value {
     step
 }
 
-fn run(client: &Client, steps: &[Value]) -> Answer {
+fn run(client: &Client, steps: &[Value]) -> ApiAnswer {
     client.post("/merchants/pipeline", &json!({ "steps": steps }))
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Caller;
+use super::PipelineCaller;
 use crate::harness::{CARD, merged, thb};
 
 #[test]
 fn a_payment_is_selected_initiated_and_found_in_one_request() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let token = caller.shop.token_of(CARD, "SINGLE");
     let steps = [
         caller.sdk("select-payment-method", &merged(&thb(100), &json!({ "payment_method": "CARD", "token": token }))),
@@ -22,8 +22,8 @@ fn a_payment_is_selected_initiated_and_found_in_one_request() {
 }
 
 #[test]
-fn a_pipeline_answers_all_results_the_last_one_bare_or_what_its_path_finds() {
-    let caller = Caller::arrive();
+fn a_pipeline_answers_all_results_or_those_of_its_path() {
+    let caller = PipelineCaller::arrive();
     caller.keep("a", &json!({ "list": [{ "id": 1 }, { "id": 2 }, { "id": 3 }] }));
     caller.keep("b", &json!([true]));
     let steps = [caller.finding("a"), caller.finding("b")];
@@ -43,8 +43,8 @@ fn a_pipeline_answers_all_results_the_last_one_bare_or_what_its_path_finds() {
 }
 
 #[test]
-fn a_reference_is_a_whole_string_that_is_a_path_and_any_other_stays() {
-    let caller = Caller::arrive();
+fn a_reference_is_a_whole_string_that_is_a_path() {
+    let caller = PipelineCaller::arrive();
     caller.keep("a", &json!({ "page": [{ "id": "x\"y" }, 1.5], "none": null, "a-b": true }));
     let value = json!({
         "whole": "$[0]", "deep": ["$[0].page[0].id", { "more": "$[0]['page'][-1]" }], "null": "$[0].none",
@@ -64,7 +64,7 @@ fn a_reference_is_a_whole_string_that_is_a_path_and_any_other_stays() {
 
 #[test]
 fn a_whole_body_can_be_a_reference_as_to_the_next_page() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     for key in ["a", "b"] {
         caller.keep(key, &json!(1));
     }
@@ -76,8 +76,8 @@ fn a_whole_body_can_be_a_reference_as_to_the_next_page() {
 }
 
 #[test]
-fn a_reference_to_nothing_names_its_step_and_what_earlier_steps_did_stays() {
-    let caller = Caller::arrive();
+fn a_reference_to_nothing_names_its_step_and_undoes_nothing() {
+    let caller = PipelineCaller::arrive();
     caller.keep("a", &json!({ "id": 1 }));
     let steps =
         [caller.finding("a"), caller.keeping("b", &json!(1)), caller.keeping("c", &json!({ "x": ["$[0].nothing"] }))];
@@ -89,8 +89,8 @@ fn a_reference_to_nothing_names_its_step_and_what_earlier_steps_did_stays() {
 }
 
 #[test]
-fn a_reference_that_cannot_lead_anywhere_is_told_before_anything_is_done() {
-    let caller = Caller::arrive();
+fn an_impossible_reference_is_refused_before_the_first_step() {
+    let caller = PipelineCaller::arrive();
     let steps = [
         caller.keeping("a", &json!("$[0].id")),
         caller.keeping("$[1].id", &json!(1)),

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Caller, run, step};
+use super::{PipelineCaller, run, step};
 use crate::harness::Client;
 
 #[test]
-fn all_that_is_wrong_with_steps_is_told_at_once_by_name() {
-    let caller = Caller::arrive();
+fn all_faults_of_steps_are_named_at_once() {
+    let caller = PipelineCaller::arrive();
     let public = caller.server.public();
     let body = json!({
         "steps": [
@@ -49,7 +49,7 @@ fn all_that_is_wrong_with_steps_is_told_at_once_by_name() {
 
 #[test]
 fn a_pipeline_has_one_to_thirty_two_steps() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let balance = caller.step("get-balance", json!({}));
     let run_so_many = |count: usize| caller.run(&vec![balance.clone(); count]);
     assert_eq!(run_so_many(32).ok().as_array().map(Vec::len), Some(32));
@@ -65,8 +65,8 @@ fn a_pipeline_has_one_to_thirty_two_steps() {
 }
 
 #[test]
-fn an_idempotency_key_of_the_whole_pipeline_is_refused_and_nothing_is_done() {
-    let caller = Caller::arrive();
+fn an_idempotency_key_of_the_whole_pipeline_is_refused() {
+    let caller = PipelineCaller::arrive();
     let answer = run(&caller.shop.client().idempotency_key("k"), &[caller.keeping("a", &json!(1))]);
     assert_eq!(answer.faults(), ["invalid Idempotency-Key"]);
     assert_eq!(caller.kept("a"), Value::Null);
@@ -74,7 +74,7 @@ fn an_idempotency_key_of_the_whole_pipeline_is_refused_and_nothing_is_done() {
 
 #[test]
 fn steps_are_endpoints_of_the_same_listener() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let (public, admin) = (caller.server.public(), caller.server.admin_address());
     let list = |base: &str| step(base, "/admin/list-merchants", json!({}));
     let keep = caller.keeping("a", &json!(1));
@@ -97,7 +97,7 @@ fn steps_are_endpoints_of_the_same_listener() {
 
 #[test]
 fn a_pipeline_itself_is_judged_like_any_call() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let client = caller.shop.client();
     assert_eq!(client.get("/merchants/pipeline").status, 405);
     let plain = client.clone().header("Content-Type", "text/plain");

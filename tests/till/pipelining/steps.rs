@@ -5,12 +5,12 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Caller, run, step, with_headers};
+use super::{PipelineCaller, run, step, with_headers};
 use crate::harness::{Client, Start, thb};
 
 #[test]
-fn the_first_failing_step_ends_it_with_its_triple_and_what_was_done_stays() {
-    let caller = Caller::arrive();
+fn the_first_failing_step_ends_it_and_undoes_nothing() {
+    let caller = PipelineCaller::arrive();
     let missing = json!({ "payment_id": "no-such-payment" });
     let alone = caller.shop.call("find-payment", &missing);
     let steps =
@@ -24,8 +24,8 @@ fn the_first_failing_step_ends_it_with_its_triple_and_what_was_done_stays() {
 }
 
 #[test]
-fn a_refusal_is_problem_details_where_its_step_or_the_call_asks_for_them() {
-    let caller = Caller::arrive();
+fn a_refusal_is_problem_details_where_step_or_call_ask() {
+    let caller = PipelineCaller::arrive();
     let find = caller.step("find-payment", json!({ "payment_id": "no-such-payment" }));
     let problem = json!({ "Accept": "application/problem+json" });
     let by_step = caller.run(&[with_headers(&find, problem)]);
@@ -40,7 +40,7 @@ fn a_refusal_is_problem_details_where_its_step_or_the_call_asks_for_them() {
 
 #[test]
 fn a_step_has_its_own_key_and_version_or_those_of_the_call() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let other = caller.server.shop_with(json!({ "name": "Other", "currency": "EUR" }));
     let balance = caller.step("get-balance", json!({}));
     let own = json!({ "authorization": format!("Bearer {}", other.key), "Api-Version": "2025-04-01" });
@@ -59,7 +59,7 @@ fn a_step_has_its_own_key_and_version_or_those_of_the_call() {
 
 #[test]
 fn other_headers_of_a_step_count_for_nothing() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let ignored = json!({
         "Content-Type": "text/plain", "Content-Encoding": "gzip", "User-Agent": 1, "Origin": ["x"], "X-Request-Id": "step",
         "Host": "elsewhere", "Content-Length": "1",
@@ -71,7 +71,7 @@ fn other_headers_of_a_step_count_for_nothing() {
 
 #[test]
 fn a_step_is_done_once_under_its_own_idempotency_key() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let named = json!({ "Idempotency-Key": "order 17" });
     let token = caller.shop.session(100);
     let pay = |minor: u64| {
@@ -90,7 +90,7 @@ fn a_step_is_done_once_under_its_own_idempotency_key() {
 
 #[test]
 fn each_step_counts_against_the_rate_of_its_key() {
-    let caller = Caller::on(Start::default().with("TILL_KEY_CALLS_PER_SECOND", "3").server());
+    let caller = PipelineCaller::on(Start::default().with("TILL_KEY_CALLS_PER_SECOND", "3").server());
     let keep: Vec<Value> = (0..20).map(|number| caller.keeping(&format!("k{number}"), &json!(number))).collect();
     let answer = caller.run(&keep);
     assert_eq!((answer.status, answer.code()), (429, "RATE_LIMITED"));
@@ -102,8 +102,8 @@ fn each_step_counts_against_the_rate_of_its_key() {
 }
 
 #[test]
-fn a_steps_body_is_bounded_with_what_its_references_bring() {
-    let caller = Caller::arrive();
+fn a_steps_body_is_limited_with_its_references_replaced() {
+    let caller = PipelineCaller::arrive();
     caller.keep("large", &json!("x".repeat(200_000)));
     let twice = |count: usize| caller.keeping("b", &Value::from(vec!["$[0]"; count]));
     caller.run(&[caller.finding("large"), twice(4)]).ok();
@@ -119,7 +119,7 @@ fn a_steps_body_is_bounded_with_what_its_references_bring() {
 
 #[test]
 fn results_are_bounded_together() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     caller.keep("large", &json!("x".repeat(900_000)));
     let steps = vec![caller.finding("large"); 4];
     assert_eq!(caller.run_for("$[0:1]", &steps).faults(), ["invalid steps[2]"]);
@@ -131,7 +131,7 @@ fn each_step_is_a_call_in_the_log_and_in_the_counters() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
-    let mut caller = Caller::on(start.server());
+    let mut caller = PipelineCaller::on(start.server());
     let client = caller.shop.client().header("X-Request-Id", "pipeline-1");
     let find = caller.step("find-payment", json!({ "payment_id": "secret-$[0]" }));
     run(&client, &[caller.step("get-balance", json!({})), find]).refused("NOT_FOUND");
@@ -162,7 +162,7 @@ fn each_step_is_a_call_in_the_log_and_in_the_counters() {
 
 #[test]
 fn card_data_goes_through_a_pipeline_of_the_device() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let card = json!({
         "number": "4242424242424242", "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
         "usage": "SINGLE",
@@ -176,7 +176,7 @@ fn card_data_goes_through_a_pipeline_of_the_device() {
 
 #[test]
 fn a_step_may_ask_for_a_package_document() {
-    let caller = Caller::arrive();
+    let caller = PipelineCaller::arrive();
     let asked = step(caller.server.public(), "/merchants", json!({}));
     let document = caller.run_for("$[0].pipeline_url", &[asked]).id();
     assert_eq!(document, format!("{}/merchants/pipeline", caller.server.public()));

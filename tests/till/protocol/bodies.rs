@@ -1,15 +1,15 @@
-//! Bodies: what counts as JSON, as an object, as small enough.
+//! Bodies: the rules for JSON, for objects and for the size.
 
 use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Wire, chunked, received};
+use crate::harness::{ApiAnswer, Server, Wire, chunked, received};
 
 /// Bytes of a body, at most.
 const BODY_MAX: usize = 1 << 20;
 
-/// Posts bytes to an endpoint that takes `per_page` and nothing that changes anything.
+/// Posts bytes to an endpoint that takes `per_page` and changes nothing.
 struct Poster {
     wire: Wire,
     key: String,
@@ -20,16 +20,16 @@ impl Poster {
         Poster { wire: Wire::new(server.public()), key: format!("Bearer {}", server.shop().key) }
     }
 
-    fn post(&self, body: &[u8]) -> Answer {
+    fn post(&self, body: &[u8]) -> ApiAnswer {
         self.post_with(&[], body)
     }
 
-    fn post_with(&self, more: &[(&str, &str)], body: &[u8]) -> Answer {
+    fn post_with(&self, more: &[(&str, &str)], body: &[u8]) -> ApiAnswer {
         let own = [("Content-Type", "application/json"), ("Authorization", self.key.as_str())];
         self.wire.send("POST", "/merchants/list-activity-logs", &[&own, more].concat(), body)
     }
 
-    /// Whether the body could be read as JSON at all: else there is no fault of an argument to name.
+    /// True when the body could be parsed as JSON: else the refusal names no argument.
     #[track_caller]
     fn is_malformed(&self, body: &[u8]) -> bool {
         let answer = self.post(body);
@@ -38,7 +38,7 @@ impl Poster {
 }
 
 fn nested(levels: usize) -> String {
-    // The body is level 1.
+    // The body itself is level 1.
     format!("{{\"x\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1))
 }
 
@@ -128,7 +128,7 @@ fn a_body_may_nest_64_levels_and_no_more() {
 }
 
 #[test]
-fn numbers_beyond_what_json_holds_exactly_are_malformed() {
+fn numbers_that_json_cannot_hold_exactly_are_malformed() {
     let server = Server::start();
     let poster = Poster::new(&server);
     for number in [
@@ -218,7 +218,7 @@ fn a_device_s_body_is_at_most_64_kib() {
 }
 
 #[test]
-fn metadata_may_have_as_many_values_as_a_body_holds_and_nothing_else() {
+fn metadata_may_have_more_values_than_other_arguments() {
     let server = Server::start();
     let shop = server.shop();
     let many = vec![0; 500_000];

@@ -1,13 +1,13 @@
-//! Calls from web pages: the SDK's endpoints answer their own pages, and no other interface answers any.
+//! Calls from web pages: the SDK's endpoints answer the pages of their installations, other interfaces answer none.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Received, Server, Shop, Start, Wire};
+use crate::harness::{ApiAnswer, RawAnswer, Server, Shop, Start, Wire};
 
 /// The origin of the test shop's pages.
 const OWN: &str = "https://shop.example";
 
-fn preflight(server: &Server, path: &str, origin: &str) -> Received {
+fn preflight(server: &Server, path: &str, origin: &str) -> RawAnswer {
     let headers = [
         ("Origin", origin),
         ("Access-Control-Request-Method", "POST"),
@@ -16,7 +16,7 @@ fn preflight(server: &Server, path: &str, origin: &str) -> Received {
     Wire::new(server.public()).receive("OPTIONS", path, &headers, b"")
 }
 
-fn from_page(server: &Server, shop: &Shop, origin: &str, endpoint: &str, body: &Value) -> Answer {
+fn from_page(server: &Server, shop: &Shop, origin: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.client().header("Origin", origin).post(&format!("/sdk/{endpoint}"), &shop.named(body))
 }
 
@@ -47,7 +47,7 @@ fn a_browser_may_ask_before_it_calls_the_sdk() {
 }
 
 #[test]
-fn a_page_of_the_installation_reads_its_answers_and_its_refusals() {
+fn an_installations_page_reads_answers_and_refusals() {
     let server = Server::start();
     let shop = server.shop();
     let cases = [

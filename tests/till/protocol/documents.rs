@@ -1,18 +1,18 @@
-//! The package documents: what they say of the interface, held against the interface.
+//! The package documents against the interface that they describe.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop, Wire};
+use crate::harness::{ApiAnswer, Client, Server, Shop, Wire};
 
 /// The base types by the names that package documents use.
 const TYPES: [&str; 6] = ["object", "any", "string", "number", "boolean", "null"];
 
-/// The narrowings of strings and numbers that published clients know, as far as they are used.
+/// The refinements of strings and numbers that published clients know and that are used here.
 const REFINEMENTS: [&str; 5] = ["i64", "timestamp", "email", "phone", "url"];
 
-/// A server with what is needed to call every endpoint of it.
+/// A server with the credentials and ids that calls of all endpoints need.
 struct Interfaces {
     server: Server,
     shop: Shop,
@@ -38,7 +38,7 @@ impl Interfaces {
         Client::new(base).get(&format!("/{package}")).ok()
     }
 
-    fn call(&self, package: &str, endpoint: &Value, body: &Value) -> Answer {
+    fn call(&self, package: &str, endpoint: &Value, body: &Value) -> ApiAnswer {
         self.client(package).post(&format!("/{package}/{}", text(&endpoint["name"])), body)
     }
 }
@@ -69,7 +69,7 @@ fn is_type(value: &Value, objects: &BTreeSet<&str>) -> bool {
 }
 
 #[test]
-fn each_interface_describes_itself_by_get_and_by_post_without_a_key() {
+fn each_interface_describes_itself_without_a_key() {
     let interfaces = Interfaces::start();
     for (package, base) in [
         ("merchants", interfaces.server.public()),
@@ -244,13 +244,13 @@ fn every_declared_argument_is_taken_and_every_other_is_refused() {
     }
 }
 
-/// Whether no value of the argument is wrong, an object included.
+/// True when every value of the argument is valid, also an object.
 fn takes_any(argument: &Value) -> bool {
     argument["type"] == "any"
 }
 
 #[test]
-fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
+fn suspension_is_refused_exactly_where_it_is_declared() {
     let interfaces = Interfaces::start();
     let suspension = json!({ "merchant_id": interfaces.shop.merchant_id });
     interfaces.server.admin("suspend-merchant", &suspension).ok();
@@ -258,7 +258,7 @@ fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
         for endpoint in items(&interfaces.document(package)["endpoints"]) {
             let declared = items(&endpoint["errors"]).iter().any(|error| error["code"] == "MERCHANT_SUSPENDED");
             let takes_key = items(&endpoint["errors"]).iter().any(|error| error["code"] == "IDEMPOTENCY_KEY_REUSED");
-            // What closes a leak, and what gives money back to customers.
+            // Calls that stop the use of a leaked key, and calls that return money to customers.
             let works = [
                 "revoke-key",
                 "void-payment",
@@ -315,7 +315,7 @@ fn acceptable(endpoint: &Value, shop: &Shop) -> Value {
 }
 
 #[test]
-fn the_arguments_said_to_be_required_are_those_that_an_empty_body_misses() {
+fn required_arguments_are_those_that_an_empty_body_misses() {
     let interfaces = Interfaces::start();
     for package in ["merchants", "sdk", "admin"] {
         for endpoint in items(&interfaces.document(package)["endpoints"]) {
@@ -323,7 +323,7 @@ fn the_arguments_said_to_be_required_are_those_that_an_empty_body_misses() {
             let mut expected: Vec<String> =
                 required.map(|argument| format!("missing {}", text(&argument["name"]))).collect();
             if endpoint["name"] == "add-contact" {
-                expected.push("missing contact_email".to_owned()); // It takes one of four.
+                expected.push("missing contact_email".to_owned()); // The endpoint needs one of four arguments.
             }
             let answer = interfaces.call(package, endpoint, &json!({}));
             if expected.is_empty() {

@@ -1,15 +1,15 @@
-//! What a refusal looks like: the triple, and problem details for those who ask for them.
+//! The form of a refusal: the triple, and problem details for callers that ask for them.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Client, Server, Shop, merged};
 
 /// The media type of RFC 9457.
 const PROBLEM: &str = "application/problem+json";
 
 /// Checks problem details against their code and status.
 #[track_caller]
-fn is_problem(answer: &Answer, status: u16, code: &str) {
+fn is_problem(answer: &ApiAnswer, status: u16, code: &str) {
     assert_eq!((answer.status, answer.body["code"].as_str()), (status, Some(code)), "{}", answer.body);
     assert_eq!(answer.header("content-type"), Some(PROBLEM));
     assert_eq!(answer.body["status"], status);
@@ -19,12 +19,12 @@ fn is_problem(answer: &Answer, status: u16, code: &str) {
     assert!(answer.body.get("details").is_some());
 }
 
-fn problems_of(shop: &Shop) -> impl Fn(&str, &Value) -> Answer {
+fn problems_of(shop: &Shop) -> impl Fn(&str, &Value) -> ApiAnswer {
     let client = shop.client().header("Accept", PROBLEM);
     move |endpoint, body| client.post(&format!("/merchants/{endpoint}"), body)
 }
 
-fn operator_problems(server: &Server) -> impl Fn(&str, &Value) -> Answer {
+fn operator_problems(server: &Server) -> impl Fn(&str, &Value) -> ApiAnswer {
     let client = server.admin_client().header("Accept", PROBLEM);
     move |endpoint, body| client.post(&format!("/admin/{endpoint}"), body)
 }
@@ -44,7 +44,7 @@ fn a_refusal_is_a_triple_of_code_message_and_details() {
 }
 
 #[test]
-fn every_fault_of_a_body_comes_at_once_with_its_type_argument_and_message() {
+fn every_fault_comes_at_once_with_type_argument_and_message() {
     let server = Server::start();
     let shop = server.shop();
     let body = json!({
@@ -85,7 +85,7 @@ fn null_for_an_optional_argument_means_omitted() {
 }
 
 #[test]
-fn a_caller_that_asks_for_problem_details_gets_the_statuses_of_rest() {
+fn problem_details_come_with_the_statuses_of_rest() {
     let server = Server::start();
     let shop = server.shop();
     let call = problems_of(&shop);
@@ -109,7 +109,7 @@ fn a_caller_that_asks_for_problem_details_gets_the_statuses_of_rest() {
 }
 
 #[test]
-fn problem_details_of_customers_cards_and_methods_have_their_statuses() {
+fn details_of_customers_cards_and_methods_have_statuses() {
     let server = Server::start();
     let shop = server.shop();
     let call = problems_of(&shop);
@@ -136,7 +136,7 @@ fn problem_details_of_customers_cards_and_methods_have_their_statuses() {
 }
 
 #[test]
-fn problem_details_of_money_repetition_and_suspension_have_their_statuses() {
+fn details_of_money_keys_and_suspension_have_statuses() {
     let server = Server::start();
     let shop = server.shop();
     let operator = operator_problems(&server);

@@ -1,14 +1,14 @@
-//! Where a request ends: what could be read in two ways is refused, and nothing behind it is taken for a request of its
-//! own (request smuggling, RFC 9112, section 11.2).
+//! The end of a request: a request with an ambiguous end is refused, and no bytes after it are read as another request
+//! (request smuggling, RFC 9112, section 11.2).
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
 use serde_json::json;
 
-use crate::harness::{Received, Server, Wire};
+use crate::harness::{RawAnswer, Server, Wire};
 
-/// The request that follows each request. It has an answer of its own only where the request before it has one end.
+/// The request that follows each request. It is answered only where the end of the request before it is unambiguous.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\nX-Request-Id: smuggled\r\n\r\n";
 
 /// Sends requests to one server, with a valid key.
@@ -17,15 +17,15 @@ struct Sender {
     key: String,
 }
 
-/// The answers that came before the server ended the connection.
-struct Answers(Vec<Received>);
+/// The answers before the server closed the connection.
+struct Answers(Vec<RawAnswer>);
 
 impl Sender {
     fn new(server: &Server) -> Sender {
         Sender { wire: Wire::new(server.public()), key: server.shop().key }
     }
 
-    /// The first line of a call and the headers that have nothing to do with its body.
+    /// The first line of a call and the headers that do not concern its body.
     fn head(&self, version: &str) -> String {
         let Sender { key, .. } = self;
         format!(
@@ -33,7 +33,7 @@ impl Sender {
         )
     }
 
-    /// Sends these bytes with the other request behind them, and reads until the server ends the connection.
+    /// Sends these bytes and then the other request, and reads until the server closes the connection.
     fn answers(&self, bytes: &[u8]) -> Answers {
         let mut stream = self.wire.connect();
         let _ended_early = stream.write_all(&[bytes, SMUGGLED.as_bytes()].concat());
@@ -42,7 +42,7 @@ impl Sender {
         Answers::parse(&read)
     }
 
-    /// The same of a client that says that nothing follows, where the server would wait for more.
+    /// The same, and closes the sending side, where the server would wait for more bytes.
     fn answers_to_all(&self, bytes: &[u8]) -> Answers {
         let mut stream = self.wire.connect();
         stream.write_all(&[bytes, SMUGGLED.as_bytes()].concat()).expect("the server reads");
@@ -57,10 +57,10 @@ impl Answers {
     fn parse(mut bytes: &[u8]) -> Answers {
         let mut answers = Vec::new();
         while let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head = Received::parse(&bytes[..end + 4]);
+            let head = RawAnswer::parse(&bytes[..end + 4]);
             let length = head.header("content-length").map_or(0, |length| length.parse().expect("a number"));
-            let end = bytes.len().min(end + 4 + length); // To HEAD there is only a head.
-            answers.push(Received::parse(&bytes[..end]));
+            let end = bytes.len().min(end + 4 + length); // The answer to HEAD has no body.
+            answers.push(RawAnswer::parse(&bytes[..end]));
             bytes = &bytes[end..];
         }
         Answers(answers)
@@ -70,7 +70,7 @@ impl Answers {
         self.0.iter().map(|answer| answer.status).collect()
     }
 
-    /// Checks that the request was refused and that the connection ended with its answer.
+    /// Checks that the request was refused and that the connection was closed after its answer.
     #[track_caller]
     fn are_one_refusal(&self, about: &str) {
         assert_eq!(self.statuses(), [400], "{about:?}");
@@ -78,7 +78,8 @@ impl Answers {
         assert_eq!(self.0[0].clone().answer().refused("INVALID_ARGUMENTS"), json!([]), "{about:?}");
     }
 
-    /// Checks that the request was read as one, with what follows as its body or not at all.
+    /// Checks that everything was read as one request, whose body contains the other one, or that the rest was not
+    /// read.
     #[track_caller]
     fn are_one(&self, about: &str) {
         assert_eq!(self.0.len(), 1, "{about:?}: {:?}", self.statuses());
@@ -163,7 +164,7 @@ fn every_odd_spelling_of_chunked_is_refused() {
 }
 
 #[test]
-fn chunks_that_do_not_say_where_they_end_are_refused() {
+fn chunks_without_a_clear_end_are_refused() {
     let server = Server::start();
     let sender = Sender::new(&server);
     for chunks in [
@@ -191,7 +192,7 @@ fn chunks_that_do_not_say_where_they_end_are_refused() {
 }
 
 #[test]
-fn what_a_length_takes_in_is_body_whatever_it_looks_like() {
+fn bytes_within_the_length_are_always_body() {
     let server = Server::start();
     let sender = Sender::new(&server);
     let length = SMUGGLED.len();
@@ -216,7 +217,7 @@ fn what_a_length_takes_in_is_body_whatever_it_looks_like() {
 }
 
 #[test]
-fn what_follows_a_request_with_one_end_is_a_request_of_its_own() {
+fn bytes_after_a_clear_end_are_the_next_request() {
     let server = Server::start();
     let sender = Sender::new(&server);
     for framing in [

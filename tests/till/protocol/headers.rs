@@ -1,4 +1,4 @@
-//! What every answer carries, and what a caller may ask for by header.
+//! The headers of every answer, and those by which a caller may ask for something.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -7,16 +7,16 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Received, Server, Start, Wire, received};
+use crate::harness::{RawAnswer, Server, Start, Wire, received};
 
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// A request: where to, method, path, headers, body.
+/// A request: sender, method, path, headers, body.
 type Sent<'a> = (&'a Wire, &'a str, &'a str, Vec<(&'a str, &'a str)>, &'a str);
 
-/// One request after another through every way in which one can end.
-fn endings(server: &Server) -> Vec<(String, Received)> {
+/// One request for each way in which a request can end.
+fn endings(server: &Server) -> Vec<(String, RawAnswer)> {
     let shop = server.shop();
     let key = format!("Bearer {}", shop.key);
     let named = shop.named(&json!({})).to_string();
@@ -69,7 +69,7 @@ fn every_answer_carries_its_request_id_and_its_version() {
 }
 
 #[test]
-fn a_sane_request_id_of_the_callers_is_kept_and_another_is_replaced() {
+fn a_valid_request_id_is_kept_and_another_is_replaced() {
     let server = Server::start();
     let wire = Wire::new(server.public());
     let longest = "x".repeat(128);
@@ -85,7 +85,7 @@ fn a_sane_request_id_of_the_callers_is_kept_and_another_is_replaced() {
 }
 
 #[test]
-fn the_request_id_stands_in_the_log_line_of_the_request() {
+fn the_log_line_of_a_request_has_its_id() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
@@ -103,7 +103,7 @@ fn the_request_id_stands_in_the_log_line_of_the_request() {
 }
 
 #[test]
-fn every_line_that_a_request_leaves_has_the_id_that_its_answer_has() {
+fn every_log_line_of_a_request_has_its_answers_id() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
@@ -125,8 +125,8 @@ fn every_line_that_a_request_leaves_has_the_id_that_its_answer_has() {
     let text = fs::read_to_string(&log).expect("the log was kept");
     let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let of = |message: &str| -> Vec<&str> {
-        let said = lines.iter().filter(|line| line["message"] == message);
-        said.map(|line| line["span"]["request_id"].as_str().unwrap_or("(none)")).collect()
+        let logged = lines.iter().filter(|line| line["message"] == message);
+        logged.map(|line| line["span"]["request_id"].as_str().unwrap_or("(none)")).collect()
     };
     let answered = of("answered");
     assert!(!answered.contains(&"(none)"), "{text}");
@@ -160,7 +160,7 @@ fn answers_are_compressed_when_asked_and_only_then() {
 }
 
 #[test]
-fn a_missing_accept_header_and_parameters_of_the_media_type_are_fine() {
+fn accept_is_optional_and_media_types_may_have_parameters() {
     let server = Server::start();
     let key = format!("Bearer {}", server.shop().key);
     let wire = Wire::new(server.public());
@@ -180,7 +180,7 @@ fn a_missing_accept_header_and_parameters_of_the_media_type_are_fine() {
 }
 
 #[test]
-fn a_connection_takes_one_call_after_another_also_after_refusals() {
+fn a_connection_takes_further_calls_also_after_refusals() {
     let server = Server::start();
     let key = server.shop().key;
     let mut stream = Wire::new(server.public()).connect();

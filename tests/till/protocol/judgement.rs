@@ -1,21 +1,21 @@
-//! The order in which a request is judged: each clause against the one after it.
+//! The order of the checks of a request: each clause against the one after it.
 
 use std::io::Write;
 
 use serde_json::json;
 
-use crate::harness::{Answer, Server, Shop, Start, Wire, received};
+use crate::harness::{ApiAnswer, Server, Shop, Start, Wire, received};
 
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 /// A media type that no endpoint takes.
 const TEXT: (&str, &str) = ("Content-Type", "text/plain");
-/// A version that never was.
+/// A version that never existed.
 const NO_VERSION: (&str, &str) = ("Api-Version", "1999-01-01");
 /// A length above the limit, announced and never sent.
 const TOO_LONG: (&str, &str) = ("Content-Length", "1048577");
 
-fn refused(answer: &Answer, status: u16, code: &str) {
+fn refused(answer: &ApiAnswer, status: u16, code: &str) {
     assert_eq!((answer.status, answer.code()), (status, code), "{}", answer.body);
     assert_eq!(answer.body.as_array().map(Vec::len), Some(3), "a triple: {}", answer.body);
 }
@@ -62,7 +62,7 @@ fn every_endpoint_has_one_address() {
 }
 
 #[test]
-fn a_method_is_judged_before_the_version_and_allow_names_those_that_are_taken() {
+fn the_method_precedes_the_version_and_allow_names_methods() {
     let server = Server::start();
     let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));
     for (wire, path, allow) in [
@@ -126,7 +126,7 @@ fn a_size_is_judged_before_the_body() {
 }
 
 #[test]
-fn the_faults_of_a_body_are_judged_before_what_is_there() {
+fn faults_of_a_body_precede_look_ups() {
     let server = Server::start();
     let merchant = server.admin("create-merchant", &json!({ "name": "Bare", "currency": "THB" })).id();
     let key = server.admin("generate-key", &json!({ "merchant_id": merchant, "name": "A" })).ok();
@@ -134,16 +134,16 @@ fn the_faults_of_a_body_are_judged_before_what_is_there() {
     assert_eq!(client.post("/merchants/balance-history", &json!({ "per_page": 0 })).faults(), ["invalid per_page"]);
     client.post("/merchants/balance-history", &json!({})).refused("NOT_FOUND");
     client.post("/merchants/get-balance", &json!({})).refused("NOT_FOUND");
-    let nobody = json!({ "merchant_id": merchant.chars().rev().collect::<String>(), "amount": 0 });
-    assert_eq!(server.admin("add-topup", &nobody).faults(), ["invalid merchant_id", "invalid amount"]);
+    let malformed = json!({ "merchant_id": merchant.chars().rev().collect::<String>(), "amount": 0 });
+    assert_eq!(server.admin("add-topup", &malformed).faults(), ["invalid merchant_id", "invalid amount"]);
 }
 
 #[test]
-fn the_sdk_is_limited_for_each_installation_and_says_when_to_go_on() {
+fn the_sdk_is_limited_for_each_installation() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "1").server();
     let shop = server.shop();
     let other = server.shop();
-    let answers: Vec<Answer> =
+    let answers: Vec<ApiAnswer> =
         (0..10).map(|_| shop.sdk("retrieve-installation-settings", &json!({}))).filter(|it| it.status != 200).collect();
     assert!(!answers.is_empty(), "a burst is cut off");
     for answer in &answers {
@@ -164,7 +164,7 @@ fn the_sdk_is_limited_for_each_installation_and_says_when_to_go_on() {
 }
 
 #[test]
-fn a_call_whose_body_is_on_its_way_takes_no_permit() {
+fn a_call_whose_body_has_not_arrived_takes_no_permit() {
     let server = Start::default().with("TILL_HTTP_THREADS", "1").server();
     let shop = server.shop();
     let key = bearer(&shop);

@@ -1,11 +1,11 @@
-//! API keys: their form, and how one that is not valid is refused.
+//! API keys: their form, and the refusals of invalid ones.
 
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
-use crate::harness::{Answer, Client, Server, Wire};
+use crate::harness::{ApiAnswer, Client, Server, Wire};
 
 /// The characters of a key, in the order of their values.
 const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -27,7 +27,7 @@ fn check_characters(random: &str) -> String {
     String::from_utf8(characters).expect("they are ASCII")
 }
 
-fn ask(server: &Server, key: &str) -> Answer {
+fn ask(server: &Server, key: &str) -> ApiAnswer {
     Client::new(server.public()).bearer(key).post("/merchants/get-balance", &json!({}))
 }
 
@@ -43,7 +43,7 @@ fn a_key_ends_in_the_checksum_of_its_random_part() {
 }
 
 #[test]
-fn a_key_is_told_when_its_form_is_wrong_and_else_nothing_about_itself() {
+fn a_refused_key_reveals_only_a_fault_of_its_form() {
     let server = Server::start();
     let shop = server.shop();
     ask(&server, &shop.key).ok();
@@ -103,7 +103,7 @@ fn a_missing_or_doubled_key_or_another_scheme_is_refused() {
 }
 
 #[test]
-fn a_missing_key_or_admin_token_is_asked_for_by_its_name_and_header() {
+fn a_missing_credential_is_asked_for_by_name_and_header() {
     let server = Server::start();
     let missing = server.client().post("/merchants/get-balance", &json!({}));
     missing.refused("UNAUTHORIZED");
@@ -118,7 +118,7 @@ fn a_missing_key_or_admin_token_is_asked_for_by_its_name_and_header() {
 }
 
 #[test]
-fn a_credential_of_the_other_listener_is_told_which_one_is_wanted() {
+fn a_credential_of_the_other_listener_names_the_right_one() {
     let server = Server::start();
     let shop = server.shop();
     let key_at_admin = Client::new(server.admin_address()).bearer(&shop.key).post("/admin/list-merchants", &json!({}));
@@ -130,7 +130,7 @@ fn a_credential_of_the_other_listener_is_told_which_one_is_wanted() {
 }
 
 #[test]
-fn a_revoked_key_is_refused_from_the_next_call_on_and_other_keys_go_on() {
+fn a_revoked_key_is_refused_from_the_next_call_on() {
     let server = Server::start();
     let shop = server.shop();
     let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "B" })).ok();
@@ -160,7 +160,7 @@ fn a_key_ends_when_it_expires() {
 }
 
 #[test]
-fn a_key_opens_its_merchants_records_only_and_nothing_of_the_operators() {
+fn a_key_opens_only_records_of_its_merchant() {
     let server = Server::start();
     let (mine, theirs) = (server.shop(), server.shop());
     let payment = theirs.pay(100);
@@ -173,7 +173,7 @@ fn a_key_opens_its_merchants_records_only_and_nothing_of_the_operators() {
 }
 
 #[test]
-fn every_endpoint_of_the_merchants_wants_a_key_but_the_one_that_lists_the_versions() {
+fn every_endpoint_of_merchants_but_one_needs_a_key() {
     let server = Server::start();
     let client = server.client();
     let document = client.get("/merchants").ok();

@@ -1,11 +1,11 @@
-//! The OpenAPI documents, walked operation by operation: what generators, linters and people who try a call rely on, held
-//! against the parsers. Whatever is declared later is walked, too.
+//! The OpenAPI documents, operation by operation, against the parsers: generators, linters and people who try a call
+//! rely on them. Operations that are declared later are checked as well.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Client, Server, Shop, merged};
 
 /// The one argument whose example is refused on purpose: it would become the key of the store.
 const REFUSED_ON_PURPOSE: &str = "vault_key";
@@ -13,11 +13,11 @@ const REFUSED_ON_PURPOSE: &str = "vault_key";
 /// The example of the one argument whose form depends on another: an origin on the web, any text elsewhere.
 const ORIGIN: &str = "https://shop.example";
 
-/// The one argument that must be later than now, which no document can say.
+/// The one argument that must be a later time than now, which no schema can express.
 const LIES_AHEAD: &str = "expires_at";
 
 /// Both listeners with their documents, and a merchant to call as.
-struct Walk {
+struct DocumentedInterfaces {
     _server: Server,
     shop: Shop,
     listeners: Vec<(Client, Value)>,
@@ -32,14 +32,14 @@ struct Operation<'w> {
     body: &'w Value,
 }
 
-impl Walk {
-    fn start() -> Walk {
+impl DocumentedInterfaces {
+    fn start() -> DocumentedInterfaces {
         let server = Server::start();
         let shop = server.shop();
         let document = |client: &Client| client.get("/openapi.json").ok();
         let clients = [shop.client(), server.admin_client()];
         let listeners = clients.into_iter().map(|client| (client.clone(), document(&client))).collect();
-        Walk { _server: server, shop, listeners }
+        DocumentedInterfaces { _server: server, shop, listeners }
     }
 
     fn documents(&self) -> impl Iterator<Item = &Value> {
@@ -75,7 +75,7 @@ impl Operation<'_> {
         self.body["required"].as_array().expect("names").contains(&json!(argument))
     }
 
-    /// The example with what must be there alone, and this argument in it.
+    /// The example with the required arguments only, and this one.
     fn with(&self, argument: &str, value: &Value) -> Value {
         let example = self.example().as_object().expect("an object").iter();
         let required: Map<String, Value> = example
@@ -85,11 +85,11 @@ impl Operation<'_> {
         merged(&Value::Object(required), &json!({ argument: value }))
     }
 
-    fn post(&self, body: &Value) -> Answer {
+    fn post(&self, body: &Value) -> ApiAnswer {
         self.client.post(self.path, body)
     }
 
-    /// True when the parser takes a value of an argument, in a call by card or by instalments.
+    /// True when the parser accepts a value of an argument, in a call by card or by instalments.
     fn takes(&self, argument: &str, value: &Value) -> bool {
         let body = self.with(argument, value);
         let by_instalments = merged(&body, &json!({ "payment_method": "INSTALLMENT" }));
@@ -99,8 +99,8 @@ impl Operation<'_> {
     }
 }
 
-/// Tells a refusal of an argument, or of the body as a whole.
-fn is_faulty(answer: &Answer, argument: &str) -> bool {
+/// True for a refusal of an argument, or of the body as a whole.
+fn is_faulty(answer: &ApiAnswer, argument: &str) -> bool {
     let faults = answer.details();
     let faults = faults.as_array().filter(|_| answer.code() == "INVALID_ARGUMENTS");
     let is_its = |fault: &Value| fault["argument"] == argument && fault["type"] == "invalid";
@@ -116,7 +116,7 @@ fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// The schema of what an argument may be beside null.
+/// The schema of the values of an argument other than null.
 fn own(schema: &Value) -> &Value {
     schema.pointer("/oneOf/0").unwrap_or(schema)
 }
@@ -130,7 +130,7 @@ fn takes_null(schema: &Value) -> bool {
         .map_or(types.is_empty() || types.contains(&"null"), |schemas| schemas.iter().any(is_null))
 }
 
-/// Every schema in a document, with where it stands.
+/// Every schema in a document, with its path.
 fn schemas(document: &Value) -> Vec<(String, &Value)> {
     let mut open = vec![(String::new(), document)];
     let mut found = Vec::new();
@@ -152,8 +152,8 @@ fn schemas(document: &Value) -> Vec<(String, &Value)> {
 }
 
 #[test]
-fn every_operation_says_what_linters_ask_for() {
-    let walk = Walk::start();
+fn every_operation_has_the_members_that_linters_require() {
+    let walk = DocumentedInterfaces::start();
     let tags: BTreeSet<&str> =
         walk.documents().flat_map(|document| document["tags"].as_array().expect("tags")).map(described_tag).collect();
     for document in walk.documents() {
@@ -180,8 +180,8 @@ fn described_tag(tag: &Value) -> &str {
 }
 
 #[test]
-fn every_array_says_what_it_holds_and_every_reference_leads_somewhere() {
-    let walk = Walk::start();
+fn every_array_has_an_item_type_and_every_reference_resolves() {
+    let walk = DocumentedInterfaces::start();
     for document in walk.documents() {
         for (place, schema) in schemas(document) {
             assert!(!types(schema).contains(&"array") || schema["items"].is_object(), "{place}");
@@ -195,7 +195,7 @@ fn every_array_says_what_it_holds_and_every_reference_leads_somewhere() {
 #[test]
 fn words_that_a_description_lists_are_an_enum() {
     let is_word = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    let walk = Walk::start();
+    let walk = DocumentedInterfaces::start();
     for document in walk.documents() {
         for (place, schema) in schemas(document) {
             let description = schema["description"].as_str().unwrap_or_default();
@@ -209,7 +209,7 @@ fn words_that_a_description_lists_are_an_enum() {
 
 #[test]
 fn every_argument_has_an_example_and_bounds() {
-    for operation in Walk::start().operations() {
+    for operation in DocumentedInterfaces::start().operations() {
         for (argument, schema) in operation.properties() {
             let place = format!("{} {argument}", operation.path);
             assert!(
@@ -231,7 +231,7 @@ fn every_argument_has_an_example_and_bounds() {
 
 #[test]
 fn every_example_can_be_executed() {
-    let walk = Walk::start();
+    let walk = DocumentedInterfaces::start();
     for operation in walk.operations() {
         let answer = operation.post(operation.example());
         let on_purpose = operation.properties().contains_key(REFUSED_ON_PURPOSE);
@@ -243,12 +243,12 @@ fn every_example_can_be_executed() {
             assert_eq!(taken, argument != REFUSED_ON_PURPOSE, "{} {argument}", operation.path);
         }
     }
-    walk.shop.pay(100); // No example has changed anything of the merchant that others count on.
+    walk.shop.pay(100); // The examples have left the merchant usable.
 }
 
 #[test]
-fn every_bound_is_where_the_parser_refuses() {
-    for operation in Walk::start().operations() {
+fn every_bound_is_the_parsers_bound() {
+    for operation in DocumentedInterfaces::start().operations() {
         for (argument, schema) in operation.properties().iter().filter(|(name, _)| *name != REFUSED_ON_PURPOSE) {
             for (value, expected) in at_the_bounds(schema, argument == LIES_AHEAD) {
                 let taken = operation.takes(argument, &value);
@@ -258,7 +258,7 @@ fn every_bound_is_where_the_parser_refuses() {
     }
 }
 
-/// Values on either side of what a schema allows, and whether it allows them.
+/// Values on both sides of the bounds of a schema, with true for those that it allows.
 fn at_the_bounds(schema: &Value, lies_ahead: bool) -> Vec<(Value, bool)> {
     let words = own(schema)["enum"].as_array().into_iter().flatten();
     let mut values: Vec<(Value, bool)> = words.map(|word| (word.clone(), true)).collect();

@@ -1,4 +1,4 @@
-//! `GET /`: where somebody begins who knows the host alone.
+//! `GET /`: the entry point for somebody who knows only the host.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::harness::{Client, Server, Wire};
 const OPENED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 #[test]
-fn a_program_is_told_where_the_documents_are() {
+fn a_program_gets_the_addresses_of_the_documents() {
     let server = Server::start();
     for (base, packages) in [(server.public(), &["merchants", "sdk"][..]), (server.admin_address(), &["admin"])] {
         let root = Client::new(base).get("/").ok();

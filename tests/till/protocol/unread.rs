@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Received, Server, Start, Wire, received};
+use crate::harness::{Client, RawAnswer, Server, Start, Wire, received};
 
-/// Checks that an answer has what every refusal has, and gives its status and code.
+/// Checks that an answer has the form of every refusal, and returns its status and code.
 #[track_caller]
-fn refusal(received: Received, about: &str) -> (u16, String) {
+fn refusal(received: RawAnswer, about: &str) -> (u16, String) {
     let id = received.header("x-request-id").unwrap_or_default();
     assert!(id.starts_with("req_"), "{about}: {received:?}");
     assert_eq!(received.header("content-type"), Some("application/json"), "{about}");
@@ -42,7 +42,7 @@ fn a_request_that_cannot_be_read_is_answered_like_any_other() {
 }
 
 #[test]
-fn a_head_that_is_too_long_is_told_so_however_much_of_it_is_sent() {
+fn a_head_that_is_too_long_is_refused_at_any_length() {
     let server = Server::start();
     let wire = Wire::new(server.public());
     for bytes in [131_072, 200_000, 4_000_000] {
@@ -56,7 +56,7 @@ fn a_head_that_is_too_long_is_told_so_however_much_of_it_is_sent() {
 }
 
 #[test]
-fn a_head_that_comes_too_slowly_is_told_so() {
+fn a_head_that_arrives_too_slowly_is_refused() {
     let server = Server::start();
     let mut stream = Wire::new(server.public()).connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a").expect("the server reads");
@@ -89,7 +89,7 @@ fn broken_chunks_are_answered_with_the_callers_own_request_id() {
 }
 
 #[test]
-fn an_unreadable_request_behind_a_good_one_leaves_that_one_its_answer() {
+fn an_unreadable_request_leaves_the_one_before_its_answer() {
     let server = Server::start();
     let mut stream = Wire::new(server.public()).connect();
     stream.write_all(b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/9.9\r\n\r\n").expect("the server reads");
@@ -101,7 +101,7 @@ fn an_unreadable_request_behind_a_good_one_leaves_that_one_its_answer() {
 }
 
 #[test]
-fn what_cannot_be_read_is_counted_and_logged_under_its_id() {
+fn an_unreadable_request_is_counted_and_logged_with_its_id() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);

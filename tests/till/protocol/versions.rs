@@ -1,10 +1,10 @@
-//! Versions: where a caller names one, and what becomes of one that does not exist.
+//! Versions: the places where a caller names one, and the refusal of one that does not exist.
 
 use serde_json::json;
 
 use crate::harness::{Server, Wire};
 
-/// The one version that there is.
+/// The only version.
 const VERSION: &str = "2025-04-01";
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
@@ -33,7 +33,7 @@ fn a_version_is_named_by_prefix_header_or_query_or_all_of_them() {
 }
 
 #[test]
-fn a_version_that_does_not_exist_is_refused_wherever_it_is_named() {
+fn an_unknown_version_is_refused_wherever_it_is_named() {
     let server = Server::start();
     let key = format!("Bearer {}", server.shop().key);
     let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));

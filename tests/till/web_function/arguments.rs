@@ -1,5 +1,5 @@
-//! Makes the arguments of any endpoint from its declaration: by name where the name means something that another
-//! endpoint gives, else by its choices, its type.
+//! Makes the arguments of any endpoint from its declaration: by name where another endpoint gives such a value, else by
+//! its choices or its type.
 
 use std::cell::Cell;
 use std::thread;
@@ -9,26 +9,26 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Server, Start, VAULT_KEY};
 
-use super::client::{Client, Outcome, agent, value};
-use super::package::{Endpoint, Member};
+use super::client::{Client, InvocationResult, agent, value};
+use super::package::{Member, PackageEndpoint};
 
-/// The operator's token of these tests: not that of the others, so that nobody lends it.
+/// The operator's token of these tests, which differs from that of all others.
 const OPERATOR: &str = "operator-of-the-walk";
 
 /// The packages that a server publishes.
 pub(super) const PACKAGES: [&str; 3] = ["merchants", "sdk", "admin"];
 
-/// What of a call goes on to the calls that make its arguments.
+/// The arguments of a call that are passed to the calls that make its other arguments.
 const SCOPE: [&str; 2] = ["merchant_id", "installation_id"];
 
-/// Where the value of an argument comes from.
+/// The source of an argument's value.
 struct Source {
     argument: &'static str,
     package: &'static str,
     endpoint: &'static str,
     /// Optional arguments to send with it.
     also: &'static [&'static str],
-    /// Where in the answer the value stands, as a JSON pointer.
+    /// The JSON pointer of the value in the answer.
     at: &'static str,
 }
 
@@ -62,7 +62,7 @@ const SOURCES: [Source; 19] = [
 const ABOUT_ANSWERED_PAYMENTS: [&str; 6] =
     ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment", "open-dispute"];
 
-/// Calls by which the operator plays the provider.
+/// Calls of the operator in the place of the provider.
 const PROVIDERS: [&str; 7] = [
     "complete-refund",
     "fail-refund",
@@ -72,13 +72,13 @@ const PROVIDERS: [&str; 7] = [
     "escalate-dispute",
     "close-dispute",
 ];
-/// The amount of a payout that the sandbox does not end by itself.
+/// The amount of a payout that waits for the operator.
 const WAITING_PAYOUT: &str = "98";
 
-/// Somebody who has three addresses, an operator's token and the protocol.
+/// A caller that knows only three addresses, an operator's token and the protocol.
 pub(super) struct Stranger {
     pub(super) server: Server,
-    /// By package, in the order of [`PACKAGES`].
+    /// The clients of the packages, in the order of [`PACKAGES`].
     clients: Vec<Client>,
     /// The merchant whose key it uses, and an installation of it.
     home: Map<String, Value>,
@@ -86,7 +86,7 @@ pub(super) struct Stranger {
 }
 
 impl Stranger {
-    /// Comes to a server of its own with nothing but the token.
+    /// Starts a server, of which the caller knows only the token.
     pub(super) fn arrive() -> Stranger {
         let server = Start::default()
             .with("TILL_ADMIN_TOKEN", OPERATOR)
@@ -101,7 +101,7 @@ impl Stranger {
         stranger
     }
 
-    /// Has a merchant, installations, a key, and something on the balance from now on.
+    /// Creates a merchant with installations, a key, and money on the balance.
     pub(super) fn settle_down(&mut self) {
         self.home = Map::new();
         for argument in SCOPE {
@@ -121,7 +121,7 @@ impl Stranger {
         &self.clients[place(package)]
     }
 
-    /// Turns to other clients of the same packages; each keeps its token.
+    /// Replaces the clients by others of the same packages; each keeps its token.
     pub(super) fn turn_to(&mut self, clients: impl Fn(&str, &str) -> Client) {
         let (server, home) = (&self.server, &self.clients);
         let with_tokens = |package: &&str| {
@@ -132,39 +132,45 @@ impl Stranger {
     }
 
     /// The endpoints of a package.
-    pub(super) fn endpoints(&self, package: &str) -> Vec<Endpoint> {
+    pub(super) fn endpoints(&self, package: &str) -> Vec<PackageEndpoint> {
         let endpoints = self.client(package).package.endpoints.clone();
         assert!(!endpoints.is_empty(), "{package} lists endpoints");
         endpoints
     }
 
-    /// Calls, and checks that what comes back is what the package declares.
-    pub(super) fn call(&self, package: &str, endpoint: &Endpoint, arguments: &Value) -> Outcome {
+    /// Calls, and checks that the answer is one that the package declares.
+    pub(super) fn call(&self, package: &str, endpoint: &PackageEndpoint, arguments: &Value) -> InvocationResult {
         let client = self.client(package);
         let outcome = client.call(endpoint, arguments);
         match &outcome {
-            Outcome::Value(value) => client.package.check_value(endpoint, value),
-            Outcome::Refused { code, .. } => client.package.check_code(endpoint, code),
+            InvocationResult::Value(value) => client.package.check_value(endpoint, value),
+            InvocationResult::Refused { code, .. } => client.package.check_code(endpoint, code),
         }
         outcome
     }
 
     /// All required arguments of an endpoint, and those named.
-    pub(super) fn arguments(&self, package: &str, endpoint: &Endpoint, also: &[&str]) -> Value {
+    pub(super) fn arguments(&self, package: &str, endpoint: &PackageEndpoint, also: &[&str]) -> Value {
         let is_providers = PROVIDERS.contains(&endpoint.name.as_str());
         let home = if package == "admin" && !is_providers { Map::new() } else { self.home.clone() };
         self.arguments_within(package, endpoint, also, &home)
     }
 
-    /// The same for the merchant at home, also of the operator's endpoints.
-    pub(super) fn arguments_at_home(&self, package: &str, endpoint: &Endpoint) -> Value {
+    /// All required arguments for the home merchant, also of the operator's endpoints.
+    pub(super) fn arguments_at_home(&self, package: &str, endpoint: &PackageEndpoint) -> Value {
         self.arguments_within(package, endpoint, &[], &self.home)
     }
 
-    fn arguments_within(&self, package: &str, endpoint: &Endpoint, also: &[&str], scope: &Map<String, Value>) -> Value {
+    fn arguments_within(
+        &self,
+        package: &str,
+        endpoint: &PackageEndpoint,
+        also: &[&str],
+        scope: &Map<String, Value>,
+    ) -> Value {
         let mut scope = scope.clone();
         let mut arguments = Map::new();
-        // They take one of several, of which none must be given by itself.
+        // These endpoints need one of several arguments, each of which is optional.
         let one_of_several = |member: &Member| {
             [("redeliver-webhook", "since"), ("add-contact", "contact_name")]
                 .contains(&(endpoint.name.as_str(), member.name.as_str()))
@@ -190,7 +196,13 @@ impl Stranger {
         Value::Object(arguments)
     }
 
-    fn value_of(&self, package: &str, endpoint: &Endpoint, argument: &Member, scope: &Map<String, Value>) -> Value {
+    fn value_of(
+        &self,
+        package: &str,
+        endpoint: &PackageEndpoint,
+        argument: &Member,
+        scope: &Map<String, Value>,
+    ) -> Value {
         let name = argument.name.as_str();
         let given = scope.get(name).filter(|_| SCOPE.contains(&name)).or(argument.choices.first());
         if let Some(given) = given {
@@ -202,7 +214,7 @@ impl Stranger {
             return value(self.call("admin", create, &with_test_clock));
         }
         if name == "amount" && endpoint.name == "send-payout" {
-            return json!("100"); // The balance must last for many.
+            return json!("100"); // The balance must suffice for many of them.
         }
         if name == "payment_id" && ABOUT_ANSWERED_PAYMENTS.contains(&endpoint.name.as_str()) {
             return self.payment_for(&endpoint.name, scope);
@@ -230,7 +242,7 @@ impl Stranger {
         value(self.call("sdk", tokenize, &card))
     }
 
-    /// Saves three cards for a customer of the merchant at home.
+    /// Saves three cards for a customer of the home merchant.
     pub(super) fn save_three_cards(&self, contact_id: &Value) {
         let save = self.client("merchants").package.endpoint("save-card");
         for number in ["4242424242424242", "5555555555554444", "378282246310005"] {
@@ -260,7 +272,7 @@ impl Stranger {
         payment
     }
 
-    /// A refund that the sandbox does not end by itself.
+    /// A refund that waits for the operator.
     fn waiting_refund(&self, scope: &Map<String, Value>) -> Value {
         let made = |package: &str, endpoint: &str, change: &dyn Fn(&mut Value)| {
             let endpoint = self.client(package).package.endpoint(endpoint);
@@ -295,7 +307,7 @@ impl Stranger {
         value(self.call(package, endpoint, &arguments))
     }
 
-    /// Values that mean something by the name of their argument; those that must be new are.
+    /// Values for arguments whose names have a meaning; values that must be new are new.
     fn by_name(&self, name: &str) -> Option<Value> {
         let number = self.number.get() + 1;
         self.number.set(number);
@@ -314,7 +326,7 @@ impl Stranger {
             "external_id" | "customer_id" | "key" => format!("walk-{number}"),
             "destination_url" => "http://127.0.0.1:1/events".to_owned(),
             "metadata" => return Some(json!([number])),
-            // Nothing of the walk expires, so that no delivery comes between two readings of a list.
+            // No payment of the walk expires, so that no delivery changes a list between two reads.
             "events" => return Some(json!(["PAYMENT_EXPIRED"])),
             "since" => return Some(json!(0)),
             "expires_at" => return Some(json!(4_102_444_800_u64)),
@@ -325,7 +337,7 @@ impl Stranger {
     }
 }
 
-/// Where the package of a name is published.
+/// The address of the package of a name.
 pub(super) fn address(server: &Server, package: &str) -> String {
     let base = if package == "admin" { server.admin_address() } else { server.public() };
     format!("{base}/{package}")
@@ -335,7 +347,7 @@ fn place(package: &str) -> usize {
     PACKAGES.iter().position(|known| *known == package).expect("it is one of the three")
 }
 
-/// The caller's own package is asked first.
+/// The source of an argument: one of the same package is preferred.
 fn source_of(package: &str, argument: &str) -> Option<&'static Source> {
     let of_argument = || SOURCES.iter().filter(|source| source.argument == argument);
     of_argument().find(|source| source.package == package).or_else(|| of_argument().next())

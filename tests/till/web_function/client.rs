@@ -1,4 +1,4 @@
-//! A client of any Web Function service: it knows the protocol and nothing else.
+//! A client of any Web Function service, which knows only the protocol.
 //!
 //! Source: webfunction.org, its pages endpoint, package, authentication, error, versioning and pagination.
 
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::Response;
 
-use super::package::{Endpoint, Package};
+use super::package::{Package, PackageEndpoint};
 
-/// What an invocation came to.
+/// The result of an invocation.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum InvocationResult {
     /// 200: any JSON value.
     Value(Value),
     /// 400 of an endpoint with error triples.
@@ -26,7 +26,7 @@ pub(super) struct Client {
     version: Option<String>,
 }
 
-/// One agent for all: redirections are answers like others and never followed.
+/// An agent for all clients: redirections are ordinary answers, and are never followed.
 pub(super) fn agent() -> Agent {
     Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into()
 }
@@ -45,28 +45,28 @@ impl Client {
         Client { agent: agent.clone(), package: Package::read(&document), bearer: None, version: None }
     }
 
-    /// The same with a token for the endpoints that ask for one.
+    /// The same client with a token for the endpoints that require one.
     pub(super) fn with_bearer(self, token: &str) -> Client {
         Client { bearer: Some(token.to_owned()), ..self }
     }
 
-    /// Another client with this one's token.
+    /// Another client with the token of this one.
     pub(super) fn on(&self, other: Client) -> Client {
         Client { bearer: self.bearer.clone(), ..other }
     }
 
-    /// The same without a token.
+    /// The same client without a token.
     pub(super) fn without_bearer(self) -> Client {
         Client { bearer: None, ..self }
     }
 
-    /// The same asking for a version.
+    /// The same client, which requests a version.
     pub(super) fn with_version(self, version: &str) -> Client {
         Client { version: Some(version.to_owned()), ..self }
     }
 
     /// Invokes an endpoint.
-    pub(super) fn call(&self, endpoint: &Endpoint, arguments: &Value) -> Outcome {
+    pub(super) fn call(&self, endpoint: &PackageEndpoint, arguments: &Value) -> InvocationResult {
         let bearer = self.bearer.as_ref().filter(|_| endpoint.has_flag("bearer_auth"));
         let bearer = bearer.map(|token| ("Authorization", format!("Bearer {token}")));
         let version = self.version.as_ref().filter(|_| self.package.has_flag("versioned"));
@@ -74,29 +74,29 @@ impl Client {
         let headers: Vec<(&str, String)> = bearer.into_iter().chain(version).collect();
         let outcome = invoke(&self.agent, &self.url(endpoint), &headers, arguments);
         assert!(
-            matches!(outcome, Outcome::Value(_)) || endpoint.has_flag("error_triple"),
+            matches!(outcome, InvocationResult::Value(_)) || endpoint.has_flag("error_triple"),
             "{}: {outcome:?} without the flag error_triple",
             endpoint.name
         );
         outcome
     }
 
-    /// The name resolved against the package's base as any reference against a URL (RFC 3986, 5.2), which is how the
-    /// published clients do it: a base that does not end in a slash loses its last segment.
-    fn url(&self, endpoint: &Endpoint) -> String {
+    /// The name resolved against the package's base as any reference against a URL (RFC 3986, 5.2), as in the published
+    /// clients: a base that does not end in a slash loses its last segment.
+    fn url(&self, endpoint: &PackageEndpoint) -> String {
         let base = &self.package.base_url;
         let last = base.rfind('/').expect("a URL has slashes");
         format!("{}{}", &base[..=last], endpoint.name)
     }
 }
 
-fn invoke(agent: &Agent, url: &str, headers: &[(&str, String)], arguments: &Value) -> Outcome {
+fn invoke(agent: &Agent, url: &str, headers: &[(&str, String)], arguments: &Value) -> InvocationResult {
     let request = agent.post(url).header("Content-Type", "application/json").header("Accept", "application/json");
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
     outcome(request.send(arguments.to_string()).unwrap_or_else(|error| panic!("{url}: {error}")))
 }
 
-fn outcome(mut response: Response<ureq::Body>) -> Outcome {
+fn outcome(mut response: Response<ureq::Body>) -> InvocationResult {
     let media_type = response.headers().get("content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let text = response.body_mut().read_to_string().expect("a body of text");
     let status = response.status().as_u16();
@@ -104,14 +104,14 @@ fn outcome(mut response: Response<ureq::Body>) -> Outcome {
     let media_type = media_type.as_deref().and_then(|text| text.split(';').next()).map(str::trim);
     assert_eq!(media_type, Some("application/json"), "{text}");
     let body: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    if status == 200 { Outcome::Value(body) } else { triple(body) }
+    if status == 200 { InvocationResult::Value(body) } else { triple(body) }
 }
 
-fn triple(body: Value) -> Outcome {
+fn triple(body: Value) -> InvocationResult {
     match body.as_array().map(Vec::as_slice) {
         Some([Value::String(code), Value::String(message), details]) => {
             assert!(!code.is_empty() && !message.is_empty(), "{body}");
-            Outcome::Refused { code: code.clone(), message: message.clone(), details: details.clone() }
+            InvocationResult::Refused { code: code.clone(), message: message.clone(), details: details.clone() }
         }
         _ => panic!("no error triple: {body}"),
     }
@@ -119,18 +119,18 @@ fn triple(body: Value) -> Outcome {
 
 /// The value of a call that must succeed.
 #[track_caller]
-pub(super) fn value(outcome: Outcome) -> Value {
+pub(super) fn value(outcome: InvocationResult) -> Value {
     match outcome {
-        Outcome::Value(value) => value,
-        Outcome::Refused { code, message, details } => panic!("{code} {message} {details}"),
+        InvocationResult::Value(value) => value,
+        InvocationResult::Refused { code, message, details } => panic!("{code} {message} {details}"),
     }
 }
 
 /// The code of a call that must be refused.
 #[track_caller]
-pub(super) fn code(outcome: Outcome) -> String {
+pub(super) fn code(outcome: InvocationResult) -> String {
     match outcome {
-        Outcome::Refused { code, .. } => code,
-        Outcome::Value(value) => panic!("answered {value}"),
+        InvocationResult::Refused { code, .. } => code,
+        InvocationResult::Value(value) => panic!("answered {value}"),
     }
 }

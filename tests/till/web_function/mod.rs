@@ -1,5 +1,5 @@
-//! A generic Web Function client, made from the protocol's public text alone, walks everything that the package
-//! documents list: what they say must be all that a stranger's client needs.
+//! A generic Web Function client, made only from the protocol's public text, calls everything that the package
+//! documents list: the documents must contain everything that such a client needs.
 
 mod client;
 mod package;

@@ -1,7 +1,7 @@
-//! A package document as the protocol defines it, and whether values are what it declares.
+//! A package document as the protocol defines it, and a check of values against its declarations.
 //!
-//! A type is a name, with a refinement behind a dot, or a list of several; a list inside of the list is an array of what
-//! stands in it.
+//! A type is a name, with a refinement after a dot, or a list of several; a list inside of the list is an array of
+//! these types.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ const BASE_TYPES: [&str; 7] = ["object", "array", "string", "number", "boolean",
 pub(super) struct Package {
     pub(super) base_url: String,
     pub(super) versions: Vec<String>,
-    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) endpoints: Vec<PackageEndpoint>,
     flags: Vec<String>,
     errors: Vec<String>,
     objects: Vec<(String, Vec<Member>)>,
@@ -21,7 +21,7 @@ pub(super) struct Package {
 
 /// An endpoint.
 #[derive(Debug, Clone)]
-pub(super) struct Endpoint {
+pub(super) struct PackageEndpoint {
     pub(super) name: String,
     pub(super) arguments: Vec<Member>,
     returns: Vec<String>,
@@ -35,20 +35,20 @@ pub(super) struct Endpoint {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) types: Vec<String>,
-    /// The only values there are, when they are few.
+    /// The only valid values, where the document lists them.
     pub(super) choices: Vec<Value>,
     flags: Vec<String>,
 }
 
 impl Package {
-    /// Reads a document, all of whose parts must be of the protocol's form.
+    /// Reads a document, all parts of which must have the protocol's form.
     pub(super) fn read(document: &Value) -> Package {
         let list = |name: &str| document[name].as_array().map(Vec::as_slice).unwrap_or_default();
         let object = |object: &Value| (text(&object["name"]), members(&object["attributes"], "values"));
         let package = Package {
             base_url: text(&document["base_url"]),
             versions: texts(&document["versions"]),
-            endpoints: list("endpoints").iter().map(Endpoint::read).collect(),
+            endpoints: list("endpoints").iter().map(PackageEndpoint::read).collect(),
             flags: texts(&document["flags"]),
             errors: codes(&document["errors"]),
             objects: list("objects").iter().map(object).collect(),
@@ -64,19 +64,19 @@ impl Package {
     }
 
     /// The endpoint of a name.
-    pub(super) fn endpoint(&self, name: &str) -> &Endpoint {
+    pub(super) fn endpoint(&self, name: &str) -> &PackageEndpoint {
         let found = self.endpoints.iter().find(|endpoint| endpoint.name == name);
         found.unwrap_or_else(|| panic!("no endpoint {name}"))
     }
 
     /// Checks that an endpoint may answer with a code.
-    pub(super) fn check_code(&self, endpoint: &Endpoint, code: &str) {
+    pub(super) fn check_code(&self, endpoint: &PackageEndpoint, code: &str) {
         let known = endpoint.errors.iter().chain(&self.errors).any(|known| known == code);
         assert!(known, "{} answers {code}, which is declared neither by it nor by its package", endpoint.name);
     }
 
-    /// Checks that a value is what an endpoint is declared to return.
-    pub(super) fn check_value(&self, endpoint: &Endpoint, value: &Value) {
+    /// Checks that a value is one that an endpoint is declared to return.
+    pub(super) fn check_value(&self, endpoint: &PackageEndpoint, value: &Value) {
         let name = &endpoint.name;
         assert!(is_of(value, &endpoint.returns), "{name} returns {:?}, not {value}", endpoint.returns);
         let has_shape = value.is_object() && !endpoint.attributes.is_empty();
@@ -89,7 +89,7 @@ impl Package {
     }
 
     /// Each entry of a page is of the object that the attribute names.
-    fn check_page(&self, endpoint: &Endpoint, page: &Value) {
+    fn check_page(&self, endpoint: &PackageEndpoint, page: &Value) {
         let attribute = endpoint.attributes.iter().find(|attribute| attribute.name == "page").expect("a page");
         let object = attribute.types.iter().find_map(|name| name.strip_prefix("array of object."));
         let object = object.unwrap_or_else(|| panic!("{} does not say what its pages hold", endpoint.name));
@@ -100,10 +100,10 @@ impl Package {
     }
 }
 
-impl Endpoint {
-    fn read(endpoint: &Value) -> Endpoint {
+impl PackageEndpoint {
+    fn read(endpoint: &Value) -> PackageEndpoint {
         let returns = types(&endpoint["returns"]);
-        let read = Endpoint {
+        let read = PackageEndpoint {
             name: text(&endpoint["name"]),
             arguments: members(&endpoint["arguments"], "choices"),
             returns,
@@ -140,7 +140,7 @@ impl Member {
         self.types.iter().any(|name| name.split_once('.').is_some_and(|(_, known)| known == refinement))
     }
 
-    /// Whether a value may stand there.
+    /// True when the member may have this value.
     fn takes(&self, value: &Value) -> bool {
         if value.is_null() {
             return self.has_flag("nullable") || self.types.iter().any(|name| name == "null" || name == "any");
@@ -153,7 +153,7 @@ impl Member {
     }
 }
 
-/// Every declared attribute is there unless it may be left out, and takes its value; no other is.
+/// Every declared attribute is there, unless it is optional, and has a valid value; there is no other.
 fn check_object(what: &str, object: &Value, attributes: &[Member]) {
     let members: &Map<String, Value> = object.as_object().unwrap_or_else(|| panic!("{what} is no object: {object}"));
     let there = |attribute: &&Member| !attribute.has_flag("optional") || members.contains_key(&attribute.name);
@@ -174,7 +174,7 @@ fn base(name: &str) -> &str {
     if name.starts_with("array of ") { "array" } else { name.split('.').next().unwrap_or(name) }
 }
 
-/// The types of a union, each as a name; of an array with what it holds.
+/// The types of a union, each as a name; an array with its element types.
 fn types(spelt: &Value) -> Vec<String> {
     let union = spelt.as_array().cloned().unwrap_or_else(|| vec![spelt.clone()]);
     let name = |spelt: &Value| match spelt {
@@ -186,7 +186,7 @@ fn types(spelt: &Value) -> Vec<String> {
     names
 }
 
-/// Whether a value is of one of these types.
+/// True when a value is of one of these types.
 pub(super) fn is_of(value: &Value, types: &[String]) -> bool {
     let kind = match value {
         Value::Null => "null",

@@ -1,12 +1,12 @@
-//! The walk: every endpoint that is listed is called, in every way that its declaration allows or forbids.
+//! Calls of every endpoint that is listed, in every way that its declaration allows or forbids.
 
 use serde_json::{Value, json};
 
 use super::arguments::{PACKAGES, Stranger};
-use super::client::{Client, Outcome, agent, code, value};
-use super::package::{Endpoint, is_of};
+use super::client::{Client, InvocationResult, agent, code, value};
+use super::package::{PackageEndpoint, is_of};
 
-/// What an argument may be given that it is not declared to take.
+/// Values of other types than an argument is declared to take.
 fn of_other_types(types: &[String]) -> Vec<Value> {
     let all = [json!({ "a": 1 }), json!([1]), json!("\u{7}"), json!(1.5), json!(true)];
     all.into_iter().filter(|value| !is_of(value, types)).collect()
@@ -18,29 +18,29 @@ fn with(arguments: &Value, name: &str, value: Value) -> Value {
     arguments
 }
 
-/// Calls about a month that is over, which takes a clock that can be set: `clock::statements` has them succeed.
+/// Calls about a month that has ended, which need a clock that can be set: `clock::statements` makes them.
 const ABOUT_STATEMENTS: [&str; 2] = ["find-statement", "retrieve-statement-document"];
 
-/// Walks over every endpoint of every package.
-fn walk(stranger: &Stranger, step: impl Fn(&str, &Endpoint)) {
+/// Visits every endpoint of every package.
+fn walk(stranger: &Stranger, step: impl Fn(&str, &PackageEndpoint)) {
     for package in PACKAGES {
         stranger.endpoints(package).iter().for_each(|endpoint| step(package, endpoint));
     }
 }
 
-fn succeeds(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
+fn succeeds(stranger: &Stranger, package: &str, endpoint: &PackageEndpoint) {
     let arguments = stranger.arguments(package, endpoint, &[]);
     match stranger.call(package, endpoint, &arguments) {
-        Outcome::Value(_) => {}
-        Outcome::Refused { code, .. } if ABOUT_STATEMENTS.contains(&endpoint.name.as_str()) => {
+        InvocationResult::Value(_) => {}
+        InvocationResult::Refused { code, .. } if ABOUT_STATEMENTS.contains(&endpoint.name.as_str()) => {
             assert_eq!(code, "NOT_FOUND", "{}", endpoint.name);
         }
-        refused @ Outcome::Refused { .. } => panic!("{} with {arguments}: {refused:?}", endpoint.name),
+        refused @ InvocationResult::Refused { .. } => panic!("{} with {arguments}: {refused:?}", endpoint.name),
     }
 }
 
 #[test]
-fn every_listed_endpoint_succeeds_with_its_required_arguments_and_returns_what_it_declares() {
+fn every_endpoint_succeeds_with_its_required_arguments() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
 }
@@ -61,7 +61,7 @@ fn every_optional_argument_is_taken_or_refused_as_declared() {
 }
 
 #[test]
-fn every_listed_endpoint_works_in_every_version_by_header_by_query_and_by_url() {
+fn every_endpoint_works_in_every_version() {
     let agent = agent();
     let mut stranger = Stranger::arrive();
     for version in stranger.client("merchants").package.versions.clone() {
@@ -88,7 +88,7 @@ fn works(stranger: &mut Stranger, clients: impl Fn(&str, &str) -> Client) {
 }
 
 #[test]
-fn every_listed_endpoint_refuses_what_it_does_not_declare_with_a_code_that_it_does() {
+fn every_endpoint_refuses_undeclared_values_with_declared_codes() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| {
         let arguments = stranger.arguments(package, endpoint, &[]);
@@ -108,7 +108,7 @@ fn every_listed_endpoint_refuses_what_it_does_not_declare_with_a_code_that_it_do
 }
 
 #[test]
-fn a_repeated_call_and_one_about_nothing_come_to_what_is_declared() {
+fn repeated_calls_and_unknown_ids_have_declared_results() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| {
         let arguments = stranger.arguments(package, endpoint, &[]);
@@ -122,7 +122,7 @@ fn a_repeated_call_and_one_about_nothing_come_to_what_is_declared() {
     });
 }
 
-/// An id with another end, which names nothing.
+/// An id with another end, which belongs to no object.
 fn turned_id(id: &str) -> Option<Value> {
     let (kind, rest) = id.split_once('_')?;
     let turned: String = rest.chars().rev().take(5).collect();
@@ -130,7 +130,7 @@ fn turned_id(id: &str) -> Option<Value> {
 }
 
 #[test]
-fn endpoints_with_bearer_auth_refuse_a_call_without_a_token_and_the_others_need_none() {
+fn endpoints_need_a_token_exactly_where_they_declare_it() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| {
         let arguments = stranger.arguments(package, endpoint, &[]);
@@ -147,7 +147,7 @@ fn endpoints_with_bearer_auth_refuse_a_call_without_a_token_and_the_others_need_
 }
 
 #[test]
-fn calls_of_a_suspended_merchant_come_to_what_is_declared() {
+fn calls_of_a_suspended_merchant_have_declared_results() {
     let stranger = Stranger::arrive();
     let mut prepared = Vec::new();
     for package in ["merchants", "sdk"] {
@@ -160,28 +160,28 @@ fn calls_of_a_suspended_merchant_come_to_what_is_declared() {
     let suspended = stranger.call("admin", suspend, &stranger.arguments_at_home("admin", suspend));
     assert_eq!(value(suspended), true);
     let outcome =
-        |(package, endpoint, arguments): &(&str, Endpoint, Value)| stranger.call(package, endpoint, arguments);
-    let outcomes: Vec<Outcome> = prepared.iter().map(outcome).collect();
-    let refused = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Refused { .. })).count();
+        |(package, endpoint, arguments): &(&str, PackageEndpoint, Value)| stranger.call(package, endpoint, arguments);
+    let outcomes: Vec<InvocationResult> = prepared.iter().map(outcome).collect();
+    let refused = outcomes.iter().filter(|outcome| matches!(outcome, InvocationResult::Refused { .. })).count();
     assert!(refused > 0 && refused < outcomes.len(), "{refused} of {}: its lists go on", outcomes.len());
 }
 
 #[test]
-fn every_list_pages_by_its_own_next_and_back_by_its_own_previous() {
+fn every_list_pages_by_next_and_back_by_previous() {
     let stranger = Stranger::arrive();
     for _ in 0..3 {
         walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
     }
     walk(&stranger, |package, endpoint| {
-        // Months do not end while the walk goes on: `clock::statements` pages through several.
+        // No month ends during the walk: `clock::statements` pages through several.
         if endpoint.has_flag("paginated") && endpoint.name != "list-statements" {
             pages_both_ways(&stranger, package, endpoint);
         }
     });
 }
 
-/// What is created meanwhile may come before what was there, and nothing else may differ on the way back.
-fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
+/// Entries that are created meanwhile may come before the others; nothing else may differ on the way back.
+fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &PackageEndpoint) {
     let arguments = with(&stranger.arguments_at_home(package, endpoint), "per_page", json!(2));
     if endpoint.name == "list-refunds-by-payment" {
         let refund = stranger.client(package).package.endpoint("refund-payment");
@@ -206,7 +206,7 @@ fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
     assert!(again.ends_with(&listed), "{}: {again:?} does not end with {listed:?}", endpoint.name);
 }
 
-/// An entry without what the acquirer's answer changes in it.
+/// An entry without the members that the acquirer's answer changes.
 fn without_what_time_changes(entry: &Value) -> Value {
     let mut entry = entry.clone();
     if let Some(members) = entry.as_object_mut() {
@@ -215,7 +215,7 @@ fn without_what_time_changes(entry: &Value) -> Value {
     entry
 }
 
-/// The pages that a member of each names, body by body as it came.
+/// The pages from `first` on, each requested by the body in `member` of the page before.
 fn follow(first: Value, member: &str, page: impl Fn(&Value) -> Value) -> Vec<Value> {
     let mut pages = vec![first];
     while let Some(body) = pages.last().map(|page| page[member].clone()).filter(|body| !body.is_null()) {

@@ -1,13 +1,13 @@
-//! Numbers as if by chance, cheap enough to be drawn for every call.
+//! Pseudo-random numbers, cheap enough to be drawn for every call.
 
-/// A generator: the same seed, the same numbers. Splitmix64 (Steele, Lea, Flood 2014).
+/// A generator that gives the same numbers for the same seed. Splitmix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct SeededDice(u64);
 
-impl Dice {
-    /// Numbers of a seed.
-    pub(crate) const fn new(seed: u64) -> Dice {
-        Dice(seed)
+impl SeededDice {
+    /// The generator of a seed.
+    pub(crate) const fn new(seed: u64) -> SeededDice {
+        SeededDice(seed)
     }
 
     /// The next number.
@@ -30,7 +30,7 @@ impl Dice {
         usize::try_from(self.number() % length).expect("it is below a length")
     }
 
-    /// Whether something happens that happens in this share of cases.
+    /// True in this share of cases.
     pub(crate) fn happens(&mut self, share: f64) -> bool {
         share > 0.0 && self.share() < share
     }
@@ -41,8 +41,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_comes_up_as_often_as_it_says() {
-        let mut dice = Dice::new(1);
+    fn a_share_is_drawn_in_its_share_of_cases() {
+        let mut dice = SeededDice::new(1);
         let times = (0..100_000).filter(|_| dice.happens(0.2)).count();
         assert!((19_000..21_000).contains(&times), "{times}");
         assert!((0..1000).all(|_| !dice.happens(0.0) && dice.happens(1.0)));

@@ -1,12 +1,12 @@
-//! Which of several merchants is next.
+//! The choice of the next merchant.
 
-use super::dice::Dice;
+use super::dice::SeededDice;
 use crate::plan::Skew;
 
-/// How often each of some merchants comes up.
+/// A distribution of calls over merchants.
 #[derive(Debug, Clone)]
 pub(crate) struct Distribution {
-    /// For each merchant the share of it and all before it; the last is 1.
+    /// The cumulative share of each merchant, with those of all merchants before it; the last is 1.
     up_to: Vec<f64>,
 }
 
@@ -23,8 +23,8 @@ impl Distribution {
         Distribution { up_to: running.collect() }
     }
 
-    /// The next one.
-    pub(crate) fn draw(&self, dice: &mut Dice) -> usize {
+    /// The index of the next merchant.
+    pub(crate) fn draw(&self, dice: &mut SeededDice) -> usize {
         if self.up_to.len() == 1 {
             return 0;
         }
@@ -49,9 +49,9 @@ fn weight(skew: Skew, index: usize, count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// How often each comes up in 100,000 draws.
+    /// The number of times that each merchant is drawn in 100,000 draws.
     fn drawn(skew: Skew, count: usize) -> Vec<f64> {
-        let (distribution, mut dice) = (Distribution::new(skew, count), Dice::new(7));
+        let (distribution, mut dice) = (Distribution::new(skew, count), SeededDice::new(7));
         let mut times = vec![0.0; count];
         (0..100_000).for_each(|_| times[distribution.draw(&mut dice)] += 1.0 / 100_000.0);
         times

@@ -1,7 +1,7 @@
-//! Chance: numbers, and which merchant is next.
+//! Pseudo-random numbers, and the choice of the next merchant.
 
 mod dice;
 mod distribution;
 
-pub(crate) use dice::Dice;
+pub(crate) use dice::SeededDice;
 pub(crate) use distribution::Distribution;

@@ -1,17 +1,17 @@
-//! What comes back.
+//! The answer of a call, or the reason that there is none.
 
 use serde_json::Value;
 
-/// An answer, as it lies in its connection's buffer.
+/// An answer that borrows from the buffer of its connection.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer<'c> {
+pub(crate) struct HttpAnswer<'c> {
     /// The HTTP status.
     pub(crate) status: u16,
     /// The body.
     pub(crate) body: &'c [u8],
 }
 
-/// Why there is no answer.
+/// The reason that a call has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallFailure {
     /// Nobody listens there.
@@ -20,19 +20,19 @@ pub(crate) enum CallFailure {
     /// The connection ended before the answer did.
     #[error("the connection was closed")]
     Closed,
-    /// It took too long.
+    /// The answer did not arrive in time.
     #[error("there was no answer in time")]
     TimedOut,
-    /// What came is not HTTP as servers of ours speak it.
+    /// The bytes that arrived are not HTTP with a `Content-Length`.
     #[error("the answer is not HTTP with a Content-Length")]
     NotHttp,
-    /// The operating system refuses.
+    /// The operating system refused the connection.
     #[error("the operating system refuses: {0}")]
     System(std::io::ErrorKind),
 }
 
 impl CallFailure {
-    /// The codes of calls to which nothing came back.
+    /// The codes of calls without an answer.
     pub(crate) const CODES_WITHOUT_ANSWER: [&str; 4] = [
         CallFailure::Refused.code(),
         CallFailure::Closed.code(),
@@ -40,7 +40,7 @@ impl CallFailure {
         CallFailure::System(std::io::ErrorKind::Other).code(),
     ];
 
-    /// The word under which it is counted.
+    /// The code under which the failure is counted.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             CallFailure::Refused => "(connection refused)",
@@ -52,8 +52,8 @@ impl CallFailure {
     }
 }
 
-impl Answer<'_> {
-    /// Whether the call succeeded.
+impl HttpAnswer<'_> {
+    /// True when the call succeeded.
     pub(crate) const fn is_success(&self) -> bool {
         self.status == 200
     }
@@ -65,7 +65,7 @@ impl Answer<'_> {
         if is_plain { std::str::from_utf8(inner).ok() } else { None }
     }
 
-    /// The body as JSON; null when it is none.
+    /// The body as JSON; null when it is not JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(self.body).unwrap_or(Value::Null)
     }
@@ -88,8 +88,8 @@ impl Answer<'_> {
 mod tests {
     use super::*;
 
-    fn answer(body: &[u8]) -> Answer<'_> {
-        Answer { status: 400, body }
+    fn answer(body: &[u8]) -> HttpAnswer<'_> {
+        HttpAnswer { status: 400, body }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A connection that is kept.
+//! A connection that is kept open between calls.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -7,20 +7,20 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::answer::{Answer, CallFailure};
+use super::answer::{CallFailure, HttpAnswer};
 use super::source;
 
-/// The time that an answer may take. A run's histogram reaches further, so that a call that waited for its turn
-/// before is still counted as what it was.
+/// The longest time that an answer may take. A run's histogram reaches further, so that the latency of a call that
+/// waited for its connection before is still recorded exactly.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
-/// Room for an answer at first: a page of 25 entries.
+/// The first size of the buffer for an answer: a page of 25 entries.
 const BUFFER_BYTES: usize = 16 * 1024;
 
 /// The longest answer that is read: a page of 10,000 items of a set.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Headers of an answer; servers of ours send about ten.
+/// The most headers of an answer; a Till server sends about ten.
 const HEADERS_MAX: usize = 32;
 
 /// A connection for one call at a time. After a failure the next call opens it anew.
@@ -41,20 +41,20 @@ struct AnswerHead {
 }
 
 impl Connection {
-    /// A connection to be opened by its first call.
+    /// A connection that its first call opens.
     pub(crate) fn new(server: SocketAddr) -> Connection {
         Connection { server, source: source::next_address(server), stream: None, buffer: vec![0; BUFFER_BYTES] }
     }
 
-    /// Opens it now, so that no call is measured with that.
+    /// Opens the connection now, so that the latency of no call includes it.
     pub(crate) async fn open(&mut self) -> Result<(), CallFailure> {
         self.stream = Some(connect(self.server, self.source).await?);
         Ok(())
     }
 
     /// Sends a request and reads its answer.
-    pub(crate) async fn call(&mut self, request: &[u8]) -> Result<Answer<'_>, CallFailure> {
-        // It is put back after a whole answer only.
+    pub(crate) async fn call(&mut self, request: &[u8]) -> Result<HttpAnswer<'_>, CallFailure> {
+        // The stream is put back only after a whole answer.
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => connect(self.server, self.source).await?,
@@ -64,7 +64,7 @@ impl Connection {
         if head.stays_open {
             self.stream = Some(stream);
         }
-        Ok(Answer { status: head.status, body: &self.buffer[head.head_bytes..head.head_bytes + head.body_bytes] })
+        Ok(HttpAnswer { status: head.status, body: &self.buffer[head.head_bytes..head.head_bytes + head.body_bytes] })
     }
 }
 
@@ -74,7 +74,7 @@ async fn connect(server: SocketAddr, source: Option<IpAddr>) -> Result<TcpStream
     stream.map_err(|_| CallFailure::TimedOut)?.map_err(|error| failure_of(&error))
 }
 
-/// A socket that sends at once, bound to the address that its connection is to come from.
+/// A socket without Nagle's delay, bound to the source address of its connection.
 fn bound_socket(server: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {
     let socket = if server.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
@@ -108,7 +108,7 @@ fn make_room(buffer: &mut Vec<u8>, bytes: usize) {
     }
 }
 
-/// The head of an answer, once it is all there.
+/// The head of an answer, once all of it has arrived.
 fn parse_head(bytes: &[u8]) -> Result<Option<AnswerHead>, CallFailure> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_closes_says_so() {
+    fn a_closed_connection_is_reported_as_closed() {
         let closing = parse_head(b"HTTP/1.1 503 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
         assert_eq!(closing.map(|head| head.map(|head| (head.status, head.stays_open))), Ok(Some((503, false))));
     }

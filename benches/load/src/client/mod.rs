@@ -1,11 +1,11 @@
-//! HTTP as a load tester needs it: requests as finished bytes, one connection for one call at a time, and nothing
-//! that costs without being measured.
+//! HTTP for a load tester: requests as finished bytes, one connection for one call at a time, and no work beside the
+//! calls that are measured.
 
 mod answer;
 mod connection;
 mod request;
 mod source;
 
-pub(crate) use answer::{Answer, CallFailure};
+pub(crate) use answer::{CallFailure, HttpAnswer};
 pub(crate) use connection::Connection;
-pub(crate) use request::{Head, Template};
+pub(crate) use request::{RequestHead, Template};

@@ -5,23 +5,23 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-/// What all requests to one endpoint by one caller begin with.
+/// The beginning that all requests of one caller to one endpoint share.
 // No Debug: it holds a key.
 #[derive(Clone)]
-pub(crate) struct Head(Vec<u8>);
+pub(crate) struct RequestHead(Vec<u8>);
 
-impl Head {
+impl RequestHead {
     /// The head of `POST path`, with a bearer token or without.
-    pub(crate) fn new(server: SocketAddr, path: &str, bearer: Option<&str>) -> Head {
+    pub(crate) fn new(server: SocketAddr, path: &str, bearer: Option<&str>) -> RequestHead {
         let authorization = bearer.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {server}\r\n{authorization}\
              Content-Type: application/json\r\nContent-Length: "
         );
-        Head(head.into_bytes())
+        RequestHead(head.into_bytes())
     }
 
-    /// Makes `request` the request with this body, in the room that it has.
+    /// Writes the request with this body to `request`, whose memory is used again.
     pub(crate) fn write(&self, body: &[u8], request: &mut Vec<u8>) {
         request.clear();
         request.extend_from_slice(&self.0);
@@ -38,7 +38,7 @@ impl Head {
     }
 }
 
-/// A request in which one id, always of the same length, is different each time.
+/// A request in which only one id of a fixed length changes from call to call.
 #[derive(Clone)]
 pub(crate) struct Template {
     request: Vec<u8>,
@@ -46,15 +46,15 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// The request with this body, in which `placeholder` stands once and will be replaced.
-    pub(crate) fn new(head: &Head, body: &Value, placeholder: &str) -> Template {
+    /// The request with this body, which contains `placeholder` once; each call replaces it.
+    pub(crate) fn new(head: &RequestHead, body: &Value, placeholder: &str) -> Template {
         let request = head.with(body);
         let at = request.windows(placeholder.len()).position(|window| window == placeholder.as_bytes());
         let start = at.expect("the placeholder stands in the body");
         Template { request, hole: start..start + placeholder.len() }
     }
 
-    /// Makes `request` the request with `id`, which is as long as the placeholder.
+    /// Writes the request with `id`, which is as long as the placeholder, to `request`.
     pub(crate) fn write(&self, id: &[u8], request: &mut Vec<u8>) {
         request.clear();
         request.extend_from_slice(&self.request);
@@ -68,12 +68,12 @@ mod tests {
 
     use super::*;
 
-    fn head() -> Head {
-        Head::new(SocketAddr::from(([127, 0, 0, 1], 80)), "/a", Some("key"))
+    fn head() -> RequestHead {
+        RequestHead::new(SocketAddr::from(([127, 0, 0, 1], 80)), "/a", Some("key"))
     }
 
     #[test]
-    fn a_request_is_whole_and_says_its_length() {
+    fn a_request_is_whole_and_has_its_length() {
         let text = String::from_utf8(head().with(&json!({ "a": 1 }))).unwrap_or_default();
         assert_eq!(
             text,

@@ -1,4 +1,4 @@
-//! Addresses that connections come from.
+//! Source addresses of connections.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU32, Ordering};

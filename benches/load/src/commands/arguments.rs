@@ -15,17 +15,17 @@ use crate::target::BECOME_SERVER;
 #[derive(Debug, Parser)]
 #[command(name = "till-bench", version, arg_required_else_help = true)]
 pub struct Arguments {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
-    pub command: Command,
-    /// Where the server and its data are.
+    pub command: LoadTesterCommand,
+    /// The settings of the server and its data.
     #[command(flatten)]
     pub settings: Settings,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum LoadTesterCommand {
     /// Measures a server, or compares two reports
     #[command(flatten)]
     Bench(Box<BenchCommand>),
@@ -39,7 +39,7 @@ pub enum Command {
         load_tester: u32,
         /// The program of the server.
         program: PathBuf,
-        /// What it is told.
+        /// The arguments of the server.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },

@@ -12,22 +12,22 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::output::{print, say};
 use crate::plan::{
-    Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Webhooks, Weights, parse_rate,
-    parse_share, parse_span,
+    Filter, ListWork, LoadMode, MetadataWork, Plan, Scenario, ScenarioKind, SearchGoal, Skew, Sweep, Webhooks, Weights,
+    parse_rate, parse_share, parse_span,
 };
 use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
-use crate::run::{Bench, BenchResult, Progress};
-use crate::target::{OwnServer, Server, ServerSetting, program_beside, server_address};
+use crate::run::{Bench, BenchResult, RunProgress};
+use crate::target::{OwnServer, ServerSetting, TargetServer, program_beside, server_address};
 use till::commands::ExitCode;
 use till::configuration::{Configuration, Secrets};
 
-/// How the process ends when an answer was wrong.
+/// The exit code when an answer was wrong.
 const WRONG_ANSWERS: u8 = 3;
 
-/// How it ends when the server could not be measured to the end. What was measured is in the report.
+/// The exit code when the server could not be measured to the end. The report has the results up to then.
 const ENDED_EARLY: u8 = 4;
 
-/// What is measured.
+/// The scenario that is measured, or a comparison.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// get-balance, the cheapest call with a key
@@ -56,7 +56,7 @@ pub enum BenchCommand {
     Compare(CompareArguments),
 }
 
-/// How much is asked, of whom, and what becomes of the results.
+/// The load, the server, and the destinations of the results.
 #[derive(Debug, Clone, Args)]
 pub struct LoadArguments {
     /// The server to be measured, as http://HOST:PORT; without it, one is started for the run and removed again
@@ -71,7 +71,7 @@ pub struct LoadArguments {
     /// The program of a server of our own [default: till beside this program]
     #[arg(long, value_name = "FILE", conflicts_with = "target")]
     pub till: Option<PathBuf>,
-    /// Where the directory of a server of our own is made [default: the system's temporary directory]
+    /// The parent of the directory of a server of our own [default: the system's temporary directory]
     #[arg(long, value_name = "DIR", conflicts_with = "target")]
     pub server_directory: Option<PathBuf>,
     /// A setting of a server of our own, as archive_directory=DIR; may be repeated
@@ -80,7 +80,7 @@ pub struct LoadArguments {
     /// Merchants that are called
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub merchants: usize,
-    /// How calls are spread over them: uniform, zipf:EXPONENT or hot:SHARE
+    /// The distribution of calls over merchants: uniform, zipf:EXPONENT or hot:SHARE
     #[arg(long, default_value = "uniform")]
     pub skew: Skew,
     /// Connections that are open at once
@@ -89,24 +89,24 @@ pub struct LoadArguments {
     /// Threads of the load tester; on a small machine each takes its processor from the server
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub threads: usize,
-    /// How long is measured; of a search, each step
+    /// The time that is measured; of a search, by each step
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = parse_span)]
     pub duration: Duration,
-    /// How long calls are made before that and not counted
+    /// The time before the measurement in which calls are made and not counted
     #[arg(long, value_name = "SPAN", default_value = "2s", value_parser = parse_span)]
     pub warm_up: Duration,
-    /// Calls a second at fixed times (an open loop); of a search, the first rate. Without it, each connection calls
-    /// again as soon as it is answered (a closed loop)
+    /// Calls a second at fixed times (an open loop); of a search, the first rate. Without it, each connection makes its
+    /// next call as soon as it has its answer (a closed loop)
     #[arg(long, value_name = "CALLS", value_parser = parse_rate)]
     pub rate: Option<f64>,
-    /// How long a call at its time waits for a free connection before it is given up and counted as never made: as from
-    /// callers that do not wait for each other
+    /// The time that a call of an open loop waits for a free connection before it is given up and counted as never
+    /// made, as callers do that are independent of each other
     #[arg(long, value_name = "SPAN", value_parser = parse_span, requires = "rate", conflicts_with = "search")]
     pub patience: Option<Duration>,
     /// Search for the highest rate that meets --p99-below
     #[arg(long, requires = "p99_below")]
     pub search: bool,
-    /// What the 99th percentile of a search stays below
+    /// The bound of a search: the 99th percentile of its latencies stays below it
     #[arg(long, value_name = "SPAN", value_parser = parse_span, requires = "search")]
     pub p99_below: Option<Duration>,
     /// Measure for several values: merchants=1,4,16 or connections=1,8,64
@@ -126,10 +126,10 @@ pub struct LoadArguments {
 /// `initiate`
 #[derive(Debug, Clone, Args)]
 pub struct InitiateArguments {
-    /// How
+    /// The load.
     #[command(flatten)]
     pub load: LoadArguments,
-    /// Which sessions
+    /// The sessions that are made beforehand.
     #[command(flatten)]
     pub sessions: SessionArguments,
 }
@@ -137,7 +137,7 @@ pub struct InitiateArguments {
 /// Sessions that are made beforehand.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct SessionArguments {
-    /// Payment sessions made beforehand [default: as many as are likely to be used]
+    /// Payment sessions made beforehand [default: the number that is likely used]
     #[arg(long, value_name = "N")]
     pub sessions: Option<usize>,
 }
@@ -145,10 +145,10 @@ pub struct SessionArguments {
 /// `capture`, `void`, `refund`
 #[derive(Debug, Clone, Args)]
 pub struct ChangeArguments {
-    /// How
+    /// The load.
     #[command(flatten)]
     pub load: LoadArguments,
-    /// Which payments
+    /// The payments that are made beforehand.
     #[command(flatten)]
     pub payments: PaymentArguments,
 }
@@ -156,7 +156,7 @@ pub struct ChangeArguments {
 /// Payments that are made beforehand.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PaymentArguments {
-    /// Payments made beforehand to be captured or voided, and to be refunded [default: as many as are likely to be used]
+    /// Payments made beforehand to be captured or voided, and to be refunded [default: the number that is likely used]
     #[arg(long, value_name = "N")]
     pub payments: Option<usize>,
 }
@@ -164,10 +164,10 @@ pub struct PaymentArguments {
 /// `metadata`
 #[derive(Debug, Clone, Args)]
 pub struct MetadataArguments {
-    /// How
+    /// The load.
     #[command(flatten)]
     pub load: LoadArguments,
-    /// Which sets
+    /// The sets that are added to.
     #[command(flatten)]
     pub sets: SetArguments,
 }
@@ -178,7 +178,7 @@ pub struct SetArguments {
     /// The share of additions that name a version
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = parse_share)]
     pub versioned: f64,
-    /// The share of additions that come to nothing: the item is there, or the version is old
+    /// The share of additions that change nothing: the item is there already, or the version is old
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = parse_share)]
     pub conflict_rate: f64,
     /// Items in each set beforehand
@@ -189,13 +189,13 @@ pub struct SetArguments {
 /// `activity`
 #[derive(Debug, Clone, Args)]
 pub struct ActivityArguments {
-    /// How
+    /// The load.
     #[command(flatten)]
     pub load: LoadArguments,
-    /// Which pages
+    /// The pages that are read.
     #[command(flatten)]
     pub pages: PageArguments,
-    /// Which entries
+    /// The filter of the entries.
     #[command(flatten)]
     pub filter: FilterArguments,
 }
@@ -203,10 +203,10 @@ pub struct ActivityArguments {
 /// `balance`
 #[derive(Debug, Clone, Args)]
 pub struct BalanceArguments {
-    /// How
+    /// The load.
     #[command(flatten)]
     pub load: LoadArguments,
-    /// Which pages
+    /// The pages that are read.
     #[command(flatten)]
     pub pages: PageArguments,
 }
@@ -228,7 +228,7 @@ pub struct PageArguments {
 /// The filter of activity.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct FilterArguments {
-    /// By what activity is filtered
+    /// The filter of the activity log
     #[arg(long, value_enum, default_value = "none")]
     pub filter: Filter,
 }
@@ -236,25 +236,25 @@ pub struct FilterArguments {
 /// `mixed`
 #[derive(Debug, Clone, Args)]
 pub struct MixedArguments {
-    /// How
+    /// The load.
     #[command(flatten)]
     pub load: LoadArguments,
-    /// How often each kind comes up
+    /// The weight of each kind of work
     #[arg(long, value_name = "KIND=WEIGHT,...", default_value = "initiate=5,metadata=3,activity=1,balance=1")]
     pub weights: Weights,
-    /// Which sessions
+    /// The sessions that are made beforehand.
     #[command(flatten)]
     pub sessions: SessionArguments,
-    /// Which payments
+    /// The payments that are made beforehand.
     #[command(flatten)]
     pub payments: PaymentArguments,
-    /// Which sets
+    /// The sets that are added to.
     #[command(flatten)]
     pub sets: SetArguments,
-    /// Which pages
+    /// The pages that are read.
     #[command(flatten)]
     pub pages: PageArguments,
-    /// Which entries of activity
+    /// The filter of the activity log.
     #[command(flatten)]
     pub filter: FilterArguments,
 }
@@ -271,8 +271,8 @@ pub struct CompareArguments {
     pub html: Option<PathBuf>,
 }
 
-/// What a command says beside its load; what it does not say is not used by its scenario.
-struct Work {
+/// The arguments of a command beside its load. A scenario does not use the members that its command cannot set.
+struct ScenarioArguments {
     scenario: Scenario,
     sessions: Option<usize>,
     payments: Option<usize>,
@@ -280,9 +280,9 @@ struct Work {
     lists: ListWork,
 }
 
-impl Work {
-    fn of(kind: Kind) -> Work {
-        Work {
+impl ScenarioArguments {
+    fn of(kind: ScenarioKind) -> ScenarioArguments {
+        ScenarioArguments {
             scenario: Scenario::of(kind),
             sessions: None,
             payments: None,
@@ -293,8 +293,8 @@ impl Work {
 }
 
 impl ChangeArguments {
-    fn work(&self, kind: Kind) -> (&LoadArguments, Work) {
-        (&self.load, Work { payments: self.payments.payments, ..Work::of(kind) })
+    fn work(&self, kind: ScenarioKind) -> (&LoadArguments, ScenarioArguments) {
+        (&self.load, ScenarioArguments { payments: self.payments.payments, ..ScenarioArguments::of(kind) })
     }
 }
 
@@ -313,11 +313,11 @@ impl PageArguments {
 }
 
 impl LoadArguments {
-    fn plan(&self, work: Work) -> Plan {
+    fn plan(&self, work: ScenarioArguments) -> Plan {
         let load = match (self.p99_below, self.rate) {
-            (Some(p99_below), rate) => Load::Search(SearchGoal { p99_below, first_rate: rate.unwrap_or(200.0) }),
-            (None, Some(rate)) => Load::Open { rate, patience: self.patience },
-            (None, None) => Load::Closed,
+            (Some(p99_below), rate) => LoadMode::Search(SearchGoal { p99_below, first_rate: rate.unwrap_or(200.0) }),
+            (None, Some(rate)) => LoadMode::Open { rate, patience: self.patience },
+            (None, None) => LoadMode::Closed,
         };
         Plan {
             scenario: work.scenario,
@@ -338,32 +338,37 @@ impl LoadArguments {
     }
 }
 
-/// Measures, or compares.
+/// Runs a measurement, or compares two reports.
 pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> anyhow::Result<ExitCode> {
     let (load, work) = match command {
         BenchCommand::Compare(arguments) => return compare(arguments),
-        BenchCommand::Ping(load) => (load, Work::of(Kind::Ping)),
-        BenchCommand::Flow(load) => (load, Work::of(Kind::Flow)),
-        BenchCommand::Payout(load) => (load, Work::of(Kind::Payout)),
+        BenchCommand::Ping(load) => (load, ScenarioArguments::of(ScenarioKind::Ping)),
+        BenchCommand::Flow(load) => (load, ScenarioArguments::of(ScenarioKind::Flow)),
+        BenchCommand::Payout(load) => (load, ScenarioArguments::of(ScenarioKind::Payout)),
         BenchCommand::Initiate(InitiateArguments { load, sessions }) => {
-            (load, Work { sessions: sessions.sessions, ..Work::of(Kind::Initiate) })
+            (load, ScenarioArguments { sessions: sessions.sessions, ..ScenarioArguments::of(ScenarioKind::Initiate) })
         }
-        BenchCommand::Capture(arguments) => arguments.work(Kind::Capture),
-        BenchCommand::Void(arguments) => arguments.work(Kind::Void),
-        BenchCommand::Refund(arguments) => arguments.work(Kind::Refund),
+        BenchCommand::Capture(arguments) => arguments.work(ScenarioKind::Capture),
+        BenchCommand::Void(arguments) => arguments.work(ScenarioKind::Void),
+        BenchCommand::Refund(arguments) => arguments.work(ScenarioKind::Refund),
         BenchCommand::Metadata(MetadataArguments { load, sets }) => {
-            (load, Work { metadata: sets.work(), ..Work::of(Kind::Metadata) })
+            (load, ScenarioArguments { metadata: sets.work(), ..ScenarioArguments::of(ScenarioKind::Metadata) })
         }
-        BenchCommand::Activity(ActivityArguments { load, pages, filter }) => {
-            (load, Work { lists: pages.work(filter.filter), ..Work::of(Kind::Activity) })
-        }
-        BenchCommand::Balance(BalanceArguments { load, pages }) => {
-            (load, Work { lists: pages.work(Filter::None), ..Work::of(Kind::Balance) })
-        }
+        BenchCommand::Activity(ActivityArguments { load, pages, filter }) => (
+            load,
+            ScenarioArguments { lists: pages.work(filter.filter), ..ScenarioArguments::of(ScenarioKind::Activity) },
+        ),
+        BenchCommand::Balance(BalanceArguments { load, pages }) => (
+            load,
+            ScenarioArguments { lists: pages.work(Filter::None), ..ScenarioArguments::of(ScenarioKind::Balance) },
+        ),
         BenchCommand::Mixed(MixedArguments { load, weights, sessions, payments, sets, pages, filter }) => {
             let (sessions, payments) = (sessions.sessions, payments.payments);
             let (metadata, lists) = (sets.work(), pages.work(filter.filter));
-            (load, Work { scenario: Scenario::mixed(weights.clone()), sessions, payments, metadata, lists })
+            (
+                load,
+                ScenarioArguments { scenario: Scenario::mixed(weights.clone()), sessions, payments, metadata, lists },
+            )
         }
     };
     measure(configuration, load, &load.plan(work))
@@ -371,7 +376,7 @@ pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> an
 
 fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan) -> anyhow::Result<ExitCode> {
     plan.check()?;
-    let (started_at, machine, progress) = (Timestamp::now(), Document::machine(), Progress::new());
+    let (started_at, machine, progress) = (Timestamp::now(), Document::machine(), RunProgress::new());
     let interrupted = interrupted()?;
     let (mut own, server) = server(configuration, arguments)?;
     ensure!(
@@ -380,7 +385,7 @@ fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan
     );
     let result = Bench::new(plan, &server, &progress, Arc::clone(&interrupted)).and_then(|bench| bench.run());
     progress.finish();
-    // One that was told to end with us is no failure.
+    // A server that got the same signal as the load tester has not failed.
     let result = match &mut own {
         Some(own) if !interrupted.load(Ordering::Relaxed) => explained(own, result)?,
         Some(_) | None => result?,
@@ -393,7 +398,7 @@ fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan
     Ok(exit_code(&document))
 }
 
-/// A server that has ended is the reason of whatever else is wrong, and its last words say why.
+/// When the server has ended, its end is the reason of any other error: the error then shows the end of its log.
 fn explained(own: &mut OwnServer, result: anyhow::Result<BenchResult>) -> anyhow::Result<BenchResult> {
     let fault = own.has_ended().then(|| own.failed("the server that was started for this run has ended by itself"));
     match (result, fault) {
@@ -408,8 +413,11 @@ fn explained(own: &mut OwnServer, result: anyhow::Result<BenchResult>) -> anyhow
     }
 }
 
-/// The server to be measured, and our own to be kept meanwhile.
-fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::Result<(Option<OwnServer>, Server)> {
+/// The server to be measured, and the process of our own server, which must be kept alive meanwhile.
+fn server(
+    configuration: &Configuration,
+    arguments: &LoadArguments,
+) -> anyhow::Result<(Option<OwnServer>, TargetServer)> {
     let Some(target) = &arguments.target else {
         let parent = arguments.server_directory.clone().unwrap_or_else(std::env::temp_dir);
         let program = arguments.till.clone().map_or_else(program_beside, Ok)?;
@@ -420,7 +428,7 @@ fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::R
         Some(admin) => server_address(admin, arguments.allow_remote)?,
         None => configuration.admin_listen,
     };
-    let server = Server {
+    let server = TargetServer {
         public: server_address(target, arguments.allow_remote)?,
         admin,
         admin_token: Secrets::find_admin_token(configuration)?,

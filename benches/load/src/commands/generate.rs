@@ -3,11 +3,11 @@
 use clap::Args;
 
 use super::output::say;
-use crate::generate::{self, Plan, Share, Summary};
+use crate::generate::{self, GenerationPlan, Share, Summary};
 use till::bootstrap::check_directory;
 use till::configuration::{Configuration, Secrets};
 
-/// What is to be generated.
+/// The size and the contents of the store that is to be generated.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct GenerateArguments {
     /// Merchants
@@ -35,5 +35,5 @@ pub(super) fn generate(configuration: &Configuration, arguments: GenerateArgumen
     for file in &secrets.made {
         say(&format!("till-bench: made the secret {}; keep a copy of it", file.display()));
     }
-    generate::generate(configuration, &secrets, &Plan { merchants, payments, hot_share, team_share, days })
+    generate::generate(configuration, &secrets, &GenerationPlan { merchants, payments, hot_share, team_share, days })
 }

@@ -6,7 +6,7 @@ mod generate;
 mod arguments;
 mod run;
 
-pub use arguments::{Arguments, Command};
+pub use arguments::{Arguments, LoadTesterCommand};
 pub use bench::BenchCommand;
 pub use generate::GenerateArguments;
 pub use run::run;

@@ -4,13 +4,13 @@ use till::commands::ExitCode;
 use till::configuration::Configuration;
 use till::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
-use super::arguments::{Arguments, Command};
+use super::arguments::{Arguments, LoadTesterCommand};
 use super::output::{print, say};
 use super::{bench, generate};
 #[cfg(target_os = "linux")]
 use crate::target::become_server;
 
-/// Does what the command line says. Results go to standard output, everything else to standard error.
+/// Runs the command of the command line. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
     carry_out(arguments).unwrap_or_else(|error| {
         say(&format!("till-bench: {error:#}"));
@@ -20,9 +20,9 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 
 fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.command {
-        // Its reports hold no data of anybody, and are made as the umask says.
-        Command::Bench(command) => bench::bench(&configuration(arguments)?, command),
-        Command::Generate(options) => {
+        // The umask decides who may read the reports: they hold no personal data.
+        LoadTesterCommand::Bench(command) => bench::bench(&configuration(arguments)?, command),
+        LoadTesterCommand::Generate(options) => {
             let configuration = configuration(arguments)?;
             make_files_for_the_owner_only();
             let summary = generate::generate(&configuration, *options)?;
@@ -31,7 +31,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         // The settings of the environment are those of the server.
         #[cfg(target_os = "linux")]
-        Command::BecomeServer { load_tester, program, arguments } => {
+        LoadTesterCommand::BecomeServer { load_tester, program, arguments } => {
             Err(become_server(*load_tester, program, arguments))
         }
     }

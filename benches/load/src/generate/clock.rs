@@ -16,7 +16,7 @@ impl SetClock {
         SetClock { next_millis: AtomicU64::new(at.0) }
     }
 
-    /// Sets it to a later time. It never goes back.
+    /// Sets the clock forward. An earlier time is ignored, so that the clock never goes back.
     pub(super) fn set(&self, at: Millis) {
         self.next_millis.fetch_max(at.0, Ordering::Relaxed);
     }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_on_with_each_reading_and_neither_back_nor_ahead_of_the_machine() {
+    fn each_reading_moves_on_but_never_ahead_of_the_machine() {
         let clock = SetClock::at(Millis(1_000));
         assert_eq!((clock.now(), clock.now()), (Millis(1_000), Millis(1_001)));
         clock.set(Millis(500));

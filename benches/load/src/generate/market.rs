@@ -17,21 +17,21 @@ use till_storage::vault::Keyring;
 
 use super::clock::SetClock;
 
-/// Threads that actors live on.
+/// Threads that run the actors.
 const ARBITERS: usize = 2;
-/// Actors that live at the same time: more than have a burst, a timer or a call in flight.
+/// The most actors that are started at the same time: more than have a burst, a timer or a call in flight.
 const LIVE_ACTORS: usize = 2_048;
-/// How long an actor without work lives on.
+/// The time after which an actor without work is retired.
 const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
-/// The generator removes what has expired itself: by the machine's time the engine would not begin to search before the
-/// end.
+/// The period of the engine's search for expired objects. The generator removes them itself: the engine measures the
+/// period by the machine's clock, on which it would not pass before the end.
 const NO_SEARCH: Duration = Duration::from_secs(365 * 24 * 3_600);
-/// The pause between two looks at what is open.
+/// The pause between two checks for open work.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// How long a stop waits.
+/// The longest time that a stop of the engine waits.
 const STOP_PATIENCE: Duration = Duration::from_secs(30);
 
-/// An engine that is not served over HTTP.
+/// An engine that serves no HTTP.
 pub(super) struct Market {
     engine: Engine,
     clock: Arc<SetClock>,
@@ -74,7 +74,7 @@ impl Market {
         self.clock.set(at);
     }
 
-    /// Has a merchant's command carried out, and gives the answer once it is durable.
+    /// Carries out a merchant's command, and gives the answer once it is durable.
     pub(super) async fn carry_out(
         &self,
         merchant_id: MerchantId,

@@ -1,8 +1,8 @@
 //! `till-bench generate`: fills a data directory with merchants that have long been in business, through the
 //! engine that serves.
 //!
-//! Nothing is made up beside the rules: every record is a decision on a command, every call to the sandbox stands in
-//! its book, every timer has fired that was due. `till verify` finds nothing to say about it.
+//! Everything follows the rules: every record is a decision on a command, every call to the sandbox is in its book,
+//! every timer that was due has fired. `till verify` finds no fault in the result.
 
 mod plan;
 mod rounds;
@@ -14,6 +14,6 @@ mod trade;
 mod progress;
 mod run;
 
-pub use plan::{Plan, Share};
+pub use plan::{GenerationPlan, Share};
 pub use progress::Summary;
 pub use run::generate;

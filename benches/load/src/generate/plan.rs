@@ -1,16 +1,16 @@
-//! What is to be generated.
+//! The size and the contents of the store that is to be generated.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Parts of a share: it is given with at most four places.
+/// The parts that a share counts in: it has at most four decimal places.
 const WHOLE: u64 = 10_000;
-/// Places of a share.
+/// The most decimal places of a share.
 const PLACES: usize = 4;
 
-/// What is to be generated.
+/// The size and the contents of the store that is to be generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct GenerationPlan {
     /// Merchants.
     pub merchants: u64,
     /// Payments of all merchants.
@@ -23,7 +23,7 @@ pub struct Plan {
     pub days: u64,
 }
 
-impl Plan {
+impl GenerationPlan {
     /// The payments of a merchant by its number.
     #[must_use]
     pub fn payments_of(&self, number: u64) -> u64 {
@@ -51,14 +51,14 @@ impl Share {
         u64::try_from(share).unwrap_or(u64::MAX)
     }
 
-    /// How many of the share's belong to the item with this index, so that all of them come to the share.
+    /// The part of the share that falls to the item with this index. The parts of all items add up to the share.
     #[must_use]
     pub fn at(self, index: u64) -> u64 {
         self.of(index.saturating_add(1)).saturating_sub(self.of(index))
     }
 }
 
-/// A text is no share.
+/// The reason that a text is not a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a number from 0 to 1 with at most {PLACES} places, such as 0.5")]
 pub struct NoShare;
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_each_comes_to_the_share() {
+    fn the_parts_of_all_items_add_up_to_the_share() {
         for text in ["0", "0.0001", "0.3333", "0.7", "1"] {
             let all: u64 = (0..10_007).map(|index| share(text).at(index)).sum();
             assert_eq!(all, share(text).of(10_007), "{text}");
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_payments_of_all_merchants_come_to_those_of_the_plan() {
         for (merchants, payments, hot) in [(1, 10, "0.5"), (4, 11, "0.5"), (3, 0, "1"), (7, 1_000, "0.0001")] {
-            let plan = Plan { merchants, payments, hot_share: share(hot), team_share: share("0"), days: 1 };
+            let plan = GenerationPlan { merchants, payments, hot_share: share(hot), team_share: share("0"), days: 1 };
             let each: Vec<u64> = (0..merchants).map(|number| plan.payments_of(number)).collect();
             assert_eq!(each.iter().sum::<u64>(), payments, "{each:?}");
             assert!(merchants == 1 || each[0] == share(hot).of(payments), "{each:?}");

@@ -1,4 +1,4 @@
-//! What is told while and after generating.
+//! Progress of the generation, and its summary.
 
 use std::fmt;
 use std::io::Write;
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use till_domain::ids::MerchantId;
 
-use super::trade::Kind;
+use super::trade::PaymentCourse;
 
-/// Time between two words of progress.
+/// Time between two lines of progress.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Tells on standard error how far it has come, until it is dropped.
+/// Writes the progress to standard error until it is dropped.
 pub(super) struct Teller {
     done: Arc<AtomicU64>,
     stop: Option<Sender<()>>,
@@ -23,7 +23,7 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    /// Begins to tell of so many payments.
+    /// Starts to write the progress of `total` payments.
     pub(super) fn start(total: u64) -> std::io::Result<Teller> {
         let done = Arc::new(AtomicU64::new(0));
         let (stop, stopped) = channel();
@@ -34,14 +34,14 @@ impl Teller {
                 let now = counted.load(Ordering::Relaxed);
                 let line = line(now, total, rate(now - last, EVERY), started.elapsed());
                 last = now;
-                let _ = writeln!(std::io::stderr(), "{line}"); // A reader that has gone away wants no more.
+                let _ = writeln!(std::io::stderr(), "{line}"); // The reader may have closed its end.
             }
         };
         let thread = thread::Builder::new().name("till-progress".to_owned()).spawn(tell)?;
         Ok(Teller { done, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where payments are counted.
+    /// The counter of payments that are made.
     pub(super) fn done(&self) -> &AtomicU64 {
         &self.done
     }
@@ -66,7 +66,7 @@ fn rate(count: u64, time: Duration) -> u64 {
     u64::try_from(u128::from(count) * 1_000 / millis).unwrap_or(u64::MAX)
 }
 
-/// What was generated.
+/// The contents of the generated store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// Each merchant with the number of its payments, the hot one first.
@@ -77,17 +77,17 @@ pub struct Summary {
     pub authorized_only: u64,
     /// Records written to the logs.
     pub records: u64,
-    /// How long it took, from the first command to the closed store.
+    /// The time from the first command to the closed store.
     pub took: Duration,
-    /// What the data directory takes on the disk now less what it took before.
+    /// The growth of the data directory on the disk.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// Of merchants with the number of their payments.
+    /// A summary of merchants with the number of their payments each.
     pub(super) fn new(merchants: Vec<(MerchantId, u64)>, records: u64, took: Duration, bytes: u64) -> Summary {
-        let count = |kind| merchants.iter().map(|(_, payments)| Kind::count(kind, *payments)).sum();
-        let (declined, authorized_only) = (count(Kind::Declined), count(Kind::AuthorizedOnly));
+        let count = |kind| merchants.iter().map(|(_, payments)| PaymentCourse::count(kind, *payments)).sum();
+        let (declined, authorized_only) = (count(PaymentCourse::Declined), count(PaymentCourse::AuthorizedOnly));
         Summary { declined, authorized_only, merchants, records, took, bytes }
     }
 }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_says_how_fast_it_was_and_what_a_payment_takes() {
+    fn a_summary_has_the_rate_and_the_bytes_of_a_payment() {
         let merchants = (1..=12).map(|byte| (MerchantId::from_bytes([byte; 16]), 100)).collect();
         let summary = Summary::new(merchants, 5_000, Duration::from_secs(2), 2_400_000);
         let text = summary.to_string();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_progress_says_how_far_it_is() {
+    fn a_line_of_progress_has_the_count_and_the_total() {
         let line = line(250, 1_000, 125, Duration::from_secs(3));
         assert_eq!(line, "250 of 1000 payments (25 %), 125 a second, after 3 s");
     }

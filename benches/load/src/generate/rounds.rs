@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::plan::Plan;
+use super::plan::GenerationPlan;
 
-/// Payments of a round at most, about. The next round waits for the last of them.
+/// The approximate limit of payments in a round. The next round waits for the last of them.
 const ROUND_PAYMENTS: u64 = 4_096;
-/// Rounds at least, and bursts of a merchant that has as many payments.
+/// The least number of rounds, and of the bursts of a merchant that has at least that number of payments.
 const ROUNDS_MIN: u64 = 32;
-/// Payments of a burst, where a merchant has many: an actor is loaded for each burst of a merchant that trades seldom.
+/// Payments of a burst where a merchant has many. A merchant that trades seldom has its actor loaded for each burst.
 const BURST_PAYMENTS: u64 = 16;
 
 /// The payments that a merchant makes in a round, by their numbers.
@@ -19,14 +19,14 @@ pub(super) struct Burst {
 }
 
 /// The bursts of each round. A merchant has at most one in a round, and its payments are in order over all rounds.
-pub(super) fn rounds(plan: &Plan) -> Vec<Vec<Burst>> {
+pub(super) fn rounds(plan: &GenerationPlan) -> Vec<Vec<Burst>> {
     let count = plan.payments.div_ceil(ROUND_PAYMENTS).max(ROUNDS_MIN);
     let mut rounds: Vec<Vec<Burst>> = (0..count).map(|_| Vec::new()).collect();
     for (merchant, number) in (0..plan.merchants).enumerate() {
         let payments = plan.payments_of(number);
         let bursts = (payments / BURST_PAYMENTS).max(ROUNDS_MIN).min(payments).min(count);
         for burst in 0..bursts {
-            // The merchants take turns: each begins a little later than the one before.
+            // The bursts of the merchants are staggered: each merchant begins a little later than the one before.
             let place = part(burst * plan.merchants + number, count, bursts * plan.merchants);
             let payments = part(burst, payments, bursts)..part(burst + 1, payments, bursts);
             if let Some(round) = usize::try_from(place).ok().and_then(|place| rounds.get_mut(place)) {
@@ -47,9 +47,9 @@ fn part(numerator: u64, count: u64, denominator: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn plan(merchants: u64, payments: u64, hot_share: &str) -> Plan {
+    fn plan(merchants: u64, payments: u64, hot_share: &str) -> GenerationPlan {
         let (hot_share, team_share) = (hot_share.parse().expect("a share"), "0".parse().expect("a share"));
-        Plan { merchants, payments, hot_share, team_share, days: 1 }
+        GenerationPlan { merchants, payments, hot_share, team_share, days: 1 }
     }
 
     #[test]
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_about_as_large_as_each_other_and_a_merchant_has_one_burst_in_each() {
+    fn rounds_are_similar_and_have_one_burst_of_a_merchant() {
         for (merchants, payments, hot_share) in [(1, 600_000, "1"), (100, 600_000, "0.5"), (5_000, 600_000, "0")] {
             for round in rounds(&plan(merchants, payments, hot_share)) {
                 let count: u64 = round.iter().map(|burst| burst.payments.end - burst.payments.start).sum();

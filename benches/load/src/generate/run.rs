@@ -1,4 +1,4 @@
-//! Generates: opens the data directory, has merchants trade in it, closes it.
+//! The generation: opens the data directory, lets merchants trade in it, closes it.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,31 +13,31 @@ use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
 
 use super::market::Market;
-use super::plan::Plan;
+use super::plan::GenerationPlan;
 use super::progress::{Summary, Teller};
 use super::rounds::{Burst, rounds};
-use super::shop::Shop;
+use super::shop::TradingMerchant;
 use super::trade::Trade;
 use till::bootstrap::{self, Buffers};
 use till::configuration::{Configuration, Secrets};
 
 const DAY_MILLIS: u64 = 24 * 3_600 * 1_000;
 
-/// Large, so that few tables are written, and merged later: everything is written only once by most generations.
+/// Large buffers, so that few tables are written and merged later: most generations write everything only once.
 const BUFFERS: Buffers = Buffers { block_cache_bytes: 256 << 20, memtable_bytes: 1 << 30, wal_bytes_max: 1 << 30 };
 
 /// Merchants that trade at once.
 const BURSTS_AT_ONCE: usize = 64;
 
-/// Merchants that are opened, or looked through at the end, at once.
+/// Merchants that are opened, or cleaned of expired sessions at the end, at once.
 const MERCHANTS_AT_ONCE: usize = 256;
 
 /// Fills a data directory that no server has open.
 ///
 /// # Errors
-/// As a start of the server; when the disk is full. All that was written stays, and can be served: effects and timers that
-/// are open then are taken up by the server.
-pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &Plan) -> anyhow::Result<Summary> {
+/// Those of a start of the server; a full disk. All that was written stays and can be served: the server carries out
+/// effects and timers that are still open.
+pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &GenerationPlan) -> anyhow::Result<Summary> {
     let before = bytes_below(&configuration.data)?;
     let opened = bootstrap::open_with(configuration, &secrets.vault_keys, &BUFFERS)?;
     let started = Instant::now();
@@ -54,10 +54,10 @@ pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &Plan) -
     Ok(Summary::new(merchants, records, started.elapsed(), bytes))
 }
 
-/// Has all merchants trade. Gives each with the number of its payments, in order.
-async fn fill(market: &Market, plan: &Plan, span: Range<Millis>) -> anyhow::Result<Vec<(MerchantId, u64)>> {
+/// Lets all merchants trade. Returns each with the number of its payments, in order.
+async fn fill(market: &Market, plan: &GenerationPlan, span: Range<Millis>) -> anyhow::Result<Vec<(MerchantId, u64)>> {
     let open = async |number| {
-        let shop = Shop::open(market, number).await;
+        let shop = TradingMerchant::open(market, number).await;
         let shop = shop.with_context(|| format!("failed to open merchant {number}"))?;
         anyhow::Ok(Trade::new(shop, plan.payments_of(number), plan.team_share))
     };
@@ -91,7 +91,7 @@ fn time_of(round: usize, count: usize, span: &Range<Millis>) -> Millis {
     Millis(span.start.0.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX)))
 }
 
-/// What the files below a directory take; nothing when there is none.
+/// The size of all files below a directory; 0 when the directory does not exist.
 fn bytes_below(directory: &Path) -> anyhow::Result<u64> {
     if !directory.exists() {
         return Ok(0);

@@ -26,15 +26,15 @@ pub(super) const CURRENCY: &str = "THB";
 /// API keys of each merchant.
 const KEYS: usize = 4;
 /// Test cards that the sandbox approves.
-pub(super) const GOOD_CARDS: [&str; 4] =
+pub(super) const APPROVED_CARDS: [&str; 4] =
     ["4242424242424242", "5555555555554444", "378282246310005", "3566002020360505"];
-/// Test cards that it declines.
-pub(super) const BAD_CARDS: [&str; 3] = ["4000000000000002", "4000000000009995", "4000000000000069"];
-/// What the merchants pay for each payment: 2.9 %.
+/// Test cards that the sandbox declines.
+pub(super) const DECLINED_CARDS: [&str; 3] = ["4000000000000002", "4000000000009995", "4000000000000069"];
+/// The merchants' fee for each payment: 2.9 %.
 const FEE: FeeRate = FeeRate { basis_points: 290, fixed_minor: 0 };
 
-/// An open merchant, with the ids that its calls name.
-pub(super) struct Shop<'a> {
+/// A merchant that is ready to trade, with the ids that its calls name.
+pub(super) struct TradingMerchant<'a> {
     market: &'a Market,
     pub(super) merchant_id: MerchantId,
     pub(super) keys: Vec<KeyId>,
@@ -43,15 +43,15 @@ pub(super) struct Shop<'a> {
     tokens: RefCell<BTreeMap<&'static str, TokenId>>,
 }
 
-impl<'a> Shop<'a> {
-    /// Opens one.
-    pub(super) async fn open(market: &'a Market, number: u64) -> anyhow::Result<Shop<'a>> {
+impl<'a> TradingMerchant<'a> {
+    /// Creates a merchant that is ready to trade.
+    pub(super) async fn open(market: &'a Market, number: u64) -> anyhow::Result<TradingMerchant<'a>> {
         let merchant_id = fresh_merchant_id(market.now());
-        let opening = Opening { market, merchant_id };
+        let opening = MerchantSetup { market, merchant_id };
         opening.merchant(number).await?;
         let keys = try_join_all((0..KEYS).map(|number| opening.key(number)));
         let (keys, installation_id) = try_join(keys, opening.installation()).await?;
-        Ok(Shop { market, merchant_id, keys, installation_id, tokens: RefCell::default() })
+        Ok(TradingMerchant { market, merchant_id, keys, installation_id, tokens: RefCell::default() })
     }
 
     /// The time.
@@ -64,8 +64,7 @@ impl<'a> Shop<'a> {
         self.tokens.borrow().get(digits).copied()
     }
 
-    /// Makes the token of a card that is about to be used for the first time: one with which nobody pays ends after a
-    /// while.
+    /// Creates the token of a card just before its first payment, because an unused token expires.
     pub(super) async fn make_token(&self, digits: &'static str) -> anyhow::Result<()> {
         let number = CardNumber::parse(digits)?;
         let (holder, expiry) = (HolderName::new("Ada Example")?, CardExpiry { year: 2099, month: 12 });
@@ -79,24 +78,24 @@ impl<'a> Shop<'a> {
         Ok(())
     }
 
-    /// Carries out what a customer's client asks.
+    /// Carries out a command of a customer's client.
     pub(super) async fn by_client(&self, command: Command) -> anyhow::Result<Answer> {
         self.carry_out(Caller::Sdk(self.installation_id), command).await
     }
 
-    /// Carries a command out.
+    /// Carries out a command of this caller.
     pub(super) async fn carry_out(&self, caller: Caller, command: Command) -> anyhow::Result<Answer> {
         self.market.carry_out(self.merchant_id, caller, command, None).await
     }
 }
 
-/// A merchant under way to be ready.
-struct Opening<'a> {
+/// A merchant that is being set up.
+struct MerchantSetup<'a> {
     market: &'a Market,
     merchant_id: MerchantId,
 }
 
-impl Opening<'_> {
+impl MerchantSetup<'_> {
     async fn merchant(&self, number: u64) -> anyhow::Result<()> {
         let create = CreateMerchant {
             merchant_id: self.merchant_id,
@@ -117,7 +116,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// A key that nobody knows: whoever wants to call has the operator make another.
+    /// Creates a key whose secret is thrown away: to call as this merchant, the operator creates another key.
     async fn key(&self, number: usize) -> anyhow::Result<KeyId> {
         let text = fresh_key();
         let name = Name::new(format!("Generated key {number}"))?;

@@ -14,16 +14,16 @@ use till_domain::team::INVITATION_LIFETIME_SECONDS;
 use till_domain::text::Email;
 use till_domain::time::Millis;
 
-use super::shop::Shop;
+use super::shop::TradingMerchant;
 
-/// Members at a time.
+/// The number of members that a team grows to.
 const MEMBERS: usize = 20;
-/// Addresses of those who ever become members: more than the members and those who come at once.
+/// The number of addresses of members, past and present: more than the members and the people who are invited at once.
 const PEOPLE: u64 = 200;
-/// People who come at once at most.
+/// The most people who are invited at once.
 const COMING_AT_ONCE: usize = 64;
-/// The changes that go with one person: an invitation, its acceptance unless it came too long ago, a switch of the plan,
-/// and once there are enough members, the removal of the longest one.
+/// The changes that go with one person: an invitation, its acceptance unless it came too long ago, a switch of the
+/// plan, and once there are enough members, the removal of the longest one.
 const STEPS: u64 = 4;
 /// An invitation is accepted up to an hour before it ends.
 const ACCEPTED_WITHIN_SECONDS: u64 = INVITATION_LIFETIME_SECONDS - 3_600;
@@ -37,14 +37,14 @@ pub(super) struct Team {
     changes: Cell<u64>,
     /// The number of times that the plan was switched.
     switches: Cell<usize>,
-    /// Of the person whose changes the last burst left off at.
+    /// The invitation of the person in whose changes the last burst ended.
     invited: Cell<Invited>,
     members: RefCell<VecDeque<UserId>>,
 }
 
 impl Team {
-    /// Makes the next changes. Their callers are the keys and the operator in turn.
-    pub(super) async fn change(&self, shop: &Shop<'_>, count: u64) -> anyhow::Result<()> {
+    /// Makes the next changes. Their callers alternate between the keys and the operator.
+    pub(super) async fn change(&self, shop: &TradingMerchant<'_>, count: u64) -> anyhow::Result<()> {
         let first = self.changes.get();
         let end = first + count;
         self.changes.set(end);
@@ -54,13 +54,13 @@ impl Team {
         come.buffer_unordered(COMING_AT_ONCE).try_collect().await
     }
 
-    /// Makes changes of one person, one after the other.
-    async fn come(&self, shop: &Shop<'_>, changes: Range<u64>) -> anyhow::Result<()> {
+    /// Makes the changes of one person, one after the other.
+    async fn come(&self, shop: &TradingMerchant<'_>, changes: Range<u64>) -> anyhow::Result<()> {
         let mut invited = if changes.start.is_multiple_of(STEPS) { None } else { self.invited.take() };
         let is_left_off = !changes.end.is_multiple_of(STEPS);
         for change in changes {
             let (since, caller) = (shop.now(), caller(shop, change));
-            // Submitted as soon as it is drawn up, so that each switch of the plan is another one than the last.
+            // The command is submitted as soon as it exists, so that each switch of the plan differs from the last.
             let command = Command::ChangeTeam(shop.merchant_id, self.draw_up(change, invited.take(), since)?);
             match shop.carry_out(caller, command).await? {
                 Answer::Invitation(id) => invited = Some((since, id)),
@@ -92,7 +92,7 @@ impl Team {
         if members.len() > MEMBERS { members.pop_front() } else { None }
     }
 
-    /// Another plan each time; a merchant begins with the first one.
+    /// A switch to another plan than the current one; a merchant begins with the first plan.
     fn switch(&self) -> TeamChange {
         let switches = self.switches.get() + 1;
         self.switches.set(switches);
@@ -101,7 +101,7 @@ impl Team {
     }
 }
 
-fn caller(shop: &Shop<'_>, change: u64) -> Caller {
+fn caller(shop: &TradingMerchant<'_>, change: u64) -> Caller {
     let callers = shop.keys.len() + 1;
     let turn = usize::try_from(change / STEPS).unwrap_or(usize::MAX) % callers;
     shop.keys.get(turn).map_or(Caller::Operator, |key_id| Caller::ApiKey(*key_id))

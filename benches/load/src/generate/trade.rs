@@ -17,20 +17,20 @@ use till_domain::text::{Email, ExternalId, PersonName, ReturnUrl};
 use till_domain::time::Millis;
 
 use super::plan::Share;
-use super::shop::{BAD_CARDS, CURRENCY, GOOD_CARDS, Shop};
+use super::shop::{APPROVED_CARDS, CURRENCY, DECLINED_CARDS, TradingMerchant};
 use super::team::Team;
 
 /// Payments of a merchant in flight at once, which share commits.
 const PAYMENTS_AT_ONCE: usize = 512;
-/// Of so many payments one is declined, and one authorized without capture.
+/// One in this number of payments is declined, and one is authorized without capture.
 const RARE: u64 = 50;
-/// Of so many payments one is by instalments.
+/// One in this number of payments is by instalments.
 const INSTALMENTS: u64 = 20;
-/// Of so many payments one names its customer.
+/// One in this number of payments names its customer.
 const NAMED: u64 = 2;
-/// Named payments of one customer on average.
+/// The average number of payments that name the same customer.
 const CUSTOMER_PAYMENTS: u64 = 5;
-/// Minor units of a payment: at least, and more than that at most.
+/// The smallest amount of a payment, and the range above it, in minor units.
 const AMOUNTS: (u64, u64) = (2_000, 500_000);
 
 /// Sessions that one command removes.
@@ -38,42 +38,42 @@ const REMOVED_AT_ONCE: usize = 256;
 
 /// A merchant that trades.
 pub(super) struct Trade<'a> {
-    pub(super) shop: Shop<'a>,
+    pub(super) shop: TradingMerchant<'a>,
     pub(super) payments: u64,
     team: Team,
     team_share: Share,
-    /// Sessions that are not removed yet, with a time at which each was there.
+    /// Sessions that are not removed yet, each with a time at which it existed.
     sessions: RefCell<VecDeque<(Millis, SessionId)>>,
 }
 
-/// What comes of a payment.
+/// The course of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PaymentCourse {
     Captured,
     Declined,
     AuthorizedOnly,
 }
 
-impl Kind {
-    /// That of a payment by its number.
-    pub(super) const fn of(number: u64) -> Kind {
+impl PaymentCourse {
+    /// The course of the payment with this number.
+    pub(super) const fn of(number: u64) -> PaymentCourse {
         match number % RARE {
-            7 => Kind::Declined,
-            31 => Kind::AuthorizedOnly,
-            _ => Kind::Captured,
+            7 => PaymentCourse::Declined,
+            31 => PaymentCourse::AuthorizedOnly,
+            _ => PaymentCourse::Captured,
         }
     }
 
-    /// How many of the first payments are of this kind.
+    /// The number of payments of this kind among the first `payments`.
     pub(super) fn count(self, payments: u64) -> u64 {
-        let of_kind = |number: &u64| Kind::of(*number) == self;
+        let of_kind = |number: &u64| PaymentCourse::of(*number) == self;
         let of_a_round = |numbers: u64| (0..numbers).filter(of_kind).fold(0, |count, _| count + 1);
         payments / RARE * of_a_round(RARE) + of_a_round(payments % RARE)
     }
 }
 
 impl<'a> Trade<'a> {
-    pub(super) fn new(shop: Shop<'a>, payments: u64, team_share: Share) -> Trade<'a> {
+    pub(super) fn new(shop: TradingMerchant<'a>, payments: u64, team_share: Share) -> Trade<'a> {
         Trade { shop, payments, team: Team::default(), team_share, sessions: RefCell::default() }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Trade<'a> {
         Ok(())
     }
 
-    /// Removes the sessions that nobody asks for any more, oldest first, as the sweeper of the server would.
+    /// Removes the expired sessions, oldest first, as the server's search for expired objects would.
     pub(super) async fn remove_expired(&self) -> anyhow::Result<()> {
         let (kept, now) = (SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS, self.shop.now());
         let expired: Vec<Expired> = {
@@ -115,7 +115,7 @@ impl<'a> Trade<'a> {
             money,
             session_id,
             card: None,
-            capture: Kind::of(number) != Kind::AuthorizedOnly,
+            capture: PaymentCourse::of(number) != PaymentCourse::AuthorizedOnly,
             return_url: ReturnUrl::new("https://shop.example/done")?,
             customer: self.customer(number, chance)?,
             save_card: None,
@@ -154,13 +154,13 @@ impl<'a> Trade<'a> {
     }
 }
 
-/// The card that pays; none when it is paid by instalments.
+/// The card of the payment; None when it is paid by instalments.
 fn card_of(number: u64) -> Option<&'static str> {
     let turn = |cards: &[&'static str]| cards[usize::try_from(number / RARE).unwrap_or(0) % cards.len()];
-    match Kind::of(number) {
-        Kind::Declined => Some(turn(&BAD_CARDS)),
-        Kind::Captured if number % INSTALMENTS == 1 => None,
-        Kind::Captured | Kind::AuthorizedOnly => Some(turn(&GOOD_CARDS)),
+    match PaymentCourse::of(number) {
+        PaymentCourse::Declined => Some(turn(&DECLINED_CARDS)),
+        PaymentCourse::Captured if number % INSTALMENTS == 1 => None,
+        PaymentCourse::Captured | PaymentCourse::AuthorizedOnly => Some(turn(&APPROVED_CARDS)),
     }
 }
 
@@ -171,7 +171,7 @@ const fn interest_bearer(selection: &Selection) -> Option<InterestBearer> {
     }
 }
 
-/// A number in which those of neighbours have nothing in common, the same at every run.
+/// A hash of the number: the same in every run, and unrelated to the hashes of neighbouring numbers.
 ///
 /// Source: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
 const fn scattered(number: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! How much is asked, of whom, and at which pace.
+//! The distribution of calls over merchants, and the times at which they are made.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How the calls are spread over the merchants.
+/// The distribution of the calls over the merchants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Skew {
-    /// Each merchant as often as any other.
+    /// All merchants are called equally often.
     Uniform,
-    /// The n-th merchant as often as 1/n to this power.
+    /// The n-th merchant is called in proportion to 1/n to this power.
     Zipf(f64),
     /// The first merchant takes this share, the others share the rest.
     Hot(f64),
@@ -43,23 +43,23 @@ impl fmt::Display for Skew {
     }
 }
 
-/// When the next call is made.
+/// The time at which the next call is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
-    /// As soon as a connection has its answer.
+pub enum LoadMode {
+    /// Each connection calls again as soon as it has its answer.
     Closed,
-    /// At fixed times, whatever the server does.
+    /// Calls are made at fixed times, independently of the answers.
     Open {
         /// Calls a second.
         rate: f64,
-        /// How long a call waits for a free connection before it is given up; as long as it takes when absent.
+        /// The time that a call waits for a free connection before it is given up; without a limit when it is None.
         patience: Option<Duration>,
     },
-    /// At fixed times, ever more often, as long as the goal is met.
+    /// Calls are made at fixed times, at rates that are raised as long as the goal is met.
     Search(SearchGoal),
 }
 
-/// What a search looks for: the highest rate with which the 99th percentile stays below a bound.
+/// The goal of a search: the highest rate with which the 99th percentile stays below a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchGoal {
     /// The bound.
@@ -68,7 +68,7 @@ pub struct SearchGoal {
     pub first_rate: f64,
 }
 
-/// What a sweep varies.
+/// The parameter that a sweep varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Knob {
@@ -79,7 +79,7 @@ pub enum Knob {
 }
 
 impl Knob {
-    /// Its word.
+    /// The name of the parameter.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl Knob {
 /// The same run for several values of one knob.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// What varies.
+    /// The parameter that varies.
     pub knob: Knob,
     /// Its values, each above 0, in the order in which they are run.
     pub values: Vec<usize>,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_skew_or_sweep_is_refused() {
+    fn an_invalid_skew_or_sweep_is_refused() {
         for text in ["", "zipf", "zipf:-1", "hot:2", "cold:1"] {
             assert!(text.parse::<Skew>().is_err(), "{text}");
         }

@@ -1,4 +1,4 @@
-//! What is to be measured, and how: read from the command line, checked as a whole.
+//! The plan of a measurement: read from the command line, checked as a whole.
 
 mod load;
 pub(crate) mod parameters;
@@ -6,8 +6,8 @@ mod plan_faults;
 mod scenario;
 mod units;
 
-pub use load::{Knob, Load, SearchGoal, Skew, Sweep};
+pub use load::{Knob, LoadMode, SearchGoal, Skew, Sweep};
 pub use parameters::{ListWork, MetadataWork, Plan, Webhooks};
 pub use plan_faults::PlanFaults;
-pub use scenario::{Filter, Kind, Scenario, Weights};
+pub use scenario::{Filter, Scenario, ScenarioKind, Weights};
 pub use units::{Seconds, parse_rate, parse_share, parse_span};

@@ -1,61 +1,61 @@
-//! Everything that a run is told.
+//! All parameters of a measurement.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::load::{Knob, Load, Skew, Sweep};
+use super::load::{Knob, LoadMode, Skew, Sweep};
 use super::plan_faults::PlanFaults;
-use super::scenario::{Filter, Kind, Scenario};
+use super::scenario::{Filter, Scenario, ScenarioKind};
 
-/// Most merchants of a run: each is made by calls of the operator.
+/// The most merchants of a run: each is created by calls of the operator.
 const MERCHANTS_MAX: usize = 100_000;
 
-/// Most connections of a run: below the ports of one address.
+/// The most connections of a run: fewer than the ports of one address.
 const CONNECTIONS_MAX: usize = 16_384;
 
-/// Most threads of the load tester.
+/// The most threads of the load tester.
 const THREADS_MAX: usize = 64;
 
-/// Most items that a set has beforehand: below the 1,000,000 that it can hold.
+/// The most items that a set has beforehand: below the 1,000,000 that it can hold.
 const SET_SIZE_MAX: usize = 900_000;
 
-/// Most items of a set of one connection: what one call can bring.
+/// The most items of a set of one connection: one call can bring this number.
 const OWN_SET_SIZE_MAX: usize = 50_000;
 
-/// Most entries to a page, by the contract.
+/// The most entries of a page, by the contract.
 const PER_PAGE_MAX: usize = 100;
 
-/// What is measured, and how.
+/// The plan of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// What is called.
+    /// The scenario.
     pub scenario: Scenario,
-    /// How many merchants are called.
+    /// The number of merchants that are called.
     pub merchants: usize,
-    /// How the calls are spread over them.
+    /// The distribution of the calls over the merchants.
     pub skew: Skew,
     /// Connections that are open at once.
     pub connections: usize,
     /// Threads of the load tester.
     pub threads: usize,
-    /// How long is measured.
+    /// The time that is measured.
     pub duration: Duration,
-    /// How long calls are made before that and not counted.
+    /// The time before the measurement in which calls are made and not counted.
     pub warm_up: Duration,
-    /// When calls are made.
-    pub load: Load,
-    /// The same for several values.
+    /// The times at which calls are made.
+    pub load: LoadMode,
+    /// The parameter that is varied, with its values.
     pub sweep: Option<Sweep>,
-    /// Sessions made beforehand; as many as are likely to be used when it is None.
+    /// Sessions made beforehand; None for the number that is likely used.
     pub sessions: Option<usize>,
-    /// Payments of each kind made beforehand; as many as are likely to be used when it is None.
+    /// Payments of each kind made beforehand; None for the number that is likely used.
     pub payments: Option<usize>,
-    /// How sets are added to.
+    /// The additions to sets.
     pub metadata: MetadataWork,
     /// The addresses to which the events of the merchants are delivered.
     pub webhooks: Webhooks,
-    /// How lists are read.
+    /// The pages of lists.
     pub lists: ListWork,
 }
 
@@ -73,7 +73,7 @@ pub enum Webhooks {
 }
 
 impl Webhooks {
-    /// Words for a report; none without webhooks.
+    /// The description in a report; None without webhooks.
     #[must_use]
     pub const fn description(self) -> Option<&'static str> {
         match self {
@@ -84,32 +84,32 @@ impl Webhooks {
     }
 }
 
-/// How sets are added to.
+/// The additions to sets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MetadataWork {
     /// The share of additions that name a version.
     pub versioned_share: f64,
-    /// The share of additions that come to nothing: an item that is there, or an old version.
+    /// The share of additions that change nothing: the item is there already, or the version is old.
     pub conflict_rate: f64,
     /// Items in each set beforehand.
     pub set_size: usize,
 }
 
-/// How lists are read.
+/// The pages of lists that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ListWork {
     /// Entries of each merchant beforehand.
     pub entries: usize,
-    /// Entries before the page that is asked for; a random number of them when it is None.
+    /// Entries before the page that is asked for; None for a random number.
     pub depth: Option<usize>,
-    /// Entries to a page.
+    /// Entries of a page.
     pub per_page: usize,
     /// The filter of activity.
     pub filter: Filter,
 }
 
 impl Plan {
-    /// Checks it as a whole.
+    /// Checks all parameters together.
     ///
     /// # Errors
     /// All faults at once, each naming its flag.
@@ -137,13 +137,13 @@ impl Plan {
             Knob::Connections => CONNECTIONS_MAX,
         };
         sweep.values.iter().for_each(|value| faults.check_range("--sweep", *value, 1..=max));
-        if matches!(self.load, Load::Search(_)) {
+        if matches!(self.load, LoadMode::Search(_)) {
             faults.add("--sweep: cannot be combined with --search");
         }
     }
 
     fn check_metadata(&self, faults: &mut PlanFaults) {
-        if !self.scenario.has(Kind::Metadata) {
+        if !self.scenario.has(ScenarioKind::Metadata) {
             return;
         }
         let MetadataWork { versioned_share, conflict_rate, set_size } = self.metadata;
@@ -155,7 +155,7 @@ impl Plan {
     }
 
     fn check_lists(&self, faults: &mut PlanFaults) {
-        if !self.scenario.has(Kind::Activity) && !self.scenario.has(Kind::Balance) {
+        if !self.scenario.has(ScenarioKind::Activity) && !self.scenario.has(ScenarioKind::Balance) {
             return;
         }
         faults.check_range("--entries", self.lists.entries, 1..=10_000_000);
@@ -176,13 +176,13 @@ impl Plan {
         plan
     }
 
-    /// The same at fixed times.
+    /// The same plan with calls at fixed times.
     #[must_use]
     pub fn at_rate(&self, rate: f64) -> Plan {
-        Plan { load: Load::Open { rate, patience: None }, sweep: None, ..self.clone() }
+        Plan { load: LoadMode::Open { rate, patience: None }, sweep: None, ..self.clone() }
     }
 
-    /// The most merchants that any of its runs calls.
+    /// The most merchants that any run of the plan calls.
     #[must_use]
     pub fn merchants_max(&self) -> usize {
         let of = |sweep: &Sweep| match sweep.knob {
@@ -192,7 +192,7 @@ impl Plan {
         self.sweep.as_ref().and_then(of).unwrap_or(self.merchants)
     }
 
-    /// The most connections that any of its runs opens.
+    /// The most connections that any run of the plan opens.
     #[must_use]
     pub fn connections_max(&self) -> usize {
         let of = |sweep: &Sweep| match sweep.knob {
@@ -207,8 +207,8 @@ impl Plan {
 pub(crate) mod examples {
     use super::*;
 
-    /// A plan that is sound, to be varied.
-    pub(crate) fn plan(kind: Kind) -> Plan {
+    /// A valid plan that tests vary.
+    pub(crate) fn plan(kind: ScenarioKind) -> Plan {
         Plan {
             scenario: Scenario::of(kind),
             merchants: 4,
@@ -217,7 +217,7 @@ pub(crate) mod examples {
             threads: 1,
             duration: Duration::from_secs(1),
             warm_up: Duration::ZERO,
-            load: Load::Closed,
+            load: LoadMode::Closed,
             sweep: None,
             sessions: None,
             payments: None,
@@ -234,30 +234,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sound_plan_passes_and_all_faults_of_another_are_named_at_once() {
-        assert_eq!(plan(Kind::Ping).check().map_err(|faults| faults.to_string()), Ok(()));
-        let wrong = Plan { merchants: 0, connections: 0, duration: Duration::ZERO, ..plan(Kind::Ping) };
+    fn a_valid_plan_passes_and_all_faults_are_named_at_once() {
+        assert_eq!(plan(ScenarioKind::Ping).check().map_err(|faults| faults.to_string()), Ok(()));
+        let wrong = Plan { merchants: 0, connections: 0, duration: Duration::ZERO, ..plan(ScenarioKind::Ping) };
         let faults = wrong.check().map_err(|faults| faults.to_string());
         let says = |text: &str| faults.as_ref().is_err_and(|faults| faults.contains(text));
         assert!(says("--merchants") && says("--connections") && says("--duration"), "{faults:?}");
     }
 
     #[test]
-    fn knobs_count_only_where_their_scenario_comes_up() {
-        let lists = ListWork { depth: Some(100), ..plan(Kind::Activity).lists };
-        assert!(Plan { lists, ..plan(Kind::Activity) }.check().is_err());
-        assert!(Plan { lists, ..plan(Kind::Ping) }.check().is_ok());
-        let metadata = MetadataWork { conflict_rate: 0.5, set_size: 0, ..plan(Kind::Metadata).metadata };
-        assert!(Plan { metadata, ..plan(Kind::Metadata) }.check().is_err());
+    fn arguments_are_checked_only_where_their_scenario_is_used() {
+        let lists = ListWork { depth: Some(100), ..plan(ScenarioKind::Activity).lists };
+        assert!(Plan { lists, ..plan(ScenarioKind::Activity) }.check().is_err());
+        assert!(Plan { lists, ..plan(ScenarioKind::Ping) }.check().is_ok());
+        let metadata = MetadataWork { conflict_rate: 0.5, set_size: 0, ..plan(ScenarioKind::Metadata).metadata };
+        assert!(Plan { metadata, ..plan(ScenarioKind::Metadata) }.check().is_err());
         let webhooks = Webhooks::Receiver;
-        assert!(Plan { webhooks, ..plan(Kind::Ping) }.check().is_err());
-        assert!(Plan { webhooks, ..plan(Kind::Initiate) }.check().is_ok());
+        assert!(Plan { webhooks, ..plan(ScenarioKind::Ping) }.check().is_err());
+        assert!(Plan { webhooks, ..plan(ScenarioKind::Initiate) }.check().is_ok());
     }
 
     #[test]
     fn a_sweep_is_prepared_for_its_largest_value() {
         let sweep = Sweep { knob: Knob::Merchants, values: vec![1, 64, 4] };
-        let swept = Plan { sweep: Some(sweep), ..plan(Kind::Ping) };
+        let swept = Plan { sweep: Some(sweep), ..plan(ScenarioKind::Ping) };
         assert_eq!((swept.merchants_max(), swept.connections_max()), (64, 8));
         assert_eq!(swept.with_value(Knob::Merchants, 4).merchants, 4);
     }

@@ -1,8 +1,8 @@
-//! What is wrong with a plan.
+//! The faults of a plan.
 
 use std::ops::RangeInclusive;
 
-/// Everything that is wrong with a plan, a line each.
+/// All faults of a plan, one in each line.
 #[derive(Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("this cannot be measured:\n  {}", .0.join("\n  "))]
 pub struct PlanFaults(Vec<String>);

@@ -1,14 +1,14 @@
-//! What is called.
+//! The scenarios: the calls that a run repeats.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One kind of work, which a scenario repeats or `mixed` mixes.
+/// A kind of operation, which a scenario repeats or `mixed` mixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ScenarioKind {
     /// `get-balance`: the cheapest call with a key.
     Ping,
     /// `initiate-payment-flow` with sessions made beforehand.
@@ -31,100 +31,109 @@ pub enum Kind {
     Balance,
 }
 
-impl Kind {
+impl ScenarioKind {
     /// All kinds.
-    pub const ALL: [Kind; 10] = [
-        Kind::Ping,
-        Kind::Initiate,
-        Kind::Flow,
-        Kind::Capture,
-        Kind::Void,
-        Kind::Refund,
-        Kind::Payout,
-        Kind::Metadata,
-        Kind::Activity,
-        Kind::Balance,
+    pub const ALL: [ScenarioKind; 10] = [
+        ScenarioKind::Ping,
+        ScenarioKind::Initiate,
+        ScenarioKind::Flow,
+        ScenarioKind::Capture,
+        ScenarioKind::Void,
+        ScenarioKind::Refund,
+        ScenarioKind::Payout,
+        ScenarioKind::Metadata,
+        ScenarioKind::Activity,
+        ScenarioKind::Balance,
     ];
 
-    /// Its word on the command line and in reports.
+    /// Its name on the command line and in reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
-            Kind::Ping => "ping",
-            Kind::Initiate => "initiate",
-            Kind::Flow => "flow",
-            Kind::Capture => "capture",
-            Kind::Void => "void",
-            Kind::Refund => "refund",
-            Kind::Payout => "payout",
-            Kind::Metadata => "metadata",
-            Kind::Activity => "activity",
-            Kind::Balance => "balance",
+            ScenarioKind::Ping => "ping",
+            ScenarioKind::Initiate => "initiate",
+            ScenarioKind::Flow => "flow",
+            ScenarioKind::Capture => "capture",
+            ScenarioKind::Void => "void",
+            ScenarioKind::Refund => "refund",
+            ScenarioKind::Payout => "payout",
+            ScenarioKind::Metadata => "metadata",
+            ScenarioKind::Activity => "activity",
+            ScenarioKind::Balance => "balance",
         }
     }
 
-    /// True when money of payments arrives by it.
+    /// True when the operation makes payments whose money arrives.
     #[must_use]
     pub const fn pays(self) -> bool {
         match self {
-            Kind::Initiate | Kind::Flow | Kind::Capture => true,
-            Kind::Ping | Kind::Void | Kind::Refund | Kind::Payout | Kind::Metadata | Kind::Activity | Kind::Balance => {
-                false
-            }
+            ScenarioKind::Initiate | ScenarioKind::Flow | ScenarioKind::Capture => true,
+            ScenarioKind::Ping
+            | ScenarioKind::Void
+            | ScenarioKind::Refund
+            | ScenarioKind::Payout
+            | ScenarioKind::Metadata
+            | ScenarioKind::Activity
+            | ScenarioKind::Balance => false,
         }
     }
 
-    /// Whether entries of the activity log or of the ledger follow from it.
+    /// True when the operation adds entries to the activity log or to the ledger.
     #[must_use]
     pub const fn adds_entries(self) -> bool {
         match self {
-            Kind::Initiate | Kind::Flow | Kind::Capture | Kind::Void | Kind::Refund | Kind::Payout => true,
-            Kind::Ping | Kind::Metadata | Kind::Activity | Kind::Balance => false,
+            ScenarioKind::Initiate
+            | ScenarioKind::Flow
+            | ScenarioKind::Capture
+            | ScenarioKind::Void
+            | ScenarioKind::Refund
+            | ScenarioKind::Payout => true,
+            ScenarioKind::Ping | ScenarioKind::Metadata | ScenarioKind::Activity | ScenarioKind::Balance => false,
         }
     }
 }
 
-/// What a run repeats.
+/// The operations that a run repeats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// Its word: a kind's, or `mixed`.
+    /// The name of a kind, or `mixed`.
     pub word: String,
-    /// How often each kind comes up among all.
+    /// The weight of each kind.
     pub weights: Weights,
 }
 
 impl Scenario {
-    /// One kind again and again.
+    /// A scenario that repeats one kind.
     #[must_use]
-    pub fn of(kind: Kind) -> Scenario {
+    pub fn of(kind: ScenarioKind) -> Scenario {
         Scenario { word: kind.word().to_owned(), weights: Weights(vec![(kind, 1)]) }
     }
 
-    /// Several, by weight.
+    /// A scenario of several kinds by weight.
     #[must_use]
     pub fn mixed(weights: Weights) -> Scenario {
         Scenario { word: "mixed".to_owned(), weights }
     }
 
-    /// Whether this kind comes up.
+    /// True when the scenario has this kind.
     #[must_use]
-    pub fn has(&self, kind: Kind) -> bool {
+    pub fn has(&self, kind: ScenarioKind) -> bool {
         self.weights.0.iter().any(|(known, _)| *known == kind)
     }
 
-    /// True when money of payments arrives.
+    /// True when the scenario makes payments whose money arrives.
     #[must_use]
     pub fn pays(&self) -> bool {
         self.weights.0.iter().any(|(kind, _)| kind.pays())
     }
 
-    /// True when the balances of merchants are compared with what was acknowledged: money arrives, or is paid out.
+    /// True when the balances of merchants are checked against acknowledged operations: money arrives, or is paid out.
     #[must_use]
     pub fn moves_money(&self) -> bool {
-        self.pays() || self.has(Kind::Payout)
+        self.pays() || self.has(ScenarioKind::Payout)
     }
 
-    /// Whether entries of the activity log or of the ledger come to those that were made beforehand.
+    /// True when the run adds entries of the activity log or of the ledger to those that were made beforehand.
     #[must_use]
     pub fn adds_entries(&self) -> bool {
         self.weights.0.iter().any(|(kind, _)| kind.adds_entries())
@@ -133,12 +142,12 @@ impl Scenario {
 
 /// Kinds with their weights, each kind once, each weight above 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Weights(pub Vec<(Kind, u32)>);
+pub struct Weights(pub Vec<(ScenarioKind, u32)>);
 
 impl Weights {
     /// The kind of a number below the sum of all weights, weight by weight.
     #[must_use]
-    pub fn kind_of(&self, number: u64) -> Kind {
+    pub fn kind_of(&self, number: u64) -> ScenarioKind {
         let mut left = number % self.sum();
         for (kind, weight) in &self.0 {
             match left.checked_sub(u64::from(*weight)) {
@@ -158,7 +167,7 @@ impl Weights {
     /// The share of a kind.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "weights are small numbers")]
-    pub fn share(&self, kind: Kind) -> f64 {
+    pub fn share(&self, kind: ScenarioKind) -> f64 {
         let weight = self.0.iter().find(|(known, _)| *known == kind).map_or(0, |(_, weight)| *weight);
         f64::from(weight) / self.sum() as f64
     }
@@ -168,10 +177,11 @@ impl FromStr for Weights {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Weights, String> {
-        let mut weights: Vec<(Kind, u32)> = Vec::new();
+        let mut weights: Vec<(ScenarioKind, u32)> = Vec::new();
         for part in text.split(',') {
             let (word, weight) = part.split_once('=').ok_or_else(|| format!("{part}: write KIND=WEIGHT"))?;
-            let kind = Kind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| unknown_kind(word))?;
+            let kind =
+                ScenarioKind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| unknown_kind(word))?;
             let weight = weight.parse::<u32>().ok().filter(|weight| (1..=1_000_000).contains(weight));
             let weight = weight.ok_or_else(|| format!("{part}: a weight is a whole number above 0"))?;
             if weights.iter().any(|(known, _)| *known == kind) {
@@ -184,7 +194,7 @@ impl FromStr for Weights {
 }
 
 fn unknown_kind(word: &str) -> String {
-    format!("{word}: is none of {}", Kind::ALL.map(Kind::word).join(", "))
+    format!("{word}: is none of {}", ScenarioKind::ALL.map(ScenarioKind::word).join(", "))
 }
 
 impl fmt::Display for Weights {
@@ -194,17 +204,17 @@ impl fmt::Display for Weights {
     }
 }
 
-/// How `list-activity-logs` is filtered.
+/// The filter of `list-activity-logs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filter {
-    /// Not at all.
+    /// No filter.
     None,
     /// `activity_type`: `payment_captured`, which all entries are.
     ActivityType,
     /// `object_id`: one payment, and so one entry.
     ObjectId,
-    /// `created_at`: from yesterday on, which holds all entries.
+    /// `created_at`: from yesterday on, which matches all entries.
     CreatedAt,
     /// `terms`: the whole id of one payment.
     Terms,
@@ -213,7 +223,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// What a person reads of it.
+    /// The name of the filter in reports.
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
@@ -226,7 +236,7 @@ impl Filter {
         }
     }
 
-    /// Whether only one entry passes.
+    /// True when the filter matches only one entry.
     #[must_use]
     pub const fn selects_one(self) -> bool {
         match self {
@@ -241,13 +251,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_are_read_and_written_and_each_kind_comes_up_as_often_as_it_weighs() {
+    fn weights_are_read_and_written_and_determine_the_shares() {
         let weights: Weights = "initiate=5,metadata=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
         assert_eq!(weights.to_string(), "initiate=5,metadata=3");
-        let drawn: Vec<Kind> = (0..16).map(|number| weights.kind_of(number)).collect();
-        assert_eq!(drawn.iter().filter(|kind| **kind == Kind::Initiate).count(), 10);
-        assert_eq!(drawn.iter().filter(|kind| **kind == Kind::Metadata).count(), 6);
-        assert!((weights.share(Kind::Metadata) - 0.375).abs() < 1e-9 && weights.share(Kind::Flow).abs() < 1e-9);
+        let drawn: Vec<ScenarioKind> = (0..16).map(|number| weights.kind_of(number)).collect();
+        assert_eq!(drawn.iter().filter(|kind| **kind == ScenarioKind::Initiate).count(), 10);
+        assert_eq!(drawn.iter().filter(|kind| **kind == ScenarioKind::Metadata).count(), 6);
+        assert!(
+            (weights.share(ScenarioKind::Metadata) - 0.375).abs() < 1e-9
+                && weights.share(ScenarioKind::Flow).abs() < 1e-9
+        );
     }
 
     #[test]

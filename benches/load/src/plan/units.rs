@@ -1,4 +1,4 @@
-//! How spans of time, rates and shares are written on the command line.
+//! The notation of spans of time, rates and shares on the command line.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const SPAN_MAX_SECONDS: f64 = 86_400.0;
 /// A span of time: a number with its unit, `250ms`, `10s`, `1.5m`.
 ///
 /// # Errors
-/// What is wrong with it, for the person who wrote it.
+/// The fault of the text, for the person who wrote it.
 pub fn parse_span(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text}: write a span with its unit, such as 500us, 20ms, 10s or 2m");
     let (digits, factor) =
@@ -27,7 +27,7 @@ pub fn parse_span(text: &str) -> Result<Duration, String> {
 /// Calls a second: a number above 0.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the text.
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && (0.001..=10_000_000.0).contains(rate));
     rate.ok_or_else(|| format!("{text}: write calls a second, such as 1500"))
@@ -36,7 +36,7 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
 /// A share: a number from 0 to 1.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the text.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| format!("{text}: write a share from 0 to 1, such as 0.05"))

@@ -8,75 +8,75 @@ use serde::{Deserialize, Serialize};
 
 use super::latency;
 
-/// The lengths of an interval, in milliseconds; the first of which a run has at most [`INTERVALS_MAX`] is taken.
+/// The possible lengths of an interval, in milliseconds: a run uses the shortest that gives at most [`INTERVALS_MAX`].
 const LENGTHS_MILLIS: [u64; 8] = [50, 100, 250, 500, 1_000, 5_000, 15_000, 60_000];
 
-/// More points than this are not told apart in a picture.
+/// A chart cannot show more points than this apart.
 const INTERVALS_MAX: u128 = 120;
 
-/// What one thread saw in one interval.
+/// The results of one thread in one interval.
 #[derive(Debug, Clone)]
 pub(crate) struct Interval {
-    /// Which one it is.
+    /// The number of the interval from the begin of the measurement.
     pub(crate) index: u64,
-    /// Latencies of what ended in it.
+    /// Latencies of the operations that succeeded in it.
     pub(crate) latencies: Histogram<u64>,
-    /// What failed in it.
+    /// The number of operations that failed in it.
     pub(crate) failures: u64,
 }
 
 impl Interval {
-    /// An empty one.
+    /// An empty interval.
     pub(crate) fn new(index: u64) -> Interval {
         Interval { index, latencies: latency::of_an_interval(), failures: 0 }
     }
 
-    /// How long the intervals of a run are.
+    /// The length of the intervals of a run.
     pub(crate) fn length(duration: Duration) -> Duration {
         let fits = |millis: &u64| duration.as_millis() <= u128::from(*millis) * INTERVALS_MAX;
         Duration::from_millis(LENGTHS_MILLIS.into_iter().find(fits).unwrap_or(60_000))
     }
 }
 
-/// What all threads saw, interval by interval.
+/// The results of all threads, interval by interval.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
     intervals: BTreeMap<u64, Interval>,
 }
 
-/// A point over time.
+/// The results of one interval as reports show them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct TimelinePoint {
     /// The interval's begin, in milliseconds from the begin of the measurement.
     pub at_millis: u64,
-    /// What ended well in it, a second.
+    /// Operations that succeeded in it, per second.
     pub rate: f64,
-    /// What failed in it, a second.
+    /// Operations that failed in it, per second.
     pub failure_rate: f64,
     /// The median latency, in microseconds.
     pub p50: u64,
     /// The 99th percentile, in microseconds.
     pub p99: u64,
-    /// The greatest, in microseconds.
+    /// The greatest latency, in microseconds.
     pub max: u64,
 }
 
 impl Timeline {
-    /// Adds what one thread saw.
+    /// Adds an interval of one thread.
     pub(crate) fn add(&mut self, interval: Interval) {
         let merged = self.intervals.entry(interval.index).or_insert_with(|| Interval::new(interval.index));
         merged.latencies.add(&interval.latencies).expect("all intervals have the same bounds");
         merged.failures += interval.failures;
     }
 
-    /// The last interval that something ended in.
+    /// The last interval in which an operation ended.
     pub(crate) fn last(&self) -> Option<&Interval> {
         self.intervals.values().next_back()
     }
 
-    /// All moments of the first `duration`, also those in which nothing ended. The last may be shorter than others;
-    /// below half of them it is left out, since so little says nothing.
-    pub(crate) fn moments(&self, length: Duration, duration: Duration) -> Vec<Moment> {
+    /// All intervals of the first `duration`, also those in which nothing ended. The last may be shorter than others;
+    /// it is left out below half of their length, because its figures would be unreliable.
+    pub(crate) fn moments(&self, length: Duration, duration: Duration) -> Vec<TimelinePoint> {
         let length_millis = length.as_millis().max(1);
         let count = (duration.as_millis() + length_millis / 2) / length_millis;
         let count = u64::try_from(count.max(1)).expect("a run has few intervals");
@@ -85,11 +85,11 @@ impl Timeline {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn moment(&self, index: u64, length: Duration, span: Duration) -> Moment {
+    fn moment(&self, index: u64, length: Duration, span: Duration) -> TimelinePoint {
         let empty = Interval::new(index);
         let Interval { index: _, latencies, failures } = self.intervals.get(&index).unwrap_or(&empty);
         let per_second = |count: u64| count as f64 / span.as_secs_f64().max(0.001);
-        Moment {
+        TimelinePoint {
             at_millis: index * u64::try_from(length.as_millis()).expect("an interval is short"),
             rate: per_second(latencies.len()),
             failure_rate: per_second(*failures),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_several_threads_are_one_and_empty_ones_are_there() {
+    fn intervals_of_threads_are_merged_and_empty_ones_are_there() {
         let mut timeline = Timeline::default();
         timeline.add(interval(0, &[10, 20], 0));
         timeline.add(interval(2, &[40], 1));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// The longest latency that is told apart, in microseconds: ten minutes. A longer one counts as this.
+/// The longest latency that a histogram records, in microseconds: ten minutes. A longer one is recorded as this.
 const MICROS_MAX: u64 = 600_000_000;
 
 /// Significant digits of a run's latencies: an error of at most 0.1 %.
@@ -35,12 +35,12 @@ pub(super) fn record(histogram: &mut Histogram<u64>, latency: Duration) {
     histogram.saturating_record(u64::try_from(latency.as_micros()).unwrap_or(MICROS_MAX).max(1));
 }
 
-/// What is said of some latencies, in microseconds.
+/// A summary of latencies, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
-    /// How many there are.
+    /// The number of latencies.
     pub count: u64,
-    /// The least.
+    /// The least latency.
     pub min: u64,
     /// The mean, rounded.
     pub mean: u64,
@@ -52,7 +52,7 @@ pub struct Latency {
     pub p99: u64,
     /// 99.9 % are at most this.
     pub p999: u64,
-    /// The greatest.
+    /// The greatest latency.
     pub max: u64,
 }
 
@@ -61,12 +61,12 @@ pub struct Latency {
 pub struct Percentile {
     /// The percentile, from 0 to 100.
     pub percentile: f64,
-    /// The latency that so many are at most, in microseconds.
+    /// The latency that this percentage does not exceed, in microseconds.
     pub micros: u64,
 }
 
 impl Latency {
-    /// What is said of a histogram.
+    /// The summary of a histogram.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean is below its maximum")]
     pub(crate) fn of(histogram: &Histogram<u64>) -> Latency {
         Latency {
@@ -83,7 +83,7 @@ impl Latency {
 }
 
 impl Percentile {
-    /// The curve of a histogram, up to the percentile above which there is less than one latency.
+    /// The curve of a histogram, up to the percentile above which less than one latency is left.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(crate) fn curve(histogram: &Histogram<u64>) -> Vec<Percentile> {
         let count = histogram.len() as f64;
@@ -118,20 +118,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_can_be_told_apart_counts_as_the_longest() {
+    fn a_latency_above_the_limit_is_recorded_as_the_limit() {
         let latency = Latency::of(&histogram([MICROS_MAX * 3]));
         assert!(latency.count == 1 && latency.max >= MICROS_MAX);
     }
 
     #[test]
-    fn histograms_of_several_threads_make_one_as_if_there_had_been_one_thread() {
+    fn histograms_of_several_threads_merge_into_one() {
         let (mut even, odd) = (histogram((2..=1000).step_by(2)), histogram((1..=999).step_by(2)));
         assert!(even.add(&odd).is_ok());
         assert_eq!(Latency::of(&even), Latency::of(&histogram(1..=1000)));
     }
 
     #[test]
-    fn the_curve_ends_where_there_is_less_than_one_latency_and_never_falls() {
+    fn the_curve_ends_below_one_latency_and_never_falls() {
         let curve = Percentile::curve(&histogram(1..=1000));
         assert!(
             curve.is_sorted_by(|first, second| first.percentile < second.percentile && first.micros <= second.micros)

@@ -1,4 +1,4 @@
-//! What was seen: latencies in histograms, failures by code, answers that are wrong.
+//! Recording of results: latencies in histograms, failures by code, wrong answers.
 
 mod interval;
 mod latency;
@@ -6,8 +6,8 @@ mod recorder;
 mod step;
 mod tally;
 
-pub(crate) use interval::{Interval, Moment, Timeline};
+pub(crate) use interval::{Interval, Timeline, TimelinePoint};
 pub(crate) use latency::{Latency, Percentile};
 pub(crate) use recorder::{Recorder, Silence, Window};
-pub(crate) use step::{Step, Trouble};
-pub(crate) use tally::{Failure, Tally};
+pub(crate) use step::{MeasuredStep, Trouble};
+pub(crate) use tally::{FailureCount, RunTally};

@@ -1,4 +1,4 @@
-//! What one thread writes down.
+//! The results of one thread.
 
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -7,49 +7,49 @@ use till_domain::ids::{PaymentId, PayoutId, RefundId};
 
 use super::interval::Interval;
 use super::latency;
-use super::step::{Step, Trouble};
-use super::tally::Tally;
+use super::step::{MeasuredStep, Trouble};
+use super::tally::RunTally;
 
-/// When a run is measured.
+/// The time in which a run is measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
-    /// When it begins; what was meant to be called before is warm-up.
+    /// The begin; calls that were meant to be made before belong to the warm-up.
     pub(crate) start: Instant,
-    /// When it ends.
+    /// The end.
     pub(crate) end: Instant,
-    /// How long its intervals are.
+    /// The length of its intervals.
     pub(crate) interval: Duration,
 }
 
-/// Writes down what one thread sees.
+/// Records the results of one thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     window: Window,
-    tally: Tally,
+    tally: RunTally,
     current: Interval,
     intervals: Sender<Interval>,
-    /// When the last of all that is counted ended.
+    /// The time at which the last counted operation ended.
     last: Instant,
     silence: Option<Silence>,
 }
 
-/// Calls to which nothing came back, one after the other, since the last one that was answered.
+/// The consecutive calls without an answer since the last call that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Silence {
-    /// When the first of them ended.
+    /// The time at which the first of them ended.
     pub(crate) since: Instant,
-    /// How many there were.
+    /// The number of these calls.
     pub(crate) calls: usize,
-    /// What came instead of an answer to the last one.
+    /// The reason that the last of them has no answer.
     pub(crate) reason: String,
 }
 
 impl Recorder {
-    /// One that passes each interval on as soon as it is over.
+    /// A recorder that sends each interval to `intervals` as soon as it is over.
     pub(crate) fn new(window: Window, intervals: Sender<Interval>) -> Recorder {
         Recorder {
             window,
-            tally: Tally::new(),
+            tally: RunTally::new(),
             current: Interval::new(0),
             intervals,
             last: window.start,
@@ -57,8 +57,8 @@ impl Recorder {
         }
     }
 
-    /// Writes down how something ended that was meant to begin at `intended`.
-    pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<Step, Trouble>) {
+    /// Records the end of an operation that was meant to begin at `intended`.
+    pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<MeasuredStep, Trouble>) {
         let is_counted = intended >= self.window.start;
         self.listen(now, &outcome);
         match outcome {
@@ -80,19 +80,19 @@ impl Recorder {
         }
     }
 
-    fn listen(&mut self, now: Instant, outcome: &Result<Step, Trouble>) {
+    fn listen(&mut self, now: Instant, outcome: &Result<MeasuredStep, Trouble>) {
         self.silence = outcome.as_ref().err().and_then(Trouble::unanswered).map(|reason| {
             let (since, calls) = self.silence.as_ref().map_or((now, 0), |silence| (silence.since, silence.calls));
             Silence { since, calls: calls + 1, reason: reason.to_owned() }
         });
     }
 
-    /// The calls without an answer, when the last call was one.
+    /// The consecutive calls without an answer; None when the last call was answered.
     pub(crate) const fn silence(&self) -> Option<&Silence> {
         self.silence.as_ref()
     }
 
-    fn add(&mut self, step: Step, latency: Duration, now: Instant) {
+    fn add(&mut self, step: MeasuredStep, latency: Duration, now: Instant) {
         self.turn_to(now);
         latency::record(&mut self.current.latencies, latency);
         latency::record(&mut self.tally.latencies, latency);
@@ -100,59 +100,59 @@ impl Recorder {
         self.last = now;
     }
 
-    /// Writes down how long a part took.
-    pub(crate) fn step(&mut self, step: Step, latency: Duration) {
+    /// Records the latency of a step.
+    pub(crate) fn step(&mut self, step: MeasuredStep, latency: Duration) {
         latency::record(self.tally.steps.entry(step).or_insert_with(latency::of_a_run), latency);
     }
 
-    /// Writes down a payment whose money arrives, and says whether it was not known before.
+    /// Records a payment whose money arrives, and returns true when it was not known before.
     pub(crate) fn payment(&mut self, payment: PaymentId, amount_minor: u64) -> bool {
         let is_new = self.tally.payments.insert(payment.to_bytes());
         self.tally.paid_minor += if is_new { amount_minor } else { 0 };
         is_new
     }
 
-    /// Writes down a refund, and says whether it was not known before.
+    /// Records a refund, and returns true when it was not known before.
     pub(crate) fn refund(&mut self, refund: RefundId, amount_minor: u64) -> bool {
         let is_new = self.tally.refunds.insert(refund.to_bytes());
         self.tally.given_minor += if is_new { amount_minor } else { 0 };
         is_new
     }
 
-    /// Writes down a payout, and says whether it was not known before.
+    /// Records a payout, and returns true when it was not known before.
     pub(crate) fn payout(&mut self, payout: PayoutId, amount_minor: u64) -> bool {
         let is_new = self.tally.payouts.insert(payout.to_bytes());
         self.tally.given_minor += if is_new { amount_minor } else { 0 };
         is_new
     }
 
-    /// Writes down that so much may have been paid out by a call that failed.
+    /// Records an amount that a failed call may have paid out.
     pub(crate) fn doubtful_payout(&mut self, amount_minor: u64) {
         self.tally.given_minor += amount_minor;
     }
 
-    /// Writes down that so much may have been paid back by a call that failed.
+    /// Records an amount that a failed call may have refunded.
     pub(crate) fn doubtful_refund(&mut self, amount_minor: u64) {
         self.tally.given_minor += amount_minor;
     }
 
-    /// Whether what is meant to begin at `intended` is measured.
+    /// True when an operation that is meant to begin at `intended` is measured.
     pub(crate) fn counts(&self, intended: Instant) -> bool {
         intended >= self.window.start
     }
 
-    /// Passes the interval on when it is over.
+    /// Sends the interval when it is over.
     fn turn_to(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.window.start).as_nanos();
         let index = u64::try_from(passed / self.window.interval.as_nanos()).expect("a run has few intervals");
         if index > self.current.index {
             let over = std::mem::replace(&mut self.current, Interval::new(index));
-            let _ = self.intervals.send(over); // Whoever shows them may have gone.
+            let _ = self.intervals.send(over); // The receiver may have ended.
         }
     }
 
-    /// Everything, with when the last of it ended.
-    pub(crate) fn finish(self) -> (Tally, Instant) {
+    /// All results, with the time at which the last counted operation ended.
+    pub(crate) fn finish(self) -> (RunTally, Instant) {
         let _ = self.intervals.send(self.current);
         (self.tally, self.last)
     }
@@ -175,7 +175,7 @@ mod tests {
     fn latency_is_counted_from_when_a_call_was_meant_to_be_made() {
         let (mut recorder, _receiver, start) = recorder();
         let millis = |millis| start + Duration::from_millis(millis);
-        recorder.ended(millis(10), millis(510), Ok(Step::Initiate));
+        recorder.ended(millis(10), millis(510), Ok(MeasuredStep::Initiate));
         let (tally, last) = recorder.finish();
         assert_eq!((tally.latencies.len(), last), (1, millis(510)));
         assert!((499_000..=501_000).contains(&tally.latencies.max()), "{}", tally.latencies.max());
@@ -185,7 +185,7 @@ mod tests {
     fn the_warm_up_is_not_counted_but_its_wrong_answers_are() {
         let (mut recorder, _receiver, start) = recorder();
         let before = start.checked_sub(Duration::from_millis(1)).expect("there was a millisecond before");
-        recorder.ended(before, start, Ok(Step::Initiate));
+        recorder.ended(before, start, Ok(MeasuredStep::Initiate));
         recorder.ended(before, start, Err(Trouble::Failed { code: "X".to_owned(), excerpt: String::new() }));
         recorder.ended(before, start, Err(Trouble::Wrong("y".to_owned())));
         let (tally, _) = recorder.finish();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_its_own_latency_and_a_call_without_an_answer_has_none() {
+    fn refusals_have_their_own_latency_and_lost_calls_have_none() {
         let (mut recorder, _receiver, start) = recorder();
         for code in ["UNAVAILABLE", "(connection closed)"] {
             let failed = Trouble::Failed { code: code.to_owned(), excerpt: String::new() };
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_begins_with_a_call_without_an_answer_and_ends_with_any_answer() {
+    fn silence_lasts_from_an_unanswered_call_to_any_answer() {
         let (mut recorder, _receiver, start) = recorder();
         let failed = |code: &str| Err(Trouble::Failed { code: code.to_owned(), excerpt: format!("as {code}") });
         let millis = |millis| start + Duration::from_millis(millis);
@@ -213,7 +213,7 @@ mod tests {
         recorder.ended(start, millis(20), failed("(connection refused)"));
         let silence = Silence { since: millis(10), calls: 2, reason: "as (connection refused)".to_owned() };
         assert_eq!(recorder.silence(), Some(&silence));
-        for answered in [failed("CONFLICT"), failed("(HTTP 502)"), Ok(Step::GetBalance)] {
+        for answered in [failed("CONFLICT"), failed("(HTTP 502)"), Ok(MeasuredStep::GetBalance)] {
             recorder.ended(start, millis(30), failed("(no answer in time)"));
             assert!(recorder.silence().is_some());
             recorder.ended(start, millis(40), answered);
@@ -226,7 +226,7 @@ mod tests {
         let (mut recorder, receiver, start) = recorder();
         for at in [50, 60, 250] {
             let now = start + Duration::from_millis(at);
-            recorder.ended(now, now, Ok(Step::GetBalance));
+            recorder.ended(now, now, Ok(MeasuredStep::GetBalance));
         }
         assert_eq!(receiver.try_recv().map(|interval| (interval.index, interval.latencies.len())), Ok((0, 2)));
         assert!(receiver.try_recv().is_err());

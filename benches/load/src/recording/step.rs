@@ -1,10 +1,10 @@
-//! What is measured apart, and what a call can come to.
+//! The steps whose latencies are recorded separately, and the faults of a call.
 
-use super::super::client::{Answer, CallFailure};
+use super::super::client::{CallFailure, HttpAnswer};
 
-/// Something whose latency is recorded apart.
+/// A part of an operation whose latency is recorded separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
+pub(crate) enum MeasuredStep {
     GetBalance,
     Initiate,
     Flow,
@@ -23,54 +23,54 @@ pub(crate) enum Step {
     BalanceHistory,
 }
 
-impl Step {
+impl MeasuredStep {
     /// Its name in reports.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Step::GetBalance => "get-balance",
-            Step::Initiate => "initiate-payment-flow",
-            Step::Flow => "the whole flow",
-            Step::TokenizeCard => "flow: tokenize-card",
-            Step::SelectPaymentMethod => "flow: select-payment-method",
-            Step::InitiateOfFlow => "flow: initiate-payment-flow",
-            Step::UntilCaptured => "flow: from the answer until captured",
-            Step::UntilSettled => "flow: from captured until the entry is settled",
-            Step::CapturePayment => "capture-payment",
-            Step::VoidPayment => "void-payment",
-            Step::RefundPayment => "refund-payment",
-            Step::SendPayout => "send-payout",
-            Step::AddToSet => "add-to-metadata-set",
-            Step::AddToSetVersioned => "add-to-metadata-set, of these with a version",
-            Step::ListActivity => "list-activity-logs",
-            Step::BalanceHistory => "balance-history",
+            MeasuredStep::GetBalance => "get-balance",
+            MeasuredStep::Initiate => "initiate-payment-flow",
+            MeasuredStep::Flow => "the whole flow",
+            MeasuredStep::TokenizeCard => "flow: tokenize-card",
+            MeasuredStep::SelectPaymentMethod => "flow: select-payment-method",
+            MeasuredStep::InitiateOfFlow => "flow: initiate-payment-flow",
+            MeasuredStep::UntilCaptured => "flow: from the answer until captured",
+            MeasuredStep::UntilSettled => "flow: from captured until the entry is settled",
+            MeasuredStep::CapturePayment => "capture-payment",
+            MeasuredStep::VoidPayment => "void-payment",
+            MeasuredStep::RefundPayment => "refund-payment",
+            MeasuredStep::SendPayout => "send-payout",
+            MeasuredStep::AddToSet => "add-to-metadata-set",
+            MeasuredStep::AddToSetVersioned => "add-to-metadata-set, of these with a version",
+            MeasuredStep::ListActivity => "list-activity-logs",
+            MeasuredStep::BalanceHistory => "balance-history",
         }
     }
 }
 
-/// Why something did not end as it should.
+/// The reason that an operation did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// The call failed: refused by the server, or without an answer.
     Failed {
         /// The code under which it is counted.
         code: String,
-        /// What came back.
+        /// The beginning of the answer, or the reason that there is none.
         excerpt: String,
     },
-    /// It was answered, and the answer is wrong.
+    /// The call was answered, and the answer is wrong.
     Wrong(String),
-    /// There is nothing left to do it with, such as a session.
+    /// The objects that were made beforehand, such as sessions, are used up.
     NothingLeft,
 }
 
 impl Trouble {
-    /// An answer is wrong: not what is expected.
-    pub(crate) fn wrong(expected: &str, answer: &Answer<'_>) -> Trouble {
+    /// An answer that differs from the expected one.
+    pub(crate) fn wrong(expected: &str, answer: &HttpAnswer<'_>) -> Trouble {
         Trouble::Wrong(format!("expected {expected}, got {}", answer.excerpt()))
     }
 
     /// The answer of a call that succeeded.
-    pub(crate) fn unless_accepted(answer: Result<Answer<'_>, CallFailure>) -> Result<Answer<'_>, Trouble> {
+    pub(crate) fn unless_accepted(answer: Result<HttpAnswer<'_>, CallFailure>) -> Result<HttpAnswer<'_>, Trouble> {
         let answer = answer.map_err(Trouble::of_failure)?;
         if answer.is_success() {
             return Ok(answer);
@@ -78,7 +78,7 @@ impl Trouble {
         Err(Trouble::Failed { code: answer.error_code(), excerpt: answer.excerpt() })
     }
 
-    /// What came instead of an answer, when there was none at all.
+    /// The reason that there is no answer; None when there is one.
     pub(crate) fn unanswered(&self) -> Option<&str> {
         match self {
             Trouble::Failed { code, excerpt } if CallFailure::CODES_WITHOUT_ANSWER.contains(&code.as_str()) => {

@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! The counts of a run.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,52 +6,52 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::latency;
-use super::step::Step;
+use super::step::MeasuredStep;
 
-/// Examples of wrong answers that are kept.
+/// The most examples of wrong answers that are kept.
 const EXAMPLES_MAX: usize = 10;
 
-/// Everything that one thread, or all of them, counted.
+/// The counts of one thread, or of all threads together.
 #[derive(Debug)]
-pub(crate) struct Tally {
-    /// Latencies of all that ended well.
+pub(crate) struct RunTally {
+    /// Latencies of all operations that succeeded.
     pub(crate) latencies: Histogram<u64>,
     /// Latencies of answers that refused the call.
     pub(crate) refused: Histogram<u64>,
-    /// Latencies of all that ended well, by step.
-    pub(crate) steps: BTreeMap<Step, Histogram<u64>>,
-    /// What failed, by code.
-    pub(crate) failures: BTreeMap<String, Failure>,
-    /// Answers that are wrong, those of the warm-up too.
+    /// Latencies of all operations that succeeded, by step.
+    pub(crate) steps: BTreeMap<MeasuredStep, Histogram<u64>>,
+    /// Operations that failed, by code.
+    pub(crate) failures: BTreeMap<String, FailureCount>,
+    /// The number of wrong answers, with those of the warm-up.
     pub(crate) wrong: u64,
-    /// Some of them.
+    /// Examples of wrong answers.
     pub(crate) examples: Vec<String>,
-    /// The payments that were answered, those of the warm-up too.
+    /// The payments that were answered, with those of the warm-up.
     pub(crate) payments: HashSet<[u8; 16]>,
     /// The amount of these payments, in minor units.
     pub(crate) paid_minor: u64,
-    /// The refunds that were answered, those of the warm-up too.
+    /// The refunds that were answered, with those of the warm-up.
     pub(crate) refunds: HashSet<[u8; 16]>,
-    /// The payouts that were answered, those of the warm-up too.
+    /// The payouts that were answered, with those of the warm-up.
     pub(crate) payouts: HashSet<[u8; 16]>,
-    /// The amount that was paid back or out, or may have been by calls that failed, in minor units.
+    /// The amount of all refunds and payouts, with those that failed calls may have made, in minor units.
     pub(crate) given_minor: u64,
-    /// What failed in all, the warm-up too: a payment without an answer may have been made.
+    /// The number of all failures, with those of the warm-up: a payment without an answer may have been made.
     pub(crate) uncertain: u64,
 }
 
 /// Failures with one code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// How many.
+pub struct FailureCount {
+    /// The number of failures.
     pub count: u64,
-    /// What came back to one of them.
+    /// The answer to one of these calls.
     pub example: String,
 }
 
-impl Tally {
-    pub(crate) fn new() -> Tally {
-        Tally {
+impl RunTally {
+    pub(crate) fn new() -> RunTally {
+        RunTally {
             latencies: latency::of_a_run(),
             refused: latency::of_a_run(),
             steps: BTreeMap::new(),
@@ -75,19 +75,19 @@ impl Tally {
     }
 
     pub(super) fn add_failure(&mut self, code: String, example: String) {
-        self.failures.entry(code).or_insert(Failure { count: 0, example }).count += 1;
+        self.failures.entry(code).or_insert(FailureCount { count: 0, example }).count += 1;
     }
 
-    /// Adds what another thread counted. A payment that both were answered is wrong.
-    pub(crate) fn merge(&mut self, other: Tally) {
+    /// Adds the counts of another thread. A payment that was answered to both is a wrong answer.
+    pub(crate) fn merge(&mut self, other: RunTally) {
         self.latencies.add(&other.latencies).expect("all have the same bounds");
         self.refused.add(&other.refused).expect("all have the same bounds");
         for (step, histogram) in other.steps {
             let merged = self.steps.entry(step).or_insert_with(latency::of_a_run);
             merged.add(&histogram).expect("all have the same bounds");
         }
-        for (code, Failure { count, example }) in other.failures {
-            self.failures.entry(code).or_insert(Failure { count: 0, example }).count += count;
+        for (code, FailureCount { count, example }) in other.failures {
+            self.failures.entry(code).or_insert(FailureCount { count: 0, example }).count += count;
         }
         self.wrong += other.wrong;
         self.examples.extend(other.examples);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn threads_are_added_up() {
-        let (mut first, mut second) = (Tally::new(), Tally::new());
+        let (mut first, mut second) = (RunTally::new(), RunTally::new());
         first.add_failure("CONFLICT".to_owned(), "a".to_owned());
         second.add_failure("CONFLICT".to_owned(), "b".to_owned());
         second.add_failure("NOT_FOUND".to_owned(), "c".to_owned());
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_id_that_two_threads_were_answered_is_wrong() {
-        let (mut first, mut second) = (Tally::new(), Tally::new());
+        let (mut first, mut second) = (RunTally::new(), RunTally::new());
         first.payments.insert([1; 16]);
         second.payments.extend([[1; 16], [2; 16]]);
         first.refunds.insert([1; 16]);

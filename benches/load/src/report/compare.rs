@@ -2,29 +2,29 @@
 
 use super::document::{Document, Parameters};
 
-/// Two reports whose runs were told the same.
+/// Two reports whose runs had the same load.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The first.
+    /// The first report.
     pub before: Document,
-    /// The second.
+    /// The second report.
     pub after: Document,
-    /// What differs beside the load: machine, program, length. Not a reason to refuse, and worth knowing.
+    /// The differences beside the load: machine, program, duration. They do not prevent a comparison.
     pub notes: Vec<Difference>,
 }
 
-/// Something in which two reports differ.
+/// A property in which two reports differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is.
+    /// The name of the property.
     pub what: String,
-    /// In the first.
+    /// Its value in the first report.
     pub before: String,
-    /// In the second.
+    /// Its value in the second report.
     pub after: String,
 }
 
-/// Why two reports are not compared: they were told different things.
+/// The differences of load because of which two reports are not compared.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these runs cannot be compared, since they were told different things:\n  {}", lines(.0))]
 pub struct Incomparable(pub Vec<Difference>);
@@ -38,7 +38,7 @@ impl Comparison {
     /// Compares two reports.
     ///
     /// # Errors
-    /// When anything that makes the load differs: each with what it was.
+    /// All properties of the load that differ, each with both values.
     pub fn new(before: Document, after: Document) -> Result<Comparison, Incomparable> {
         let differences = differing(&load(&before.parameters), &load(&after.parameters));
         if !differences.is_empty() {
@@ -49,7 +49,7 @@ impl Comparison {
     }
 }
 
-/// What makes the load: with another of these another thing is measured.
+/// The properties of the load: reports with different ones measure different things.
 fn load(parameters: &Parameters) -> Vec<(&'static str, String)> {
     let none = || "none".to_owned();
     let json = |value: Option<serde_json::Value>| value.map_or_else(none, |value| value.to_string());
@@ -68,7 +68,7 @@ fn load(parameters: &Parameters) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What may explain a difference.
+/// The properties that may explain a difference between results.
 fn circumstances(document: &Document) -> Vec<(&'static str, String)> {
     let Document { till, machine, server, parameters, .. } = document;
     let unknown = || "unknown".to_owned();
@@ -104,10 +104,10 @@ fn differing(before: &[(&'static str, String)], after: &[(&'static str, String)]
 mod tests {
     use super::super::document::examples::document;
     use super::*;
-    use crate::plan::{Kind, Scenario};
+    use crate::plan::{Scenario, ScenarioKind};
 
     #[test]
-    fn runs_that_were_told_the_same_are_compared_and_what_may_explain_a_difference_is_named() {
+    fn equal_loads_are_compared_and_other_differences_are_named() {
         let (before, mut after) = (document(), document());
         after.machine.processors += 2;
         after.parameters.threads += 1;
@@ -117,9 +117,9 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_were_told_different_things_are_refused_and_each_of_them_is_named() {
+    fn different_loads_are_refused_and_each_difference_is_named() {
         let mut after = document();
-        after.parameters.scenario = Scenario::of(Kind::Flow);
+        after.parameters.scenario = Scenario::of(ScenarioKind::Flow);
         after.parameters.connections = 3;
         after.parameters.mode = "search".to_owned();
         let refused = Comparison::new(document(), after).map(|_| ()).map_err(|refused| refused.to_string());

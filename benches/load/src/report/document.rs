@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Program};
-use crate::plan::{Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Sweep, Webhooks};
+use crate::plan::{ListWork, LoadMode, MetadataWork, Plan, Scenario, ScenarioKind, SearchGoal, Sweep, Webhooks};
 use crate::run::{BenchResult, Point, SearchResult};
-use crate::target::Server;
+use crate::target::TargetServer;
 
 /// The name of the schema.
 const SCHEMA: &str = "till-bench";
 
-/// Its version: it grows with every change that a reader of the former could stumble over.
+/// The version of the schema: it grows with every change that a reader of the former version cannot handle.
 const SCHEMA_VERSION: u32 = 1;
 
 /// A report.
@@ -25,21 +25,21 @@ pub struct Document {
     pub schema: String,
     /// 1.
     pub schema_version: u32,
-    /// When it began.
+    /// The time at which the command began.
     pub started_at: String,
-    /// The load tester; the server, too, when it was its own.
+    /// The load tester; the server as well, when the load tester started it.
     pub till: Program,
-    /// What it ran on.
+    /// The machine of the load tester.
     pub machine: Machine,
-    /// Whom it called.
+    /// The server.
     pub server: Origin,
-    /// What it was told.
+    /// The parameters of the command.
     pub parameters: Parameters,
-    /// One for each value of a sweep, else one; none when a search found no rate.
+    /// The results for each value of a sweep, else of the only run; none when a search found no rate.
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
-    /// When and why the server could not be measured to the end; null when it was.
+    /// The time and the reason at which the measurement of the server broke off; null when it went to the end.
     #[serde(default)]
     pub ended_early: Option<String>,
 }
@@ -47,9 +47,9 @@ pub struct Document {
 /// The server that was called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Whether it was started for the run, from the same program.
+    /// True when the load tester started the server for the run, from the same build.
     pub own: bool,
-    /// Whether it ran on the load tester's machine, and so shared its processors.
+    /// True when the server ran on the load tester's machine, and so shared its processors.
     pub same_machine: bool,
     /// Its settings, where they are known.
     pub settings: BTreeMap<String, String>,
@@ -57,45 +57,45 @@ pub struct Origin {
     pub data_filesystem: Option<String>,
 }
 
-/// What a run was told.
+/// The parameters of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     /// The scenario and its weights.
     pub scenario: Scenario,
     /// Merchants.
     pub merchants: usize,
-    /// How calls were spread over them.
+    /// The distribution of calls over merchants.
     pub skew: String,
     /// Connections.
     pub connections: usize,
     /// Threads of the load tester.
     pub threads: usize,
-    /// How long was to be measured, in seconds; of a search each step.
+    /// The planned time of the measurement, in seconds; of a search, that of each step.
     pub duration_seconds: f64,
-    /// How long calls were made before, in seconds.
+    /// The time before the measurement in which calls were made, in seconds.
     pub warm_up_seconds: f64,
     /// `closed`, `open` or `search`.
     pub mode: String,
     /// Calls a second of an open loop.
     pub rate: Option<f64>,
-    /// How long a call of an open loop waited for a connection before it was given up, in microseconds; null when it
-    /// was not.
+    /// The time after which a call of an open loop that waited for a connection was given up, in microseconds; null
+    /// without a limit.
     #[serde(default)]
     pub patience_micros: Option<u64>,
-    /// What a search's 99th percentile had to stay below, in microseconds.
+    /// The bound of a search for the 99th percentile, in microseconds.
     pub p99_below_micros: Option<u64>,
     /// The sweep.
     pub sweep: Option<Sweep>,
-    /// Of `metadata`.
+    /// The parameters of `metadata`.
     pub metadata: Option<MetadataWork>,
     /// `none`, `receiver` or `dead`.
     #[serde(default)]
     pub webhooks: Webhooks,
-    /// Of `activity` and `balance`.
+    /// The parameters of `activity` and `balance`.
     pub lists: Option<ListWork>,
 }
 
-/// Why a report cannot be read.
+/// The reason that a report cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadFault {
     /// The file cannot be read.
@@ -103,20 +103,20 @@ pub enum ReadFault {
     File {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is none of ours, or of another version.
+    /// The file is not a report, or a report of another version.
     #[error("{file}: is no report of `till-bench --json` of schema version {SCHEMA_VERSION}: {reason}")]
     OtherSchema {
         /// The file.
         file: String,
-        /// What it is.
+        /// The difference from a report.
         reason: String,
     },
 }
 
-/// What is read first.
+/// The members that are read first.
 #[derive(Deserialize)]
 struct Envelope {
     schema: String,
@@ -124,9 +124,15 @@ struct Envelope {
 }
 
 impl Document {
-    /// The report of what a command came to.
+    /// The report of a command's results.
     #[must_use]
-    pub fn new(plan: &Plan, server: &Server, started_at: Timestamp, machine: Machine, result: BenchResult) -> Document {
+    pub fn new(
+        plan: &Plan,
+        server: &TargetServer,
+        started_at: Timestamp,
+        machine: Machine,
+        result: BenchResult,
+    ) -> Document {
         Document {
             schema: SCHEMA.to_owned(),
             schema_version: SCHEMA_VERSION,
@@ -146,7 +152,7 @@ impl Document {
         }
     }
 
-    /// The machine that this is, for [`Document::new`]; to be asked before the run.
+    /// This machine, for [`Document::new`]; it is read before the run.
     #[must_use]
     pub fn machine() -> Machine {
         Machine::here()
@@ -168,13 +174,13 @@ impl Document {
         serde_json::from_str(&text).map_err(|error| other(error.to_string()))
     }
 
-    /// It as JSON, with a line feed at its end.
+    /// The report as JSON, with a line feed at its end.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("all of it can be written as JSON") + "\n"
     }
 
-    /// Wrong answers of all runs.
+    /// The number of wrong answers of all runs.
     #[must_use]
     pub fn wrong(&self) -> u64 {
         self.points.iter().map(|point| point.wrong.count).sum()
@@ -184,11 +190,11 @@ impl Document {
 impl Parameters {
     fn new(plan: &Plan) -> Parameters {
         let (mode, rate, goal): (_, _, Option<SearchGoal>) = match plan.load {
-            Load::Closed => ("closed", None, None),
-            Load::Open { rate, patience: _ } => ("open", Some(rate), None),
-            Load::Search(goal) => ("search", None, Some(goal)),
+            LoadMode::Closed => ("closed", None, None),
+            LoadMode::Open { rate, patience: _ } => ("open", Some(rate), None),
+            LoadMode::Search(goal) => ("search", None, Some(goal)),
         };
-        let has_lists = plan.scenario.has(Kind::Activity) || plan.scenario.has(Kind::Balance);
+        let has_lists = plan.scenario.has(ScenarioKind::Activity) || plan.scenario.has(ScenarioKind::Balance);
         Parameters {
             scenario: plan.scenario.clone(),
             merchants: plan.merchants,
@@ -200,18 +206,18 @@ impl Parameters {
             mode: mode.to_owned(),
             rate,
             patience_micros: match plan.load {
-                Load::Open { patience, .. } => patience.map(micros),
-                Load::Closed | Load::Search(_) => None,
+                LoadMode::Open { patience, .. } => patience.map(micros),
+                LoadMode::Closed | LoadMode::Search(_) => None,
             },
             p99_below_micros: goal.map(|goal| micros(goal.p99_below)),
             sweep: plan.sweep.clone(),
             webhooks: plan.webhooks,
-            metadata: plan.scenario.has(Kind::Metadata).then_some(plan.metadata),
+            metadata: plan.scenario.has(ScenarioKind::Metadata).then_some(plan.metadata),
             lists: has_lists.then_some(plan.lists),
         }
     }
 
-    /// What the command was, in a few words.
+    /// A short description of the command.
     #[must_use]
     pub fn title(&self) -> String {
         let mode = match (self.rate, self.p99_below_micros) {
@@ -232,12 +238,12 @@ fn micros(span: Duration) -> u64 {
 pub(crate) mod examples {
     use super::*;
     use crate::plan::parameters::examples::plan;
-    use crate::recording::{Latency, Moment, Percentile};
+    use crate::recording::{Latency, Percentile, TimelinePoint};
     use crate::run::{StepLatency, Wrong};
 
-    /// A report, to be varied.
+    /// A report that tests vary.
     pub(crate) fn document() -> Document {
-        let server = Server {
+        let server = TargetServer {
             public: std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
             admin: std::net::SocketAddr::from(([127, 0, 0, 1], 2)),
             admin_token: "token".to_owned().into(),
@@ -246,13 +252,14 @@ pub(crate) mod examples {
             data_filesystem: Some("ext4".to_owned()),
         };
         let result = BenchResult { points: vec![point()], search: None, ended_early: None };
-        Document::new(&plan(Kind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::here(), result)
+        Document::new(&plan(ScenarioKind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::here(), result)
     }
 
-    /// A point, to be varied.
+    /// A point that tests vary.
     pub(crate) fn point() -> Point {
         let latency = Latency { count: 100, min: 80, mean: 120, p50: 110, p90: 150, p99: 300, p999: 900, max: 1_200 };
-        let moment = |at_millis| Moment { at_millis, rate: 50.0, failure_rate: 0.0, p50: 110, p99: 300, max: 1_200 };
+        let moment =
+            |at_millis| TimelinePoint { at_millis, rate: 50.0, failure_rate: 0.0, p50: 110, p99: 300, max: 1_200 };
         Point {
             merchants: 4,
             connections: 8,
@@ -294,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_of_this_version_is_refused_by_name() {
+    fn a_file_that_is_no_report_of_this_version_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap_or_else(|error| panic!("{error}"));
         let newer = document().to_json().replace("\"schema_version\": 1", "\"schema_version\": 2");
         for text in ["", "{}", newer.as_str(), "{\"schema\":\"till-bench\",\"schema_version\":1}"] {

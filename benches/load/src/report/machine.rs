@@ -1,11 +1,11 @@
-//! The machine and the program, so that a figure can be told from another one's.
+//! The machine and the program, which a comparison of figures needs.
 
 use std::fs;
 use std::thread;
 
 use serde::{Deserialize, Serialize};
 
-/// What the load tester ran on.
+/// The machine on which the load tester ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// Processors that this process may use.
@@ -16,7 +16,7 @@ pub struct Machine {
     pub memory_bytes: Option<u64>,
     /// The operating system's kernel.
     pub kernel: String,
-    /// How busy it was before the run: processes that were ready, on average over a minute.
+    /// The load average over one minute before the run: the mean number of processes that were ready.
     pub load_before: Option<f64>,
 }
 
@@ -27,12 +27,12 @@ pub struct Program {
     pub version: String,
     /// The profile that it was built with.
     pub profile: String,
-    /// How far the compiler optimized Till's own code, 0 to 3.
+    /// The compiler's optimization level for Till's own code, 0 to 3.
     pub optimization: String,
 }
 
 impl Machine {
-    /// This one, now.
+    /// This machine, now.
     pub(super) fn here() -> Machine {
         let line = |file: &str, name: &str| {
             let text = fs::read_to_string(file).ok()?;
@@ -54,7 +54,7 @@ impl Machine {
 }
 
 impl Program {
-    /// This one.
+    /// This program.
     pub(super) fn this() -> Program {
         Program {
             version: env!("CARGO_PKG_VERSION").to_owned(),

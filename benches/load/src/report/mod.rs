@@ -1,4 +1,4 @@
-//! What is handed on: a table for a terminal, JSON for machines, a page with pictures.
+//! Reports: a table for a terminal, JSON for machines, a page with charts.
 
 mod compare;
 mod document;

@@ -7,10 +7,10 @@ use crate::recording::Latency;
 use crate::run::{Point, SearchResult};
 use crate::scenarios::Deliveries;
 
-/// A table's columns: how wide each is at least.
-type Row = Vec<String>;
+/// The cells of a row.
+type TableRow = Vec<String>;
 
-/// What one command came to.
+/// The report of one command.
 #[must_use]
 pub fn run_text(document: &Document) -> String {
     let mut blocks = vec![heading(document)];
@@ -54,7 +54,7 @@ fn heading(document: &Document) -> String {
     lines.join("\n")
 }
 
-fn overview(points: &[Point]) -> Vec<Row> {
+fn overview(points: &[Point]) -> Vec<TableRow> {
     let mut rows = vec![vec![
         "merchants".into(),
         "connections".into(),
@@ -92,13 +92,13 @@ fn point_text(point: &Point, is_one_of_many: bool) -> String {
     lines.join("\n")
 }
 
-/// Which of several points it is.
+/// The name of a point among several: the values of the run.
 pub(super) fn name(point: &Point) -> String {
     format!("{}, {}", counted(point.merchants, "merchant"), counted(point.connections, "connection"))
 }
 
-/// The latencies of all and of each step.
-pub(super) fn latencies(point: &Point) -> Vec<Row> {
+/// The latencies of all operations and of each step.
+pub(super) fn latencies(point: &Point) -> Vec<TableRow> {
     let head = ["", "count", "p50", "p90", "p99", "p99.9", "max"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let row = |name: &str, of: &Latency| {
@@ -107,7 +107,7 @@ pub(super) fn latencies(point: &Point) -> Vec<Row> {
         row
     };
     rows.push(row("all", &point.latency_micros));
-    // A step that is all there is says nothing more.
+    // A step that makes up the whole operation has the same latencies, and is left out.
     let steps = point.steps.iter().filter(|step| step.latency_micros != point.latency_micros);
     if point.steps.len() > 1 {
         rows.extend(steps.map(|step| row(&step.name, &step.latency_micros)));
@@ -115,7 +115,7 @@ pub(super) fn latencies(point: &Point) -> Vec<Row> {
     rows
 }
 
-/// Everything that a reader of the figures must know.
+/// The facts that a reader needs in order to judge the figures.
 pub(super) fn remarks(point: &Point) -> Vec<String> {
     let mut remarks = Vec::new();
     for (code, failure) in &point.failures {
@@ -137,14 +137,14 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
     remarks
 }
 
-/// Why a command ended early, unless one of its points says so.
+/// The reason that a command ended early, unless one of its points has it.
 pub(super) fn ended_early(document: &Document) -> Option<String> {
     let reason = document.ended_early.as_ref()?;
     let is_said = document.points.iter().any(|point| point.ended_early.as_ref() == Some(reason));
     (!is_said).then(|| format!("ENDED EARLY: {reason}"))
 }
 
-/// The verdict on an open loop.
+/// A remark on the rate of an open loop: reached or not.
 fn rate_kept(point: &Point) -> Option<String> {
     let (reached, intended) = (rate(point.rate), rate(point.intended_rate?));
     Some(match (point.rate_kept?, &point.ended_early) {
@@ -199,7 +199,7 @@ fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
     format!("{}\n{found}", table(&rows))
 }
 
-/// Two commands side by side.
+/// The comparison of two reports.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison) -> String {
     let Comparison { before, after, notes } = comparison;
@@ -214,7 +214,7 @@ pub fn comparison_text(comparison: &Comparison) -> String {
     blocks.join("\n\n") + "\n"
 }
 
-/// What two searches found.
+/// The results of two searches.
 pub(super) fn compared_search(comparison: &Comparison) -> Option<String> {
     let highest = |search: &Option<SearchResult>| search.as_ref().map(|search| search.highest_rate.unwrap_or_default());
     let (before, after) = (highest(&comparison.before.search)?, highest(&comparison.after.search)?);
@@ -223,7 +223,7 @@ pub(super) fn compared_search(comparison: &Comparison) -> Option<String> {
 
 /// The rows of a comparison.
 #[expect(clippy::cast_precision_loss, reason = "latencies and counts are far below 2^53")]
-pub(super) fn compared(before: &Point, after: &Point) -> Vec<Row> {
+pub(super) fn compared(before: &Point, after: &Point) -> Vec<TableRow> {
     let mut rows = vec![["", "first", "second", "change"].map(str::to_owned).to_vec()];
     rows.push(vec!["rate/s".into(), rate(before.rate), rate(after.rate), change(before.rate, after.rate)]);
     let (of, to) = (&before.latency_micros, &after.latency_micros);
@@ -242,13 +242,13 @@ pub(super) fn compared(before: &Point, after: &Point) -> Vec<Row> {
     rows
 }
 
-/// Columns under each other: the first to the left, the others to the right.
-fn table(rows: &[Row]) -> String {
+/// A table with aligned columns: the first to the left, the others to the right.
+fn table(rows: &[TableRow]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let cell = |row: &Row, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
+    let cell = |row: &TableRow, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
     let widths: Vec<usize> =
         (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or_default()).collect();
-    let line = |row: &Row| {
+    let line = |row: &TableRow| {
         let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
             if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lags_is_marked_and_named_with_the_rate_that_can_be_kept_up() {
+    fn a_lag_is_marked_with_the_rate_that_can_be_sustained() {
         let follow_up = FollowUp {
             payments: 100,
             backlog_at_end: 60,
@@ -303,25 +303,25 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_are_told_with_what_is_missing_and_what_came_again() {
+    fn deliveries_are_shown_with_missing_and_repeated_ones() {
         let all =
             Deliveries { events: 2_000, delivered: 2_000, rate: 400.0, all_after_micros: Some(1_500), repeated: 0 };
-        let told = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
-        assert_eq!(remarks(&Point { deliveries: Some(all), ..point() }), [told]);
+        let expected = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
+        assert_eq!(remarks(&Point { deliveries: Some(all), ..point() }), [expected]);
         let some = Deliveries { delivered: 1_990, all_after_micros: None, repeated: 3, ..all };
         let text = remarks(&Point { deliveries: Some(some), ..point() }).join("\n");
         assert!(text.contains("1,990 of 2,000") && text.ends_with("did not get all in time; 3 repeated"), "{text}");
     }
 
     #[test]
-    fn a_run_is_told_in_a_few_lines() {
+    fn a_run_is_shown_in_a_few_lines() {
         let text = run_text(&document());
         assert!(text.contains("100 in 2.00 s, 50.0/s") && text.contains("110 µs"), "{text}");
         assert!(!text.contains("FAILED") && !text.contains("WRONG"), "{text}");
     }
 
     #[test]
-    fn a_comparison_says_how_much_has_changed() {
+    fn a_comparison_shows_each_change() {
         let faster = Point { rate: 60.0, ..point() };
         let rows = compared(&point(), &faster);
         assert_eq!(rows[1], ["rate/s", "50.0", "60.0", "+20.0 %"]);

@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers in the format that people read.
 
-/// A latency with a unit and three digits that count.
+/// A latency with a unit and three significant digits.
 #[expect(clippy::cast_precision_loss, reason = "a latency is far below 2^53 microseconds")]
 pub(super) fn latency(micros: u64) -> String {
     let micros = micros as f64;
@@ -13,7 +13,7 @@ pub(super) fn latency(micros: u64) -> String {
     }
 }
 
-/// A rate, with a digit behind the point where it is low.
+/// A rate, with one decimal place where it is low.
 pub(super) fn rate(rate: f64) -> String {
     match rate {
         _ if rate >= 100.0 => grouped(&format!("{rate:.0}")),
@@ -27,7 +27,7 @@ pub(super) fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
-/// A count with what is counted, in the singular or the plural.
+/// A count with its noun, in the singular or the plural.
 pub(super) fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -44,12 +44,12 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// How much something has changed, with its sign.
+/// The change of a value in percent, with its sign.
 pub(super) fn change(before: f64, after: f64) -> String {
     if before <= 0.0 { "-".to_owned() } else { format!("{:+.1} %", (after / before - 1.0) * 100.0) }
 }
 
-/// Memory.
+/// An amount of memory with a unit.
 #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^53 bytes")]
 pub(super) fn memory(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))

@@ -8,58 +8,58 @@ use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Measured, measure};
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::result::Point;
 use super::search::{Next, Search};
-use crate::plan::{Load, Plan, SearchGoal};
-use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, Stock, World};
-use crate::target::Server;
-use crate::webhooks::Endpoint;
+use crate::plan::{LoadMode, Plan, SearchGoal};
+use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, RunContext, Stock};
+use crate::target::TargetServer;
+use crate::webhooks::WebhookTarget;
 
-/// Latencies that a step of a search has at least, unless that takes too long: ten of them are above the 99th
-/// percentile then.
+/// The least number of latencies of a step of a search, unless that takes too long: ten of them are then above the
+/// 99th percentile.
 const LATENCIES_OF_A_STEP: f64 = 1_000.0;
 
 /// The longest step of a search.
 const STEP_MAX: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether the run is to be broken off.
+/// The pause between two checks for an interruption of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A command on its way.
+/// The runs of a command.
 pub struct Bench<'a> {
     plan: &'a Plan,
-    server: &'a Server,
-    progress: &'a Progress,
+    server: &'a TargetServer,
+    progress: &'a RunProgress,
     interrupted: Arc<AtomicBool>,
-    endpoint: Endpoint,
+    endpoint: WebhookTarget,
     runtime: tokio::runtime::Runtime,
 }
 
-/// What a command comes to.
+/// The results of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchResult {
-    /// One for each value of a sweep, else one.
+    /// The results for each value of a sweep, else of the only run.
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
-    /// When and why the server could not be measured to the end.
+    /// The time and the reason at which the measurement of the server broke off.
     pub ended_early: Option<String>,
 }
 
-/// What the checks after a run come to.
+/// The results of the checks after a run.
 #[derive(Default)]
-struct Checked {
+struct RunChecks {
     follow_up: Option<FollowUp>,
     deliveries: Option<Deliveries>,
 }
 
-/// What a search comes to.
+/// The results of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchResult {
-    /// What the 99th percentile had to stay below, in microseconds.
+    /// The bound for the 99th percentile, in microseconds.
     pub p99_below_micros: u64,
-    /// The highest rate with which it did, in calls a second; null when there is none.
+    /// The highest rate that stayed below the bound, in calls a second; null when there is none.
     pub highest_rate: Option<f64>,
     /// All rates that were tried, in order.
     pub tried: Vec<Tried>,
@@ -70,50 +70,50 @@ pub struct SearchResult {
 pub struct Tried {
     /// Calls a second that were meant to be made.
     pub rate: f64,
-    /// Calls a second that ended well.
+    /// Calls a second that succeeded.
     pub reached: f64,
     /// The 99th percentile, in microseconds.
     pub p99: u64,
-    /// Whether it passed.
+    /// True when the rate passed.
     pub passed: bool,
 }
 
 impl<'a> Bench<'a> {
-    /// A command that `interrupted` breaks off.
+    /// The runs of a command, which `interrupted` breaks off.
     ///
     /// # Errors
-    /// When the system gives no runtime, or no port for webhooks.
+    /// The system gives no runtime, or no port for webhooks.
     pub fn new(
         plan: &'a Plan,
-        server: &'a Server,
-        progress: &'a Progress,
+        server: &'a TargetServer,
+        progress: &'a RunProgress,
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Bench<'a>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let (runtime, endpoint) = (runtime.context("failed to start a runtime")?, Endpoint::open(plan.webhooks)?);
+        let (runtime, endpoint) = (runtime.context("failed to start a runtime")?, WebhookTarget::open(plan.webhooks)?);
         Ok(Bench { plan, server, progress, interrupted, endpoint, runtime })
     }
 
-    /// Makes what is needed and measures.
+    /// Creates the merchants and their data, and measures.
     ///
     /// # Errors
-    /// When the server cannot be reached, or refuses what is needed beforehand.
+    /// The server cannot be reached, or refuses a call of the preparation.
     pub fn run(&self) -> anyhow::Result<BenchResult> {
-        let Server { public, admin, ref admin_token, .. } = *self.server;
+        let TargetServer { public, admin, ref admin_token, .. } = *self.server;
         let tell = |text: &str| self.progress.tell(text);
         let webhook_address = self.endpoint.address()?;
         let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), webhook_address, &tell);
         let stock = Arc::new(self.wait(stock)?);
         match (&self.plan.load, &self.plan.sweep) {
-            (Load::Search(goal), _) => self.search(&stock, *goal),
-            (Load::Closed | Load::Open { .. }, None) => self.points(&stock, [self.plan.clone()]),
-            (Load::Closed | Load::Open { .. }, Some(sweep)) => {
+            (LoadMode::Search(goal), _) => self.search(&stock, *goal),
+            (LoadMode::Closed | LoadMode::Open { .. }, None) => self.points(&stock, [self.plan.clone()]),
+            (LoadMode::Closed | LoadMode::Open { .. }, Some(sweep)) => {
                 self.points(&stock, sweep.values.iter().map(|value| self.plan.with_value(sweep.knob, *value)))
             }
         }
     }
 
-    /// Measures one plan after the other, as long as there is a server.
+    /// Measures one plan after the other, as long as the server answers.
     fn points(&self, stock: &Arc<Stock>, plans: impl IntoIterator<Item = Plan>) -> anyhow::Result<BenchResult> {
         let mut result = BenchResult { points: Vec::new(), search: None, ended_early: None };
         for (run, plan) in plans.into_iter().enumerate() {
@@ -134,7 +134,8 @@ impl<'a> Bench<'a> {
         Ok(result)
     }
 
-    /// Why a command ends that has measured before; where it has not, or is interrupted, there is no result.
+    /// The reason that a command ends after its first measurement; an error when it has measured nothing, or is
+    /// interrupted.
     fn reason(&self, error: anyhow::Error, has_measured: bool) -> anyhow::Result<String> {
         if has_measured && !self.is_interrupted() { Ok(format!("{error:#}")) } else { Err(error) }
     }
@@ -143,10 +144,10 @@ impl<'a> Bench<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Measures once. The second is why nothing can be measured after it, when that is so.
+    /// Measures once. The second value is the reason that no further measurement is possible, if there is one.
     fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<(Point, Option<String>)> {
         let tell = |text: &str| self.progress.tell(text);
-        let world = Arc::new(self.wait(World::prepare(stock, plan, run, &self.interrupted, &tell))?);
+        let world = Arc::new(self.wait(RunContext::prepare(stock, plan, run, &self.interrupted, &tell))?);
         let before = match plan.scenario.moves_money() {
             true => Some(self.wait(Baseline::read(stock, plan.merchants))?),
             false => None,
@@ -158,7 +159,7 @@ impl<'a> Bench<'a> {
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
         let mut measured = measure(&world, self.progress)?;
         ensure!(!world.is_interrupted(), "interrupted");
-        let mut checked = Checked::default();
+        let mut checked = RunChecks::default();
         if measured.is_answered() {
             match self.check(&world, &mut measured, before, delivering) {
                 Ok(done) => checked = done,
@@ -171,27 +172,27 @@ impl<'a> Bench<'a> {
         Ok((point, ended_early))
     }
 
-    /// Waits for what follows from a run's calls, and checks what the server shows of them.
+    /// Waits for the effects of a run's calls, and checks what the server shows of them.
     fn check(
         &self,
-        world: &World,
+        world: &RunContext,
         measured: &mut Measured,
         before: Option<Baseline>,
         delivering: Option<Delivering<'_>>,
-    ) -> anyhow::Result<Checked> {
+    ) -> anyhow::Result<RunChecks> {
         let (stock, plan) = (&world.stock, &world.plan);
         let follow_up = before.map(|before| self.wait(measured.settling(plan, before).wait(stock))).transpose()?;
         let deliveries =
             delivering.map(|delivering| self.wait(delivering.finish(measured.last_answer()))).transpose()?;
         measured.add_wrong(self.wait(world.unlike_acknowledged())?);
         if plan.scenario.pays() {
-            return Ok(Checked { follow_up, deliveries });
+            return Ok(RunChecks { follow_up, deliveries });
         }
         measured.add_wrong(follow_up.iter().filter_map(FollowUp::unlike_acknowledged).collect());
-        Ok(Checked { follow_up: None, deliveries })
+        Ok(RunChecks { follow_up: None, deliveries })
     }
 
-    /// Waits for something, unless the run is broken off meanwhile.
+    /// Waits for a future, unless the run is interrupted meanwhile.
     fn wait<T>(&self, future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         let interrupted = async {
             while !self.is_interrupted() {
@@ -231,7 +232,7 @@ impl<'a> Bench<'a> {
             tried.push(outcome);
             search.record(outcome.passed);
             if point.wrong.count > 0 || ended_early.is_some() {
-                // There is nothing to be found of a server that answers wrongly, or not at all.
+                // A search for the highest rate of a server that answers wrongly, or not at all, has no result.
                 let result = SearchResult { p99_below_micros, highest_rate: None, tried };
                 return Ok(BenchResult { points: vec![point], search: Some(result), ended_early });
             }
@@ -248,7 +249,7 @@ impl<'a> Bench<'a> {
         self.progress.tell(&format!("{rate:.0}/s: p99 {millis:.2} ms, {verdict}"));
     }
 
-    /// The run of one rate: long enough for its 99th percentile to say something.
+    /// The run of one rate, long enough for a reliable 99th percentile.
     fn step_plan(&self, rate: f64) -> Plan {
         let enough = Duration::from_secs_f64((LATENCIES_OF_A_STEP / rate).min(STEP_MAX.as_secs_f64()));
         Plan { duration: self.plan.duration.max(enough), ..self.plan.at_rate(rate) }
@@ -256,7 +257,7 @@ impl<'a> Bench<'a> {
 }
 
 impl Tried {
-    /// A rate passes when it was reached with latencies below the bound, without a failure, and what follows kept up.
+    /// A rate passes when it was reached with latencies below the bound, without a failure, and the captures kept up.
     fn of(point: &Point, rate: f64, p99_below_micros: u64) -> Tried {
         let p99 = point.latency_micros.p99;
         let passed = point.keeps_rate(rate) && p99 < p99_below_micros && point.failed() == 0 && !point.lags();
@@ -271,7 +272,7 @@ mod tests {
     use crate::scenarios::FollowUp;
 
     #[test]
-    fn a_rate_passes_only_when_it_was_reached_in_time_without_failures_and_the_rest_kept_up() {
+    fn a_rate_passes_only_in_time_without_failures_or_backlog() {
         // The example reaches 50 a second with a p99 of 300 microseconds.
         let passes = |point: &Point, rate, bound| Tried::of(point, rate, bound).passed;
         assert!(passes(&point(), 50.0, 301));

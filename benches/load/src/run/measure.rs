@@ -1,4 +1,4 @@
-//! One run: threads are started, begin together, and are added up.
+//! One run: threads are started, begin together, and their results are added up.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -8,32 +8,32 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::result::{Point, StepLatency, Wrong};
-use super::worker::{Begin, Place, Worked, work};
-use crate::plan::{Load, Plan};
-use crate::recording::{Interval, Latency, Percentile, Tally, Timeline};
-use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, Settling, World};
+use super::worker::{Begin, ThreadNumber, Worked, work};
+use crate::plan::{LoadMode, Plan};
+use crate::recording::{Interval, Latency, Percentile, RunTally, Timeline};
+use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, RunContext, Settling};
 
-/// Time between the word to begin and the first call, so that every thread has heard it.
+/// The time between the signal to begin and the first call, so that every thread has received it.
 const HEAD_START: Duration = Duration::from_millis(5);
 
-/// How often what was seen so far is shown.
+/// The pause between two updates of the progress.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
-/// What was seen in one run.
+/// The results of one run.
 pub(super) struct Measured {
-    tally: Tally,
+    tally: RunTally,
     timeline: Timeline,
     never_made: u64,
     ending: Option<Ending>,
     start: Instant,
-    /// When the last of all that is counted ended.
+    /// The time at which the last counted operation ended.
     last: Instant,
 }
 
 /// Runs a plan once.
-pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result<Measured> {
+pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress) -> anyhow::Result<Measured> {
     let threads = world.plan.threads.min(world.plan.connections);
     let begin =
         Arc::new(Begin { ready: Barrier::new(threads + 1), has_failed: AtomicBool::new(false), at: OnceLock::new() });
@@ -41,7 +41,7 @@ pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result
     let started: Result<Vec<_>, _> = (0..threads)
         .map(|thread| {
             let (world, begin, sender) = (Arc::clone(world), Arc::clone(&begin), sender.clone());
-            let work = move || work(&world, Place { thread, threads }, &begin, sender);
+            let work = move || work(&world, ThreadNumber { thread, threads }, &begin, sender);
             thread::Builder::new().name(format!("till-bench-{thread}")).spawn(work)
         })
         .collect();
@@ -60,8 +60,8 @@ pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result
     Ok(Measured { ending: world.ending().cloned(), ..add_up(worked, timeline, start) })
 }
 
-/// Gathers intervals until all threads have ended, and shows how it goes.
-fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress: &Progress) -> Timeline {
+/// Collects intervals until all threads have ended, and shows the progress.
+fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress: &RunProgress) -> Timeline {
     let mut timeline = Timeline::default();
     loop {
         match intervals.recv_timeout(SHOW_EVERY) {
@@ -75,7 +75,7 @@ fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress:
 }
 
 fn add_up(worked: Vec<Worked>, timeline: Timeline, start: Instant) -> Measured {
-    let mut measured = Measured { tally: Tally::new(), timeline, never_made: 0, ending: None, start, last: start };
+    let mut measured = Measured { tally: RunTally::new(), timeline, never_made: 0, ending: None, start, last: start };
     for Worked { tally, last, never_made } in worked {
         measured.tally.merge(tally);
         measured.last = measured.last.max(last);
@@ -85,33 +85,33 @@ fn add_up(worked: Vec<Worked>, timeline: Timeline, start: Instant) -> Measured {
 }
 
 impl Measured {
-    /// How long was measured: as planned, longer when the last answers came late, until the last answer when the run
-    /// ended before its time.
+    /// The time that was measured: as planned, longer when the last answers came late, until the last answer when the
+    /// run ended early.
     fn span(&self, plan: &Plan) -> Duration {
         let until_last = self.last.saturating_duration_since(self.start);
         let span = match self.ending {
-            Some(Ending::UsedUp | Ending::Gone(_)) => until_last,
+            Some(Ending::UsedUp | Ending::Unreachable(_)) => until_last,
             Some(Ending::Unchecked(_)) | None => until_last.max(plan.duration),
         };
         span.max(Duration::from_millis(1))
     }
 
-    /// Whether the server answered to the end.
+    /// True when the server answered to the end.
     pub(super) const fn is_answered(&self) -> bool {
         matches!(self.ending, None | Some(Ending::UsedUp))
     }
 
-    /// Says that what was done could not be checked afterwards.
+    /// Records the reason that the run's calls could not be checked afterwards.
     pub(super) fn unchecked(&mut self, reason: String) {
         self.ending = Some(Ending::Unchecked(reason));
     }
 
-    /// When the last answer was there.
+    /// The time of the last answer.
     pub(super) const fn last_answer(&self) -> Instant {
         self.last
     }
 
-    /// What is to be waited for after it.
+    /// The settlement that is waited for after the run.
     pub(super) fn settling(&self, plan: &Plan, before: Baseline) -> Settling {
         Settling {
             before,
@@ -124,12 +124,12 @@ impl Measured {
         }
     }
 
-    /// Adds answers that turned out to be wrong afterwards.
+    /// Adds answers that the checks after the run found wrong.
     pub(super) fn add_wrong(&mut self, examples: Vec<String>) {
         examples.into_iter().for_each(|example| self.tally.add_wrong(example));
     }
 
-    /// The results.
+    /// The results as reports have them.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(super) fn into_point(
         self,
@@ -146,7 +146,7 @@ impl Measured {
         let Measured { tally, timeline, never_made, .. } = self;
         let operations = tally.latencies.len();
         let step = |(step, histogram): (&_, &_)| StepLatency {
-            name: crate::recording::Step::name(*step).to_owned(),
+            name: crate::recording::MeasuredStep::name(*step).to_owned(),
             latency_micros: Latency::of(histogram),
         };
         let point = Point {
@@ -176,25 +176,25 @@ impl Measured {
 
 const fn intended_rate(plan: &Plan) -> Option<f64> {
     match plan.load {
-        Load::Open { rate, patience: _ } => Some(rate),
-        Load::Closed | Load::Search(_) => None,
+        LoadMode::Open { rate, patience: _ } => Some(rate),
+        LoadMode::Closed | LoadMode::Search(_) => None,
     }
 }
 
-/// When and why a run ended before its time.
+/// The time and the reason at which a run ended early.
 fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
     let after = format!("after {:.2} s of {:.2} s", span.as_secs_f64(), plan.duration.as_secs_f64());
     match ending {
         Ending::UsedUp => format!(
             "{after} all sessions or payments made beforehand were used up; --sessions or --payments makes more"
         ),
-        Ending::Gone(reason) => format!("{after} the server did not answer any more: {reason}"),
+        Ending::Unreachable(reason) => format!("{after} the server did not answer any more: {reason}"),
         Ending::Unchecked(reason) => format!("all calls were made, but could not be checked: {reason}"),
     }
 }
 
-/// Wrong answers, and the one that only the money shows.
-fn wrong(tally: &Tally, follow_up: Option<FollowUp>) -> Wrong {
+/// The wrong answers, with one more when the balances contain money that no payment explains.
+fn wrong(tally: &RunTally, follow_up: Option<FollowUp>) -> Wrong {
     let mut wrong = Wrong { count: tally.wrong, examples: tally.examples.clone() };
     if let Some(unexplained) = follow_up.map(|follow_up| follow_up.unexplained_minor).filter(|minor| *minor > 0) {
         wrong.count += 1;

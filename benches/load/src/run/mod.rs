@@ -1,4 +1,4 @@
-//! A command from its plan to its results.
+//! The measurement of a command, from its plan to its results.
 
 mod bench;
 mod measure;
@@ -8,5 +8,5 @@ mod search;
 mod worker;
 
 pub use bench::{Bench, BenchResult, SearchResult, Tried};
-pub use progress::Progress;
+pub use progress::RunProgress;
 pub use result::{Point, StepLatency, Wrong};

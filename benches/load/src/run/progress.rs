@@ -1,4 +1,4 @@
-//! What a person sees while it runs, on standard error: a bar on a terminal, else a line every few seconds.
+//! The progress of a run on standard error: a bar on a terminal, else a line every few seconds.
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -14,25 +14,25 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// The bar's steps.
 const BAR_STEPS: u64 = 1_000;
 
-/// Shows how far a run is.
-pub struct Progress {
+/// Shows the progress of a run.
+pub struct RunProgress {
     bar: Option<ProgressBar>,
-    told: Cell<Instant>,
+    last_shown: Cell<Instant>,
 }
 
-impl Progress {
-    /// A bar when standard error is a terminal.
+impl RunProgress {
+    /// A progress with a bar when standard error is a terminal.
     #[must_use]
-    pub fn new() -> Progress {
+    pub fn new() -> RunProgress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), ProgressDrawTarget::stderr_with_hz(5));
             let style = ProgressStyle::with_template("{prefix} [{bar:32}] {msg}").expect("the template is sound");
             bar.with_style(style.progress_chars("=> "))
         });
-        Progress { bar, told: Cell::new(Instant::now()) }
+        RunProgress { bar, last_shown: Cell::new(Instant::now()) }
     }
 
-    /// Says what is done next.
+    /// Shows the next activity.
     pub fn tell(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
@@ -40,7 +40,7 @@ impl Progress {
         }
     }
 
-    /// Shows what was seen so far; `passed` is None during the warm-up.
+    /// Shows the results so far; `passed` is None during the warm-up.
     pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, timeline: &Timeline) {
         let text = match passed {
             None => "warming up".to_owned(),
@@ -53,15 +53,15 @@ impl Progress {
                 bar.set_position(position(passed.unwrap_or_default(), duration));
                 bar.set_message(text);
             }
-            None if self.told.get().elapsed() >= LINE_EVERY => {
-                self.told.set(Instant::now());
+            None if self.last_shown.get().elapsed() >= LINE_EVERY => {
+                self.last_shown.set(Instant::now());
                 say(&text);
             }
             None => {}
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -69,14 +69,14 @@ impl Progress {
     }
 }
 
-impl Default for Progress {
-    fn default() -> Progress {
-        Progress::new()
+impl Default for RunProgress {
+    fn default() -> RunProgress {
+        RunProgress::new()
     }
 }
 
 fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // A reader that has gone away wants no more.
+    let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // The reader may have closed its end.
 }
 
 /// The rate and the 99th percentile of the last whole interval.

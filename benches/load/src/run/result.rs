@@ -1,13 +1,13 @@
-//! What one run comes to.
+//! The results of one run.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{Failure, Latency, Moment, Percentile};
+use crate::recording::{FailureCount, Latency, Percentile, TimelinePoint};
 use crate::scenarios::{Deliveries, FollowUp};
 
-/// A rate of which less than this share is reached is not kept.
+/// A rate counts as reached from this share of it on.
 const RATE_REACHED: f64 = 0.97;
 
 /// The results of one run: of one value of a sweep, or of a search's answer.
@@ -19,37 +19,37 @@ pub struct Point {
     pub connections: usize,
     /// Calls a second that were meant to be made; null in a closed loop.
     pub intended_rate: Option<f64>,
-    /// How long was measured, in seconds.
+    /// The time that was measured, in seconds.
     pub seconds: f64,
-    /// What ended well in that time.
+    /// Operations that succeeded in that time.
     pub operations: u64,
-    /// The same a second.
+    /// Operations that succeeded, per second.
     pub rate: f64,
-    /// What failed, by code.
-    pub failures: BTreeMap<String, Failure>,
-    /// Answers that are wrong.
+    /// Operations that failed, by code.
+    pub failures: BTreeMap<String, FailureCount>,
+    /// The wrong answers.
     pub wrong: Wrong,
-    /// Calls that were due and never made, since no connection was free in time.
+    /// Calls that were due and never made, because no connection was free in time.
     pub never_made: u64,
-    /// Whether the rate was reached over the whole time; null in a closed loop.
+    /// True when the rate was reached over the whole time; null in a closed loop.
     #[serde(default)]
     pub rate_kept: Option<bool>,
-    /// Why it ended before its time, when it did.
+    /// The reason that the run ended early; null when it did not.
     pub ended_early: Option<String>,
-    /// Latencies of all that ended well, in microseconds.
+    /// Latencies of all operations that succeeded, in microseconds.
     pub latency_micros: Latency,
     /// Latencies of answers that refused the call, in microseconds.
     #[serde(default)]
     pub refused_micros: Latency,
-    /// Those of what ended well by step, in the order of a flow.
+    /// Latencies of successful operations by step, in the order of a flow.
     pub steps: Vec<StepLatency>,
     /// Latencies by percentile.
     pub percentiles: Vec<Percentile>,
-    /// How long an interval is, in milliseconds.
+    /// The length of an interval, in milliseconds.
     pub interval_millis: u64,
-    /// Interval by interval.
-    pub timeline: Vec<Moment>,
-    /// How what followed from payments came along; null when none were made.
+    /// The results interval by interval.
+    pub timeline: Vec<TimelinePoint>,
+    /// The progress of the captures that follow from payments; null when no payments were made.
     pub follow_up: Option<FollowUp>,
     /// The deliveries of events; null without a receiver of webhooks.
     #[serde(default)]
@@ -59,41 +59,41 @@ pub struct Point {
 /// Wrong answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wrong {
-    /// How many.
+    /// The number of wrong answers.
     pub count: u64,
-    /// Some of them.
+    /// Examples of wrong answers.
     pub examples: Vec<String>,
 }
 
 /// The latencies of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepLatency {
-    /// What it is.
+    /// The name of the step.
     pub name: String,
     /// Its latencies, in microseconds.
     pub latency_micros: Latency,
 }
 
 impl Point {
-    /// Whether a rate was reached, by calls that were all made, over the whole time.
+    /// True when a rate was reached over the whole time, and all calls were made.
     #[must_use]
     pub fn keeps_rate(&self, rate: f64) -> bool {
         self.rate >= rate * RATE_REACHED && self.never_made == 0 && self.ended_early.is_none()
     }
 
-    /// What failed, of all codes.
+    /// The number of operations that failed, of all codes.
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.failures.values().map(|failure| failure.count).sum()
     }
 
-    /// Whether payments were made whose captures did not keep up over the whole time.
+    /// True when payments were made whose captures did not keep up over the whole time.
     #[must_use]
     pub fn lags(&self) -> bool {
         self.follow_up.is_some_and(|follow_up| !follow_up.kept_up)
     }
 
-    /// Payments a second, counted until the last of them was captured: what can be kept up for ever.
+    /// Payments a second, counted until the last of them was captured: the rate that the server can sustain.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a run is not as long as 2^53 microseconds")]
     pub fn rate_with_captures(&self) -> Option<f64> {

@@ -1,43 +1,44 @@
-//! The search for the highest rate that meets a goal: double until it is missed, halve the gap until it is small, then
-//! make sure.
+//! The search for the highest rate that meets a goal: the rate is doubled until it misses the goal, then the gap
+//! between passed and failed rates is halved until it is small, and the result is confirmed.
 
-/// How far apart the highest rate that passed and the lowest that failed may be in the end.
+/// The largest ratio of the lowest rate that failed to the highest that passed at the end of a search.
 const GAP_MAX: f64 = 1.05;
 
-/// A rate counts as passed or failed once it was so often. While doubling a single pass is enough: there, too high a
-/// rate is found out by the next, but a failure by chance would keep the search below for good.
+/// The number of equal results after which a rate counts as passed or failed. One pass is enough while the rate is
+/// doubled: the next rate corrects a pass by chance, but a failure by chance would keep the whole search below the
+/// rate.
 const AGREEING: u32 = 2;
 
-/// By how much the rate goes down when it cannot be confirmed.
+/// The factor by which a rate is lowered that could not be confirmed.
 const STEP_DOWN: f64 = 1.05;
 
 /// The lowest rate that is tried, in calls a second.
 const RATE_MIN: f64 = 1.0;
 
-/// Most tries: enough to go from the lowest rate to ten million and back.
+/// The most tries: enough to go from the lowest rate to ten million and back.
 const TRIES_MAX: usize = 80;
 
-/// What to do next.
+/// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Next {
     /// Try this rate, in calls a second.
     Try(f64),
-    /// This is the highest rate that passes; None when none does.
+    /// The highest rate that passes; None when no rate passes.
     Found(Option<f64>),
 }
 
-/// Where a search stands.
+/// The phase of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Phase {
-    /// Nothing failed yet, or nothing passed yet.
+    /// No rate has failed yet, or none has passed yet.
     Bracket,
-    /// The border is between the two.
+    /// The highest rate that passes is between a passed and a failed rate.
     Bisect,
-    /// The border is known; the rate below it must pass again.
+    /// The gap is small; the rate below it must pass again.
     Confirm,
 }
 
-/// A search. Whoever runs it tries rates and says what came of it.
+/// A search. Its caller tries the rates that [`Search::next`] names, and records the results.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
@@ -50,13 +51,13 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Begins with a rate.
+    /// A search that begins with this rate.
     pub(super) fn new(first_rate: f64) -> Search {
         let rate = first_rate.max(RATE_MIN);
         Search { phase: Phase::Bracket, rate, passed: None, failed: None, votes: (0, 0), tries: 0 }
     }
 
-    /// What to do next.
+    /// The next step.
     pub(super) fn next(&self) -> Next {
         let is_hopeless = self.failed.is_some_and(|failed| failed <= RATE_MIN);
         let is_confirmed = self.phase == Phase::Confirm && self.votes.0 >= AGREEING;
@@ -69,7 +70,7 @@ impl Search {
         }
     }
 
-    /// Says what came of the rate that was to be tried.
+    /// Records the result of the rate that was to be tried.
     pub(super) fn record(&mut self, has_passed: bool) {
         self.tries += 1;
         match self.phase {
@@ -106,15 +107,15 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Dice;
+    use crate::chance::SeededDice;
 
-    /// A server whose 99th percentile is that of a queue: it grows without bound towards its capacity.
+    /// The 99th percentile of a model server, that of a queue: it grows without bound towards the server's capacity.
     fn p99_millis(rate: f64, capacity: f64) -> f64 {
         if rate >= capacity { f64::INFINITY } else { 2.0 / (1.0 - rate / capacity) }
     }
 
-    /// The rate that a search finds, when each try sees up to so much more or less than the model.
-    fn found(first_rate: f64, capacity: f64, noise: f64, dice: &mut Dice) -> Option<f64> {
+    /// The rate that a search finds when each try deviates from the model by up to `noise`.
+    fn found(first_rate: f64, capacity: f64, noise: f64, dice: &mut SeededDice) -> Option<f64> {
         let mut search = Search::new(first_rate);
         loop {
             match search.next() {
@@ -131,7 +132,7 @@ mod tests {
     fn the_border_is_found_from_below_and_from_above() {
         // 2 / (1 - r) < 20 holds up to 0.9 of the capacity.
         for (first_rate, capacity) in [(100.0, 10_000.0), (1_000_000.0, 10_000.0), (9_000.0, 10_000.0), (1.0, 50.0)] {
-            let rate = found(first_rate, capacity, 0.0, &mut Dice::new(1)).unwrap_or_default();
+            let rate = found(first_rate, capacity, 0.0, &mut SeededDice::new(1)).unwrap_or_default();
             let share = rate / (0.9 * capacity);
             assert!((0.95..=1.0).contains(&share), "{first_rate} {capacity}: {rate}");
         }
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn with_noise_results_are_within_ten_percent_of_each_other() {
-        let mut dice = Dice::new(3);
+        let mut dice = SeededDice::new(3);
         let rates: Vec<f64> = (0..200).filter_map(|_| found(200.0, 10_000.0, 0.3, &mut dice)).collect();
         assert_eq!(rates.len(), 200);
         let (least, most) =
@@ -148,8 +149,8 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_meets_the_goal_at_no_rate_is_told_so() {
-        assert_eq!(found(1000.0, 0.5, 0.0, &mut Dice::new(1)), None);
+    fn a_server_that_meets_the_goal_at_no_rate_has_no_result() {
+        assert_eq!(found(1000.0, 0.5, 0.0, &mut SeededDice::new(1)), None);
     }
 
     #[test]
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_passed_once_and_cannot_be_confirmed_is_not_the_result() {
+    fn a_rate_that_cannot_be_confirmed_is_not_the_result() {
         let mut search = Search::new(100.0);
         for has_passed in [true, false, false] {
             search.record(has_passed);

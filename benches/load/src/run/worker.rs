@@ -11,54 +11,54 @@ use anyhow::{Context, anyhow, bail};
 use tokio::task::LocalSet;
 
 use crate::client::Connection;
-use crate::plan::Load;
-use crate::recording::{Interval, Recorder, Silence, Tally, Trouble, Window};
-use crate::scenarios::{Ending, Hands, World};
-use crate::schedule::{Pace, Turns, keep_pace};
+use crate::plan::LoadMode;
+use crate::recording::{Interval, Recorder, RunTally, Silence, Trouble, Window};
+use crate::scenarios::{Ending, LoadClient, RunContext};
+use crate::schedule::{CallSchedule, Turns, keep_pace};
 
-/// How long calls that were due before the end may still be made after it.
+/// The time after the end in which calls that were due before it may still be made.
 const LATE_MAX: Duration = Duration::from_secs(10);
 
-/// The pause of a connection after a call without an answer: a server that refuses connections is not asked in a
-/// circle that takes its processor.
+/// The pause of a connection after a call without an answer, so that calls to a server that refuses connections do not
+/// take up the processor.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(10);
 
-/// How long a thread's calls have no answer until the server counts as gone.
-const GONE_AFTER: Duration = Duration::from_secs(5);
+/// The time without any answer to a thread's calls after which the server counts as unreachable.
+const UNREACHABLE_AFTER: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether the run is over before its time.
+/// The pause between two checks for an early end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// One of the threads.
+/// The number of a thread among all threads.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ThreadNumber {
     pub(super) thread: usize,
     pub(super) threads: usize,
 }
 
-/// What all threads begin with at the same moment.
+/// The common begin of all threads.
 pub(super) struct Begin {
-    /// All threads and whoever names the time.
+    /// The barrier of all threads and the thread that sets the time of the begin.
     pub(super) ready: Barrier,
-    /// Whether one of them cannot begin, so that none does.
+    /// True when a thread cannot begin, so that no thread does.
     pub(super) has_failed: AtomicBool,
-    /// When calls begin.
+    /// The time at which calls begin.
     pub(super) at: OnceLock<Instant>,
 }
 
-/// What a thread counted.
+/// The results of a thread.
 pub(super) struct Worked {
-    pub(super) tally: Tally,
-    /// When the last of all that is counted ended.
+    pub(super) tally: RunTally,
+    /// The time at which the last counted operation ended.
     pub(super) last: Instant,
     /// Calls that were due and never made.
     pub(super) never_made: u64,
 }
 
-/// Works through one thread's share of a run.
+/// Makes the calls of one thread's share of a run.
 pub(super) fn work(
-    world: &Arc<World>,
-    place: Place,
+    world: &Arc<RunContext>,
+    place: ThreadNumber,
     begin: &Begin,
     intervals: Sender<Interval>,
 ) -> anyhow::Result<Worked> {
@@ -68,8 +68,8 @@ pub(super) fn work(
 }
 
 async fn work_in_runtime(
-    world: &Arc<World>,
-    place: Place,
+    world: &Arc<RunContext>,
+    place: ThreadNumber,
     begin: &Begin,
     intervals: Sender<Interval>,
 ) -> anyhow::Result<Worked> {
@@ -87,8 +87,8 @@ async fn work_in_runtime(
     let turns = Rc::new(turns(world, place, start, window));
     let count = connections.len();
     let run = |(number, connection)| {
-        let hands = Hands::new(connection, number, Rc::clone(&recorder));
-        tokio::task::spawn_local(repeat(Arc::clone(world), Rc::clone(&turns), hands, count))
+        let client = LoadClient::new(connection, number, Rc::clone(&recorder));
+        tokio::task::spawn_local(repeat(Arc::clone(world), Rc::clone(&turns), client, count))
     };
     let tasks: Vec<_> = connections.into_iter().map(run).collect();
     tokio::select! {
@@ -99,17 +99,17 @@ async fn work_in_runtime(
         task.await.map_err(|error| anyhow!("a connection's task ended: {error}"))?;
     }
     let recorder = Rc::into_inner(recorder).expect("all tasks have ended").into_inner();
-    // Each connection has tried anew: the run ended before the server counted as gone.
+    // Each connection has tried anew: the run ended before the server counted as unreachable.
     if let Some(silence) = recorder.silence().filter(|silence| silence.calls > count) {
-        world.end(Ending::Gone(silence.reason.clone()));
+        world.end(Ending::Unreachable(silence.reason.clone()));
     }
     let never_made = if world.is_over() { 0 } else { turns.never_made() };
     let (tally, last) = recorder.finish();
     Ok(Worked { tally, last, never_made })
 }
 
-/// Opens this thread's share of the connections: each with its number among all.
-async fn open(world: &World, place: Place) -> anyhow::Result<Vec<(usize, Connection)>> {
+/// Opens this thread's share of the connections, each with its number among all.
+async fn open(world: &RunContext, place: ThreadNumber) -> anyhow::Result<Vec<(usize, Connection)>> {
     let mut connections = Vec::new();
     for number in (place.thread..world.plan.connections).step_by(place.threads) {
         let mut connection = Connection::new(world.public());
@@ -120,44 +120,44 @@ async fn open(world: &World, place: Place) -> anyhow::Result<Vec<(usize, Connect
     Ok(connections)
 }
 
-fn window(world: &World, start: Instant) -> Window {
+fn window(world: &RunContext, start: Instant) -> Window {
     let measured = start + world.plan.warm_up;
     Window { start: measured, end: measured + world.plan.duration, interval: Interval::length(world.plan.duration) }
 }
 
-fn turns(world: &World, place: Place, start: Instant, window: Window) -> Turns {
+fn turns(world: &RunContext, place: ThreadNumber, start: Instant, window: Window) -> Turns {
     let number = |number: usize| u64::try_from(number).expect("a number of threads fits");
     match world.plan.load {
-        Load::Closed | Load::Search(_) => Turns::closed(start, window.end),
-        Load::Open { rate, patience } => {
+        LoadMode::Closed | LoadMode::Search(_) => Turns::closed(start, window.end),
+        LoadMode::Open { rate, patience } => {
             let (threads, thread) = (number(place.threads), number(place.thread));
-            Turns::open(Pace { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX, patience)
+            Turns::open(CallSchedule { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX, patience)
         }
     }
 }
 
-/// Waits until no further call is to be made.
-async fn end_of(world: &World) {
+/// Waits for the early end of the run.
+async fn end_of(world: &RunContext) {
     while !world.is_over() {
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-/// What a connection does: one thing after the other, as long as there are turns.
-async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands, connections: usize) {
+/// The work of a connection: one operation after the other, as long as there are turns.
+async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut client: LoadClient, connections: usize) {
     while let Some(intended) = turns.next().await {
         if world.is_over() {
             return;
         }
-        hands.intended = intended;
-        let outcome = world.perform(&mut hands).await;
+        client.intended = intended;
+        let outcome = world.perform(&mut client).await;
         if matches!(outcome, Err(Trouble::NothingLeft)) {
             world.end(Ending::UsedUp);
         }
         let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
-        hands.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
-        if let Some(silence) = hands.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
-            world.end(Ending::Gone(silence.reason.clone()));
+        client.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
+        if let Some(silence) = client.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
+            world.end(Ending::Unreachable(silence.reason.clone()));
         }
         if is_unanswered {
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
@@ -165,8 +165,8 @@ async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands, connectio
     }
 }
 
-/// Whether a server that is silent so long is gone. Each of the connections has tried anew: one that the server closed
-/// while it was idle says nothing.
+/// True when the silence is so long that the server counts as unreachable. More calls failed than there are
+/// connections, because the server may have closed each of them once while it was idle.
 fn is_long(silence: &Silence, connections: usize) -> bool {
-    silence.since.elapsed() >= GONE_AFTER && silence.calls > connections
+    silence.since.elapsed() >= UNREACHABLE_AFTER && silence.calls > connections
 }

@@ -1,6 +1,6 @@
 //! Amounts that are paid, in minor units.
 
-/// What an initiation beside flows pays.
+/// The amount of an initiation outside of flows.
 pub(super) const INITIATED_MINOR: u64 = 10_000;
 
 /// The amount of a partial capture of a payment of [`INITIATED_MINOR`].
@@ -9,7 +9,7 @@ pub(super) const CAPTURED_PART_MINOR: u64 = 6_000;
 /// Refunds that together pay back all of a payment of [`INITIATED_MINOR`].
 pub(super) const REFUNDS_OF_A_PAYMENT: usize = 4;
 
-/// The amount that each of them pays back.
+/// The amount of each of these refunds.
 pub(super) const REFUNDED_PART_MINOR: u64 = 2_500;
 
 /// The amount of a payout: the sandbox pays it at once.
@@ -18,7 +18,7 @@ pub(super) const PAYOUT_MINOR: u64 = 100;
 /// The top-up that a merchant's payouts are paid from: enough for ten million of them.
 pub(super) const FUNDS_MINOR: u64 = 1_000_000_000;
 
-/// What flows pay: this and the flow's number, so that its ledger entry is told from all others.
+/// The amount of a flow's payment is this plus the flow's number, which makes its ledger entry recognizable.
 pub(super) const FLOW_FIRST_MINOR: u64 = 1_000_000;
 
 /// The currency of all merchants.

@@ -3,63 +3,67 @@
 use std::rc::Rc;
 
 use super::amounts::{CAPTURED_PART_MINOR, INITIATED_MINOR, REFUNDED_PART_MINOR};
-use super::hands::Hands;
-use super::payments::Prepared;
-use super::world::World;
-use crate::client::{Answer, Template};
-use crate::recording::{Step, Trouble};
+use super::load_client::LoadClient;
+use super::payments::PreparedPayment;
+use super::world::RunContext;
+use crate::client::{HttpAnswer, Template};
+use crate::recording::{MeasuredStep, Trouble};
 
-/// Of so many captures one takes a part of what is authorized.
+/// One in this number of captures takes a part of the authorized amount.
 const CAPTURES_FOR_A_PART: usize = 4;
 
 /// Captures the next authorized payment, or a part of it.
-pub(super) async fn capture(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn capture(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let (number, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
     let (template, amount_minor) = match number % CAPTURES_FOR_A_PART {
         0 => (&shop.capture_part, CAPTURED_PART_MINOR),
         _ => (&shop.capture, INITIATED_MINOR),
     };
-    is_true(&call(payment, template, hands).await?)?;
+    is_true(&call(payment, template, client).await?)?;
     payment.acknowledged.captured(amount_minor);
-    if hands.recorder.borrow_mut().payment(payment.id, amount_minor) {
-        return Ok(Step::CapturePayment);
+    if client.recorder.borrow_mut().payment(payment.id, amount_minor) {
+        return Ok(MeasuredStep::CapturePayment);
     }
     Err(Trouble::Wrong(format!("the payment {} is captured twice", payment.id)))
 }
 
-/// Gives the next authorized payment up.
-pub(super) async fn void(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+/// Voids the next authorized payment.
+pub(super) async fn void(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let (_, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
-    is_true(&call(payment, &shop.void, hands).await?)?;
+    is_true(&call(payment, &shop.void, client).await?)?;
     payment.acknowledged.voided();
-    Ok(Step::VoidPayment)
+    Ok(MeasuredStep::VoidPayment)
 }
 
-/// Pays a part of a captured payment back: the answer is the id of a refund that was not known before.
-pub(super) async fn refund(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+/// Refunds a part of a captured payment: the answer is the id of a refund that was not known before.
+pub(super) async fn refund(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let payment = world.captured.take_for_refund().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
-    let recorder = Rc::clone(&hands.recorder);
-    let answer = call(payment, &shop.refund_part, hands).await;
+    let recorder = Rc::clone(&client.recorder);
+    let answer = call(payment, &shop.refund_part, client).await;
     let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_refund(REFUNDED_PART_MINOR))?;
     let refund = answer.id().and_then(|id| id.parse().ok());
     let refund = refund.ok_or_else(|| Trouble::wrong("the id of a refund", &answer))?;
     payment.acknowledged.refunded(REFUNDED_PART_MINOR);
     if recorder.borrow_mut().refund(refund, REFUNDED_PART_MINOR) {
-        return Ok(Step::RefundPayment);
+        return Ok(MeasuredStep::RefundPayment);
     }
     Err(Trouble::wrong("the id of a new refund", &answer))
 }
 
-/// Calls about a payment. A call that fails may have been done all the same.
-async fn call<'a>(payment: &Prepared, template: &Template, hands: &'a mut Hands) -> Result<Answer<'a>, Trouble> {
-    payment.write(template, &mut hands.request);
-    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await);
+/// Makes a call about a payment. A call that fails may have taken effect all the same.
+async fn call<'a>(
+    payment: &PreparedPayment,
+    template: &Template,
+    client: &'a mut LoadClient,
+) -> Result<HttpAnswer<'a>, Trouble> {
+    payment.write(template, &mut client.request);
+    let answer = Trouble::unless_accepted(client.connection.call(&client.request).await);
     answer.inspect_err(|_| payment.acknowledged.doubt())
 }
 
-fn is_true(answer: &Answer<'_>) -> Result<(), Trouble> {
+fn is_true(answer: &HttpAnswer<'_>) -> Result<(), Trouble> {
     if answer.body == b"true" { Ok(()) } else { Err(Trouble::wrong("true", answer)) }
 }

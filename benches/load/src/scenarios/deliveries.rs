@@ -1,4 +1,4 @@
-//! A check that webhooks keep up: the events that the server has numbered, against those that the receiver has.
+//! A check that webhooks keep up: the number of the server's events is compared with that of received events.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::prepare::{Lines, accepted, accepted_json};
 use super::stock::Stock;
-use crate::webhooks::Receiver;
+use crate::webhooks::WebhookReceiver;
 
 /// Calls at once.
 const AT_ONCE: usize = 8;
@@ -16,7 +16,7 @@ const AT_ONCE: usize = 8;
 /// The time for which missing events are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pause between two looks; when the last event came is known more precisely.
+/// The pause between two checks; the receiver knows the time of the last event more precisely.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The deliveries of the events of a run.
@@ -24,11 +24,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Deliveries {
     /// Events of the run, with those of its warm-up.
     pub events: u64,
-    /// Of these, delivered in the end.
+    /// Events that were delivered in the end.
     pub delivered: u64,
-    /// The same a second, from the beginning of the warm-up until the last of them.
+    /// Delivered events per second, from the beginning of the warm-up until the last of them.
     pub rate: f64,
-    /// Microseconds from the last answer of the load until the receiver had all; null when it did not get all.
+    /// Microseconds from the last answer of the load until the receiver had all events; null when it did not get all.
     pub all_after_micros: Option<u64>,
     /// Deliveries of events that had been delivered before.
     pub repeated: u64,
@@ -37,7 +37,7 @@ pub struct Deliveries {
 /// Deliveries of a run that is under way.
 pub(crate) struct Delivering<'a> {
     stock: &'a Stock,
-    receiver: &'a Receiver,
+    receiver: &'a WebhookReceiver,
     begun: Instant,
     events_before: u64,
     repeated_before: u64,
@@ -55,8 +55,8 @@ pub(super) async fn connect(stock: &Stock, address: SocketAddr) -> anyhow::Resul
 }
 
 impl<'a> Delivering<'a> {
-    /// Begins with a run: waits until events from before are delivered, so that they do not take its time.
-    pub(crate) async fn begin(stock: &'a Stock, receiver: &'a Receiver) -> anyhow::Result<Delivering<'a>> {
+    /// Begins a run: waits until earlier events are delivered, so that they do not slow the run down.
+    pub(crate) async fn begin(stock: &'a Stock, receiver: &'a WebhookReceiver) -> anyhow::Result<Delivering<'a>> {
         let waited = wait(stock, receiver).await?;
         let repeated_before = receiver.received().repeated;
         Ok(Delivering { stock, receiver, begun: Instant::now(), events_before: waited.events, repeated_before })
@@ -90,12 +90,12 @@ impl<'a> Delivering<'a> {
 #[derive(Clone, Copy)]
 struct Waited {
     events: u64,
-    /// Those that the receiver does not have.
+    /// Events that the receiver does not have.
     missing: u64,
 }
 
 /// Waits until the receiver has all events, or the time for that is over.
-async fn wait(stock: &Stock, receiver: &Receiver) -> anyhow::Result<Waited> {
+async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<Waited> {
     let until = Instant::now() + PATIENCE;
     loop {
         let events = numbered(stock).await?;

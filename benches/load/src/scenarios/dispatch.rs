@@ -1,25 +1,25 @@
-//! The scenario of each thing that a connection does.
+//! Selects the operation that a connection makes next.
 
-use super::hands::Hands;
-use super::world::World;
+use super::load_client::LoadClient;
+use super::world::RunContext;
 use super::{changes, flow, initiate, lists, metadata, payouts, ping};
-use crate::plan::Kind;
-use crate::recording::{Step, Trouble};
+use crate::plan::ScenarioKind;
+use crate::recording::{MeasuredStep, Trouble};
 
-impl World {
-    /// Does the next thing.
-    pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<Step, Trouble> {
-        match self.plan.scenario.weights.kind_of(hands.dice.number()) {
-            Kind::Ping => ping::ping(self, hands).await,
-            Kind::Initiate => initiate::initiate(self, hands).await,
-            Kind::Flow => flow::flow(self, hands).await,
-            Kind::Capture => changes::capture(self, hands).await,
-            Kind::Void => changes::void(self, hands).await,
-            Kind::Refund => changes::refund(self, hands).await,
-            Kind::Payout => payouts::send(self, hands).await,
-            Kind::Metadata => metadata::add(self, hands).await,
-            Kind::Activity => lists::activity(self, hands).await,
-            Kind::Balance => lists::balance(self, hands).await,
+impl RunContext {
+    /// Makes the next operation.
+    pub(crate) async fn perform(&self, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+        match self.plan.scenario.weights.kind_of(client.dice.number()) {
+            ScenarioKind::Ping => ping::ping(self, client).await,
+            ScenarioKind::Initiate => initiate::initiate(self, client).await,
+            ScenarioKind::Flow => flow::flow(self, client).await,
+            ScenarioKind::Capture => changes::capture(self, client).await,
+            ScenarioKind::Void => changes::void(self, client).await,
+            ScenarioKind::Refund => changes::refund(self, client).await,
+            ScenarioKind::Payout => payouts::send(self, client).await,
+            ScenarioKind::Metadata => metadata::add(self, client).await,
+            ScenarioKind::Activity => lists::activity(self, client).await,
+            ScenarioKind::Balance => lists::balance(self, client).await,
         }
     }
 }

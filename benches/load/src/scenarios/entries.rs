@@ -10,7 +10,7 @@ use super::sessions::session_of;
 use super::settling::{Baseline, wait_until_paid};
 use super::shop::OperatorHeads;
 use super::stock::{Entries, Stock};
-use crate::client::{Connection, Head};
+use crate::client::{Connection, RequestHead};
 
 /// Payments made at once.
 const PAYMENTS_AT_ONCE: usize = 64;
@@ -18,21 +18,21 @@ const PAYMENTS_AT_ONCE: usize = 64;
 /// The amount of a top-up, in minor units.
 const TOPUP_MINOR: u64 = 100;
 
-/// A page as it is read beforehand.
+/// A page of a list, read beforehand.
 #[derive(Deserialize)]
-struct Page {
-    page: Vec<Entry>,
+struct PreparedPage {
+    page: Vec<PreparedEntry>,
     next: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct PreparedEntry {
     #[serde(alias = "activity_log_id", alias = "entry_id")]
     id: String,
     object_id: Option<String>,
 }
 
-/// Makes payments, each of which is captured by the system and so makes one entry, and reads them.
+/// Makes payments, each of which the system captures, which makes one entry, and reads all entries.
 pub(super) async fn of_activity(stock: &Stock, count: usize) -> anyhow::Result<Vec<Entries>> {
     let shops = stock.shops.len();
     let before = Baseline::read(stock, shops).await?;
@@ -70,12 +70,12 @@ pub(super) async fn of_balance(
 }
 
 /// All entries of a list, of which there are at least `count`.
-async fn read_all(head: &Head, connection: &mut Connection, count: usize) -> anyhow::Result<Entries> {
+async fn read_all(head: &RequestHead, connection: &mut Connection, count: usize) -> anyhow::Result<Entries> {
     let mut entries = Entries::default();
     let mut next = Some(json!({ "per_page": 100 }));
     while let Some(body) = next {
         let answer = accepted("read a list", connection.call(&head.with(&body)).await)?;
-        let page: Page = serde_json::from_slice(answer.body).context("failed to read a list: it is no page")?;
+        let page: PreparedPage = serde_json::from_slice(answer.body).context("failed to read a list: it is no page")?;
         for entry in page.page {
             entries.ids.push(entry.id);
             entries.objects.push(entry.object_id);

@@ -6,24 +6,24 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::amounts::FLOW_FIRST_MINOR;
-use super::hands::Hands;
 use super::initiate::payment_id;
-use super::shop::{Shop, initiation};
-use super::world::World;
-use crate::recording::{Step, Trouble};
+use super::load_client::LoadClient;
+use super::shop::{LoadMerchant, initiation};
+use super::world::RunContext;
+use crate::recording::{MeasuredStep, Trouble};
 
-/// How long a flow may wait for its capture and its entry.
+/// The longest time that a flow waits for its capture and for its entry.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pause between two looks. The runtime's timer counts in milliseconds.
+/// The pause between two reads. The runtime's timer counts in milliseconds.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Pages of the ledger that are looked through for an entry: others' entries come on top of it.
+/// The most pages of the ledger that are searched for an entry: entries of other flows are newer.
 const PAGES_MAX: usize = 20;
 
-/// A payment, as far as a flow looks at it.
+/// The members of a payment that a flow checks.
 #[derive(Deserialize)]
-struct Payment<'a> {
+struct FlowPayment<'a> {
     status: &'a str,
     amount_captured: u64,
 }
@@ -32,12 +32,12 @@ struct Payment<'a> {
 #[derive(Deserialize)]
 struct Ledger<'a> {
     #[serde(borrow)]
-    page: Vec<Entry<'a>>,
+    page: Vec<FlowEntry<'a>>,
     next: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct FlowEntry<'a> {
     direction: &'a str,
     r#type: &'a str,
     amount: u64,
@@ -45,55 +45,70 @@ struct Entry<'a> {
 }
 
 /// Pays once, from the card on, and waits for the money.
-pub(super) async fn flow(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
-    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
+pub(super) async fn flow(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
     let amount_minor = FLOW_FIRST_MINOR + world.flow_number();
-    let token = tokenize(shop, hands).await?;
-    let session = select(shop, hands, &token, amount_minor).await?;
-    let payment = initiate(shop, hands, &session, amount_minor).await?;
-    until_captured(shop, hands, &payment, amount_minor).await?;
-    until_settled(shop, hands, amount_minor).await?;
-    Ok(Step::Flow)
+    let token = tokenize(shop, client).await?;
+    let session = select(shop, client, &token, amount_minor).await?;
+    let payment = initiate(shop, client, &session, amount_minor).await?;
+    until_captured(shop, client, &payment, amount_minor).await?;
+    until_settled(shop, client, amount_minor).await?;
+    Ok(MeasuredStep::Flow)
 }
 
-async fn tokenize(shop: &Shop, hands: &mut Hands) -> Result<String, Trouble> {
+async fn tokenize(shop: &LoadMerchant, client: &mut LoadClient) -> Result<String, Trouble> {
     let start = Instant::now();
-    let answer = Trouble::unless_accepted(hands.connection.call(&shop.tokenize_settling).await)?;
+    let answer = Trouble::unless_accepted(client.connection.call(&shop.tokenize_settling).await)?;
     let token = answer.id().filter(|id| id.starts_with("tok_"));
     let token = token.ok_or_else(|| Trouble::wrong("a token", &answer))?.to_owned();
-    hands.step(Step::TokenizeCard, start.elapsed());
+    client.step(MeasuredStep::TokenizeCard, start.elapsed());
     Ok(token)
 }
 
-async fn select(shop: &Shop, hands: &mut Hands, token: &str, amount_minor: u64) -> Result<String, Trouble> {
+async fn select(
+    shop: &LoadMerchant,
+    client: &mut LoadClient,
+    token: &str,
+    amount_minor: u64,
+) -> Result<String, Trouble> {
     let request = shop.select_head.with(&shop.selection(token, amount_minor));
     let start = Instant::now();
-    let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
+    let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
     let session = answer.id().filter(|id| id.starts_with("pse_"));
     let session = session.ok_or_else(|| Trouble::wrong("a session", &answer))?.to_owned();
-    hands.step(Step::SelectPaymentMethod, start.elapsed());
+    client.step(MeasuredStep::SelectPaymentMethod, start.elapsed());
     Ok(session)
 }
 
-async fn initiate(shop: &Shop, hands: &mut Hands, session: &str, amount_minor: u64) -> Result<String, Trouble> {
+async fn initiate(
+    shop: &LoadMerchant,
+    client: &mut LoadClient,
+    session: &str,
+    amount_minor: u64,
+) -> Result<String, Trouble> {
     let request = shop.initiate_head.with(&initiation(session, amount_minor));
     let start = Instant::now();
-    let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
+    let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
     let payment = payment_id(&answer)?;
-    if !hands.recorder.borrow_mut().payment(payment, amount_minor) {
+    if !client.recorder.borrow_mut().payment(payment, amount_minor) {
         return Err(Trouble::wrong("the id of a new payment", &answer));
     }
-    hands.step(Step::InitiateOfFlow, start.elapsed());
+    client.step(MeasuredStep::InitiateOfFlow, start.elapsed());
     Ok(payment.to_string())
 }
 
-/// Looks at the payment until it is captured.
-async fn until_captured(shop: &Shop, hands: &mut Hands, payment: &str, amount_minor: u64) -> Result<(), Trouble> {
+/// Reads the payment until it is captured.
+async fn until_captured(
+    shop: &LoadMerchant,
+    client: &mut LoadClient,
+    payment: &str,
+    amount_minor: u64,
+) -> Result<(), Trouble> {
     let request = shop.find_payment.with(&json!({ "payment_id": payment }));
     let start = Instant::now();
     loop {
-        let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
-        let found: Payment<'_> =
+        let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
+        let found: FlowPayment<'_> =
             serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a payment", &answer))?;
         match found.status {
             "SUCCESSFUL" if found.amount_captured == amount_minor => break,
@@ -101,28 +116,28 @@ async fn until_captured(shop: &Shop, hands: &mut Hands, payment: &str, amount_mi
             _ => return Err(Trouble::wrong("a payment that is captured in time and in full", &answer)),
         }
     }
-    hands.step(Step::UntilCaptured, start.elapsed());
+    client.step(MeasuredStep::UntilCaptured, start.elapsed());
     Ok(())
 }
 
-/// Looks at the ledger until the payment's entry is effective.
-async fn until_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Result<(), Trouble> {
+/// Reads the ledger until the payment's entry is effective.
+async fn until_settled(shop: &LoadMerchant, client: &mut LoadClient, amount_minor: u64) -> Result<(), Trouble> {
     let start = Instant::now();
-    while !is_settled(shop, hands, amount_minor).await? {
+    while !is_settled(shop, client, amount_minor).await? {
         if start.elapsed() > PATIENCE {
             return Err(Trouble::Wrong(format!("expected a settled entry of {amount_minor} in the ledger, got none")));
         }
         tokio::time::sleep(PAUSE).await;
     }
-    hands.step(Step::UntilSettled, start.elapsed());
+    client.step(MeasuredStep::UntilSettled, start.elapsed());
     Ok(())
 }
 
-async fn is_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Result<bool, Trouble> {
+async fn is_settled(shop: &LoadMerchant, client: &mut LoadClient, amount_minor: u64) -> Result<bool, Trouble> {
     let mut body = json!({ "per_page": 25 });
     for _ in 0..PAGES_MAX {
         let request = shop.balance_history.with(&body);
-        let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
+        let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
         let ledger: Ledger<'_> =
             serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a page of entries", &answer))?;
         if let Some(entry) = ledger.page.iter().find(|entry| entry.amount == amount_minor) {

@@ -4,35 +4,35 @@ use anyhow::Context;
 use till_domain::ids::PaymentId;
 
 use super::amounts::INITIATED_MINOR;
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::prepare::accepted;
 use super::sessions::SESSION_BYTES;
-use super::shop::Shop;
-use super::world::World;
-use crate::client::{Answer, Connection};
-use crate::recording::{Step, Trouble};
+use super::shop::LoadMerchant;
+use super::world::RunContext;
+use crate::client::{Connection, HttpAnswer};
+use crate::recording::{MeasuredStep, Trouble};
 
 /// Initiates with the next session: the answer is the id of a payment that was not known before.
-pub(super) async fn initiate(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn initiate(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let session = world.sessions.take().ok_or(Trouble::NothingLeft)?;
-    world.stock.shops[session.shop].initiate.write(&session.id, &mut hands.request);
-    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await)?;
+    world.stock.shops[session.shop].initiate.write(&session.id, &mut client.request);
+    let answer = Trouble::unless_accepted(client.connection.call(&client.request).await)?;
     let payment = payment_id(&answer)?;
-    if hands.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
-        return Ok(Step::Initiate);
+    if client.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
+        return Ok(MeasuredStep::Initiate);
     }
     Err(Trouble::wrong("the id of a new payment", &answer))
 }
 
 /// The payment that an initiation answers.
-pub(super) fn payment_id(answer: &Answer<'_>) -> Result<PaymentId, Trouble> {
+pub(super) fn payment_id(answer: &HttpAnswer<'_>) -> Result<PaymentId, Trouble> {
     let id = answer.id().and_then(|id| id.parse().ok());
     id.ok_or_else(|| Trouble::wrong("the id of a payment", answer))
 }
 
-/// Initiates beforehand; gives the amount.
+/// Initiates a payment beforehand, and returns its amount.
 pub(super) async fn initiate_session(
-    shop: &Shop,
+    shop: &LoadMerchant,
     session: &[u8; SESSION_BYTES],
     connection: &mut Connection,
 ) -> anyhow::Result<u64> {

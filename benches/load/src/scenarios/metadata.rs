@@ -4,74 +4,84 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::sets::{PATH, Sets};
-use super::shop::Shop;
-use super::world::World;
-use crate::client::Answer;
-use crate::recording::{Step, Trouble};
+use super::shop::LoadMerchant;
+use super::world::RunContext;
+use crate::client::HttpAnswer;
+use crate::recording::{MeasuredStep, Trouble};
 
-/// Adds an item: a new one, or one that comes to nothing, as often as the plan says.
-pub(super) async fn add(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
-    let index = world.distribution.draw(&mut hands.dice);
-    let is_conflict = hands.dice.happens(world.plan.metadata.conflict_rate);
-    hands.done += 1;
-    if hands.dice.happens(world.plan.metadata.versioned_share) {
-        return add_versioned(world, hands, index, is_conflict).await;
+/// Adds an item: a new one, or, in the share of cases that the plan names, one that changes nothing.
+pub(super) async fn add(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+    let index = world.distribution.draw(&mut client.dice);
+    let is_conflict = client.dice.happens(world.plan.metadata.conflict_rate);
+    client.done += 1;
+    if client.dice.happens(world.plan.metadata.versioned_share) {
+        return add_versioned(world, client, index, is_conflict).await;
     }
     let shop = &world.stock.shops[index];
-    let item = if is_conflict { Sets::item(hands.dice.index(world.sets.size)) } else { new_item(hands) };
+    let item = if is_conflict { Sets::item(client.dice.index(world.sets.size)) } else { new_item(client) };
     let body = json!({ "key": world.sets.shared_key(), "path": PATH, "value": item });
-    write(shop, &body, hands);
-    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await)?;
+    write(shop, &body, client);
+    let answer = Trouble::unless_accepted(client.connection.call(&client.request).await)?;
     check(&answer, !is_conflict)?;
-    Ok(Step::AddToSet)
+    Ok(MeasuredStep::AddToSet)
 }
 
-/// Adds to this connection's own record, whose version only it changes; or names an old one and is refused.
-async fn add_versioned(world: &World, hands: &mut Hands, index: usize, is_conflict: bool) -> Result<Step, Trouble> {
-    let (shop, key) = (&world.stock.shops[index], world.sets.own_key(hands.number));
-    let version = match hands.versions.remove(&index) {
+/// Adds to this connection's own record, whose version only it changes; or names an old version, and is refused.
+async fn add_versioned(
+    world: &RunContext,
+    client: &mut LoadClient,
+    index: usize,
+    is_conflict: bool,
+) -> Result<MeasuredStep, Trouble> {
+    let (shop, key) = (&world.stock.shops[index], world.sets.own_key(client.number));
+    let version = match client.versions.remove(&index) {
         Some(version) => version,
-        None => current_version(world, hands, shop, &key).await?,
+        None => current_version(world, client, shop, &key).await?,
     };
     let named = if is_conflict { version.saturating_sub(1) } else { version };
-    let body = json!({ "key": key, "path": PATH, "value": new_item(hands), "version": named });
-    write(shop, &body, hands);
+    let body = json!({ "key": key, "path": PATH, "value": new_item(client), "version": named });
+    write(shop, &body, client);
     let start = Instant::now();
-    let answer = hands.connection.call(&hands.request).await.map_err(Trouble::of_failure)?;
+    let answer = client.connection.call(&client.request).await.map_err(Trouble::of_failure)?;
     if is_conflict {
         check_mismatch(&answer, version)?;
     } else {
         check(&Trouble::unless_accepted(Ok(answer))?, true)?;
     }
     let latency = start.elapsed();
-    hands.versions.insert(index, if is_conflict { version } else { version + 1 });
-    hands.step(Step::AddToSetVersioned, latency);
-    Ok(Step::AddToSet)
+    client.versions.insert(index, if is_conflict { version } else { version + 1 });
+    client.step(MeasuredStep::AddToSetVersioned, latency);
+    Ok(MeasuredStep::AddToSet)
 }
 
-async fn current_version(world: &World, hands: &mut Hands, shop: &Shop, key: &str) -> Result<u64, Trouble> {
-    let version = world.sets.version(shop, key, &mut hands.connection).await;
+async fn current_version(
+    world: &RunContext,
+    client: &mut LoadClient,
+    shop: &LoadMerchant,
+    key: &str,
+) -> Result<u64, Trouble> {
+    let version = world.sets.version(shop, key, &mut client.connection).await;
     version.map_err(|error| Trouble::Failed { code: "(version unknown)".to_owned(), excerpt: format!("{error:#}") })
 }
 
 /// An item that no other connection or run adds.
-fn new_item(hands: &Hands) -> String {
-    format!("n{}-{}", hands.number, hands.done)
+fn new_item(client: &LoadClient) -> String {
+    format!("n{}-{}", client.number, client.done)
 }
 
-fn write(shop: &Shop, body: &Value, hands: &mut Hands) {
-    shop.add_to_set.write(body.to_string().as_bytes(), &mut hands.request);
+fn write(shop: &LoadMerchant, body: &Value, client: &mut LoadClient) {
+    shop.add_to_set.write(body.to_string().as_bytes(), &mut client.request);
 }
 
-fn check(answer: &Answer<'_>, expected: bool) -> Result<(), Trouble> {
+fn check(answer: &HttpAnswer<'_>, expected: bool) -> Result<(), Trouble> {
     let right = if expected { b"true".as_slice() } else { b"false" };
     if answer.body == right { Ok(()) } else { Err(Trouble::wrong(&expected.to_string(), answer)) }
 }
 
-/// Checks that an old version is refused and the right one named.
-fn check_mismatch(answer: &Answer<'_>, current: u64) -> Result<(), Trouble> {
+/// Checks that an old version is refused, and that the refusal names the current one.
+fn check_mismatch(answer: &HttpAnswer<'_>, current: u64) -> Result<(), Trouble> {
     let json = answer.json();
     let fault = &json[2][0];
     let is_refusal = answer.status == 400 && json[0] == "INVALID_ARGUMENTS";
@@ -85,12 +95,12 @@ fn check_mismatch(answer: &Answer<'_>, current: u64) -> Result<(), Trouble> {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, body: &[u8]) -> Answer<'_> {
-        Answer { status, body }
+    fn answer(status: u16, body: &[u8]) -> HttpAnswer<'_> {
+        HttpAnswer { status, body }
     }
 
     #[test]
-    fn an_addition_is_checked_against_what_it_must_come_to() {
+    fn an_addition_is_checked_against_its_expected_result() {
         assert_eq!(check(&answer(200, b"true"), true), Ok(()));
         assert_eq!(check(&answer(200, b"false"), false), Ok(()));
         assert!(check(&answer(200, b"true"), false).is_err() && check(&answer(200, b"false"), true).is_err());

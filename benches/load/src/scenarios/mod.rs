@@ -1,4 +1,4 @@
-//! What is called, and what a right answer is.
+//! The calls of each scenario, and the checks of their answers.
 
 mod amounts;
 mod prepare;
@@ -9,7 +9,7 @@ mod sessions;
 mod payments;
 mod sets;
 mod world;
-mod hands;
+mod load_client;
 mod ping;
 mod initiate;
 mod flow;
@@ -26,7 +26,7 @@ mod stocking;
 mod dispatch;
 
 pub(crate) use deliveries::{Deliveries, Delivering};
-pub(crate) use hands::Hands;
+pub(crate) use load_client::LoadClient;
 pub(crate) use settling::{Baseline, FollowUp, Settling};
 pub(crate) use stock::Stock;
-pub(crate) use world::{Ending, World};
+pub(crate) use world::{Ending, RunContext};

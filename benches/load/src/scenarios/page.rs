@@ -1,50 +1,50 @@
-//! Whether a page is the one that it must be.
+//! The check of a page against the expected entries.
 
 use serde::Deserialize;
 
-use crate::client::Answer;
+use crate::client::HttpAnswer;
 use crate::recording::Trouble;
 
-/// What a page must hold.
+/// The expected contents of a page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedPage<'a> {
     /// Its entries, newest first.
     pub(super) ids: &'a [String],
-    /// Whether there are newer ones.
+    /// True when there are newer entries.
     pub(super) before: bool,
-    /// Whether there are older ones.
+    /// True when there are older entries.
     pub(super) after: bool,
-    /// Whether these very entries; else as many, in order.
+    /// True when the page must have exactly these entries; else the same number of entries, in order.
     pub(super) exactly: bool,
 }
 
 #[derive(Deserialize)]
-struct Page<'a> {
+struct PageAnswer<'a> {
     #[serde(borrow)]
-    previous: Option<Cursor<'a>>,
-    page: Vec<Entry<'a>>,
-    next: Option<Cursor<'a>>,
+    previous: Option<PageCursor<'a>>,
+    page: Vec<PageEntry<'a>>,
+    next: Option<PageCursor<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Cursor<'a> {
+struct PageCursor<'a> {
     before: Option<&'a str>,
     after: Option<&'a str>,
     per_page: usize,
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct PageEntry<'a> {
     #[serde(alias = "activity_log_id", alias = "entry_id")]
     id: &'a str,
 }
 
 /// Checks entries, their order, and both cursors.
-pub(super) fn check_page(answer: &Answer<'_>, expected: &Expected<'_>, per_page: usize) -> Result<(), Trouble> {
-    let page: Page<'_> = serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a page", answer))?;
+pub(super) fn check_page(answer: &HttpAnswer<'_>, expected: &ExpectedPage<'_>, per_page: usize) -> Result<(), Trouble> {
+    let page: PageAnswer<'_> = serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a page", answer))?;
     let ids: Vec<&str> = page.page.iter().map(|entry| entry.id).collect();
     let is_wrong = |what: &str| Err(Trouble::Wrong(format!("a page of a list: {what}: {}", answer.excerpt())));
-    // Others may have come since, up to a whole page.
+    // Entries may have been added since, up to a whole page.
     let most = if expected.exactly { expected.ids.len() } else { per_page };
     if ids.len() < expected.ids.len() || ids.len() > most {
         return is_wrong(&format!("{} entries instead of {}", ids.len(), expected.ids.len()));
@@ -75,9 +75,9 @@ mod tests {
 
     use super::*;
 
-    fn check(page: &Value, expected: &Expected<'_>) -> bool {
+    fn check(page: &Value, expected: &ExpectedPage<'_>) -> bool {
         let body = page.to_string();
-        check_page(&Answer { status: 200, body: body.as_bytes() }, expected, 2).is_ok()
+        check_page(&HttpAnswer { status: 200, body: body.as_bytes() }, expected, 2).is_ok()
     }
 
     fn page(ids: [&str; 2]) -> Value {
@@ -91,22 +91,22 @@ mod tests {
     #[test]
     fn the_page_that_it_must_be_passes_and_every_other_is_noticed() {
         let ids = ["c".to_owned(), "b".to_owned()];
-        let expected = Expected { ids: &ids, before: true, after: true, exactly: true };
+        let expected = ExpectedPage { ids: &ids, before: true, after: true, exactly: true };
         assert!(check(&page(["c", "b"]), &expected));
         assert!(!check(&page(["c", "a"]), &expected), "another entry");
         assert!(!check(&page(["b", "c"]), &expected), "another order");
-        assert!(!check(&page(["c", "b"]), &Expected { ids: &ids[..1], ..expected }), "another size");
-        assert!(!check(&page(["c", "b"]), &Expected { after: false, ..expected }), "a page behind the last");
-        assert!(!check(&page(["c", "b"]), &Expected { before: false, ..expected }), "a page before the first");
+        assert!(!check(&page(["c", "b"]), &ExpectedPage { ids: &ids[..1], ..expected }), "another size");
+        assert!(!check(&page(["c", "b"]), &ExpectedPage { after: false, ..expected }), "a page behind the last");
+        assert!(!check(&page(["c", "b"]), &ExpectedPage { before: false, ..expected }), "a page before the first");
         assert!(!check(&json!("no page"), &expected));
     }
 
     #[test]
-    fn a_page_that_changes_meanwhile_must_be_whole_and_in_order_only() {
+    fn a_page_that_changes_meanwhile_must_be_whole_and_in_order() {
         let ids = ["c".to_owned(), "b".to_owned()];
-        let expected = Expected { ids: &ids, before: false, after: true, exactly: false };
+        let expected = ExpectedPage { ids: &ids, before: false, after: true, exactly: false };
         assert!(check(&page(["e", "d"]), &expected));
         assert!(!check(&page(["d", "e"]), &expected));
-        assert!(check(&page(["e", "d"]), &Expected { ids: &ids[..1], ..expected }), "another one has come");
+        assert!(check(&page(["e", "d"]), &ExpectedPage { ids: &ids[..1], ..expected }), "another one has come");
     }
 }

@@ -1,4 +1,4 @@
-//! Payments, made beforehand so that only what is done to them is measured.
+//! Payments, made beforehand so that only the operations on them are measured.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,28 +12,29 @@ use super::acknowledged::Acknowledged;
 use super::amounts::REFUNDS_OF_A_PAYMENT;
 use super::prepare::{Lines, accepted};
 use super::sessions::session_of;
-use super::shop::Shop;
+use super::shop::LoadMerchant;
 use super::stock::Stock;
 use super::supply::Supply;
-use crate::chance::{Dice, Distribution};
+use crate::chance::{Distribution, SeededDice};
 use crate::client::{Connection, Template};
-use crate::plan::{Kind, Plan};
+use crate::plan::{Plan, ScenarioKind};
 
-/// Captures, voids or refunds for one payment that is made in the same time, at most: that is two calls, they are one.
+/// The most captures, voids or refunds in the time in which one payment is made: a payment takes two calls, they take
+/// one.
 const CHANGES_FOR_A_PAYMENT: f64 = 2.0;
 
-/// Payments asked for at once.
+/// Payments that are read at the same time.
 const AT_ONCE: usize = 64;
 
 /// The time for which the acquirer's answer to a payment is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pause between two looks.
+/// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A payment, with the index of its merchant and what was acknowledged of it.
+/// A payment, with the index of its merchant and the operations on it that were acknowledged.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedPayment {
     pub(super) shop: usize,
     pub(super) id: PaymentId,
     pub(super) acknowledged: Acknowledged,
@@ -41,61 +42,61 @@ pub(super) struct Prepared {
 
 /// A payment as the server shows it.
 #[derive(Debug, Deserialize)]
-pub(super) struct Found<'a> {
+pub(super) struct PaymentView<'a> {
     pub(super) status: &'a str,
     pub(super) amount_captured: u64,
     pub(super) amount_refunded: u64,
 }
 
-impl fmt::Display for Found<'_> {
+impl fmt::Display for PaymentView<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Found { status, amount_captured, amount_refunded } = self;
+        let PaymentView { status, amount_captured, amount_refunded } = self;
         write!(formatter, "{status} with {amount_captured} captured and {amount_refunded} paid back")
     }
 }
 
 /// The state of a payment that is waited for, as `find-payment` answers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It is as it must be.
+pub(super) enum PaymentCheck {
+    /// The payment is in the expected state.
     Right,
     /// The acquirer has not answered yet.
     OnItsWay,
-    /// It will not come to be as it must be.
+    /// The payment will never reach the expected state.
     Wrong,
 }
 
 /// Payments that are used in the order of the merchants that were drawn.
 #[derive(Debug, Default)]
 pub(super) struct PreparedPayments {
-    pub(super) all: Vec<Prepared>,
+    pub(super) all: Vec<PreparedPayment>,
     uses: AtomicUsize,
 }
 
 impl PreparedPayments {
-    /// The next one, which nobody else is given, and its number.
-    pub(super) fn take(&self) -> Option<(usize, &Prepared)> {
+    /// The next payment, which is given out only once, and its number.
+    pub(super) fn take(&self) -> Option<(usize, &PreparedPayment)> {
         let number = self.uses.fetch_add(1, Ordering::Relaxed);
         Some((number, self.all.get(number)?))
     }
 
-    /// The next one that not all was paid back of; each is given for so many refunds, one after the other.
-    pub(super) fn take_for_refund(&self) -> Option<&Prepared> {
+    /// The next payment that is not wholly refunded; each is given out once for each of its refunds.
+    pub(super) fn take_for_refund(&self) -> Option<&PreparedPayment> {
         self.all.get(self.uses.fetch_add(1, Ordering::Relaxed) / REFUNDS_OF_A_PAYMENT)
     }
 
-    /// Makes as many as a run captures and voids.
+    /// Makes the payments that a run captures and voids.
     pub(super) async fn authorized(
         stock: &Stock,
         plan: &Plan,
         distribution: &Distribution,
-        dice: &mut Dice,
+        dice: &mut SeededDice,
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<PreparedPayments> {
         let weights = &plan.scenario.weights;
         let supply = Supply {
             what: "authorized payments",
-            share: weights.share(Kind::Capture) + weights.share(Kind::Void),
+            share: weights.share(ScenarioKind::Capture) + weights.share(ScenarioKind::Void),
             given: plan.payments,
             used_for_one_made: CHANGES_FOR_A_PAYMENT,
         };
@@ -104,25 +105,25 @@ impl PreparedPayments {
         }
         let pay = async |lines: &mut Lines, index: usize| {
             let shop = &stock.shops[index];
-            Prepared::initiate(index, shop, &shop.authorize, &mut lines.public).await
+            PreparedPayment::initiate(index, shop, &shop.authorize, &mut lines.public).await
         };
         let all = supply.make(stock, plan, distribution, dice, tell, pay).await?;
         wait_until(stock, &all, "AUTHORIZED").await?;
         Ok(PreparedPayments { all, uses: AtomicUsize::new(0) })
     }
 
-    /// Makes as many as a run refunds.
+    /// Makes the payments that a run refunds.
     pub(super) async fn captured(
         stock: &Stock,
         plan: &Plan,
         distribution: &Distribution,
-        dice: &mut Dice,
+        dice: &mut SeededDice,
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<PreparedPayments> {
         let refunds = f64::from(u32::try_from(REFUNDS_OF_A_PAYMENT).expect("it is small"));
         let supply = Supply {
             what: "captured payments",
-            share: plan.scenario.weights.share(Kind::Refund) / refunds,
+            share: plan.scenario.weights.share(ScenarioKind::Refund) / refunds,
             given: plan.payments,
             used_for_one_made: CHANGES_FOR_A_PAYMENT / refunds,
         };
@@ -131,7 +132,7 @@ impl PreparedPayments {
         }
         let pay = async |lines: &mut Lines, index: usize| {
             let shop = &stock.shops[index];
-            Prepared::initiate(index, shop, &shop.initiate, &mut lines.public).await
+            PreparedPayment::initiate(index, shop, &shop.initiate, &mut lines.public).await
         };
         let all = supply.make(stock, plan, distribution, dice, tell, pay).await?;
         wait_until(stock, &all, "SUCCESSFUL").await?;
@@ -139,61 +140,61 @@ impl PreparedPayments {
     }
 }
 
-impl Prepared {
+impl PreparedPayment {
     async fn initiate(
         index: usize,
-        shop: &Shop,
+        shop: &LoadMerchant,
         initiation: &Template,
         connection: &mut Connection,
-    ) -> anyhow::Result<Prepared> {
+    ) -> anyhow::Result<PreparedPayment> {
         let session = session_of(shop, connection).await?;
         let mut request = Vec::new();
         initiation.write(&session, &mut request);
         let answer = accepted("initiate a payment", connection.call(&request).await)?;
         let id = answer.id().and_then(|id| id.parse().ok());
         let id = id.with_context(|| format!("failed to initiate a payment: {} is no payment", answer.excerpt()))?;
-        Ok(Prepared { shop: index, id, acknowledged: Acknowledged::default() })
+        Ok(PreparedPayment { shop: index, id, acknowledged: Acknowledged::default() })
     }
 
-    /// Makes `request` a call about the payment.
+    /// Writes a call about the payment to `request`.
     pub(super) fn write(&self, template: &Template, request: &mut Vec<u8>) {
         template.write(self.id.to_string().as_bytes(), request);
     }
 
-    /// Looks at the payment until it is right. The text says how it was seen last when that does not happen.
-    pub(super) async fn look_until(
+    /// Reads the payment until it is in the expected state. Else the text says in which state it was seen last.
+    pub(super) async fn read_until(
         &self,
-        shop: &Shop,
+        shop: &LoadMerchant,
         connection: &mut Connection,
-        judge: impl Fn(&Found<'_>) -> Verdict,
+        judge: impl Fn(&PaymentView<'_>) -> PaymentCheck,
     ) -> anyhow::Result<Result<(), String>> {
         let (start, mut request) = (Instant::now(), Vec::new());
         self.write(&shop.find, &mut request);
         loop {
             let answer = accepted("find a payment", connection.call(&request).await)?;
-            let found: Found<'_> =
+            let found: PaymentView<'_> =
                 serde_json::from_slice(answer.body).context("failed to find a payment: it is none")?;
             match judge(&found) {
-                Verdict::Right => return Ok(Ok(())),
-                Verdict::OnItsWay if start.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
-                Verdict::OnItsWay | Verdict::Wrong => return Ok(Err(found.to_string())),
+                PaymentCheck::Right => return Ok(Ok(())),
+                PaymentCheck::OnItsWay if start.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+                PaymentCheck::OnItsWay | PaymentCheck::Wrong => return Ok(Err(found.to_string())),
             }
         }
     }
 }
 
-/// Waits until payments that were made beforehand are answered by the acquirer.
-async fn wait_until(stock: &Stock, payments: &[Prepared], status: &str) -> anyhow::Result<()> {
-    let look = async |lines: &mut Lines, index: usize| {
+/// Waits until the acquirer has answered payments that were made beforehand.
+async fn wait_until(stock: &Stock, payments: &[PreparedPayment], status: &str) -> anyhow::Result<()> {
+    let read = async |lines: &mut Lines, index: usize| {
         let payment = &payments[index];
         let shop = &stock.shops[payment.shop];
-        let judge = |found: &Found<'_>| match found.status {
-            "PENDING" => Verdict::OnItsWay,
-            reached if reached == status => Verdict::Right,
-            _ => Verdict::Wrong,
+        let judge = |found: &PaymentView<'_>| match found.status {
+            "PENDING" => PaymentCheck::OnItsWay,
+            reached if reached == status => PaymentCheck::Right,
+            _ => PaymentCheck::Wrong,
         };
-        let seen = payment.look_until(shop, &mut lines.public, judge).await?;
+        let seen = payment.read_until(shop, &mut lines.public, judge).await?;
         seen.map_err(|found| anyhow!("a payment made beforehand is to be {status}, and is {found}"))
     };
-    stock.ends.each(payments.len(), AT_ONCE, look).await.map(|_: Vec<()>| ())
+    stock.ends.each(payments.len(), AT_ONCE, read).await.map(|_: Vec<()>| ())
 }

@@ -1,32 +1,32 @@
-//! Payouts of merchants that have enough on their balances.
+//! Payouts of merchants with sufficient balances.
 
 use std::rc::Rc;
 
 use serde_json::json;
 
 use super::amounts::{FUNDS_MINOR, PAYOUT_MINOR};
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::prepare::{Lines, accepted_id};
 use super::shop::OperatorHeads;
 use super::stock::Stock;
-use super::world::World;
-use crate::recording::{Step, Trouble};
+use super::world::RunContext;
+use crate::recording::{MeasuredStep, Trouble};
 
-/// Sends a payout: the answer is the id of one that was not known before.
-pub(super) async fn send(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
-    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
-    let recorder = Rc::clone(&hands.recorder);
-    let answer = Trouble::unless_accepted(hands.connection.call(&shop.send_payout).await);
+/// Sends a payout: the answer is the id of a payout that was not known before.
+pub(super) async fn send(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
+    let recorder = Rc::clone(&client.recorder);
+    let answer = Trouble::unless_accepted(client.connection.call(&shop.send_payout).await);
     let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_payout(PAYOUT_MINOR))?;
     let payout = answer.id().and_then(|id| id.parse().ok());
     let payout = payout.ok_or_else(|| Trouble::wrong("the id of a payout", &answer))?;
     if recorder.borrow_mut().payout(payout, PAYOUT_MINOR) {
-        return Ok(Step::SendPayout);
+        return Ok(MeasuredStep::SendPayout);
     }
     Err(Trouble::wrong("the id of a new payout", &answer))
 }
 
-/// Gives every merchant more than a run can pay out.
+/// Tops up every merchant by more than a run can pay out.
 pub(super) async fn fund(stock: &Stock, operator: &OperatorHeads, at_once: usize) -> anyhow::Result<()> {
     let head = operator.head("add-topup");
     let top_up = async |lines: &mut Lines, index: usize| {

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::amounts::CURRENCY;
-use super::hands::Hands;
-use super::world::World;
-use crate::recording::{Step, Trouble};
+use super::load_client::LoadClient;
+use super::world::RunContext;
+use crate::recording::{MeasuredStep, Trouble};
 
 /// A balance.
 #[derive(Deserialize)]
@@ -16,24 +16,24 @@ pub(super) struct Balance<'a> {
 }
 
 impl<'a> Balance<'a> {
-    /// Reads an answer.
+    /// Parses an answer.
     pub(super) fn read(body: &'a [u8]) -> Option<Balance<'a>> {
         serde_json::from_slice(body).ok().filter(|balance: &Balance<'_>| balance.currency == CURRENCY)
     }
 
-    /// What is there and what will be, in minor units.
+    /// The sum of the available and the pending balance, in minor units.
     pub(super) const fn total_minor(&self) -> i64 {
         self.available + self.pending
     }
 }
 
-/// Asks a merchant's balance.
-pub(super) async fn ping(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
-    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
-    let answer = Trouble::unless_accepted(hands.connection.call(&shop.get_balance).await)?;
+/// Reads a merchant's balance.
+pub(super) async fn ping(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
+    let answer = Trouble::unless_accepted(client.connection.call(&shop.get_balance).await)?;
     let balance = Balance::read(answer.body).ok_or_else(|| Trouble::wrong("a balance", &answer))?;
     if balance.total_minor() < 0 {
         return Err(Trouble::wrong("a balance of nothing or more", &answer));
     }
-    Ok(Step::GetBalance)
+    Ok(MeasuredStep::GetBalance)
 }

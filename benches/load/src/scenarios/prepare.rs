@@ -1,4 +1,4 @@
-//! Calls that make what is needed beforehand: many at once, and every failure ends it.
+//! Calls that prepare a run: many at once, and any failure ends the preparation.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use futures_util::future::try_join_all;
 use serde_json::Value;
 
-use crate::client::{Answer, CallFailure, Connection};
+use crate::client::{CallFailure, Connection, HttpAnswer};
 
 /// Connections to both listeners.
 pub(crate) struct Lines {
@@ -15,7 +15,7 @@ pub(crate) struct Lines {
     pub(super) admin: Connection,
 }
 
-/// Where both listeners are.
+/// The addresses of both listeners.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
     pub(crate) public: SocketAddr,
@@ -27,7 +27,7 @@ impl Ends {
         Lines { public: Connection::new(self.public), admin: Connection::new(self.admin) }
     }
 
-    /// Does `job` for each number below `count`, so many at once, and gives what came of it in order.
+    /// Runs `job` for each number below `count`, `at_once` of them at the same time, and returns the results in order.
     pub(super) async fn each<T>(
         self,
         count: usize,
@@ -51,7 +51,7 @@ impl Ends {
 }
 
 /// The answer of a call that must succeed.
-pub(super) fn accepted<'a>(what: &str, answer: Result<Answer<'a>, CallFailure>) -> anyhow::Result<Answer<'a>> {
+pub(super) fn accepted<'a>(what: &str, answer: Result<HttpAnswer<'a>, CallFailure>) -> anyhow::Result<HttpAnswer<'a>> {
     let answer = answer.with_context(|| format!("failed to {what}"))?;
     if answer.is_success() {
         return Ok(answer);
@@ -68,13 +68,13 @@ pub(super) fn accepted<'a>(what: &str, answer: Result<Answer<'a>, CallFailure>) 
     Err(anyhow!("failed to {what}: the server answers {}{hint}", answer.excerpt()))
 }
 
-/// The id that a call answers which must succeed.
-pub(super) fn accepted_id(what: &str, answer: Result<Answer<'_>, CallFailure>) -> anyhow::Result<String> {
+/// The id in the answer of a call that must succeed.
+pub(super) fn accepted_id(what: &str, answer: Result<HttpAnswer<'_>, CallFailure>) -> anyhow::Result<String> {
     let answer = accepted(what, answer)?;
     answer.id().map(str::to_owned).with_context(|| format!("failed to {what}: {} is no id", answer.excerpt()))
 }
 
-/// The JSON that a call answers which must succeed.
-pub(super) fn accepted_json(what: &str, answer: Result<Answer<'_>, CallFailure>) -> anyhow::Result<Value> {
+/// The JSON in the answer of a call that must succeed.
+pub(super) fn accepted_json(what: &str, answer: Result<HttpAnswer<'_>, CallFailure>) -> anyhow::Result<Value> {
     Ok(accepted(what, answer)?.json())
 }

@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Context;
 
 use super::prepare::{Lines, accepted};
-use super::shop::Shop;
+use super::shop::LoadMerchant;
 use super::stock::Stock;
 use super::supply::Supply;
-use crate::chance::{Dice, Distribution};
+use crate::chance::{Distribution, SeededDice};
 use crate::client::Connection;
-use crate::plan::{Kind, Plan};
+use crate::plan::{Plan, ScenarioKind};
 
 /// Bytes of a session's id: its prefix and the 26 characters of a TypeID.
 pub(super) const SESSION_BYTES: usize = 30;
 
-/// Initiations for one session that is made in the same time, at most, with closed loops. Both are one commit.
+/// The most initiations in the time in which one session is made, in closed loops. Both take one commit.
 const INITIATIONS_FOR_A_SESSION: f64 = 1.25;
 
 /// A session, with the index of its merchant.
@@ -33,25 +33,25 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// The next one.
+    /// The next session.
     pub(super) fn take(&self) -> Option<&Session> {
         self.all.get(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Makes as many as a run needs.
+    /// Makes the sessions that a run needs.
     pub(super) async fn prepare(
         stock: &Stock,
         plan: &Plan,
         distribution: &Distribution,
-        dice: &mut Dice,
+        dice: &mut SeededDice,
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<Sessions> {
-        if !plan.scenario.has(Kind::Initiate) {
+        if !plan.scenario.has(ScenarioKind::Initiate) {
             return Ok(Sessions::default());
         }
         let supply = Supply {
             what: "payment sessions",
-            share: plan.scenario.weights.share(Kind::Initiate),
+            share: plan.scenario.weights.share(ScenarioKind::Initiate),
             given: plan.sessions,
             used_for_one_made: INITIATIONS_FOR_A_SESSION,
         };
@@ -64,7 +64,10 @@ impl Sessions {
 }
 
 /// A fresh session of a merchant.
-pub(super) async fn session_of(shop: &Shop, connection: &mut Connection) -> anyhow::Result<[u8; SESSION_BYTES]> {
+pub(super) async fn session_of(
+    shop: &LoadMerchant,
+    connection: &mut Connection,
+) -> anyhow::Result<[u8; SESSION_BYTES]> {
     let answer = accepted("select a payment method", connection.call(&shop.select).await)?;
     let id = answer.id().and_then(|id| id.as_bytes().try_into().ok());
     id.with_context(|| format!("failed to select a payment method: {} is no session", answer.excerpt()))

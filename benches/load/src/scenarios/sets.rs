@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 
 use super::prepare::{Lines, accepted, accepted_json};
-use super::shop::Shop;
+use super::shop::LoadMerchant;
 use super::stock::Stock;
 use crate::client::Connection;
-use crate::plan::{Kind, Plan};
+use crate::plan::{Plan, ScenarioKind};
 
-/// Items that one call brings: well below the 1 MiB of a body.
+/// Items of one call, which stay well below the 1 MiB of a body.
 const ITEMS_OF_A_CALL: usize = 50_000;
 
 /// Calls at once.
 const AT_ONCE: usize = 32;
 
-/// Where the set is in its record.
+/// The path of the set in its record.
 pub(super) const PATH: &str = "tags";
 
 /// The names of a run's records.
@@ -28,7 +28,7 @@ impl Sets {
     /// Fills the sets of a run: one for each merchant, and with versions one for each connection and merchant.
     pub(super) async fn prepare(stock: &Stock, plan: &Plan, run: usize, tell: &dyn Fn(&str)) -> anyhow::Result<Sets> {
         let sets = Sets { run, size: plan.metadata.set_size };
-        if !plan.scenario.has(Kind::Metadata) {
+        if !plan.scenario.has(ScenarioKind::Metadata) {
             return Ok(sets);
         }
         let own = if plan.metadata.versioned_share > 0.0 { plan.connections } else { 0 };
@@ -47,17 +47,17 @@ impl Sets {
         format!("load-test-{}", self.run)
     }
 
-    /// The record that one connection adds to, and so knows the version of.
+    /// The record that only one connection adds to, which therefore knows its version.
     pub(super) fn own_key(&self, connection: usize) -> String {
         format!("load-test-{}-{connection}", self.run)
     }
 
-    /// An item that is there beforehand.
+    /// An item that a set has beforehand.
     pub(super) fn item(index: usize) -> String {
         format!("i{index}")
     }
 
-    async fn fill(&self, shop: &Shop, key: &str, connection: &mut Connection) -> anyhow::Result<()> {
+    async fn fill(&self, shop: &LoadMerchant, key: &str, connection: &mut Connection) -> anyhow::Result<()> {
         let items: Vec<Value> = (0..self.size.min(ITEMS_OF_A_CALL)).map(|index| Sets::item(index).into()).collect();
         let request = shop.sync.with(&json!({ "key": key, "metadata": { PATH: items } }));
         accepted("fill a set", connection.call(&request).await)?;
@@ -68,8 +68,13 @@ impl Sets {
         Ok(())
     }
 
-    /// The version of a record now.
-    pub(super) async fn version(&self, shop: &Shop, key: &str, connection: &mut Connection) -> anyhow::Result<u64> {
+    /// The current version of a record.
+    pub(super) async fn version(
+        &self,
+        shop: &LoadMerchant,
+        key: &str,
+        connection: &mut Connection,
+    ) -> anyhow::Result<u64> {
         let request = shop.retrieve.with(&json!({ "key": key }));
         let record = accepted_json("read a set", connection.call(&request).await)?;
         Ok(record["version"].as_u64().unwrap_or(0))

@@ -1,7 +1,8 @@
-//! Whether what follows from payments keeps up: by the merchants' balances, which hold exactly what was captured.
+//! A check that captures keep up with payments, by the merchants' balances, which contain exactly the captured amounts.
 //!
-//! No metric counts payments that wait for their capture, and to ask for each payment would be load of its own. A
-//! balance is one cheap call a merchant, says how many are missing, and shows money that no payment explains.
+//! No metric counts payments that wait for their capture, and reading each payment would be a load of its own. A
+//! balance is one cheap call for each merchant, gives the number of missing captures, and shows money that no payment
+//! explains.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +14,20 @@ use super::ping::Balance;
 use super::prepare::{Lines, accepted};
 use super::stock::Stock;
 
-/// Balances asked at once.
+/// Balances that are read at the same time.
 const AT_ONCE: usize = 8;
 
-/// How long the last payment is waited for.
+/// The longest time that the capture of the last payment is waited for.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The pause between two looks.
+/// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What follows keeps up when the last payment is captured so soon after the last answer, or within
+/// Captures keep up when the last payment is captured within this time after the last answer, or within
 /// [`KEEPS_UP_SHARE`] of the time that was measured.
 const KEEPS_UP_WITHIN: Duration = Duration::from_millis(250);
 
-/// A rest that stays below this share of the time measured did not grow beyond this share of the payments.
+/// A backlog that takes less than this share of the measured time did not exceed this share of the payments.
 const KEEPS_UP_SHARE: f64 = 0.05;
 
 /// The money of all merchants before a run.
@@ -36,37 +37,37 @@ pub(crate) struct Baseline {
     shops: usize,
 }
 
-/// How what followed from a run's payments came along.
+/// The progress of the captures that follow from a run's payments.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FollowUp {
     /// Payments that were answered.
     pub payments: u64,
-    /// Of these, not yet captured when the last answer was there. Counted by their amounts.
+    /// Payments that were not yet captured at the time of the last answer, computed from the missing amount.
     pub backlog_at_end: u64,
-    /// How long after the last answer the last one was captured, in microseconds; null when that did not happen.
+    /// The time from the last answer to the capture of the last payment, in microseconds; null when some never were.
     pub last_captured_after_micros: Option<u64>,
-    /// Whether what follows kept up with the answers.
+    /// True when the captures kept up with the answers.
     pub kept_up: bool,
     /// Money that no payment explains, in minor units: a wrong answer.
     pub unexplained_minor: u64,
 }
 
-/// What is waited for.
+/// The settlement of a run's payments, which is waited for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settling {
-    /// Before the run.
+    /// The money before the run.
     pub(crate) before: Baseline,
     /// Payments of the run.
     pub(crate) payments: u64,
-    /// What they amount to, in minor units.
+    /// The amount of these payments, in minor units.
     pub(crate) paid_minor: u64,
-    /// The amount that was paid back of these or of earlier ones, or paid out, in minor units.
+    /// The amount of refunds, also of earlier payments, and of payouts, in minor units.
     pub(crate) given_minor: u64,
-    /// Calls that failed: each may have paid all the same.
+    /// Calls that failed: each may have made its payment all the same.
     pub(crate) uncertain: u64,
-    /// When the last answer was there.
+    /// The time of the last answer.
     pub(crate) last_answer: Instant,
-    /// How long the run took.
+    /// The duration of the run.
     pub(crate) span: Duration,
 }
 
@@ -84,7 +85,7 @@ impl Baseline {
 }
 
 impl FollowUp {
-    /// Of a run without payments: the difference between the balances and the payouts that were acknowledged.
+    /// The difference between the balances and the acknowledged payouts, after a run without payments.
     pub(crate) fn unlike_acknowledged(&self) -> Option<String> {
         if self.last_captured_after_micros.is_none() {
             return Some("the balances are below what the acknowledged payouts have left".to_owned());
@@ -95,7 +96,7 @@ impl FollowUp {
 }
 
 impl Settling {
-    /// Waits until all that was paid is there.
+    /// Waits until the balances contain all payments.
     pub(crate) async fn wait(&self, stock: &Stock) -> anyhow::Result<FollowUp> {
         let expected_minor = (self.before.total_minor + self.paid_minor).saturating_sub(self.given_minor);
         let mut backlog_at_end = None;
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_that_comes_soon_keeps_up_and_one_that_grew_with_the_run_does_not() {
+    fn a_short_backlog_keeps_up_and_a_growing_one_does_not() {
         assert!(kept_up(&settling(1), 200) && !kept_up(&settling(1), 300));
         assert!(kept_up(&settling(60), 2_900) && !kept_up(&settling(60), 3_100));
         assert!(!settling(60).done(10, None, 0).kept_up);

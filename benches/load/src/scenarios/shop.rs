@@ -1,4 +1,4 @@
-//! A merchant with everything that calls in its name need.
+//! A merchant with all data that calls on its behalf need.
 
 use std::net::SocketAddr;
 
@@ -9,16 +9,16 @@ use super::amounts::{
     CAPTURED_PART_MINOR, CARD, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR, PAYOUT_MINOR, REFUNDED_PART_MINOR,
 };
 use super::prepare::{Ends, Lines, accepted, accepted_id, accepted_json};
-use crate::client::{Head, Template};
+use crate::client::{RequestHead, Template};
 
-/// As long as the id of a session.
+/// A placeholder of the length of a session's id.
 const SESSION_PLACEHOLDER: &str = "pse_00000000000000000000000000";
 
-/// As long as the id of a payment.
+/// A placeholder of the length of a payment's id.
 const PAYMENT_PLACEHOLDER: &str = "pay_00000000000000000000000000";
 
-/// A merchant that was made for the run. No Debug: requests hold its key.
-pub(crate) struct Shop {
+/// A merchant that was created for the run. No Debug: requests contain its key.
+pub(crate) struct LoadMerchant {
     pub(super) merchant_id: String,
     installation_id: String,
     /// Finished requests.
@@ -33,21 +33,21 @@ pub(crate) struct Shop {
     pub(super) void: Template,
     pub(super) refund_part: Template,
     pub(super) find: Template,
-    /// The flow's, from the head on.
+    /// The first request of a flow. The heads below begin requests whose bodies change from call to call.
     pub(super) tokenize_settling: Vec<u8>,
-    pub(super) select_head: Head,
-    pub(super) initiate_head: Head,
-    pub(super) find_payment: Head,
-    pub(super) add_to_set: Head,
-    pub(super) sync: Head,
-    pub(super) retrieve: Head,
-    pub(super) list_activity: Head,
-    pub(super) balance_history: Head,
-    pub(super) connect_webhook: Head,
+    pub(super) select_head: RequestHead,
+    pub(super) initiate_head: RequestHead,
+    pub(super) find_payment: RequestHead,
+    pub(super) add_to_set: RequestHead,
+    pub(super) sync: RequestHead,
+    pub(super) retrieve: RequestHead,
+    pub(super) list_activity: RequestHead,
+    pub(super) balance_history: RequestHead,
+    pub(super) connect_webhook: RequestHead,
     pub(super) list_newest_event: Vec<u8>,
 }
 
-/// What the operator's calls begin with. No Debug: they hold its token.
+/// The heads of the operator's calls. No Debug: they contain its token.
 pub(super) struct OperatorHeads {
     server: SocketAddr,
     token: SecretString,
@@ -58,14 +58,18 @@ impl OperatorHeads {
         OperatorHeads { server, token }
     }
 
-    pub(super) fn head(&self, endpoint: &str) -> Head {
-        Head::new(self.server, &format!("/admin/{endpoint}"), Some(self.token.expose_secret()))
+    pub(super) fn head(&self, endpoint: &str) -> RequestHead {
+        RequestHead::new(self.server, &format!("/admin/{endpoint}"), Some(self.token.expose_secret()))
     }
 }
 
-impl Shop {
-    /// Makes a merchant with an installation, a key, a balance and a card's token.
-    pub(super) async fn create(lines: &mut Lines, ends: Ends, operator: &OperatorHeads) -> anyhow::Result<Shop> {
+impl LoadMerchant {
+    /// Creates a merchant with an installation, a key, a balance and a card's token.
+    pub(super) async fn create(
+        lines: &mut Lines,
+        ends: Ends,
+        operator: &OperatorHeads,
+    ) -> anyhow::Result<LoadMerchant> {
         let merchant = json!({ "name": "Load test", "currency": CURRENCY });
         let request = operator.head("create-merchant").with(&merchant);
         let merchant_id = accepted_id("create a merchant", lines.admin.call(&request).await)?;
@@ -80,15 +84,16 @@ impl Shop {
         let request = operator.head("generate-key").with(&key);
         let answer = accepted_json("generate a key", lines.admin.call(&request).await)?;
         let key = SecretString::from(answer["key"].as_str().unwrap_or_default());
-        let mut shop = Shop::new(ends.public, merchant_id, installation_id, &key);
-        let request = Head::new(ends.public, "/sdk/tokenize-card", None).with(&shop.card(CARD, "MULTIPLE"));
+        let mut shop = LoadMerchant::new(ends.public, merchant_id, installation_id, &key);
+        let request = RequestHead::new(ends.public, "/sdk/tokenize-card", None).with(&shop.card(CARD, "MULTIPLE"));
         let token = accepted_id("tokenize a card", lines.public.call(&request).await)?;
         shop.select = shop.select_head.with(&shop.selection(&token, INITIATED_MINOR));
         Ok(shop)
     }
 
-    fn new(server: SocketAddr, merchant_id: String, installation_id: String, key: &SecretString) -> Shop {
-        let head = |endpoint: &str| Head::new(server, &format!("/merchants/{endpoint}"), Some(key.expose_secret()));
+    fn new(server: SocketAddr, merchant_id: String, installation_id: String, key: &SecretString) -> LoadMerchant {
+        let head =
+            |endpoint: &str| RequestHead::new(server, &format!("/merchants/{endpoint}"), Some(key.expose_secret()));
         let initiate_head = head("initiate-payment-flow");
         let initiation = initiation(SESSION_PLACEHOLDER, INITIATED_MINOR);
         let mut authorization = initiation.clone();
@@ -98,7 +103,7 @@ impl Shop {
             Template::new(&head(endpoint), &body, PAYMENT_PLACEHOLDER)
         };
         let find = json!({ "payment_id": PAYMENT_PLACEHOLDER });
-        let mut shop = Shop {
+        let mut shop = LoadMerchant {
             merchant_id,
             installation_id,
             get_balance: head("get-balance").with(&json!({})),
@@ -112,7 +117,7 @@ impl Shop {
             refund_part: on_payment("refund-payment", Some(REFUNDED_PART_MINOR)),
             find: Template::new(&head("find-payment"), &find, PAYMENT_PLACEHOLDER),
             tokenize_settling: Vec::new(),
-            select_head: Head::new(server, "/sdk/select-payment-method", None),
+            select_head: RequestHead::new(server, "/sdk/select-payment-method", None),
             initiate_head,
             find_payment: head("find-payment"),
             add_to_set: head("add-to-metadata-set"),
@@ -124,7 +129,7 @@ impl Shop {
             list_newest_event: head("list-events").with(&json!({ "per_page": 1 })),
         };
         let card = shop.card(CARD_SETTLING_AT_ONCE, "SINGLE");
-        shop.tokenize_settling = Head::new(server, "/sdk/tokenize-card", None).with(&card);
+        shop.tokenize_settling = RequestHead::new(server, "/sdk/tokenize-card", None).with(&card);
         shop
     }
 

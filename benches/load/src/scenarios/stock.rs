@@ -1,13 +1,13 @@
 //! The merchants that all runs of one command share, with the entries of their lists.
 
 use super::prepare::Ends;
-use super::shop::Shop;
+use super::shop::LoadMerchant;
 
 /// Merchants with their lists.
 pub(crate) struct Stock {
     pub(crate) ends: Ends,
-    pub(super) shops: Vec<Shop>,
-    /// Of each merchant, newest first; empty when no list is read.
+    pub(super) shops: Vec<LoadMerchant>,
+    /// The entries of each merchant's list, newest first; empty when no list is read.
     pub(super) activity: Vec<Entries>,
     pub(super) balance: Vec<Entries>,
 }
@@ -16,6 +16,6 @@ pub(crate) struct Stock {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Entries {
     pub(super) ids: Vec<String>,
-    /// The object of each, where the list names it.
+    /// The object of each entry, where the list names it.
     pub(super) objects: Vec<Option<String>>,
 }

@@ -1,44 +1,44 @@
-//! The number of things that a run uses up, and making them beforehand.
+//! The number of objects that a run uses up, and their creation beforehand.
 
 use std::time::{Duration, Instant};
 
 use super::prepare::Lines;
 use super::stock::Stock;
-use crate::chance::{Dice, Distribution};
-use crate::plan::{Load, Plan};
+use crate::chance::{Distribution, SeededDice};
+use crate::plan::{LoadMode, Plan};
 
-/// Things made at once, unless a run has fewer connections and their number is found out.
+/// Objects that are made at the same time, unless their number is estimated and the run has fewer connections.
 const AT_ONCE: usize = 64;
 
-/// For how long things are made at least to find out how many are needed.
+/// The least time for which objects are made in order to estimate the number that is needed.
 const TRIAL: Duration = Duration::from_millis(400);
 
-/// The least number of things that each connection makes to find that out, so that opening it does not count.
+/// The least number of objects that each connection makes for the estimate, so that opening it does not count.
 const TRIAL_EACH: usize = 8;
 
-/// Most things of a run, unless their number is given.
+/// The most objects of a run, unless their number is given.
 const COUNT_MAX: f64 = 4_000_000.0;
 
-/// Things that operations use up.
+/// Objects that operations use up.
 pub(super) struct Supply {
     /// Their name, in the plural.
     pub(super) what: &'static str,
-    /// The number of them that an operation of the run uses, on average.
+    /// The number of these objects that an operation of the run uses, on average.
     pub(super) share: f64,
-    /// The number that is made, where that is given.
+    /// The number of objects, where the plan gives it.
     pub(super) given: Option<usize>,
-    /// The number that a closed loop uses at most in the time in which one is made.
+    /// The most objects that a closed loop uses in the time in which one is made.
     pub(super) used_for_one_made: f64,
 }
 
 impl Supply {
-    /// Makes as many as a run needs, each by `job` for the merchant of an index.
+    /// Makes the objects that a run needs, each by `job` for the merchant of an index.
     pub(super) async fn make<T>(
         &self,
         stock: &Stock,
         plan: &Plan,
         distribution: &Distribution,
-        dice: &mut Dice,
+        dice: &mut SeededDice,
         tell: &dyn Fn(&str),
         job: impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<T>> {
@@ -58,20 +58,20 @@ impl Supply {
         Ok(all)
     }
 
-    /// The number that a run with a rate uses; None without one.
+    /// The number of objects that a run with a rate uses; None without a rate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates and spans are bounded")]
     fn needed(&self, plan: &Plan) -> Option<usize> {
         match plan.load {
-            // A part of calls is drawn as those that use one, so a few more than that part may be.
-            Load::Open { rate, patience: _ } => {
+            // The kind of each call is drawn, so slightly more calls than their share may use an object.
+            LoadMode::Open { rate, patience: _ } => {
                 let mean = rate * (plan.warm_up + plan.duration).as_secs_f64() * self.share;
                 Some((mean + 6.0 * mean.sqrt()).ceil() as usize + plan.connections)
             }
-            Load::Closed | Load::Search(_) => None,
+            LoadMode::Closed | LoadMode::Search(_) => None,
         }
     }
 
-    /// The number that a run without a rate may use, when `made` were made in so long by as many connections.
+    /// The number of objects that a closed loop may use, when as many connections made `made` of them in `took`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded")]
     #[expect(clippy::cast_precision_loss, reason = "few were made")]
     fn guessed(&self, plan: &Plan, made: usize, within: Duration) -> usize {
@@ -81,23 +81,23 @@ impl Supply {
     }
 }
 
-/// Makes things for a time.
+/// Makes objects for the time of the estimate.
 async fn try_out<T>(
     stock: &Stock,
     at_once: usize,
     distribution: &Distribution,
-    dice: &mut Dice,
+    dice: &mut SeededDice,
     job: &impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
 ) -> anyhow::Result<Vec<T>> {
     let (mut made, until) = (Vec::new(), Instant::now() + TRIAL);
-    let worker = async |mut dice: Dice| {
+    let worker = async |mut dice: SeededDice| {
         let (mut lines, mut made) = (stock.ends.lines(), Vec::new());
         while Instant::now() < until || made.len() < TRIAL_EACH {
             made.push(job(&mut lines, distribution.draw(&mut dice)).await?);
         }
         anyhow::Ok(made)
     };
-    let workers: Vec<_> = (0..at_once).map(|_| worker(Dice::new(dice.number()))).collect();
+    let workers: Vec<_> = (0..at_once).map(|_| worker(SeededDice::new(dice.number()))).collect();
     for part in futures_util::future::try_join_all(workers).await? {
         made.extend(part);
     }
@@ -108,31 +108,31 @@ async fn try_out<T>(
 mod tests {
     use super::*;
     use crate::plan::parameters::examples::plan;
-    use crate::plan::{Kind, Scenario};
+    use crate::plan::{Scenario, ScenarioKind};
 
     fn supply(plan: &Plan) -> Supply {
-        let share = plan.scenario.weights.share(Kind::Initiate);
+        let share = plan.scenario.weights.share(ScenarioKind::Initiate);
         Supply { what: "sessions", share, given: None, used_for_one_made: 1.25 }
     }
 
     #[test]
-    fn a_run_with_a_rate_needs_its_share_of_all_calls_and_a_little_more() {
+    fn a_run_with_a_rate_needs_slightly_more_than_its_share() {
         let weights = "initiate=1,ping=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
         let open = Plan {
-            load: Load::Open { rate: 1000.0, patience: None },
+            load: LoadMode::Open { rate: 1000.0, patience: None },
             duration: Duration::from_secs(4),
-            ..plan(Kind::Initiate)
+            ..plan(ScenarioKind::Initiate)
         };
         let mixed = Plan { scenario: Scenario::mixed(weights), ..open.clone() };
         assert!(supply(&open).needed(&open).is_some_and(|count| (4008..4500).contains(&count)));
         assert!(supply(&mixed).needed(&mixed).is_some_and(|count| (1008..1300).contains(&count)));
-        let closed = plan(Kind::Initiate);
+        let closed = plan(ScenarioKind::Initiate);
         assert_eq!(supply(&closed).needed(&closed), None);
     }
 
     #[test]
     fn a_run_without_one_gets_more_than_were_made_in_the_same_time() {
-        let (made, plan) = (400, plan(Kind::Initiate));
+        let (made, plan) = (400, plan(ScenarioKind::Initiate));
         assert!((1200..1400).contains(&supply(&plan).guessed(&plan, made, Duration::from_millis(400))));
     }
 }

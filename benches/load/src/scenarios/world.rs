@@ -1,4 +1,4 @@
-//! Everything that the connections of one run share.
+//! The state that the connections of one run share.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,48 +8,48 @@ use super::payments::PreparedPayments;
 use super::sessions::Sessions;
 use super::sets::Sets;
 use super::stock::Stock;
-use crate::chance::{Dice, Distribution};
+use crate::chance::{Distribution, SeededDice};
 use crate::plan::Plan;
 
-/// Why a run ended before its time, or is not a whole one.
+/// The reason that a run ended early, or could not be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// All sessions or payments made beforehand were used.
     UsedUp,
-    /// The server did not answer any more; with what came instead.
-    Gone(String),
-    /// All calls were made, but afterwards they could not be checked; with the reason.
+    /// The server stopped answering, with the reason that the last call has no answer.
+    Unreachable(String),
+    /// All calls were made, but could not be checked afterwards, with the reason.
     Unchecked(String),
 }
 
-/// What one run works on.
-pub(crate) struct World {
+/// The merchants, sessions, payments and sets of one run.
+pub(crate) struct RunContext {
     pub(crate) plan: Plan,
     pub(crate) stock: Arc<Stock>,
     pub(super) distribution: Distribution,
     pub(super) sessions: Sessions,
-    /// To be captured or voided.
+    /// Payments to be captured or voided.
     pub(super) authorized: PreparedPayments,
-    /// To be refunded.
+    /// Payments to be refunded.
     pub(super) captured: PreparedPayments,
     pub(super) sets: Sets,
     flows: AtomicU64,
     ending: OnceLock<Ending>,
-    /// Set when the run is to be broken off.
+    /// True when the run is interrupted.
     pub(crate) interrupted: Arc<AtomicBool>,
 }
 
-impl World {
-    /// Makes what the `run`-th run of a command needs.
+impl RunContext {
+    /// Creates the objects that the `run`-th run of a command needs.
     pub(crate) async fn prepare(
         stock: &Arc<Stock>,
         plan: &Plan,
         run: usize,
         interrupted: &Arc<AtomicBool>,
         tell: &dyn Fn(&str),
-    ) -> anyhow::Result<World> {
+    ) -> anyhow::Result<RunContext> {
         let distribution = Distribution::new(plan.skew, plan.merchants);
-        let mut dice = Dice::new(u64::try_from(run).expect("a run's number is small"));
+        let mut dice = SeededDice::new(u64::try_from(run).expect("a run's number is small"));
         let sessions = Sessions::prepare(stock, plan, &distribution, &mut dice, tell).await?;
         let authorized = PreparedPayments::authorized(stock, plan, &distribution, &mut dice, tell).await?;
         let captured = PreparedPayments::captured(stock, plan, &distribution, &mut dice, tell).await?;
@@ -58,25 +58,25 @@ impl World {
         let flows = AtomicU64::new(u64::try_from(run).expect("a run's number is small") << 32);
         let (plan, stock, interrupted) = (plan.clone(), Arc::clone(stock), Arc::clone(interrupted));
         let ending = OnceLock::new();
-        Ok(World { plan, stock, distribution, sessions, authorized, captured, sets, flows, ending, interrupted })
+        Ok(RunContext { plan, stock, distribution, sessions, authorized, captured, sets, flows, ending, interrupted })
     }
 
-    /// Where merchants and devices call.
+    /// The address of the public listener.
     pub(crate) fn public(&self) -> SocketAddr {
         self.stock.ends.public
     }
 
-    /// The next flow's number.
+    /// The number of the next flow.
     pub(super) fn flow_number(&self) -> u64 {
         self.flows.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Ends the run before its time. The first reason counts.
+    /// Ends the run early. The first reason counts.
     pub(crate) fn end(&self, ending: Ending) {
         let _ = self.ending.set(ending);
     }
 
-    /// Why the run ended before its time, when it did.
+    /// The reason that the run ended early; None when it did not.
     pub(crate) fn ending(&self) -> Option<&Ending> {
         self.ending.get()
     }
@@ -86,7 +86,7 @@ impl World {
         self.ending.get().is_some() || self.is_interrupted()
     }
 
-    /// Whether the run is to be broken off.
+    /// True when the run is interrupted.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Waking at a time, to the microsecond where the system can: a runtime's own timers count in milliseconds, and what
-//! they are late would be counted as the server's.
+//! Waking at a time, to the microsecond where the system can: a runtime's own timers count in milliseconds, and their
+//! delay would be counted as the server's latency.
 
 use std::io;
 use std::time::Instant;
@@ -21,7 +21,7 @@ mod precise {
 
     use super::{Instant, io};
 
-    /// A timer of the kernel's.
+    /// A timer of the kernel.
     pub(in crate::schedule) struct Alarm(AsyncFd<OwnedFd>);
 
     impl Alarm {
@@ -44,7 +44,7 @@ mod precise {
             let it_value = Timespec { tv_sec: seconds, tv_nsec: left.subsec_nanos().into() };
             let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
             timerfd_settime(self.0.get_ref(), TimerfdTimerFlags::empty(), &Itimerspec { it_interval, it_value })?;
-            // Setting a timer anew forgets that it had expired, so readiness is cleared rather than read.
+            // Setting the timer again discards its expiration, so readiness is cleared instead of read.
             self.0.readable().await?.clear_ready();
             Ok(())
         }
@@ -55,7 +55,7 @@ mod precise {
 mod coarse {
     use super::{Instant, io};
 
-    /// A timer of the runtime's, up to a millisecond late.
+    /// A timer of the runtime, up to a millisecond late.
     pub(in crate::schedule) struct Alarm;
 
     impl Alarm {

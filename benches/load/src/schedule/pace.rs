@@ -2,35 +2,35 @@
 
 use std::time::{Duration, Instant};
 
-/// Calls a second of one thread above which it does not wake for each.
+/// The rate of one thread, in calls a second, above which it does not wake for each call.
 const DENSE: f64 = 20_000.0;
 
-/// How late it may wake then.
+/// The delay with which it may wake then.
 const DENSE_SLACK: Duration = Duration::from_millis(1);
 
-/// Calls at a fixed rate, every n-th of which is one thread's.
+/// Calls at a fixed rate. Each of n threads makes every n-th call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
-    /// When the first call of all threads is meant to be made.
+pub(crate) struct CallSchedule {
+    /// The time at which the first call of all threads is meant to be made.
     pub(crate) start: Instant,
-    /// When the last is, exclusive.
+    /// The end of the time in which calls are meant to be made, exclusive.
     pub(crate) end: Instant,
     /// Calls a second of all threads.
     pub(crate) rate: f64,
-    /// Threads.
+    /// The number of threads.
     pub(crate) threads: u64,
-    /// Which of them this is.
+    /// The index of this thread.
     pub(crate) thread: u64,
 }
 
-impl Pace {
-    /// When this thread's call of this number is meant to be made; None for after the end.
+impl CallSchedule {
+    /// The time at which this thread's call of this number is meant to be made; None after the end.
     pub(crate) fn intended(&self, number: u64) -> Option<Instant> {
         let at = self.start + self.offset(number);
         (at < self.end).then_some(at)
     }
 
-    /// How many of this thread's calls are meant to be made before a time.
+    /// The number of this thread's calls that are meant to be made before a time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -40,20 +40,20 @@ impl Pace {
         let passed = time.min(self.end).saturating_duration_since(self.start);
         let of_all_threads = (passed.as_secs_f64() * self.rate) as u64;
         let about = of_all_threads.saturating_sub(self.thread).div_ceil(self.threads);
-        // What is computed backwards may be one off.
+        // The inverse computation may be off by one.
         (about.saturating_sub(1)..)
             .find(|number| self.start + self.offset(*number) >= time.min(self.end))
             .unwrap_or(about)
     }
 
-    /// How long after a call is due its thread may wake: nothing, unless calls come so close to each other that waking
+    /// The longest time after a call is due at which its thread may wake: zero, unless calls are so dense that waking
     /// for each would leave the thread no time to make them.
     #[expect(clippy::cast_precision_loss, reason = "a number of threads is far below 2^53")]
     pub(crate) fn slack(&self) -> Duration {
         if self.rate > DENSE * self.threads as f64 { DENSE_SLACK } else { Duration::ZERO }
     }
 
-    /// Computed from the number each time, so that nothing adds up.
+    /// The time is computed from the number each time, so that rounding errors do not add up.
     #[expect(clippy::cast_precision_loss, reason = "numbers of calls are far below 2^53")]
     fn offset(&self, number: u64) -> Duration {
         Duration::from_secs_f64((number * self.threads + self.thread) as f64 / self.rate)
@@ -64,12 +64,12 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pace(rate: f64, threads: u64, thread: u64) -> Pace {
+    fn pace(rate: f64, threads: u64, thread: u64) -> CallSchedule {
         let start = Instant::now();
-        Pace { start, end: start + Duration::from_secs(1), rate, threads, thread }
+        CallSchedule { start, end: start + Duration::from_secs(1), rate, threads, thread }
     }
 
-    fn offsets(pace: &Pace) -> Vec<u128> {
+    fn offsets(pace: &CallSchedule) -> Vec<u128> {
         (0..).map_while(|number| pace.intended(number)).map(|at| (at - pace.start).as_micros()).collect()
     }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_due_before_a_time_as_are_meant_to_be_made_before_it() {
+    fn the_number_of_due_calls_agrees_with_their_times() {
         for (rate, threads) in [(3.0, 1), (7.0, 2), (30_000.0, 3)] {
             let pace = pace(rate, threads, threads - 1);
             for millis in [0, 1, 333, 500, 999, 5_000] {

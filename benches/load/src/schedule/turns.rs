@@ -1,4 +1,4 @@
-//! Whose turn it is: connections of one thread take calls in the order in which they are due.
+//! The distribution of calls to connections: those of one thread take calls in the order in which they are due.
 
 use std::cell::Cell;
 use std::io;
@@ -7,31 +7,31 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::alarm::Alarm;
-use super::pace::Pace;
+use super::pace::CallSchedule;
 
 /// The calls of a thread, at fixed times or as soon as a connection is free.
 #[derive(Debug)]
 pub(crate) enum Turns {
-    /// A connection that is free calls, from a time to another.
+    /// Every free connection calls, from the start to the end.
     Closed {
-        /// When the first calls are made.
+        /// The time of the first calls.
         start: Instant,
-        /// When no further call is made.
+        /// The time from which on no further call is made.
         end: Instant,
     },
-    /// A call is due at its time, and made when there is a connection.
+    /// A call is due at its time, and made when a connection is free.
     Open {
-        /// The times.
-        pace: Pace,
-        /// Calls that are due and not made.
+        /// The times at which calls are due.
+        pace: CallSchedule,
+        /// Calls that are due and not made yet.
         due: Semaphore,
-        /// The number of the next one.
+        /// The number of the next call.
         next: Cell<u64>,
-        /// When calls that are still due are given up.
+        /// The time at which calls that are still due are given up.
         given_up_at: Instant,
-        /// How long a call waits for a connection; as long as it takes when absent.
+        /// The time that a call waits for a connection before it is given up; without a limit when it is None.
         patience: Option<Duration>,
-        /// Calls that waited for longer.
+        /// Calls that were given up.
         given_up: Cell<u64>,
     },
 }
@@ -43,12 +43,12 @@ impl Turns {
     }
 
     /// Calls at fixed times.
-    pub(crate) const fn open(pace: Pace, given_up_at: Instant, patience: Option<Duration>) -> Turns {
+    pub(crate) const fn open(pace: CallSchedule, given_up_at: Instant, patience: Option<Duration>) -> Turns {
         let (next, given_up) = (Cell::new(0), Cell::new(0));
         Turns::Open { pace, due: Semaphore::const_new(0), next, given_up_at, patience, given_up }
     }
 
-    /// Waits for a call to make, and says when it was meant to be made; None when there is none left.
+    /// Waits for a call, and returns the time at which it was meant to be made; None when no call is left.
     pub(crate) async fn next(&self) -> Option<Instant> {
         match self {
             Turns::Closed { start, end } => {
@@ -62,7 +62,8 @@ impl Turns {
             Turns::Open { pace, due, next, given_up_at, patience, given_up } => loop {
                 due.acquire().await.ok()?.forget();
                 let now = Instant::now();
-                // Whoever wakes late makes the first call that still has a caller, and not none.
+                // A connection that wakes late skips the calls that have been given up, and makes the first that is
+                // left.
                 let late = patience.and_then(|patience| now.checked_sub(patience));
                 let lost = late.map_or(0, |late| pace.due_before(late).saturating_sub(next.get()));
                 given_up.set(given_up.get() + lost);
@@ -80,7 +81,7 @@ impl Turns {
         }
     }
 
-    /// Ends all waiting: there is no further call.
+    /// Ends all waiting: no further call is made.
     pub(crate) fn close(&self) {
         match self {
             Turns::Closed { .. } => {}
@@ -88,7 +89,7 @@ impl Turns {
         }
     }
 
-    /// Calls that were meant to be made and never were.
+    /// The number of calls that were meant to be made and never were.
     pub(crate) fn never_made(&self) -> u64 {
         match self {
             Turns::Closed { .. } => 0,
@@ -100,14 +101,14 @@ impl Turns {
     }
 }
 
-/// Lets calls fall due at their times, until there are none left; every connection is woken then.
+/// Makes calls due at their times until none is left, and then wakes every connection.
 pub(crate) async fn keep_pace(turns: &Turns, connections: usize) -> io::Result<()> {
     let Turns::Open { pace, due, .. } = turns else { return Ok(()) };
     let alarm = Alarm::new()?;
     let mut number = 0;
     while let Some(intended) = pace.intended(number) {
         alarm.wait_until(intended + pace.slack()).await?;
-        // All that are due by now at once: waking takes time, too.
+        // All calls that are due by now are released at once, because waking takes time, too.
         let now = Instant::now();
         let later = (number + 1..).find(|later| pace.intended(*later).is_none_or(|at| at > now));
         let count = later.expect("times end") - number;
@@ -129,12 +130,12 @@ mod tests {
 
     fn open(given_up_after: Duration) -> Turns {
         let start = Instant::now();
-        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
         Turns::open(pace, start + given_up_after, None)
     }
 
     #[test]
-    fn in_a_closed_loop_nothing_is_called_before_the_begin_or_after_the_end() {
+    fn a_closed_loop_calls_only_between_its_begin_and_its_end() {
         let start = Instant::now() + Duration::from_millis(5);
         let turns = Turns::closed(start, start + Duration::from_secs(60));
         assert!(run(turns.next()).is_some_and(|intended| intended >= start));
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn every_call_of_the_pace_is_handed_out_once_in_order_and_not_before_its_time() {
+    fn every_call_is_handed_out_once_in_order_and_not_early() {
         let turns = open(Duration::from_secs(60));
         let taken = async {
             let mut taken = Vec::new();
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn a_call_that_waited_longer_than_its_caller_does_is_given_up() {
         let start = Instant::now();
-        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
         let turns = Turns::open(pace, start + Duration::from_secs(60), Some(Duration::ZERO));
         let late = async {
             tokio::time::sleep(Duration::from_millis(40)).await;
@@ -172,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wakes_late_makes_the_first_call_that_still_has_a_caller() {
+    fn a_late_connection_makes_the_first_call_not_given_up() {
         let start = Instant::now();
-        let pace = Pace { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
         let patience = Duration::from_millis(20);
         let turns = Turns::open(pace, start + Duration::from_secs(60), Some(patience));
         let late = async {
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_found_no_connection_in_time_are_counted_as_never_made() {
+    fn calls_without_a_connection_in_time_count_as_never_made() {
         let turns = open(Duration::ZERO);
         let (taken, kept) = run(async { tokio::join!(turns.next(), keep_pace(&turns, 1)) });
         assert!(kept.is_ok());

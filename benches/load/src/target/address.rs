@@ -4,19 +4,19 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use url::Url;
 
-/// Why an address cannot be called.
+/// The reason that an address cannot be called.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressFault {
-    /// It is none.
+    /// The text is not an address.
     #[error("{0}: write http://HOST:PORT")]
     NoAddress(String),
-    /// It speaks TLS.
+    /// The address is one of TLS.
     #[error("{0}: the load tester speaks http only: measure a listener without TLS")]
     Encrypted(String),
-    /// Nobody knows the host.
+    /// The host name cannot be resolved.
     #[error("{0}: there is no such host")]
     UnknownHost(String),
-    /// It is another machine's.
+    /// The address is one of another machine.
     #[error("{0} is not on this machine: load on another one's server needs --allow-remote")]
     Remote(String),
 }
@@ -24,7 +24,7 @@ pub enum AddressFault {
 /// The address of `http://HOST:PORT`; another machine's only where that is allowed.
 ///
 /// # Errors
-/// When it is none, or not allowed.
+/// The text is not an address, or the address is not allowed.
 pub fn server_address(text: &str, allow_remote: bool) -> Result<SocketAddr, AddressFault> {
     let no_address = || AddressFault::NoAddress(text.to_owned());
     let url = Url::parse(text).map_err(|_| no_address())?;
@@ -54,14 +54,14 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_s_only_when_that_is_said() {
+    fn an_address_of_another_machine_needs_the_permission() {
         let refused = Err(AddressFault::Remote("http://192.0.2.1:80".to_owned()));
         assert_eq!(server_address("http://192.0.2.1:80", false), refused);
         assert!(server_address("http://192.0.2.1:80", true).is_ok());
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn an_invalid_address_is_refused() {
         let encrypted = "https://127.0.0.1:8080";
         assert_eq!(server_address(encrypted, true), Err(AddressFault::Encrypted(encrypted.to_owned())));
         for text in ["", "127.0.0.1:8080", "http://127.0.0.1:8080/merchants", "http://:80"] {

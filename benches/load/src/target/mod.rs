@@ -8,4 +8,4 @@ pub use address::{AddressFault, server_address};
 #[cfg(target_os = "linux")]
 pub use own_server::become_server;
 pub use own_server::{BECOME_SERVER, OwnServer, ServerSetting, program_beside};
-pub use server::Server;
+pub use server::TargetServer;

@@ -15,11 +15,11 @@ use secrecy::SecretString;
 use tempfile::TempDir;
 
 use super::address::server_address;
-use super::server::Server;
+use super::server::TargetServer;
 use till::configuration::{Configuration, Layers};
 
-/// What of the environment concerns other servers, or is given to ours by flags. Ours writes into no directory of
-/// theirs, removes none of their checkpoints, and speaks HTTP only.
+/// Variables of the environment that concern other servers, or that our server gets as flags instead. Our server writes
+/// into no directory of theirs, removes none of their checkpoints, and speaks HTTP only.
 const NOT_PASSED_ON: [&str; 19] = [
     "TILL_CONFIG",
     "TILL_DATA",
@@ -42,21 +42,21 @@ const NOT_PASSED_ON: [&str; 19] = [
     "TILL_ADMIN_CA_FILE",
 ];
 
-/// Settings of our own server unless the environment says otherwise: no line for every request, and no limit to the calls and
-/// connections of one address, since all customers have ours.
+/// Settings of our own server that the environment can change: no log line for every request, and no limit to the calls
+/// and connections of one address, because all customers call from this machine.
 const TOLD: [(&str, &str); 3] = [
     ("TILL_LOG_FILTER", "warn"),
     ("TILL_SDK_CALLS_PER_SECOND", "1000000"),
     ("TILL_CONNECTIONS_PER_ADDRESS_MAX", "1000000"),
 ];
 
-/// The hidden word of the command line after which this program becomes the server.
+/// The hidden subcommand with which this program becomes the server.
 pub const BECOME_SERVER: &str = "become-server";
 
-/// Lines of its log that are shown when it fails.
+/// Lines of the server's log that are shown when it fails.
 const LINES_SHOWN: usize = 12;
 
-/// A setting that ours is given on the command line, as `archive_directory=DIR`.
+/// A setting of our server from the command line, such as `archive_directory=DIR`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSetting {
     key: String,
@@ -70,7 +70,7 @@ impl ServerSetting {
         ServerSetting { key: "webhook_allowed_networks".to_owned(), value: "127.0.0.0/8".to_owned() }
     }
 
-    /// True when both set the same.
+    /// True when both give the same setting.
     #[must_use]
     pub fn has_key_of(&self, other: &ServerSetting) -> bool {
         self.key == other.key
@@ -97,19 +97,19 @@ impl OwnServer {
     /// Starts this program in a new directory below `parent`, with these settings beside those of the environment.
     ///
     /// # Errors
-    /// When the settings cannot be used, or it does not start; its log is kept then, and named.
-    pub fn start(program: &Path, parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, Server)> {
+    /// The settings are invalid, or the server does not start: then its log is kept, and the error names it.
+    pub fn start(program: &Path, parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, TargetServer)> {
         check(given)?;
         let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
         let (token, settings) = (random_token(), settings(given));
         let mut child = spawn(program, directory.path(), &token, &settings)?;
-        let said = child.stdout.take().expect("its output is piped");
+        let printed = child.stdout.take().expect("its output is piped");
         let own = OwnServer { child, directory };
-        let Some((public, admin)) = addresses(said) else {
+        let Some((public, admin)) = addresses(printed) else {
             return Err(own.failed("the server that was started for this run does not start"));
         };
-        let server = Server {
+        let server = TargetServer {
             public: server_address(&public, false)?,
             admin: server_address(&admin, false)?,
             admin_token: SecretString::from(token),
@@ -120,7 +120,7 @@ impl OwnServer {
         Ok((own, server))
     }
 
-    /// Whether it ended without having been told to.
+    /// True when the server ended by itself.
     pub fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
@@ -141,7 +141,7 @@ impl OwnServer {
 
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        let _gone = self.child.kill(); // Its data is thrown away: there is nothing to close.
+        let _already_ended = self.child.kill(); // Its data is removed, so a clean stop is not needed.
         let _reaped = self.child.wait();
     }
 }
@@ -158,9 +158,9 @@ fn spawn(program: &Path, directory: &Path, token: &str, settings: &BTreeMap<Stri
     command.spawn().with_context(|| format!("failed to start a server: {}", program.display()))
 }
 
-/// A command of this program that the kernel ends together with the load tester, however that ends.
+/// A command of this program that the kernel ends together with the load tester, even when that is killed.
 ///
-/// The kernel watches the thread that starts the process: only the main thread may, which lives to the end.
+/// The kernel watches the thread that starts the process, so only the main thread may start it: it lives to the end.
 #[cfg(target_os = "linux")]
 fn command_that_ends_with_us(program: &Path) -> anyhow::Result<Command> {
     let own = std::env::current_exe().context("failed to find this program's own file")?;
@@ -174,8 +174,8 @@ fn command_that_ends_with_us(program: &Path) -> anyhow::Result<Command> {
     Ok(Command::new(program))
 }
 
-/// Asks the kernel to kill this process when its parent, the load tester, ends, and becomes the server. Returns only to
-/// say why it cannot.
+/// Asks the kernel to kill this process when its parent, the load tester, ends, and becomes the server. Returns only
+/// when that fails, with the reason.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -> anyhow::Error {
@@ -184,7 +184,7 @@ pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return anyhow::Error::new(error).context("failed to ask for an end together with the load tester");
     }
-    // It may have ended before the kernel was asked.
+    // The load tester may have ended before the kernel was asked.
     let parent = getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
     if parent != Some(load_tester) {
         return anyhow::anyhow!("the load tester has ended");
@@ -196,7 +196,7 @@ pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -
 /// The program `till` in the directory of this one.
 ///
 /// # Errors
-/// When it is not there.
+/// The program does not exist.
 pub fn program_beside() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("failed to find this program's own file")?;
     let program = own.with_file_name("till");
@@ -213,7 +213,7 @@ fn log_file(directory: &Path) -> PathBuf {
     directory.join("server.log")
 }
 
-/// A name that is misspelt would be passed on and mean nothing.
+/// Refuses names of unknown settings: a misspelt name would have no effect.
 fn check(given: &[ServerSetting]) -> anyhow::Result<()> {
     let line = |setting: &ServerSetting| format!("{} = {}\n", setting.key, toml::Value::from(setting.value.as_str()));
     let layers = Layers::new().with_file_text(&given.iter().map(line).collect::<String>());
@@ -233,9 +233,9 @@ fn settings(given: &[ServerSetting]) -> BTreeMap<String, String> {
     settings
 }
 
-/// Where it listens: the first two lines that it prints.
-fn addresses(said: ChildStdout) -> Option<(String, String)> {
-    let mut lines = BufReader::new(said).lines();
+/// The addresses of the server's listeners, which are the first two lines that it prints.
+fn addresses(printed: ChildStdout) -> Option<(String, String)> {
+    let mut lines = BufReader::new(printed).lines();
     let mut address = |prefix: &str| -> Option<String> { lines.next()?.ok()?.strip_prefix(prefix).map(str::to_owned) };
     Some((address("listening on ")?, address("admin listening on ")?))
 }
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_setting_that_names_a_file_a_directory_or_an_address_of_another_server_is_passed_on() {
+    fn no_path_or_address_of_another_server_is_passed_on() {
         let configuration = Configuration::from_layers(Layers::new()).unwrap_or_else(|error| panic!("{error}"));
         let printed = configuration.to_string();
         let keys = printed.lines().filter_map(|line| line.trim_start_matches("# ").split(' ').next());
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_a_setting_with_a_value() {
+    fn a_given_setting_has_a_known_name_and_a_value() {
         let given = |text: &str| ServerSetting::from_str(text).map(|setting| check(&[setting]).is_ok());
         assert_eq!(given("archive_directory=/a b\"c"), Ok(true));
         assert_eq!(given("archive_directry=/a"), Ok(false), "there is none of that name");

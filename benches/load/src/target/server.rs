@@ -1,4 +1,4 @@
-//! Where the server is and how the operator proves itself.
+//! The addresses of the server, and the operator's token.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,23 +7,23 @@ use secrecy::SecretString;
 
 /// A server to be measured.
 #[derive(Debug)]
-pub struct Server {
-    /// Where merchants and devices call.
+pub struct TargetServer {
+    /// The address of the public listener.
     pub public: SocketAddr,
-    /// Where the operator calls.
+    /// The address of the admin listener.
     pub admin: SocketAddr,
     /// The operator's token.
     pub admin_token: SecretString,
-    /// Whether it was started for this run.
+    /// True when the load tester started the server for this run.
     pub is_own: bool,
-    /// Its settings from the environment, without secrets, when it is our own.
+    /// The settings of our own server from the environment, without secrets.
     pub settings: BTreeMap<String, String>,
-    /// The file system that its data is on, when it is our own.
+    /// The file system of the data of our own server.
     pub data_filesystem: Option<String>,
 }
 
-impl Server {
-    /// Whether load tester and server share a machine.
+impl TargetServer {
+    /// True when load tester and server share a machine.
     #[must_use]
     pub fn is_on_this_machine(&self) -> bool {
         self.is_own || self.public.ip().is_loopback()

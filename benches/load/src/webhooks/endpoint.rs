@@ -5,29 +5,29 @@ use std::net::{Ipv4Addr, SocketAddr};
 use anyhow::Context;
 use tokio::net::TcpSocket;
 
-use super::receiver::Receiver;
+use super::receiver::WebhookReceiver;
 use crate::plan::Webhooks;
 
 /// The endpoint of all webhooks of a command.
-pub(crate) enum Endpoint {
+pub(crate) enum WebhookTarget {
     /// There are no webhooks.
     None,
     /// A receiver in this process.
-    Receiver(Receiver),
-    /// A port that is kept, so that no other program gets it, and on which nobody listens.
+    Receiver(WebhookReceiver),
+    /// A port that is reserved so that no other program gets it, and that refuses connections.
     Dead(TcpSocket),
 }
 
-impl Endpoint {
+impl WebhookTarget {
     /// Opens an endpoint on this machine.
-    pub(crate) fn open(webhooks: Webhooks) -> anyhow::Result<Endpoint> {
+    pub(crate) fn open(webhooks: Webhooks) -> anyhow::Result<WebhookTarget> {
         match webhooks {
-            Webhooks::None => Ok(Endpoint::None),
-            Webhooks::Receiver => Ok(Endpoint::Receiver(Receiver::start()?)),
+            Webhooks::None => Ok(WebhookTarget::None),
+            Webhooks::Receiver => Ok(WebhookTarget::Receiver(WebhookReceiver::start()?)),
             Webhooks::Dead => {
                 let socket = TcpSocket::new_v4().context("failed to open a socket")?;
                 socket.bind(any_port()).context("failed to keep a port at which nobody listens")?;
-                Ok(Endpoint::Dead(socket))
+                Ok(WebhookTarget::Dead(socket))
             }
         }
     }
@@ -35,17 +35,17 @@ impl Endpoint {
     /// The address, when there are webhooks.
     pub(crate) fn address(&self) -> anyhow::Result<Option<SocketAddr>> {
         match self {
-            Endpoint::None => Ok(None),
-            Endpoint::Receiver(receiver) => Ok(Some(receiver.address())),
-            Endpoint::Dead(socket) => socket.local_addr().map(Some).context("failed to read the port of a socket"),
+            WebhookTarget::None => Ok(None),
+            WebhookTarget::Receiver(receiver) => Ok(Some(receiver.address())),
+            WebhookTarget::Dead(socket) => socket.local_addr().map(Some).context("failed to read the port of a socket"),
         }
     }
 
     /// The receiver, when there is one.
-    pub(crate) const fn receiver(&self) -> Option<&Receiver> {
+    pub(crate) const fn receiver(&self) -> Option<&WebhookReceiver> {
         match self {
-            Endpoint::Receiver(receiver) => Some(receiver),
-            Endpoint::None | Endpoint::Dead(_) => None,
+            WebhookTarget::Receiver(receiver) => Some(receiver),
+            WebhookTarget::None | WebhookTarget::Dead(_) => None,
         }
     }
 }
@@ -63,8 +63,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dead_endpoint_refuses_connections_and_its_port_is_nobody_else_s() {
-        let endpoint = Endpoint::open(Webhooks::Dead).unwrap_or_else(|error| panic!("{error}"));
+    fn a_dead_endpoint_refuses_connections_and_keeps_its_port() {
+        let endpoint = WebhookTarget::open(Webhooks::Dead).unwrap_or_else(|error| panic!("{error}"));
         let address = endpoint.address().ok().flatten().unwrap_or_else(|| panic!("it has an address"));
         assert_eq!(TcpStream::connect(address).map_err(|error| error.kind()).err(), Some(ErrorKind::ConnectionRefused));
         assert_eq!(TcpListener::bind(address).map_err(|error| error.kind()).err(), Some(ErrorKind::AddrInUse));

@@ -3,5 +3,5 @@
 mod endpoint;
 mod receiver;
 
-pub(crate) use endpoint::Endpoint;
-pub(crate) use receiver::Receiver;
+pub(crate) use endpoint::WebhookTarget;
+pub(crate) use receiver::WebhookReceiver;

@@ -24,11 +24,11 @@ const HEADERS_MAX: usize = 32;
 /// The pause after a connection that could not be accepted.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// The answer. The server opens a connection for each attempt.
+/// The answer of every delivery. The server opens a connection for each attempt.
 const NO_CONTENT: &[u8] = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
 
 /// A receiver that runs until it is dropped.
-pub(crate) struct Receiver {
+pub(crate) struct WebhookReceiver {
     address: SocketAddr,
     counter: Arc<Mutex<EventCounter>>,
     _runtime: Runtime,
@@ -36,12 +36,12 @@ pub(crate) struct Receiver {
 
 /// The counts of a receiver.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Received {
+pub(crate) struct ReceiverCounts {
     /// Different events.
     pub(crate) events: u64,
     /// Deliveries of events that had been delivered before.
     pub(crate) repeated: u64,
-    /// When the last event came that had not been delivered before.
+    /// The time of the last event that had not been delivered before.
     pub(crate) last_at: Option<Instant>,
 }
 
@@ -49,12 +49,12 @@ pub(crate) struct Received {
 #[derive(Debug, Default)]
 struct EventCounter {
     event_ids: HashSet<String>,
-    received: Received,
+    received: ReceiverCounts,
 }
 
-impl Receiver {
+impl WebhookReceiver {
     /// Listens on a free port of this machine, in a thread of its own.
-    pub(crate) fn start() -> anyhow::Result<Receiver> {
+    pub(crate) fn start() -> anyhow::Result<WebhookReceiver> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("till-bench-webhooks")
@@ -65,7 +65,7 @@ impl Receiver {
         let address = listener.local_addr().context("failed to read the port of the receiver of webhooks")?;
         let counter = Arc::new(Mutex::new(EventCounter::default()));
         runtime.spawn(accept(listener, Arc::clone(&counter)));
-        Ok(Receiver { address, counter, _runtime: runtime })
+        Ok(WebhookReceiver { address, counter, _runtime: runtime })
     }
 
     /// The address on which it listens.
@@ -73,8 +73,8 @@ impl Receiver {
         self.address
     }
 
-    /// Its counts as of now.
-    pub(crate) fn received(&self) -> Received {
+    /// The current counts.
+    pub(crate) fn received(&self) -> ReceiverCounts {
         lock(&self.counter).received
     }
 }
@@ -99,13 +99,13 @@ async fn accept(listener: TcpListener, counter: Arc<Mutex<EventCounter>>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(take(stream, Arc::clone(&counter)))),
-            // Such as too many open files: they are fewer when connections have ended.
+            // The reason may be too many open files, which become fewer when connections end.
             Err(_) => tokio::time::sleep(ACCEPT_AGAIN_AFTER).await,
         }
     }
 }
 
-/// Takes one delivery. One that breaks off is not answered, and the server attempts it again.
+/// Receives one delivery. A delivery that breaks off is not answered, and the server attempts it again.
 async fn take(mut stream: TcpStream, counter: Arc<Mutex<EventCounter>>) {
     let Some(event_id) = read_event_id(&mut stream).await else { return };
     lock(&counter).add(event_id);
@@ -159,7 +159,7 @@ mod tests {
 
     const DELIVERY: &str = "POST /a HTTP/1.1\r\nwebhook-id: evt_1\r\ncontent-length: 4\r\n\r\ntrue";
 
-    fn deliver(receiver: &Receiver, request: &str) -> String {
+    fn deliver(receiver: &WebhookReceiver, request: &str) -> String {
         let mut stream = TcpStream::connect(receiver.address()).unwrap_or_else(|error| panic!("{error}"));
         let mut answer = String::new();
         let asked = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
@@ -167,17 +167,17 @@ mod tests {
     }
 
     #[test]
-    fn every_delivery_is_taken_and_an_event_that_comes_again_is_counted_as_repeated() {
-        let receiver = Receiver::start().unwrap_or_else(|error| panic!("{error}"));
+    fn every_delivery_is_accepted_and_repetitions_are_counted() {
+        let receiver = WebhookReceiver::start().unwrap_or_else(|error| panic!("{error}"));
         for request in [DELIVERY, DELIVERY, &DELIVERY.replace("evt_1", "evt_2")] {
             assert!(deliver(&receiver, request).starts_with("HTTP/1.1 204 "));
         }
-        let Received { events, repeated, last_at } = receiver.received();
+        let ReceiverCounts { events, repeated, last_at } = receiver.received();
         assert_eq!((events, repeated, last_at.is_some()), (2, 1, true));
     }
 
     #[test]
-    fn a_request_counts_once_it_is_whole_and_only_with_the_id_of_an_event() {
+    fn a_request_counts_once_it_is_whole_and_has_an_event_id() {
         let whole = Parsed::Complete { event_id: "evt_1".to_owned() };
         assert_eq!(parse(DELIVERY.as_bytes()), Some(whole));
         assert_eq!(parse(&DELIVERY.as_bytes()[..DELIVERY.len() - 1]), Some(Parsed::Partial));

@@ -1,8 +1,8 @@
-//! Axes: where a value stands, and which values are named.
+//! Axes: the position of a value, and the values that have ticks.
 
 use std::ops::Range;
 
-/// How values are laid out along an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
     /// Equal differences are equally far apart.
@@ -13,11 +13,11 @@ pub(super) enum Scale {
     Nines,
 }
 
-/// The percentiles that are named.
+/// The percentiles that have ticks.
 const NINES: [f64; 7] = [0.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999];
 
 impl Scale {
-    /// Where a value stands.
+    /// The position of a value.
     pub(super) fn place(self, value: f64) -> f64 {
         match self {
             Scale::Linear => value,
@@ -26,7 +26,7 @@ impl Scale {
         }
     }
 
-    /// The value that stands there.
+    /// The value at a position.
     pub(super) fn value(self, place: f64) -> f64 {
         match self {
             Scale::Linear => place,
@@ -35,7 +35,7 @@ impl Scale {
         }
     }
 
-    /// Whether a value can be shown.
+    /// True when the scale can show the value.
     pub(super) fn holds(self, value: f64) -> bool {
         value.is_finite()
             && match self {
@@ -45,8 +45,8 @@ impl Scale {
             }
     }
 
-    /// The places from the least to the greatest of these values, with room for so large a share behind it where
-    /// it is linear, and more than nothing.
+    /// The positions from the least to the greatest of these values, never an empty range. A linear scale has `room`,
+    /// a share of the greatest position, above it.
     pub(super) fn range(self, values: &[f64], room: f64) -> Range<f64> {
         let places = values.iter().filter(|value| self.holds(**value)).map(|value| self.place(*value));
         let (least, most) = places.fold((f64::MAX, f64::MIN), |(least, most), at| (least.min(at), most.max(at)));
@@ -60,7 +60,7 @@ impl Scale {
         }
     }
 
-    /// The places that are named, at most about so many.
+    /// The positions of the ticks, about `most` at most.
     pub(super) fn ticks(self, range: &Range<f64>, most: usize) -> Vec<f64> {
         let inside = |place: &f64| *place >= range.start - 1e-9 && *place <= range.end + 1e-9;
         match self {

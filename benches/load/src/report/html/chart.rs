@@ -1,4 +1,4 @@
-//! A picture: lines over two axes, as SVG that takes its colours from the page.
+//! A chart: lines over two axes, as SVG that takes its colours from the page.
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use super::axis::Scale;
 use super::markup::escaped;
 
-/// Stand-ins for the page's colours, which are other ones in the dark.
+/// Placeholders for the page's colours, which differ between the light and the dark scheme.
 const INK: RGBColor = RGBColor(1, 1, 1);
 const GRID: RGBColor = RGBColor(2, 2, 2);
 const BOUND: RGBColor = RGBColor(3, 3, 3);
@@ -19,7 +19,7 @@ const LINES: [RGBColor; 6] = [
     RGBColor(16, 16, 16),
 ];
 
-/// How large a picture is drawn: one for wide screens, one for narrow ones, on which the same letters must fit.
+/// The size of a chart: one for wide screens, one for narrow ones, on which letters of the same size must fit.
 #[derive(Debug, Clone, Copy)]
 struct Canvas {
     class: &'static str,
@@ -38,59 +38,59 @@ const CANVASES: [Canvas; 2] = [
 /// The size of letters, in pixels.
 const LETTERS: u32 = 15;
 
-/// Half of the widest name of a last tick, `99.999 %`, which stands half beside the picture's right edge.
+/// Half of the width of the widest last tick, `99.999 %`, half of which is to the right of the plot.
 const LAST_TICK_ROOM: u32 = 40;
 
-/// How a value is named.
+/// The function that formats a value.
 pub(super) type Name = fn(f64) -> String;
 
 /// An axis.
 #[derive(Clone)]
 pub(super) struct Axis {
     pub(super) scale: Scale,
-    /// What it shows, with its unit where the values have none.
+    /// The quantity that the axis shows, with its unit where the values have none.
     pub(super) title: String,
     pub(super) name: Name,
-    /// The only values that are named, where these are few.
+    /// The only values that have ticks, where these are few.
     pub(super) only: Option<Vec<f64>>,
 }
 
 /// A line.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct ChartLine {
     pub(super) name: String,
     pub(super) points: Vec<(f64, f64)>,
-    /// Whether its points are marked.
+    /// True when the points are marked.
     pub(super) dots: bool,
-    /// Whether the points are joined.
+    /// True when the points are joined by a line.
     pub(super) joined: bool,
 }
 
-/// A picture.
+/// A chart.
 #[derive(Clone)]
 pub(super) struct Chart {
     pub(super) title: String,
     pub(super) x: Axis,
     pub(super) y: Axis,
-    pub(super) lines: Vec<Line>,
-    /// A value of the y axis that is to be told from the others, with its name.
+    pub(super) lines: Vec<ChartLine>,
+    /// A value of the y axis that is marked, with its name.
     pub(super) bound: Option<(f64, String)>,
 }
 
-/// Where a picture is drawn.
-type Area<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Named, Named>>;
+/// The area in which a chart is drawn.
+type Area<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<NamedTicks, NamedTicks>>;
 
-/// Drawing into a string cannot fail, but the library draws into other things, too.
+/// The result of drawing. Drawing into a string cannot fail, but the library has other targets as well.
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// A range with the places that are named.
+/// A range with its ticks.
 #[derive(Clone)]
-struct Named {
+struct NamedTicks {
     range: std::ops::Range<f64>,
     ticks: Vec<f64>,
 }
 
-impl Ranged for Named {
+impl Ranged for NamedTicks {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
@@ -109,25 +109,25 @@ impl Ranged for Named {
     }
 }
 
-impl ValueFormatter<f64> for Named {
+impl ValueFormatter<f64> for NamedTicks {
     fn format(value: &f64) -> String {
         value.to_string()
     }
 }
 
 impl Axis {
-    fn named(&self, values: &[f64], room: f64, most: usize) -> Named {
+    fn named(&self, values: &[f64], room: f64, most: usize) -> NamedTicks {
         let range = self.scale.range(values, room);
         let ticks = match &self.only {
             Some(only) => only.iter().map(|value| self.scale.place(*value)).collect(),
             None => self.scale.ticks(&range, most),
         };
-        Named { range, ticks }
+        NamedTicks { range, ticks }
     }
 }
 
 impl Chart {
-    /// The picture with its title and its legend, in both sizes; the page shows one.
+    /// The chart with its title and its legend, in both sizes; the page shows one.
     pub(super) fn figure(&self) -> String {
         let pictures: String = CANVASES.iter().map(|canvas| self.svg(*canvas)).collect();
         let (title, legend) = (escaped(&self.title), self.legend());
@@ -136,7 +136,7 @@ impl Chart {
     }
 
     fn legend(&self) -> String {
-        let key = |(index, line): (usize, &Line)| {
+        let key = |(index, line): (usize, &ChartLine)| {
             format!(
                 "<span><i style=\"background:var(--line-{})\"></i>{}</span>",
                 index % LINES.len(),
@@ -176,7 +176,7 @@ impl Chart {
         let mut area = builder.build_cartesian_2d(x, y)?;
         self.draw_grid(&mut area)?;
         self.draw_bound(&mut area)?;
-        // The first on top.
+        // The first line is drawn last, on top of the others.
         for (line, colour) in self.lines.iter().zip(LINES.into_iter().cycle()).collect::<Vec<_>>().into_iter().rev() {
             self.draw_line(&mut area, line, colour)?;
         }
@@ -201,7 +201,7 @@ impl Chart {
         Ok(())
     }
 
-    fn draw_line(&self, area: &mut Area<'_, '_>, line: &Line, colour: RGBColor) -> Drawn {
+    fn draw_line(&self, area: &mut Area<'_, '_>, line: &ChartLine, colour: RGBColor) -> Drawn {
         let points = self.places(line);
         if line.joined {
             area.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
@@ -212,8 +212,8 @@ impl Chart {
         Ok(())
     }
 
-    /// Where a line's points stand; those that cannot be shown are left out.
-    fn places(&self, line: &Line) -> Vec<(f64, f64)> {
+    /// The positions of a line's points; those that the scales cannot show are left out.
+    fn places(&self, line: &ChartLine) -> Vec<(f64, f64)> {
         let shown = line.points.iter().filter(|(x, y)| self.x.scale.holds(*x) && self.y.scale.holds(*y));
         shown.map(|(x, y)| (self.x.scale.place(*x), self.y.scale.place(*y))).collect()
     }
@@ -223,7 +223,7 @@ fn name(axis: &Axis, place: f64) -> String {
     (axis.name)(axis.scale.value(place))
 }
 
-/// Puts the page's colours in the place of the stand-ins.
+/// Replaces the placeholders by the page's colours.
 fn with_colours_of_the_page(svg: &str) -> String {
     let hexadecimal = |RGBColor(red, green, blue): RGBColor| format!("\"#{red:02X}{green:02X}{blue:02X}\"");
     let mut svg = svg.to_owned();
@@ -243,7 +243,7 @@ mod tests {
     fn chart(points: Vec<(f64, f64)>) -> Chart {
         let axis =
             |scale| Axis { scale, title: "time & more".to_owned(), name: |value| format!("{value:.0}"), only: None };
-        let line = |name: &str| Line { name: name.to_owned(), points: points.clone(), dots: false, joined: true };
+        let line = |name: &str| ChartLine { name: name.to_owned(), points: points.clone(), dots: false, joined: true };
         let lines = vec![line("p50 <now>"), line("p99")];
         Chart { title: "Latency".to_owned(), x: axis(Scale::Linear), y: axis(Scale::Logarithmic), lines, bound: None }
     }

@@ -1,22 +1,22 @@
-//! Which pictures there are.
+//! The charts of a report.
 
 use super::axis::Scale;
-use super::chart::{Axis, Chart, Line};
+use super::chart::{Axis, Chart, ChartLine};
 use crate::plan::Knob;
-use crate::recording::Moment;
+use crate::recording::TimelinePoint;
 use crate::report::text;
 use crate::run::{Point, SearchResult};
 
-/// A report's points with the name under which they are drawn.
-pub(super) type Named<'a> = (String, &'a [Point]);
+/// The points of a report, with the name under which they are drawn.
+pub(super) type NamedPoints<'a> = (String, &'a [Point]);
 
-/// How often calls ended well, over time: a line for each of the named points.
+/// The rate of successful operations over time: a line for each of the named points.
 #[expect(clippy::cast_precision_loss, reason = "a run has few milliseconds")]
 pub(super) fn rate_over_time(points: &[(String, &Point)]) -> Chart {
-    let value = |moment: &Moment| (moment.at_millis as f64 / 1e3, moment.rate);
-    let mut lines: Vec<Line> = points.iter().map(|(name, point)| over_time(name, point, value)).collect();
+    let value = |moment: &TimelinePoint| (moment.at_millis as f64 / 1e3, moment.rate);
+    let mut lines: Vec<ChartLine> = points.iter().map(|(name, point)| over_time(name, point, value)).collect();
     for (name, point) in points.iter().filter(|(_, point)| point.failed() > 0) {
-        let failed = |moment: &Moment| (moment.at_millis as f64 / 1e3, moment.failure_rate);
+        let failed = |moment: &TimelinePoint| (moment.at_millis as f64 / 1e3, moment.failure_rate);
         lines.push(over_time(&format!("{name}, failed"), point, failed));
     }
     Chart { title: "Throughput over time".to_owned(), x: seconds(), y: rates(), lines, bound: None }
@@ -25,8 +25,8 @@ pub(super) fn rate_over_time(points: &[(String, &Point)]) -> Chart {
 /// Percentiles of each interval, over time.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
 pub(super) fn latency_over_time(point: &Point) -> Chart {
-    let line = |name: &str, value: fn(&Moment) -> u64| {
-        over_time(name, point, move |moment: &Moment| (moment.at_millis as f64 / 1e3, value(moment) as f64))
+    let line = |name: &str, value: fn(&TimelinePoint) -> u64| {
+        over_time(name, point, move |moment: &TimelinePoint| (moment.at_millis as f64 / 1e3, value(moment) as f64))
     };
     let lines =
         vec![line("p50", |moment| moment.p50), line("p99", |moment| moment.p99), line("max", |moment| moment.max)];
@@ -36,7 +36,7 @@ pub(super) fn latency_over_time(point: &Point) -> Chart {
 /// The 99th percentile of each interval, of several runs.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
 pub(super) fn p99_over_time(points: &[(String, &Point)]) -> Chart {
-    let value = |moment: &Moment| (moment.at_millis as f64 / 1e3, moment.p99 as f64);
+    let value = |moment: &TimelinePoint| (moment.at_millis as f64 / 1e3, moment.p99 as f64);
     let lines = points.iter().map(|(name, point)| over_time(name, point, value)).collect();
     Chart { title: "p99 over time".to_owned(), x: seconds(), y: latencies("p99"), lines, bound: None }
 }
@@ -46,7 +46,7 @@ pub(super) fn p99_over_time(points: &[(String, &Point)]) -> Chart {
 pub(super) fn latency_by_percentile(points: &[(String, &Point)]) -> Chart {
     let line = |(name, point): &(String, &Point)| {
         let points = point.percentiles.iter().map(|at| (at.percentile, at.micros as f64));
-        Line { name: name.clone(), points: points.collect(), dots: false, joined: true }
+        ChartLine { name: name.clone(), points: points.collect(), dots: false, joined: true }
     };
     let x = Axis { scale: Scale::Nines, title: "percentile".to_owned(), name: percentile, only: None };
     let lines = points.iter().map(line).collect();
@@ -54,25 +54,25 @@ pub(super) fn latency_by_percentile(points: &[(String, &Point)]) -> Chart {
 }
 
 /// Throughput by the values of a sweep.
-pub(super) fn rate_by_value(knob: Knob, reports: &[Named<'_>]) -> Chart {
+pub(super) fn rate_by_value(knob: Knob, reports: &[NamedPoints<'_>]) -> Chart {
     let title = format!("Throughput by {}", number_of(knob));
     Chart { title, y: rates(), ..by_value(knob, reports, |point| point.rate) }
 }
 
 /// The 99th percentile by the values of a sweep.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
-pub(super) fn p99_by_value(knob: Knob, reports: &[Named<'_>]) -> Chart {
+pub(super) fn p99_by_value(knob: Knob, reports: &[NamedPoints<'_>]) -> Chart {
     let title = format!("p99 by {}", number_of(knob));
     Chart { title, y: latencies("p99"), ..by_value(knob, reports, |point| point.latency_micros.p99 as f64) }
 }
 
-/// What a search tried.
+/// The rates that a search tried.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
 pub(super) fn search(search: &SearchResult) -> Chart {
     let line = |name: &str, passed: bool| {
         let tried = search.tried.iter().filter(|tried| tried.passed == passed);
         let points = tried.map(|tried| (tried.rate, tried.p99 as f64)).collect();
-        Line { name: name.to_owned(), points, dots: true, joined: false }
+        ChartLine { name: name.to_owned(), points, dots: true, joined: false }
     };
     let bound = (search.p99_below_micros as f64, format!("bound, {}", text::latency(search.p99_below_micros)));
     Chart {
@@ -84,20 +84,20 @@ pub(super) fn search(search: &SearchResult) -> Chart {
     }
 }
 
-fn over_time(name: &str, point: &Point, value: impl Fn(&Moment) -> (f64, f64)) -> Line {
-    Line { name: name.to_owned(), points: point.timeline.iter().map(value).collect(), dots: false, joined: true }
+fn over_time(name: &str, point: &Point, value: impl Fn(&TimelinePoint) -> (f64, f64)) -> ChartLine {
+    ChartLine { name: name.to_owned(), points: point.timeline.iter().map(value).collect(), dots: false, joined: true }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "there are few merchants and connections")]
-fn by_value(knob: Knob, reports: &[Named<'_>], value: impl Fn(&Point) -> f64) -> Chart {
+fn by_value(knob: Knob, reports: &[NamedPoints<'_>], value: impl Fn(&Point) -> f64) -> Chart {
     let number = |point: &Point| match knob {
         Knob::Merchants => point.merchants as f64,
         Knob::Connections => point.connections as f64,
     };
-    let line = |(name, points): &Named<'_>| {
+    let line = |(name, points): &NamedPoints<'_>| {
         let mut points: Vec<(f64, f64)> = points.iter().map(|point| (number(point), value(point))).collect();
         points.sort_by(|first, second| first.0.total_cmp(&second.0));
-        Line { name: name.clone(), points, dots: true, joined: true }
+        ChartLine { name: name.clone(), points, dots: true, joined: true }
     };
     let only = reports.first().map(|(_, points)| points.iter().map(number).collect());
     let x = Axis { scale: Scale::Logarithmic, title: number_of(knob), name: |value| format!("{value:.0}"), only };
@@ -141,7 +141,7 @@ fn percentile(value: f64) -> String {
     format!("{} %", (value * 1e4).round() / 1e4)
 }
 
-/// A number without digits that say nothing.
+/// A number without insignificant digits.
 fn short(number: f64) -> String {
     format!("{}", (number * 100.0).round() / 100.0)
 }

@@ -1,6 +1,6 @@
 //! Pieces of HTML.
 
-/// A text as it stands in HTML, between tags or in quotes.
+/// A text with the escapes of HTML, for use between tags or in quotes.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -16,7 +16,7 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A table whose first row is its head.
+/// A table whose first row is its header.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let row = |tag: &str, cells: &[String]| {
         let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect();
@@ -27,20 +27,20 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
     format!("<div class=\"scroll\"><table><thead>{}</thead><tbody>{body}</tbody></table></div>\n", row("th", head))
 }
 
-/// Figures that are to be seen first: a name and a value each.
+/// The most important figures: a name and a value each.
 pub(super) fn figures(figures: &[(&str, String)]) -> String {
     let one =
         |(name, value): &(&str, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));
     format!("<dl class=\"figures\">{}</dl>\n", figures.iter().map(one).collect::<String>())
 }
 
-/// What a reader must know, each as a paragraph; those in capitals stand out.
+/// The remarks of a report, each as a paragraph; those that begin in capitals are highlighted.
 pub(super) fn remarks(remarks: &[String]) -> String {
     let class = |text: &str| if text.starts_with(|first: char| first.is_uppercase()) { "warning" } else { "remark" };
     remarks.iter().map(|text| format!("<p class=\"{}\">{}</p>\n", class(text), escaped(text))).collect()
 }
 
-/// Names and values, under each other.
+/// A list of names and values.
 pub(super) fn properties(properties: &[(String, String)]) -> String {
     let one = |(name, value): &(String, String)| {
         format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escaped(name), escaped(value))

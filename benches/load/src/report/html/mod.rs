@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: text, tables and pictures drawn as SVG inside of it.
+//! The report as one page that needs no other file: text, tables and charts drawn as SVG inside of it.
 
 mod axis;
 mod chart;

@@ -12,10 +12,10 @@ use crate::report::terminal;
 use crate::report::text::{change, count, latency, memory, rate};
 use crate::run::{Point, SearchResult};
 
-/// More lines than this in one picture cannot be told apart.
+/// A reader cannot tell more lines than this apart in one chart.
 const LINES_MAX: usize = 6;
 
-/// The page of one command.
+/// The page of one report.
 #[must_use]
 pub fn run_page(document: &Document) -> String {
     let title = format!("till-bench: {}", document.parameters.title());
@@ -131,7 +131,7 @@ fn also_different(notes: &[Difference]) -> String {
     format!("<h2>Also different</h2>\n{}", table(&rows))
 }
 
-/// What was measured, and where.
+/// The parameters, the machine and the server of a report.
 fn circumstances(document: &Document) -> String {
     let rows = parameters(&document.parameters).into_iter().chain(surroundings(document));
     format!("<h2>What was measured</h2>\n{}", properties(&rows.collect::<Vec<_>>()))
@@ -166,7 +166,7 @@ fn parameters(parameters: &Parameters) -> Vec<(String, String)> {
     rows.into_iter().flatten().collect()
 }
 
-/// What a knob was set to: one after the other, if it was swept.
+/// The value of a parameter; all of its values when a sweep varied it.
 fn values(parameters: &Parameters, knob: Knob, value: usize) -> String {
     match parameters.sweep.as_ref().filter(|sweep| sweep.knob == knob) {
         Some(sweep) => sweep.values.iter().map(usize::to_string).collect::<Vec<_>>().join(", then "),

@@ -1,26 +1,26 @@
-//! What was asked of a server, and what came back.
+//! The calls to a server, with their results.
 
 use serde_json::Value;
 
-use crate::harness::Answer;
+use crate::harness::ApiAnswer;
 
 use super::cards::Fate;
 use super::change::Change;
 use super::dispute_call::DisputeCall;
 use super::movement::Movement;
 
-/// What came back.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Came {
-    /// It was done: the id, or the text of another value.
+pub(super) enum CallOutcome {
+    /// The call was done: its answer is an id, or the text of another value.
     Acknowledged(String),
-    /// It was not done, the server said.
+    /// The server answered that the call was not done.
     NotDone,
-    /// Nothing, or that the outcome is unknown.
+    /// There was no answer, or the server answered that the result is unknown.
     Unknown,
 }
 
-/// A payment as it was asked for.
+/// An initiation of a payment.
 #[derive(Debug, Clone)]
 pub(super) struct Sale {
     pub(super) session: String,
@@ -35,7 +35,7 @@ pub(super) struct Sale {
 }
 
 impl Sale {
-    /// The interest of a capture of this amount, as far as the merchant bears it: 3 % of it, rounded half up.
+    /// The interest that the merchant bears for a capture of this amount: 3 % of it, rounded half up.
     pub(super) fn interest_minor(&self, captured_minor: u64) -> u64 {
         if self.is_with_interest() { (captured_minor * 3 + 50) / 100 } else { 0 }
     }
@@ -46,9 +46,9 @@ impl Sale {
     }
 }
 
-/// A selection, a top-up, a payout or an invoice as it was asked for.
+/// A call for a selection, a top-up, a payout or an invoice.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct CreationCall {
     pub(super) minor: u64,
     pub(super) external_id: Option<String>,
     pub(super) key: Option<String>,
@@ -58,52 +58,52 @@ pub(super) struct Asked {
 
 /// One call that changes something.
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum CallKind {
     /// A payment session.
-    Session(Asked),
+    Session(CreationCall),
     /// A payment.
     Payment(Sale),
     /// A top-up.
-    Topup(Asked),
+    Topup(CreationCall),
     /// A payout.
-    Payout(Asked),
+    Payout(CreationCall),
     /// An invoice.
-    Invoice(Asked),
-    /// Metadata, keys, the team or the plan.
+    Invoice(CreationCall),
+    /// A change of metadata, keys, the team or the plan.
     Change(Change),
-    /// A capture, a void, a reversal or a refund of a payment that is there.
+    /// A capture, a void, a reversal or a refund of an existing payment.
     Movement(Movement),
-    /// A dispute of a payment that is there, or a step of a dispute.
+    /// A dispute of an existing payment, or a step of a dispute.
     Dispute(DisputeCall),
     /// A payment under this external id that must be refused.
     RefusedPayment(String),
 }
 
-/// One call of one merchant, and what came back.
+/// One call of one merchant, and its result.
 #[derive(Debug, Clone)]
-pub(super) struct Deed {
-    /// The merchant, by position.
+pub(super) struct CallRecord {
+    /// The index of the merchant.
     pub(super) merchant: usize,
-    pub(super) what: What,
-    pub(super) came: Came,
+    pub(super) what: CallKind,
+    pub(super) outcome: CallOutcome,
 }
 
-impl Came {
-    /// Reads the answer to a call that nothing is wrong with.
+impl CallOutcome {
+    /// Reads the answer to a valid call.
     #[track_caller]
-    pub(super) fn of(answer: &Answer) -> Came {
+    pub(super) fn of(answer: &ApiAnswer) -> CallOutcome {
         match (answer.status, &answer.body) {
-            (200, Value::String(id)) if id.contains('_') => Came::Acknowledged(id.clone()),
-            (200, Value::Bool(_) | Value::Object(_)) => Came::Acknowledged(told(&answer.body)),
-            (200, _) => Came::Unknown, // The answer was cut off.
-            (503, _) if answer.details()["outcome"] == "not_done" => Came::NotDone,
-            (0 | 503, _) => Came::Unknown,
+            (200, Value::String(id)) if id.contains('_') => CallOutcome::Acknowledged(id.clone()),
+            (200, Value::Bool(_) | Value::Object(_)) => CallOutcome::Acknowledged(answer_text(&answer.body)),
+            (200, _) => CallOutcome::Unknown, // The answer was cut off.
+            (503, _) if answer.details()["outcome"] == "not_done" => CallOutcome::NotDone,
+            (0 | 503, _) => CallOutcome::Unknown,
             (status, body) => panic!("a sound call was answered {status}: {body}"),
         }
     }
 }
 
 /// A value as text: a string without its quotation marks.
-pub(super) fn told(value: &Value) -> String {
+pub(super) fn answer_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

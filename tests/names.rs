@@ -1,0 +1,102 @@
+//! One public type name has one meaning: a name may be declared at most twice in the workspace.
+
+mod sources;
+
+use std::collections::BTreeMap;
+
+use sources::{code_of, manifest, tokens};
+
+/// The most declarations of one public type name in the product code of all rooms.
+const DECLARATIONS_MAX: usize = 2;
+
+/// The keywords of declarations of types.
+const KEYWORDS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
+
+/// The files that declare a type name, one entry for each declaration.
+type Declarations = BTreeMap<String, Vec<String>>;
+
+/// The directories with the sources of all rooms: the main crate and the members of the workspace.
+fn source_directories() -> Vec<String> {
+    let manifest = manifest(".");
+    let members = manifest["workspace"]["members"].as_array().expect("a list of members");
+    let members = members.iter().filter_map(toml::Value::as_str).map(|member| format!("{member}/src"));
+    std::iter::once("src".to_owned()).chain(members).collect()
+}
+
+/// The names of the public types that a source declares: those with `pub`, `pub(crate)` or another visibility in
+/// parentheses. Associated types have no visibility of their own and are left out, and so are names that a macro fills in.
+fn public_types(tokens: &[String]) -> Vec<&str> {
+    let starts = tokens.iter().enumerate().filter(|(_, token)| *token == "pub").map(|(at, _)| at + 1);
+    starts.filter_map(|at| declared_type(after_scope(tokens.get(at..)?))).collect()
+}
+
+/// The tokens after the scope of a visibility, such as `(in crate::plan)`.
+fn after_scope(tokens: &[String]) -> &[String] {
+    match tokens.first().map(String::as_str) {
+        Some("(") => {
+            let end = tokens.iter().position(|token| token == ")").map_or(tokens.len(), |end| end + 1);
+            tokens.get(end..).unwrap_or_default()
+        }
+        _ => tokens,
+    }
+}
+
+/// The name of the type whose declaration begins here.
+fn declared_type(tokens: &[String]) -> Option<&str> {
+    let declaration = match tokens.first().map(String::as_str) {
+        Some("unsafe") => tokens.get(1..)?,
+        _ => tokens,
+    };
+    let [keyword, name, ..] = declaration else { return None };
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    (KEYWORDS.contains(&keyword.as_str()) && is_name).then_some(name.as_str())
+}
+
+/// Adds the public types of a file to the declarations.
+fn add(declarations: &mut Declarations, file: &str, tokens: &[String]) {
+    for name in public_types(tokens) {
+        declarations.entry(name.to_owned()).or_default().push(file.to_owned());
+    }
+}
+
+/// A line for each name that is declared too often, with its files.
+fn declared_too_often(declarations: &Declarations) -> Vec<String> {
+    let too_often = declarations.iter().filter(|(_, files)| files.len() > DECLARATIONS_MAX);
+    too_often.map(|(name, files)| format!("{name} ({}): {}", files.len(), files.join(", "))).collect()
+}
+
+#[test]
+fn no_public_type_name_is_declared_more_than_twice() {
+    let mut declarations = Declarations::new();
+    for (file, tokens) in source_directories().iter().flat_map(|directory| code_of(directory)) {
+        add(&mut declarations, &file, &tokens);
+    }
+    assert!(declarations.len() > 500, "the sources were read: {} names", declarations.len());
+    let too_often = declared_too_often(&declarations);
+    let message = "names with more than two meanings: rename one of the types in each line";
+    assert!(too_often.is_empty(), "{message}\n{}", too_often.join("\n"));
+}
+
+#[test]
+fn a_name_that_is_declared_three_times_is_found_with_its_files() {
+    let source = r#"
+        // pub struct Comment;
+        pub struct Alpha { pub name: &'static str }
+        pub(crate) enum Beta<'a> { First(&'a str) }
+        pub(in crate::plan) trait Gamma { type Item; }
+        pub(super) type Delta = Vec<String>;
+        pub unsafe trait Epsilon {}
+        struct Private; enum Hidden {}
+        pub fn make() -> &'static str { "pub struct Text;" }
+        macro_rules! shape { ($name:ident) => { pub struct $name; }; }
+        impl Iterator for Alpha { type Item = u8; }
+    "#;
+    assert_eq!(public_types(&tokens(source)), ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]);
+    let mut declarations = Declarations::new();
+    for file in ["a.rs", "b.rs"] {
+        add(&mut declarations, file, &tokens(source));
+    }
+    assert!(declared_too_often(&declarations).is_empty(), "twice is allowed");
+    add(&mut declarations, "c.rs", &tokens("pub struct Delta;"));
+    assert_eq!(declared_too_often(&declarations), ["Delta (3): a.rs, b.rs, c.rs"]);
+}
