@@ -12,7 +12,7 @@ const WRITERS: usize = 8;
 
 /// A list that is paged through.
 #[derive(Clone, Copy)]
-struct LongList {
+pub(crate) struct LongList {
     endpoint: &'static str,
     /// The member that names an entry.
     id: &'static str,
@@ -22,7 +22,7 @@ struct LongList {
 
 const ACTIVITY: LongList = LongList { endpoint: "list-activity-logs", id: "activity_log_id", usually: 4_800 };
 const HISTORY: LongList = LongList { endpoint: "balance-history", id: "entry_id", usually: 3_000 };
-const PAYMENTS: LongList = LongList { endpoint: "list-payments", id: "payment_id", usually: 1_500 };
+pub(crate) const PAYMENTS: LongList = LongList { endpoint: "list-payments", id: "payment_id", usually: 1_500 };
 const METADATA: LongList = LongList { endpoint: "list-metadata", id: "key", usually: 3_000 };
 
 impl LongList {
@@ -45,14 +45,14 @@ impl LongList {
     }
 
     /// The ids of all entries that a filter finds now.
-    fn found(self, shop: &Shop, filter: &Value) -> Vec<String> {
-        let pages = self.follow(shop, &merged(filter, &json!({ "per_page": 100 })), "next");
+    pub(crate) fn found(self, shop: &Shop, filter: &Value) -> Vec<String> {
+        let pages = self.follow(shop, &merged(&json!({ "per_page": 100 }), filter), "next");
         pages.iter().flat_map(|page| self.ids(page)).collect()
     }
 
     /// Pages through a filter both ways and checks that nothing is skipped or repeated.
-    fn page_both_ways(self, shop: &Shop, filter: &Value, expected: &[String]) {
-        let there = self.follow(shop, &merged(filter, &json!({ "per_page": 100 })), "next");
+    pub(crate) fn page_both_ways(self, shop: &Shop, filter: &Value, expected: &[String]) {
+        let there = self.follow(shop, &merged(&json!({ "per_page": 100 }), filter), "next");
         let listed: Vec<String> = there.iter().flat_map(|page| self.ids(page)).collect();
         assert_eq!(listed.iter().collect::<HashSet<_>>().len(), listed.len(), "{filter}: none is repeated");
         let known: HashSet<&String> = expected.iter().collect();
@@ -102,7 +102,7 @@ impl Drop for Done<'_> {
 }
 
 /// Reads while other threads write; at least one write is done meanwhile.
-fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
+pub(crate) fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
     let (is_done, written) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {

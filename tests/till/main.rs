@@ -31,6 +31,7 @@ mod activity_filters;
 mod long_lists;
 mod keys;
 mod list_payments;
+mod payment_filters;
 mod team;
 mod metadata;
 mod metadata_arguments;

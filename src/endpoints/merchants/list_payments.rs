@@ -86,7 +86,7 @@ struct Filters {
     method: Option<PaymentMethod>,
     created: Option<CreatedRange>,
     captured: Option<CreatedRange>,
-    amount: Option<AmountRange>,
+    amount: Option<Amounts>,
     contact: Option<CustomerRef>,
     terms: Option<String>,
 }
@@ -113,7 +113,7 @@ impl Filters {
             method: fields.optional("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name)),
             created: fields.optional("created_at", range),
             captured: fields.optional("captured_at", range),
-            amount: fields.optional("amount", amount_range),
+            amount: fields.optional("amount", amounts),
             contact: fields.optional("contact_id", arguments::customer_ref),
             terms: fields.optional("terms", field::text(1..=TERMS_MAX_BYTES)),
         }
@@ -128,7 +128,7 @@ impl Filters {
             method: self.method,
             created: self.created.as_ref().map(span),
             captured: self.captured.as_ref().map(span),
-            amount: self.amount,
+            amount: self.amount.as_ref().map(|amounts| amounts.range),
             customer_id: contact.map(|customer| customer.id),
             terms: self.terms.clone(),
         })
@@ -141,7 +141,7 @@ impl Filters {
             ("payment_method", self.method.map(|method| method.name().to_owned())),
             ("created_at", self.created.as_ref().map(|created| created.text.clone())),
             ("captured_at", self.captured.as_ref().map(|captured| captured.text.clone())),
-            ("amount", self.amount.map(amount_text)),
+            ("amount", self.amount.as_ref().map(|amounts| amounts.text.clone())),
             ("contact_id", self.contact.as_ref().map(contacts::text)),
             ("terms", self.terms.clone()),
         ];
@@ -149,31 +149,25 @@ impl Filters {
     }
 }
 
-/// An amount, or a range of amounts.
-fn amount_range(value: &Json) -> Result<AmountRange, String> {
-    let one = |value: &Json| arguments::amount(value).map(|amount| amount.get());
+/// An amount, or a range of amounts, and the text that it was given as.
+struct Amounts {
+    range: AmountRange,
+    text: String,
+}
+
+fn amounts(value: &Json) -> Result<Amounts, String> {
+    let one = |value: &Json| arguments::amount(value).map(|amount| amount.get()).map_err(|_| AMOUNTS_REMEDY.to_owned());
     let Some((first, last)) = value.as_str().and_then(|text| text.split_once("..")) else {
-        let amount_minor = one(value).map_err(|_| AMOUNTS_REMEDY.to_owned())?;
-        return Ok(AmountRange { min_minor: amount_minor, max_minor: amount_minor });
+        let minor = one(value)?;
+        return Ok(Amounts { range: AmountRange { min_minor: minor, max_minor: minor }, text: minor.to_string() });
     };
+    let end = |text: &str, open: u64| if text.is_empty() { Ok(open) } else { one(&Json::String(text.to_owned())) };
+    let range = AmountRange { min_minor: end(first, 1)?, max_minor: end(last, AMOUNT_MAX_MINOR)? };
     if first.is_empty() && last.is_empty() {
         return Err(AMOUNTS_REMEDY.to_owned());
     }
-    let end = |text: &str, open: u64| {
-        if text.is_empty() {
-            Ok(open)
-        } else {
-            one(&Json::String(text.to_owned())).map_err(|_| AMOUNTS_REMEDY.to_owned())
-        }
-    };
-    let range = AmountRange { min_minor: end(first, 1)?, max_minor: end(last, AMOUNT_MAX_MINOR)? };
     if range.min_minor > range.max_minor {
         return Err("the range begins after it ends".to_owned());
     }
-    Ok(range)
-}
-
-fn amount_text(range: AmountRange) -> String {
-    let AmountRange { min_minor, max_minor } = range;
-    if min_minor == max_minor { min_minor.to_string() } else { format!("{min_minor}..{max_minor}") }
+    Ok(Amounts { range, text: format!("{first}..{last}") })
 }
