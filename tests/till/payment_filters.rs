@@ -80,7 +80,7 @@ impl Seller {
     /// Takes the clock to the next day; whatever the acquirer was asked for is done then.
     fn next_day(&self) {
         let named = json!({ "merchant_id": self.shop.merchant_id });
-        let now = self.server.admin("find-merchant", &named).ok()["now"].as_u64();
+        let now = self.server.admin("find-merchant", &named).ok()["test_clock"]["now"].as_u64();
         let now = now.expect("a merchant with a test clock has a time");
         let body = merged(&named, &json!({ "to": now + 86_400 + 1_234 }));
         self.server.admin("advance-clock", &body).ok();
