@@ -1,4 +1,5 @@
-//! Places outside a data directory that it has used, so that a disk that is not mounted is not taken for a new one.
+//! Directories outside a data directory that it has used, so that a disk that is not mounted is not taken for a new
+//! one.
 
 use std::fs;
 use std::io;
@@ -7,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use crate::durable;
 
-/// What a data directory knows of such a place, in a file of its own: the path that it used last.
+/// The data directory's note about such a directory, in a file of its own: the path that was used last.
 pub(crate) struct Known {
     file: PathBuf,
     place: Option<PathBuf>,
 }
 
 impl Known {
-    /// A file that cannot be read knows nothing.
+    /// A file that cannot be read counts as an empty note.
     pub(crate) fn of(data: &Path, name: &str) -> Known {
         let file = data.join(name);
         let place = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
@@ -26,7 +27,7 @@ impl Known {
         &self.file
     }
 
-    /// Whether this directory was used last.
+    /// True when this directory was used last.
     pub(crate) fn is(&self, directory: &Path) -> bool {
         self.place.as_deref() == Some(whole(directory).as_path())
     }

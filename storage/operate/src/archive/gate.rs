@@ -1,4 +1,4 @@
-//! Between the commit thread and the archive, when a commit is archived before it is written: and so before it is
+//! The archive as the commit thread sees it when a commit is archived before it is written, and so before it is
 //! acknowledged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,22 +12,22 @@ use super::ArchiveError;
 use super::commit::{ArchivedCommit, Place};
 use super::writer::Writer;
 
-/// Time between two lines of the log that say the same failure.
+/// Time between two lines of the log about the same failure.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// What keeps the archive from being written to.
+/// A failure to write to the archive, and the time at which it was logged last.
 struct Failure {
     reason: String,
     told: Instant,
 }
 
-/// The archive of a running store, as all threads share it.
+/// The archive of a running store, shared by all threads.
 pub(super) struct Gate {
-    /// None before the archive is open, and once it is closed.
+    /// None before the archive is open, and after it is closed.
     writer: Mutex<Option<Writer>>,
-    /// Everything up to here is archived, or will never be.
+    /// Every commit up to here is archived, or will never be.
     covered: AtomicU64,
-    /// Nothing up to here is in the queue.
+    /// No commit up to here is in the queue.
     unqueued: AtomicU64,
     failure: Mutex<Option<Failure>>,
     failures: AtomicU64,
@@ -36,7 +36,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Of a store whose commits up to `covered` need not be archived any more. There is no archive yet.
+    /// For a store whose commits up to `covered` need no archiving any more. The archive is not open yet.
     pub(super) fn new(covered: CommitNumber) -> Gate {
         Gate {
             covered: AtomicU64::new(covered.0),
@@ -49,7 +49,7 @@ impl Gate {
         }
     }
 
-    /// Does something with the open archive; nobody else does meanwhile.
+    /// Calls `act` with the open archive, under its lock.
     pub(super) fn with_writer<T>(
         &self,
         act: impl FnOnce(&mut Writer) -> Result<T, ArchiveError>,
@@ -61,7 +61,7 @@ impl Gate {
         result
     }
 
-    /// Opens the archive, unless it is.
+    /// Opens the archive unless it is open.
     pub(super) fn open(&self, open: impl FnOnce() -> Result<Writer, ArchiveError>) -> Result<(), ArchiveError> {
         let mut writer = self.writer.lock();
         if writer.is_none() {
@@ -72,7 +72,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Lets go of the archive: what comes from now on is not archived, and where that comes first, not written.
+    /// Closes the archive: later commits are not archived, and they are not written when they must be archived first.
     pub(super) fn close(&self) {
         drop(self.writer.lock().take());
     }
@@ -89,8 +89,8 @@ impl Gate {
         self.covered.fetch_max(last.0, Ordering::AcqRel);
     }
 
-    /// Has `take_out` remove what may be in the queue, from behind the commit that it is given up to `archived`. Whatever
-    /// it leaves after an error is asked for again the next time.
+    /// Has `take_out` remove from the queue the commits after the one that it is given, up to `archived`. Commits that
+    /// remain after an error are removed by a later call.
     pub(super) fn unqueue(
         &self,
         archived: CommitNumber,
@@ -104,24 +104,24 @@ impl Gate {
             Ok(()) => {
                 self.unqueued.fetch_max(archived.0, Ordering::AcqRel);
             }
-            // If it is more than that, the next commit says so and ends the process.
+            // If the cause is more than that, the next commit reports it and ends the process.
             Err(error) => {
                 tracing::warn!(error = error.chain(), "commits that are archived stay in the queue for now");
             }
         }
     }
 
-    /// Notes that everything is archived that the store had then.
+    /// Notes that the archive has everything that the store had at this instant.
     pub(super) fn note_caught_up(&self, then: Instant) {
         *self.caught_up.lock() = then;
     }
 
-    /// How long it has been behind.
+    /// Time for which the archive has been behind.
     pub(super) fn behind_for(&self) -> Duration {
         self.caught_up.lock().elapsed()
     }
 
-    /// Notes a failure, and says it unless it was said just now.
+    /// Notes a failure, and logs it unless it was logged just now.
     pub(super) fn fail(&self, error: &ArchiveError) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let reason = error.chain();
@@ -135,7 +135,7 @@ impl Gate {
         *failure = Some(Failure { reason, told: Instant::now() });
     }
 
-    /// Notes that it can be written to.
+    /// Notes that the archive can be written to.
     pub(super) fn recover(&self) {
         if self.failure.lock().take().is_some() {
             tracing::info!(covered = %self.covered(), "the archive is written to again");

@@ -1,9 +1,9 @@
 //! The archive: a directory, on another disk, that every commit is streamed to, so that a store can be made anew from a
 //! checkpoint and what came after it, up to any moment.
 //!
-//! An archive is a line of segments. Each names the store that it belongs to and carries the checksum of the one before,
-//! so that one that is missing is noticed. The last is open: commits are added to it and synced; it is closed when it is
-//! large or old enough. What is in it is what cannot be derived: records and rows of the vault. Format:
+//! An archive is a chain of segments. Each names the store that it belongs to and carries the checksum of the one
+//! before, so that a missing one is noticed. The last is open: commits are added to it and synced; it is closed when it
+//! is large or old enough. A segment holds the data that cannot be derived: records and rows of the vault. Format:
 //! `docs/storage-format.md`, "The archive".
 
 mod agreement;

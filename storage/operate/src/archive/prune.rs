@@ -1,4 +1,4 @@
-//! Removing what no checkpoint that is kept needs any more.
+//! Removes segments that no kept checkpoint needs any more.
 
 use std::fs;
 use std::path::Path;
@@ -10,11 +10,11 @@ use crate::durable;
 use super::line::Standing;
 use super::{ArchiveError, Line};
 
-/// Removes the closed segments whose commits are all in a checkpoint that ends at `last`, the oldest first, and gives them.
-/// The open one stays, and the last closed one: whoever goes on with the archive looks at it.
+/// Removes the closed segments whose commits are all in a checkpoint that ends at `last`, the oldest first, and returns
+/// them. The open one stays, and the last closed one, which a server reads when it continues the archive.
 ///
 /// # Errors
-/// [`ArchiveError`]; what was removed by then is.
+/// [`ArchiveError`]; segments that were removed by then stay removed.
 pub fn prune(directory: &Path, last: CommitNumber) -> Result<Vec<Standing>, ArchiveError> {
     let line = Line::read(directory)?;
     let mut closed: Vec<Standing> = line.segments.into_iter().filter(|segment| segment.last().is_some()).collect();

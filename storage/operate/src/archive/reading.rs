@@ -1,4 +1,4 @@
-//! Reading segments from front to back, comparing every checksum.
+//! Reads segments from the first to the last byte, and compares every checksum.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Take};
@@ -14,16 +14,16 @@ use super::segment::{ENTRY_HEAD_LEN, ENTRY_MAGIC, End, HEADER_LEN, Header, Kind,
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// What comes next in a segment.
+/// The next item of a segment.
 #[derive(Debug)]
 pub(super) enum Next {
     /// A commit.
     Commit(ArchivedCommit),
-    /// Nothing: it ends here. `torn` bytes behind are of a write that did not come to its end.
+    /// The end. The `torn` bytes after it belong to a write that was cut off.
     Ended { torn: u64 },
 }
 
-/// Reads one segment, as far as it had been written when it was opened: what a server adds meanwhile is not met in halves.
+/// Reads one segment up to its length when it was opened: a commit that a server adds meanwhile is not read in part.
 pub(super) struct SegmentReader {
     file: BufReader<Take<File>>,
     path: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// Begins behind the header. The end of an open segment may be torn.
+    /// Starts after the header. The end of an open segment may be torn.
     pub(super) fn open(standing: &Standing) -> Result<SegmentReader, ArchiveError> {
         let (file, path) = open_as_named_now(&standing.path)?;
         let bytes = file.metadata().map_err(ArchiveError::files("read", &path))?.len();
@@ -64,12 +64,12 @@ impl SegmentReader {
         &self.header
     }
 
-    /// Up to where everything is good.
+    /// The offset up to which everything is valid.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The checksum of everything up to there.
+    /// The checksum of everything up to that offset.
     pub(super) fn hasher(&self) -> &blake3::Hasher {
         &self.hasher
     }
@@ -78,7 +78,7 @@ impl SegmentReader {
         self.commits
     }
 
-    /// The last group met.
+    /// The group read last.
     pub(super) fn group(&self) -> u64 {
         self.place.group
     }
@@ -133,7 +133,7 @@ impl SegmentReader {
         }
     }
 
-    /// What is here cannot be read: torn, when it is the last thing that was being written; else damage.
+    /// Judges bytes that cannot be read: the end is torn when they are the last write; else the segment is damaged.
     fn broken(&mut self, met: &[u8]) -> Result<Next, ArchiveError> {
         if !self.is_open {
             return Err(self.damaged("an entry is not what was written"));
@@ -146,8 +146,8 @@ impl SegmentReader {
         }
     }
 
-    /// Whether all good entries in these bytes are of one write: of the group that the reader is in the middle of, or of
-    /// the next one.
+    /// True when all valid entries in these bytes are of one write: of the group that the reader is in the middle of,
+    /// or of the next one.
     fn is_torn(&self, rest: &[u8]) -> bool {
         let Place { group, index, size } = self.place;
         let is_unfinished = index + 1 < size;
@@ -175,7 +175,8 @@ impl SegmentReader {
         Ok(got)
     }
 
-    /// Whether the whole body was there. What was is in the buffer; no more is asked for than the file has.
+    /// Reads a body into the buffer, and returns false when the file ends before. The buffer never gets larger than the
+    /// file.
     fn fill_body(&mut self, body: &mut Vec<u8>, length: usize) -> Result<bool, ArchiveError> {
         body.clear();
         let read = self.file.by_ref().take(length as u64).read_to_end(body);
@@ -183,8 +184,8 @@ impl SegmentReader {
     }
 }
 
-/// Opens a segment. One that had the name of an open one when it was listed, with its end already there or not, may have
-/// been closed since.
+/// Opens a segment that had the name of an open one when it was listed, with or without its end entry: it may have been
+/// closed and renamed since.
 fn open_as_named_now(path: &Path) -> Result<(File, PathBuf), ArchiveError> {
     let (file, path) = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -196,28 +197,28 @@ fn open_as_named_now(path: &Path) -> Result<(File, PathBuf), ArchiveError> {
     Ok((file.map_err(ArchiveError::files("open", &path))?, path))
 }
 
-/// A good commit behind a bad entry.
+/// A valid commit after an invalid entry.
 struct Found {
     commit: CommitNumber,
     place: Place,
 }
 
 impl Found {
-    /// Whether its group begins right behind a commit, by its number: nothing else is between them.
+    /// True when its group begins directly after a commit, by its number: nothing else is between them.
     ///
-    /// A start keeps what is good of a torn group, and the next group goes on from there. When an entry of a whole group
-    /// went bad later, there is at least one commit between what is good before it and the next group.
+    /// A start keeps the valid part of a torn group, and the next group goes on from there. When an entry of a complete
+    /// group is damaged later, there is at least one commit between the valid part before it and the next group.
     fn is_in_group_behind(&self, last: CommitNumber) -> bool {
         self.commit.0 == last.next().0 + u64::from(self.place.index)
     }
 }
 
-/// Whether all good entries in these bytes are commits that `is_wanted`.
+/// True when all valid entries in these bytes are commits that `is_wanted` accepts.
 fn all_in(bytes: &[u8], is_wanted: impl Fn(&Found) -> bool) -> bool {
     found_in(bytes).all(|found| found.is_some_and(|found| is_wanted(&found)))
 }
 
-/// The good entries anywhere in these bytes; none for an end.
+/// The valid entries anywhere in these bytes; none for an end.
 fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<Found>> {
     let starts = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&ENTRY_MAGIC));
     starts.filter_map(|at| {
@@ -229,10 +230,10 @@ fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<Found>> {
     })
 }
 
-/// Shows every commit of an archive, from front to back.
+/// Calls `show` with every commit of an archive, in order.
 ///
 /// # Errors
-/// As [`check_line`].
+/// The errors of [`check_line`].
 pub fn each_commit(directory: &Path, show: &mut dyn FnMut(ArchivedCommit)) -> Result<(), ArchiveError> {
     for standing in &Line::read(directory)?.segments {
         let mut reader = SegmentReader::open(standing)?;
@@ -243,26 +244,26 @@ pub fn each_commit(directory: &Path, show: &mut dyn FnMut(ArchivedCommit)) -> Re
     Ok(())
 }
 
-/// What was found in a whole archive.
+/// The result of checking a whole archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Whose it is.
+    /// The store that the archive belongs to.
     pub store: StoreIdentity,
-    /// How many segments there are.
+    /// The number of segments.
     pub segments: u64,
-    /// How many commits.
+    /// The number of commits.
     pub commits: u64,
-    /// The commit that it begins behind.
+    /// The commit after which it begins.
     pub base: CommitNumber,
     /// The last commit.
     pub last: CommitNumber,
-    /// Bytes of a write at the end of the open segment that did not come to its end.
+    /// Bytes of an unfinished write at the end of the open segment.
     pub torn: u64,
-    /// Commits that are not in it, from the first to the last of each stretch: it was not written to meanwhile.
+    /// Commits that are not in it, as ranges with the first and the last: it was not written to at that time.
     pub gaps: Vec<(CommitNumber, CommitNumber)>,
 }
 
-/// Reads an archive from front to back and compares every checksum; `tell` hears of bytes read.
+/// Reads a whole archive and compares every checksum; `tell` is called with the number of bytes read.
 ///
 /// # Errors
 /// [`ArchiveError`], naming the first file and offset that is not what was written.

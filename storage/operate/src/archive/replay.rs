@@ -1,8 +1,9 @@
-//! Restoring to a moment: the commits of an archive behind a checkpoint, in order, into the checkpoint's copy.
+//! Restores a store to a moment: applies the commits of an archive after a checkpoint, in order, to the checkpoint's
+//! copy.
 //!
-//! Records and rows of the vault are written as they stand in the archive, and rows are derived as they were when the
-//! record was written; a verification compares all of them afterwards. The restored store is another one than the one
-//! that was archived: it has an identity of its own, so that it goes on in no archive of the other.
+//! Records and rows of the vault are written as they are in the archive, and rows are derived as they were when the
+//! record was written; a verification compares all of them afterwards. The restored store has an identity of its own,
+//! so that it does not continue an archive of the original store.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,26 +34,26 @@ use super::snapshots::take_snapshot;
 use super::target::{check_begin, time_of};
 use super::{ArchiveError, Until};
 
-/// What was restored.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The last commit that is there.
+    /// The last commit in the restored store.
     pub last: CommitNumber,
-    /// The time of the last record that was applied, in milliseconds; none when none was.
+    /// The time of the last record that was applied, in milliseconds; none when no record was applied.
     pub last_at_ms: Option<u64>,
     /// Commits that were applied.
     pub applied: u64,
-    /// Commits of the archive that are not there, since they are later.
+    /// Commits of the archive that were not applied, because they are later.
     pub left_out: u64,
-    /// Persons who were forgotten later, and are here too.
+    /// Persons who were forgotten later, and are forgotten in the restored store as well.
     pub forgotten: u64,
-    /// Bytes of a write at the archive's end that did not come to its end.
+    /// Bytes of an unfinished write at the archive's end.
     pub torn: u64,
-    /// What of the archive behind the moment cannot be read.
+    /// The error that ended the reading of the archive after the moment of the restore.
     pub unread: Option<String>,
 }
 
-/// Gives the copy of a checkpoint an identity of its own, and forgets what its store had still to archive.
+/// Gives the copy of a checkpoint an identity of its own, and empties its queue before the archive.
 ///
 /// # Errors
 /// [`ArchiveError`].
@@ -64,11 +65,11 @@ pub fn begin_anew(options: &EngineOptions) -> Result<(), ArchiveError> {
     Ok(mark_copy(&options.directory, last)?)
 }
 
-/// Applies the commits of an archive to the copy of a checkpoint and to its book, up to a moment; `tell` hears how many
-/// were read.
+/// Applies the commits of an archive to the copy of a checkpoint and to its book, up to a moment; `tell` is called with
+/// the number of commits read.
 ///
 /// # Errors
-/// [`ArchiveError`]: the archive is damaged, has a gap, or does not fit the checkpoint. The copy is not to be used then.
+/// [`ArchiveError`]: the archive is damaged, has a gap, or does not fit the checkpoint. The copy must not be used then.
 pub fn restore_to(
     options: &EngineOptions,
     archive: &Path,
@@ -129,7 +130,7 @@ impl<'a> Replay<'a> {
         Replay { overlay, keyring, book, until, base, position: base, touched, starts: 0, forgotten, restored }
     }
 
-    /// Reads the line to its end: what was forgotten later is forgotten here too.
+    /// Reads the chain to its end: persons who were forgotten later are forgotten here too.
     fn read(&mut self, line: &Line, tell: &mut dyn FnMut(u64)) -> Result<(), ArchiveError> {
         let base = self.base;
         for standing in line.segments.iter().filter(|standing| standing.last().is_none_or(|last| last >= base)) {
@@ -180,7 +181,7 @@ impl<'a> Replay<'a> {
         self.overlay.write_if_much()
     }
 
-    /// The checkpoint's last commit must be the archive's.
+    /// Checks that the checkpoint's last commit is the archive's.
     fn check_same(&self, commit: &ArchivedCommit) -> Result<(), ArchiveError> {
         for bytes in &commit.records {
             let unfit = |reason: String| ArchiveError::Unfit { commit: commit.commit, reason };
@@ -194,7 +195,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Numbers that the store left out were given up by its operator.
+    /// Notes numbers that the store left out: its operator gave them up.
     fn note_given_up(&self, commit: &ArchivedCommit) {
         if commit.before >= self.base && commit.before.next() < commit.commit {
             let key = GivenUpKey(commit.before.next()).encode().to_vec();
@@ -204,12 +205,13 @@ impl<'a> Replay<'a> {
     }
 
     fn apply(&mut self, commit: &ArchivedCommit) -> Result<(), String> {
-        // The checkpoint's key ring stays: a replacement of the vault key wraps the same keys anew, and the restored store
-        // is the operator's who gave the key of the checkpoint.
+        // The checkpoint's key ring stays: a replacement of the vault key wraps the same keys anew, and the restored
+        // store belongs to the operator who gave the key of the checkpoint.
         let keyring = VaultKey::Keyring.encode();
         let of_persons = commit.vault.iter().filter(|row| row.key != keyring);
         let (kept, gone): (Vec<&VaultChange>, Vec<_>) = of_persons.partition(|row| row.value.is_some());
-        // A record is read with the keys that were made with it, and before those are gone that went with it.
+        // A record is read with the keys that were made with it, and before the keys that were removed with it are
+        // gone.
         kept.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), row.value.clone()));
         let mut head = self.head_of(commit.merchant_id)?;
         for bytes in &commit.records {
@@ -222,7 +224,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Where a merchant's log and its rows end.
+    /// The end of a merchant's log, up to which its rows must be derived.
     fn head_of(&self, merchant_id: MerchantId) -> Result<Head, String> {
         let head = layout::read_head(self.overlay, merchant_id).map_err(|error| error.to_string())?;
         let applied = layout::read_applied(self.overlay, merchant_id).map_err(|error| error.to_string())?;
@@ -259,7 +261,7 @@ impl<'a> Replay<'a> {
         let last = self.restored.last.0.to_be_bytes().to_vec();
         self.overlay.set(Family::Meta, MetaKey::LastCommit.encode().to_vec(), Some(last));
         let starts = read_meta_number(self.overlay, MetaKey::Starts).map_err(ArchiveError::store)?;
-        // Epochs of claims to come are greater than all that were.
+        // Epochs of later claims must be greater than all earlier ones.
         let starts = starts.map_or(0, u64::from_be_bytes).max(self.starts);
         self.overlay.set(Family::Meta, MetaKey::Starts.encode().to_vec(), Some(starts.to_be_bytes().to_vec()));
         self.book.finish()?;

@@ -1,4 +1,4 @@
-//! The moment that a store is restored to, and whether checkpoint and archive reach it.
+//! The moment that a store is restored to, and the check that checkpoint and archive reach it.
 
 use till_storage::engine::StoppedStore;
 use till_storage::family::Family;
@@ -22,13 +22,13 @@ pub enum Until {
     End,
     /// This commit, and every one before it.
     Commit(CommitNumber),
-    /// Every commit whose recorded time is not later, in milliseconds since the Unix epoch.
+    /// Every commit whose recorded time is not after this one, in milliseconds since the Unix epoch.
     Moment(u64),
 }
 
 impl Until {
-    /// Whether a commit is to be there; an error when its time cannot be read. Times of one merchant never go back, so that
-    /// of each log a beginning is.
+    /// True when a commit belongs in the restored store; an error when its time cannot be read. Times of one merchant
+    /// never go back, so that the restored part of each log is its beginning.
     pub(super) fn wants(self, commit: &ArchivedCommit) -> Result<bool, String> {
         match self {
             Until::End => Ok(true),
@@ -41,7 +41,7 @@ impl Until {
         }
     }
 
-    /// Whether no commit behind this one is wanted.
+    /// True when no commit after this one is wanted.
     pub(super) fn is_reached_at(self, commit: CommitNumber) -> bool {
         match self {
             Until::Commit(last) => commit >= last,
@@ -75,10 +75,11 @@ pub fn earliest_moment(store: &StoppedStore) -> Result<u64, ArchiveError> {
     }
 }
 
-/// Checks that a checkpoint's store can be restored to a moment with an archive. Gives how many commits there are to read.
+/// Checks that a checkpoint's store can be restored to a moment with an archive. Returns the number of commits to read.
 ///
 /// # Errors
-/// [`ArchiveError`]: the archive is another store's, does not follow the checkpoint, or does not reach the moment.
+/// [`ArchiveError`]: the archive belongs to another store, does not follow the checkpoint, or does not reach the
+/// moment.
 pub fn check_reach(store: &StoppedStore, archive: &std::path::Path, until: Until) -> Result<u64, ArchiveError> {
     let line = Line::read(archive)?;
     let found = line.store()?;
@@ -106,7 +107,7 @@ fn check_moment(store: &StoppedStore, asked: u64) -> Result<(), ArchiveError> {
     if asked >= earliest { Ok(()) } else { Err(refused) }
 }
 
-/// Refuses an archive that begins behind what the checkpoint has.
+/// Refuses an archive that begins after the checkpoint's last commit.
 pub(super) fn check_begin(line: &Line, last: CommitNumber) -> Result<(), ArchiveError> {
     match line.segments.first().map(|first| first.base) {
         Some(base) if base > last => {

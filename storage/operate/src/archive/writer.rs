@@ -1,8 +1,8 @@
-//! Adding to an archive: groups of commits, each with one sync, to the open segment.
+//! Adds to an archive: groups of commits, each with one sync, to the open segment.
 //!
-//! What was synced stays as it is. After a failure the segment is cut back to there before anything else is written: what
-//! a failed write or sync left is not relied upon, and never synced again. A closed segment holds nothing that the store
-//! does not have for sure.
+//! Synced bytes are never changed. After a failure the segment is cut back to its synced end before anything else is
+//! written: the bytes of a failed write or sync are not relied upon, and never synced again. A closed segment has only
+//! commits that the store has for sure.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -20,13 +20,14 @@ use super::line::{Line, SegmentState, Standing, name};
 use super::reading::{Next, SegmentReader};
 use super::segment::{End, HEADER_LEN, Header, encode_commit};
 
-/// Held by the server that writes to the archive.
+/// Lock file of the server that writes to the archive.
 const LOCK_FILE: &str = "archive.lock";
 
-/// Files of what was cut off a segment at one offset: each is a start after a kill with nothing archived in between.
+/// Limit of the files with bytes cut off a segment at one offset: each is from a start after a kill with nothing
+/// archived in between.
 const CUTS_MAX: u32 = 10_000;
 
-/// Where the line stands without its open segment.
+/// The end of the chain without its open segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Closed {
     number: u64,
@@ -39,7 +40,7 @@ struct Current {
     file: File,
     path: PathBuf,
     header: Header,
-    /// Up to where everything is synced.
+    /// Everything up to this offset is synced.
     offset: u64,
     hasher: blake3::Hasher,
     commits: u64,
@@ -48,22 +49,22 @@ struct Current {
     opened: Instant,
 }
 
-/// What the writer has to know of the store.
+/// The facts about the store that the writer needs.
 pub(super) struct StoreSide<'a> {
     pub(super) identity: StoreIdentity,
     /// Its last commit.
     pub(super) last: CommitNumber,
-    /// The commit that a new archive begins behind.
+    /// The commit after which a new archive begins.
     pub(super) base: CommitNumber,
-    /// Whether it was archived to this directory before.
+    /// True when the store was archived to this directory before.
     pub(super) was_there: bool,
-    /// Whether the store has the very same commit.
+    /// Returns true when the store has exactly this commit.
     pub(super) has: &'a dyn Fn(&ArchivedCommit) -> Result<bool, ArchiveError>,
-    /// Whether an operator gave up any commit behind the first up to the second.
+    /// Returns true when an operator gave up any commit after the first one, up to the second.
     pub(super) gave_up: &'a dyn Fn(CommitNumber, CommitNumber) -> Result<bool, ArchiveError>,
 }
 
-/// Writes to one archive. Nobody else does as long as it lives.
+/// Writes to one archive, under the archive's lock.
 pub(super) struct Writer {
     directory: PathBuf,
     store: StoreIdentity,
@@ -76,7 +77,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Opens an archive where the store can go on with it, or begins one.
+    /// Opens an archive that the store can continue, or begins one.
     pub(super) fn open(directory: &Path, segment_bytes: u64, side: &StoreSide<'_>) -> Result<Writer, ArchiveError> {
         if side.was_there {
             refuse_nothing(directory)?;
@@ -104,12 +105,12 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The last commit in the line, or what it begins behind. Everything up to there is on the disk.
+    /// The last commit in the chain, or the one after which the chain begins. Everything up to it is on the disk.
     pub(super) fn last(&self) -> CommitNumber {
         self.current.as_ref().map_or(self.closed.last, |current| current.last)
     }
 
-    /// How many segments it has closed.
+    /// The number of segments that it has closed.
     pub(super) fn segments_closed(&self) -> u64 {
         self.segments_closed
     }
@@ -126,13 +127,13 @@ impl Writer {
         let written = self.add(commits);
         if written.is_err() {
             self.needs_repair = true;
-            // At once, while it may still be possible: whoever waits is told that nothing was done.
+            // At once, while it may still be possible: the callers that wait are told that nothing was done.
             drop(self.repair());
         }
         written
     }
 
-    /// Leaves out what the store cannot give any more: the next segment begins behind `base`.
+    /// Leaves out commits that the store cannot give any more: the next segment begins after `base`.
     pub(super) fn leave_gap(&mut self, base: CommitNumber) -> Result<(), ArchiveError> {
         self.repair()?;
         match &self.current {
@@ -155,7 +156,7 @@ impl Writer {
         self.begin(self.closed.last)
     }
 
-    /// Cuts back what a failed write left behind what is known to be synced.
+    /// Cuts off the bytes that a failed write left after the synced end.
     pub(super) fn repair(&mut self) -> Result<(), ArchiveError> {
         if !self.needs_repair {
             return Ok(());
@@ -204,7 +205,7 @@ impl Writer {
         durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
     }
 
-    /// Opens the next segment. One of this name counts for nothing yet.
+    /// Opens the next segment. A file that has its name already holds nothing that counts.
     fn begin(&mut self, base: CommitNumber) -> Result<(), ArchiveError> {
         let number = self.closed.number + 1;
         let path = self.directory.join(name(number, true));
@@ -227,7 +228,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Goes on where the line ends.
+    /// Continues the chain at its end.
     fn take_up(&mut self, line: &Line, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
         let Some((last, earlier)) = line.segments.split_last() else { return Ok(()) };
         if let Some(SegmentState::Closed { last: commit, .. }) = earlier.last().map(|segment| segment.state) {
@@ -261,7 +262,7 @@ impl Writer {
         }
     }
 
-    /// A crash may have come between the end of a segment and its name.
+    /// Closes a segment that has its end entry, if a crash came before it was renamed.
     fn finish_closing(&mut self, standing: &Standing) -> Result<(), ArchiveError> {
         let closed_path = self.directory.join(name(standing.number, false));
         if standing.path != closed_path {
@@ -286,7 +287,7 @@ impl Writer {
             match reader.next()? {
                 Next::Ended { torn } => break torn,
                 Next::Commit(commit) if commit.commit <= side.last => met.add(&reader, commit),
-                // Archived before it was written, and then it was not: nobody was told of it.
+                // It was archived before it was written, and the write never happened: nobody was told of it.
                 Next::Commit(commit) if commit.stored == side.last => {}
                 Next::Commit(commit) => return self.check_not_ahead(commit.commit, side),
             }
@@ -303,14 +304,16 @@ impl Writer {
         Ok(())
     }
 
-    /// What a killed server wrote may be readable and not yet on the disk. It counts as archived from now on.
+    /// Syncs a file that was found: bytes of a killed server may be readable and not yet on the disk. They count as
+    /// archived from now on.
     fn sync_found(&self, file: &File, path: &Path) -> Result<(), ArchiveError> {
         file.sync_all().map_err(ArchiveError::files("sync", path))?;
         durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
     }
 
-    /// Up to where the store has what the open segment has. That is all of it, or all but the last group: it was archived
-    /// before it was written, then it was not, nobody was told of it, and the store went on while the archive was away.
+    /// The part of the open segment that the store has. That is all of it, or all but the last group: the group was
+    /// archived before it was written, the write never happened, nobody was told of it, and the store went on without
+    /// the archive.
     fn agreed(&self, met: Met, earlier: &[Standing], side: &StoreSide<'_>) -> Result<Good, ArchiveError> {
         let Met { good, newest, last_group } = met;
         match (self.check_newest(newest.as_ref(), earlier, side), last_group) {
@@ -324,8 +327,8 @@ impl Writer {
         }
     }
 
-    /// Checks that the store has the newest commit, or else the newest of these segments. One without records tells
-    /// nothing: a store that lost it looks the same.
+    /// Checks that the store has the newest commit, or else the newest one of these segments. A commit without records
+    /// proves nothing: a store that lost it looks the same.
     fn check_newest(
         &self,
         newest: Option<&ArchivedCommit>,
@@ -363,7 +366,7 @@ fn newest_of(standing: &Standing) -> Result<Option<ArchivedCommit>, ArchiveError
     Ok(newest)
 }
 
-/// What was met of an open segment, up to the store's last commit.
+/// The part of an open segment that was read, up to the store's last commit.
 struct Met {
     good: Good,
     /// The newest commit that has records.
@@ -371,7 +374,7 @@ struct Met {
     last_group: Option<LastGroup>,
 }
 
-/// How it stood before the last group.
+/// The part before the last group.
 struct LastGroup {
     good: Good,
     newest: Option<ArchivedCommit>,
@@ -395,7 +398,7 @@ impl Met {
     }
 }
 
-/// Where an open segment is good up to, and the store has everything.
+/// The valid part of an open segment that the store has completely.
 struct Good {
     offset: u64,
     hasher: blake3::Hasher,
@@ -411,14 +414,15 @@ impl Good {
     }
 }
 
-/// Keeps what is cut off an open segment in a file beside it: nobody was told of it, but nothing is thrown away unseen.
+/// Saves the bytes that are cut off an open segment in a file beside it: nobody was told of those commits, but no bytes
+/// are thrown away.
 fn keep_what_is_cut(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveError> {
     let failed = || ArchiveError::files("keep the end of", path);
-    // For writing: where that cannot be, it cannot be cut either, and each try would leave another file.
+    // For writing: a file that cannot be opened for it cannot be cut either, and each attempt would leave another copy.
     let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed())?;
     let (beside, mut kept) = begin_cut(path, offset).map_err(failed())?;
     if let Err(source) = copy_end(&mut file, offset, &mut kept).and_then(|()| sync_name(&beside)) {
-        // It is all where it was, and tried again.
+        // All bytes are still in the segment, and the next attempt copies them again.
         drop(fs::remove_file(&beside));
         return Err(failed()(source));
     }
@@ -430,7 +434,7 @@ fn keep_what_is_cut(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveEr
     Ok(())
 }
 
-/// A new file beside a segment for what is cut off it there. Another one of that offset stays as it is: both are counted.
+/// Creates a file beside a segment for the bytes cut off at this offset. The number in its name keeps earlier files.
 fn begin_cut(path: &Path, offset: u64) -> io::Result<(PathBuf, File)> {
     for number in 1..=CUTS_MAX {
         let mut beside = path.as_os_str().to_owned();
@@ -452,12 +456,12 @@ fn copy_end(file: &mut File, offset: u64, kept: &mut File) -> io::Result<()> {
     kept.sync_all()
 }
 
-/// Puts the name of a new file on the disk.
+/// Makes the name of a new file durable.
 fn sync_name(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), durable::sync_directory)
 }
 
-/// Opens a segment for writing behind `offset`, and makes sure that nothing else stands there.
+/// Opens a segment for writing at `offset`, and removes bytes after it.
 fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
     let open = || {
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
@@ -477,8 +481,8 @@ fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
     Ok(file)
 }
 
-/// Refuses a directory in which nothing is left of the archive, before anything is made in it: it may be where the
-/// archive's disk is to be mounted.
+/// Refuses a directory in which nothing is left of the archive, before anything is created in it: the archive's disk
+/// may not be mounted there.
 fn refuse_nothing(directory: &Path) -> Result<(), ArchiveError> {
     match Line::read(directory)?.segments.is_empty() {
         true => Err(ArchiveError::Gone { archive: directory.to_owned() }),
@@ -502,13 +506,13 @@ fn now_ms() -> u64 {
     u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The instant of a time of the clock, as far as it can be told.
+/// The instant of a wall-clock time; an approximation.
 fn opened_at(at_ms: u64) -> Instant {
     let age = Duration::from_millis(now_ms().saturating_sub(at_ms));
     Instant::now().checked_sub(age).unwrap_or_else(Instant::now)
 }
 
-/// Whether the archive would be lost with the data directory.
+/// Refuses an archive that would be lost with the data directory.
 pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveError> {
     let is_inside = || -> io::Result<bool> { Ok(whole(archive)?.starts_with(whole(data)?)) };
     match is_inside() {
@@ -518,7 +522,7 @@ pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveEr
     }
 }
 
-/// The real path of what is there, with what is not there yet behind it.
+/// The real path of the part that exists, followed by the part that does not exist yet.
 fn whole(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     for ancestor in path.ancestors() {

@@ -1,4 +1,4 @@
-//! Copying and syncing files beside a running store, with rests.
+//! Copies and syncs files beside a running store, with pauses.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,11 +9,11 @@ use crate::durable::{files, sync_directories};
 
 use super::pace::Pace;
 
-/// Bytes of a copy that are synced together: few enough that a commit which is synced beside it hardly waits.
+/// Bytes of a copy that are synced together: few enough that a commit which is synced at the same time hardly waits.
 const PART_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Syncs every file and directory below a directory without files that are on the disk already, and with a rest after each
-/// of the others.
+/// Syncs every file and directory below a directory, except files that are on the disk already, and pauses after each
+/// file.
 pub(super) fn sync_rest(directory: &Path, is_synced: fn(&Path) -> bool, pace: &mut Pace<'_>) -> io::Result<()> {
     for file in files(directory)?.into_iter().filter(|file| !is_synced(file)) {
         File::open(directory.join(file))?.sync_all()?;
@@ -33,7 +33,7 @@ pub(super) fn unshare(path: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     fs::rename(&own, path)
 }
 
-/// Moves a directory, or copies it where the file system ends in between.
+/// Moves a directory, or copies it when the target is on another file system.
 pub(super) fn move_directory(from: &Path, to: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -56,8 +56,8 @@ fn copy_directory(from: &Path, to: &Path, pace: &mut Pace<'_>) -> io::Result<()>
     Ok(())
 }
 
-/// Copies a file, and syncs it part by part, with rests: a system that has much to write at once keeps the syncs of
-/// others waiting meanwhile.
+/// Copies a file, and syncs it part by part, with pauses: a system that has much to write at once delays the syncs of
+/// others.
 fn copy_in_parts(from: &Path, to: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     let (mut source, mut target) = (File::open(from)?, File::create_new(to)?);
     while io::copy(&mut Read::by_ref(&mut source).take(PART_BYTES), &mut target)? > 0 {

@@ -1,4 +1,4 @@
-//! The list of what a checkpoint holds: lines of text.
+//! The manifest of a checkpoint: lines of text that list its contents.
 //!
 //! ```text
 //! till-checkpoint 1
@@ -34,27 +34,27 @@ pub struct Entry {
     pub hash: blake3::Hash,
 }
 
-/// What a checkpoint holds.
+/// The contents of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// When it was begun, milliseconds since the Unix epoch.
+    /// Time at which it was begun, milliseconds since the Unix epoch.
     pub taken_at_ms: u64,
     /// The version of the program that took it.
     pub program: String,
     /// The last commit that it holds.
     pub last_commit: CommitNumber,
-    /// Logs in it.
+    /// The number of logs in it.
     pub merchants: u64,
     /// Every file but the manifest, in the order of paths.
     pub files: Vec<Entry>,
 }
 
-/// Why bytes are no manifest.
+/// The reason that bytes are not a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManifestFault {
     /// A newer program wrote it.
     Newer(u32),
-    /// It is not what was written.
+    /// Its bytes are not those that were written.
     Damaged(&'static str),
 }
 

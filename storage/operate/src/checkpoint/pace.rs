@@ -1,4 +1,4 @@
-//! Work in slices, with rests in between as long as others are at work.
+//! Divides work into slices, with pauses between them while commits go on.
 
 use std::io::{self, Write};
 use std::thread;
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use till_storage::journal::CommitNumber;
 
-/// How much longer a rest is than the work before it: together they leave the work a tenth of a processor, or of a disk.
+/// A pause lasts this many times as long as the work before it: the work gets a tenth of a processor, or of a disk.
 const REST_FACTOR: u32 = 9;
 
-/// A rest at most. On a machine that is so busy that a slice takes long, rests would else take for ever.
+/// Limit of a pause. On a machine so busy that a slice takes long, pauses would take for ever without it.
 const REST_MAX: Duration = Duration::from_millis(100);
 
-/// Work that rests behind each slice if there was a commit since its last rest, and goes on at once if there was none.
+/// Work that pauses after each slice if there was a commit since its last pause, and goes on at once if there was none.
 pub(super) struct Pace<'c> {
     commits: &'c dyn Fn() -> CommitNumber,
     seen: CommitNumber,
@@ -20,12 +20,12 @@ pub(super) struct Pace<'c> {
 }
 
 impl<'c> Pace<'c> {
-    /// Begins to work, beside commits of which `commits` says the last.
+    /// Begins the work; `commits` returns the last commit.
     pub(super) fn beside(commits: &'c dyn Fn() -> CommitNumber) -> Pace<'c> {
         Pace { commits, seen: commits(), rested: Instant::now() }
     }
 
-    /// To be called behind each slice.
+    /// Must be called after each slice.
     pub(super) fn rest(&mut self) {
         if (self.commits)() == self.seen {
             return;
@@ -39,7 +39,7 @@ fn rest_behind(worked: Duration) -> Duration {
     worked.saturating_mul(REST_FACTOR).min(REST_MAX)
 }
 
-/// Takes pieces of what is read, keeps nothing, and rests behind each.
+/// Takes the bytes that are read, keeps nothing, and pauses after each piece.
 impl Write for Pace<'_> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.rest();

@@ -16,7 +16,7 @@ use super::{CheckpointError, UNFINISHED_SUFFIX};
 /// Characters of a name.
 const NAME_MAX: usize = 64;
 
-/// Held by whoever takes or removes a checkpoint. Its dot keeps it apart from names.
+/// Lock file, held while a checkpoint is taken or removed. Its dot keeps it apart from names.
 const LOCK_FILE: &str = "shelf.lock";
 
 /// The directory that checkpoints are kept in.
@@ -25,7 +25,7 @@ pub struct Shelf {
     directory: PathBuf,
 }
 
-/// How a directory on the shelf stands.
+/// The status of a directory on the shelf.
 #[derive(Debug)]
 pub enum Standing {
     /// It is whole, as far as its manifest says.
@@ -39,9 +39,9 @@ pub enum Standing {
 /// A directory on the shelf.
 #[derive(Debug)]
 pub struct Kept {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How it stands.
+    /// Its status.
     pub standing: Standing,
 }
 
@@ -54,7 +54,7 @@ impl Kept {
         }
     }
 
-    /// When it was taken, if it is complete.
+    /// Time at which it was taken, if it is complete.
     #[must_use]
     pub fn taken_at_ms(&self) -> Option<u64> {
         match &self.standing {
@@ -64,7 +64,7 @@ impl Kept {
     }
 }
 
-/// Nobody else takes or removes a checkpoint as long as it lives.
+/// While it lives no other process takes or removes a checkpoint.
 pub(super) struct ShelfLock(#[expect(dead_code, reason = "its lock goes with it")] File);
 
 impl Shelf {
@@ -74,17 +74,17 @@ impl Shelf {
         Shelf { directory: directory.into() }
     }
 
-    /// Where it is.
+    /// Its directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Every checkpoint, finished or not, the oldest first: by what they have, and not by clocks, which are set back. Those
-    /// that are not complete are before all others.
+    /// Every checkpoint, finished or not, the oldest first: in the order of their last commits, not of clocks, which
+    /// may be set back. Checkpoints that are not complete come before all others.
     ///
     /// # Errors
-    /// The system's; a missing shelf is an empty one.
+    /// An error of the system; a missing shelf is an empty one.
     pub fn list(&self) -> Result<Vec<Kept>, CheckpointError> {
         let failed = || CheckpointError::files("list", &self.directory);
         let entries = match fs::read_dir(&self.directory) {
@@ -114,16 +114,16 @@ impl Shelf {
         Some(Kept { name: name.to_owned(), standing })
     }
 
-    /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, but for
-    /// those that somebody reads ([`super::Reading`]), and whatever was not finished. The one called `newest` was taken
-    /// just now: it counts as the newest, also where another store has left some that reach further. Gives the names of
-    /// what was removed.
+    /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, except
+    /// those that are being read ([`super::Reading`]), and all unfinished ones. The one called `newest` was taken just
+    /// now: it counts as the newest, even when another store has left some that reach further. Returns the names of the
+    /// removed ones.
     ///
     /// # Errors
-    /// [`CheckpointError::Busy`] while one is being taken; the system's.
+    /// [`CheckpointError::Busy`] while one is being taken; an error of the system.
     pub fn prune(&self, keep: usize, prefix: &str, newest: Option<&str>) -> Result<Vec<String>, CheckpointError> {
         if self.list()?.is_empty() {
-            return Ok(Vec::new()); // It may be a disk that is not mounted: nothing is made there.
+            return Ok(Vec::new()); // Its disk may not be mounted: nothing is created there.
         }
         let _lock = self.lock()?;
         let mut removed = self.remove_unfinished()?;
@@ -141,7 +141,7 @@ impl Shelf {
         Ok(removed)
     }
 
-    /// Takes away what did not come to its end. The lock must be held.
+    /// Removes unfinished checkpoints. The lock must be held.
     pub(super) fn remove_unfinished(&self) -> Result<Vec<String>, CheckpointError> {
         let mut removed = Vec::new();
         for kept in self.list()? {
@@ -154,7 +154,7 @@ impl Shelf {
         Ok(removed)
     }
 
-    /// Removes a checkpoint. It loses its name first: half removed it must not look whole.
+    /// Removes a checkpoint. It is renamed first: a half-removed checkpoint must not look complete.
     fn remove(&self, name: &str) -> Result<(), CheckpointError> {
         let (whole, leaving) = (self.directory.join(name), self.unfinished(name));
         fs::rename(&whole, &leaving).map_err(CheckpointError::files("rename", &whole))?;
@@ -167,17 +167,17 @@ impl Shelf {
         durable::remove_directory(&path).map(drop).map_err(CheckpointError::files("remove", &path))
     }
 
-    /// Where a checkpoint of this name is made.
+    /// The directory in which a checkpoint of this name is made.
     pub(super) fn unfinished(&self, name: &str) -> PathBuf {
         self.directory.join(format!("{name}{UNFINISHED_SUFFIX}"))
     }
 
-    /// Whether a checkpoint was ever begun here, or brought here.
+    /// True when a checkpoint was ever begun here, or copied here.
     pub(super) fn is_begun(&self) -> bool {
         self.directory.join(LOCK_FILE).exists() || self.list().is_ok_and(|kept| !kept.is_empty())
     }
 
-    /// Makes the shelf when it is missing, and keeps everybody else from changing what stands on it.
+    /// Creates the shelf when it is missing, and locks it against changes by others.
     pub(super) fn lock(&self) -> Result<ShelfLock, CheckpointError> {
         durable::make_directory(&self.directory).map_err(CheckpointError::files("create", &self.directory))?;
         let path = self.directory.join(LOCK_FILE);
@@ -191,7 +191,7 @@ impl Shelf {
     }
 }
 
-/// Whether a text can be the name of a checkpoint.
+/// True when a text can be the name of a checkpoint.
 pub(super) fn is_name(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     text.len() <= NAME_MAX && text.bytes().all(known) && text.bytes().next().is_some_and(|first| first != b'-')

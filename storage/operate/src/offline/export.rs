@@ -1,4 +1,4 @@
-//! What auditors want of a store: JSON Lines, in a directory that has its name only once it is whole.
+//! Exports a store for auditors: JSON Lines, in a directory that gets its name only when it is complete.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -34,14 +34,14 @@ const RECORDS_PER_READ: usize = 16;
 /// The form of an export that this program writes.
 const FORMAT: u64 = 1;
 
-/// The file that says what is in an export; written last.
+/// The file that lists the contents of an export; it is written last.
 const MANIFEST: &str = "export.json";
 
-/// What is exported is for its owner only, opened personal data and sealed alike.
+/// An export is private to its owner, with personal data opened or sealed.
 const OWNER_S_DIRECTORY: u32 = 0o700;
 const OWNER_S_FILE: u32 = 0o600;
 
-/// Behind the name of a directory that is not whole yet.
+/// Suffix of the name of a directory that is not complete yet.
 const UNFINISHED: &str = ".in-progress";
 
 /// The objects that the merchant API answers, as JSON.
@@ -92,34 +92,35 @@ impl What {
     }
 }
 
-/// What is to be exported.
+/// An export of a store.
 pub struct Export<'a> {
-    /// From where.
+    /// The store.
     pub source: &'a Source,
     /// The objects of the merchant API.
     pub api: &'a dyn ApiShapes,
-    /// Whose; everybody's when none is named.
+    /// The merchant to export; all merchants when none is named.
     pub merchant_id: Option<MerchantId>,
-    /// Which files.
+    /// The files to write.
     pub what: Vec<What>,
-    /// What expires is judged by this instant, or the merchant's last event if that is later.
+    /// The instant by which expiry is judged, or the merchant's last event if that is later.
     pub now: Millis,
 }
 
-/// What was exported.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportSummary {
-    /// How many merchants.
+    /// The number of merchants.
     pub merchants: u64,
-    /// How many lines, of each file.
+    /// The number of lines in each file.
     pub lines: Vec<(String, u64)>,
 }
 
 impl Export<'_> {
-    /// Writes it to a directory that does not exist yet. `tell` hears how many merchants are done, of how many.
+    /// Writes it to a directory that does not exist yet. `tell` is called with the number of merchants that are done,
+    /// and of all.
     ///
     /// # Errors
-    /// When anything cannot be read or written: then there is no such directory.
+    /// An error when anything cannot be read or written: then there is no such directory.
     pub fn write(&self, to: &Path, tell: &mut dyn FnMut(u64, u64)) -> anyhow::Result<ExportSummary> {
         if to.exists() {
             bail!("{} exists already: name a new directory", to.display());
@@ -214,7 +215,7 @@ impl OfMerchant<'_> {
         Ok(())
     }
 
-    /// Rows that lag behind the log would be an older moment than the log.
+    /// Refuses rows that lag behind the log: they would show an older moment than the log.
     fn check_rows_are_derived(&self) -> anyhow::Result<()> {
         let applied = self.export.source.rows().get(Family::Rows, &AppliedKey(self.merchant_id).encode())?;
         if applied.as_deref().and_then(decode_head) != Some(self.head) {
@@ -281,7 +282,7 @@ impl OfMerchant<'_> {
         Ok(())
     }
 
-    /// Meets every row of a range, a page at a time.
+    /// Calls `meet` with every row of a range, a page at a time.
     fn each(
         &self,
         (family, mut lower, upper): (Family, Vec<u8>, Vec<u8>),
@@ -312,7 +313,7 @@ impl Written {
         Ok(Written { what, file, hasher: blake3::Hasher::new(), lines: 0, bytes: 0 })
     }
 
-    /// A line says what it is and whose.
+    /// Writes a line, with its kind and merchant.
     fn line(&mut self, kind: &str, merchant_id: MerchantId, shown: Value) -> io::Result<()> {
         let mut line = Map::new();
         line.insert("kind".to_owned(), Value::from(kind));
@@ -333,13 +334,13 @@ impl Written {
     }
 }
 
-/// Makes a directory that only its owner may enter, and those above it that are missing.
+/// Creates a directory that only its owner may enter, and those above it that are missing.
 fn make_directory(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     DirBuilder::new().mode(OWNER_S_DIRECTORY).create(path)
 }
 
-/// Makes a file that only its owner may read.
+/// Creates a file that only its owner may read.
 fn make_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(OWNER_S_FILE).open(path)
 }
@@ -350,7 +351,7 @@ fn unfinished(to: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes what an interrupted export left: its files, and the directory when nothing else is in it.
+/// Removes the files of an interrupted export, and the directory when nothing else is in it.
 fn clear(unfinished: &Path) -> io::Result<()> {
     if !unfinished.exists() {
         return Ok(());
@@ -364,7 +365,7 @@ fn clear(unfinished: &Path) -> io::Result<()> {
     fs::remove_dir(unfinished)
 }
 
-/// Says what is in it, and gives it its name.
+/// Writes the manifest, and gives the directory its name.
 fn finish(unfinished: &Path, to: &Path, manifest: &Value) -> io::Result<()> {
     let mut file = make_file(&unfinished.join(MANIFEST))?;
     writeln!(file, "{manifest:#}")?;

@@ -1,4 +1,4 @@
-//! A merchant's log for a person.
+//! Shows a merchant's log to a person.
 
 use std::io::{self, Write};
 
@@ -13,14 +13,14 @@ use super::event;
 use super::log_record::{Damaged, LogRecord, Sound, hex};
 use super::source::Source;
 
-/// Which records are shown.
+/// The records to show.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection {
-    /// The first.
+    /// The first record.
     pub from: u64,
-    /// The last.
+    /// The last record.
     pub to: u64,
-    /// Only those that concern this payment; and damaged ones, which may.
+    /// Only records that concern this payment; and damaged ones, which may concern it.
     pub payment: Option<PaymentId>,
 }
 
@@ -31,25 +31,25 @@ pub struct Inspect<'a> {
     head: Head,
 }
 
-/// What has been shown.
+/// The number of records shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Records.
+    /// All records shown.
     pub records: u64,
-    /// Of these, damaged ones and ones that do not follow the one before.
+    /// Those of them that are damaged or do not follow the one before.
     pub damaged: u64,
 }
 
 impl<'a> Inspect<'a> {
-    /// Of a merchant that has a log.
+    /// For a merchant that has a log.
     ///
     /// # Errors
-    /// When there is none, or its end cannot be read.
+    /// An error when there is none, or its end cannot be read.
     pub fn of(source: &'a Source, merchant_id: MerchantId) -> anyhow::Result<Inspect<'a>> {
         Ok(Inspect { source, merchant_id, head: source.head(merchant_id)? })
     }
 
-    /// How many records the log has.
+    /// The number of records in the log.
     #[must_use]
     pub const fn records(&self) -> u64 {
         self.head.sequence.0
@@ -58,7 +58,7 @@ impl<'a> Inspect<'a> {
     /// Writes the records for a person.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// An error when the writer fails.
     pub fn write_text(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
         let (merchant_id, head) = (self.merchant_id, self.head);
         writeln!(out, "{merchant_id}: {} records, the last with hash {}", head.sequence, hex(&head.hash))?;
@@ -71,7 +71,7 @@ impl<'a> Inspect<'a> {
     /// Writes the records as a JSON object a line, the same as `till export` writes.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// An error when the writer fails.
     pub fn write_json(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
         self.each(selection, &mut |record, chain| {
             let mut line = Map::new();
@@ -91,7 +91,7 @@ impl<'a> Inspect<'a> {
         })
     }
 
-    /// Meets every selected record, with how it stands to the one before.
+    /// Calls `meet` with every selected record, and its relation to the one before.
     fn each(
         &self,
         selection: &Selection,
@@ -133,7 +133,7 @@ impl<'a> Inspect<'a> {
     }
 }
 
-/// How a record stands to the one before it, and to the end of the log.
+/// The relation of a record to the one before it, and to the end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Chain {
     Follows,
@@ -184,7 +184,7 @@ impl Chain {
     }
 }
 
-/// What belongs to one payment: ids that its records name.
+/// The ids of one payment and of its parts that records name.
 struct Related(Option<Vec<String>>);
 
 impl Related {
@@ -196,7 +196,7 @@ impl Related {
         Related(Some([payment_id.to_string()].into_iter().chain(session).collect()))
     }
 
-    /// Damaged ones may concern it.
+    /// True when a record names one of the ids, or is damaged and may concern the payment.
     fn concerns(&mut self, record: &LogRecord) -> bool {
         let (Some(ids), LogRecord::Sound(sound)) = (&mut self.0, record) else { return true };
         let mut concerns = false;
@@ -205,7 +205,7 @@ impl Related {
             let text = fields.to_string();
             if ids.iter().any(|id| text.contains(id.as_str())) {
                 concerns = true;
-                // What is settled later names the transaction only.
+                // A later settlement names the transaction only.
                 let transaction = fields["transaction"]["id"].as_str();
                 ids.extend(transaction.map(str::to_owned));
             }
