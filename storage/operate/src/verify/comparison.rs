@@ -1,4 +1,4 @@
-//! A merchant's derived rows against the ones that its log comes to: byte for byte, both ways.
+//! Compares a merchant's derived rows with those that result from its log: byte for byte, in both directions.
 
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
@@ -18,7 +18,7 @@ pub(super) const BELOW_MERCHANTS: [Family; 4] = [Family::Rows, Family::Indexes, 
 /// Compares one merchant's rows.
 pub(super) struct Comparison<'a, 'p> {
     pub(super) merchant_id: MerchantId,
-    /// What the log comes to; none when it could not be replayed: then the rows are only read.
+    /// The rows that result from the log; none when it could not be replayed: then the stored rows are only read.
     pub(super) replayed: Option<&'a Replayed>,
     pub(super) personal: &'a ReplayPersonal<'p>,
 }
@@ -66,7 +66,7 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Rows of the log that are passed over.
+    /// Reports the rows of the log before `key` that are not stored.
     fn missing_before(
         &self,
         family: Family,
@@ -107,8 +107,8 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// A row that the log does not come to. An index of a person whose key is there and cannot be had is what
-    /// the log would come to; the vault's check names the key.
+    /// Judges a row that does not result from the log. An index of a person whose key exists and cannot be opened would
+    /// result from it; the vault's check reports the key.
     fn unexplained(&self, parts: &KeyParts, stored: &[u8]) -> Option<Wrong> {
         let KeyParts::Digest { table, digest: _ } = parts else { return Some(Wrong::Extra) };
         let owner = customer_of(*table, stored, self.personal);

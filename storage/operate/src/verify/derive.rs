@@ -1,4 +1,4 @@
-//! What a log comes to, for who writes it: `till repair`.
+//! Derives the rows of a log for `till repair`, which writes them.
 
 use std::sync::Arc;
 
@@ -21,22 +21,22 @@ use super::report::{Faults, Progress};
 use super::scratch::ScratchError;
 use super::verifier::VerifyOptions;
 
-/// Faults of a log that are kept to be told: the first one stops.
+/// Limit of the faults of a log that are kept: the first one ends the work.
 const FAULTS_KEPT: usize = 1;
 
-/// Why a log's rows could not be derived.
+/// The reason that a log's rows could not be derived.
 #[derive(Debug, thiserror::Error)]
 pub enum DeriveError {
-    /// The log is damaged: nothing can be derived of it.
+    /// The log is damaged: nothing can be derived from it.
     #[error("the log itself is damaged: {what}")]
     Log {
-        /// What, and where.
+        /// The fault and its location.
         what: String,
     },
-    /// A person's key cannot be had, so that rows would lack what the log has.
+    /// A person's key cannot be opened, so that rows would lack data that the log has.
     #[error("the vault is damaged: the key of a person of {merchant_id} cannot be had")]
     Vault {
-        /// Whose log names the person.
+        /// The merchant whose log names the person.
         merchant_id: MerchantId,
     },
     /// Rows outgrew memory, and there was no room elsewhere.
@@ -52,7 +52,7 @@ pub(crate) struct Derived {
 }
 
 impl Derived {
-    /// Hands every row of a family out, in the order of keys.
+    /// Calls a function with every row of a family, in the order of keys.
     pub(crate) fn each<E: From<ScratchError>>(
         &self,
         family: Family,
@@ -157,7 +157,7 @@ impl<'a> Deriving<'a> {
     }
 }
 
-/// Whose a row of the directory is.
+/// The owner of a row of the directory.
 pub(crate) fn directory_owner(
     key: &[u8],
     value: &[u8],
@@ -169,7 +169,7 @@ pub(crate) fn directory_owner(
     directory::owner(key, value, &job(rows, keyring, options, &mut nobody))
 }
 
-/// Whether a stored row of the directory is a later merchant's, under the name of a call that was used again.
+/// True when a stored row of the directory belongs to a later merchant, under the name of a call that was used again.
 pub(crate) fn is_taken_over(
     (key, stored, expected): (&[u8], &[u8], &[u8]),
     rows: &dyn RowReader,

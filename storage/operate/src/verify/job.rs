@@ -1,4 +1,4 @@
-//! What every part of a verification works with.
+//! The context that all parts of a verification share.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::row_name::RowName;
 use super::verifier::VerifyOptions;
 use super::walk::Gap;
 
-/// Rows and records between two words of progress.
+/// Rows and records between two reports of progress.
 const PROGRESS_EVERY: u64 = 4_096;
 
 /// One verification.
@@ -21,7 +21,7 @@ pub(super) struct Job<'a> {
     pub(super) rows: &'a dyn RowReader,
     pub(super) keyring: &'a Arc<Keyring>,
     pub(super) options: &'a VerifyOptions,
-    /// The acquirer whose book is held against the payments, if there is one.
+    /// The acquirer whose book is compared with the payments, if there is one.
     pub(super) acquirer: Option<AcquirerName>,
     pub(super) compares_rows: bool,
     pub(super) faults: Faults,
@@ -40,7 +40,7 @@ impl Job<'_> {
         self.faults.add(merchant_id, Place::Row(RowName::of(family, key)), wrong);
     }
 
-    /// Notes a stretch that cannot be read.
+    /// Notes a range that cannot be read.
     pub(super) fn gap(&mut self, merchant_id: Option<MerchantId>, family: Family, gap: Gap, expected: Option<u64>) {
         let name = |key: Vec<u8>| RowName::of(family, &key);
         let place = Place::Rows { family, behind: gap.behind.map(name), before: gap.before.map(name), expected };
@@ -65,7 +65,7 @@ impl Job<'_> {
         self.tell_now_and_then(self.progress.book_lines);
     }
 
-    /// Says how far it has come.
+    /// Reports the progress.
     pub(super) fn tell(&mut self) {
         (self.tell)(&self.progress);
     }

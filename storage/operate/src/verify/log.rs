@@ -1,4 +1,4 @@
-//! One merchant's log: every record checked, the chain followed, what follows handed to the replay.
+//! Checks one merchant's log: every record and the chain of hashes. It returns the mutations for the replay.
 
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
@@ -12,16 +12,16 @@ use super::personal::ReplayPersonal;
 use super::report::{Place, Wrong};
 use super::walk::{Gap, Step, Walk};
 
-/// A walk along a log.
+/// The state of a check of one log.
 pub(super) struct Log {
     merchant_id: MerchantId,
-    /// Where it ends, as far as known.
+    /// The last position, as far as it is known.
     end: Option<Sequence>,
     /// The last position seen.
     last: Sequence,
     /// The hash of the record there; none when that record could not be used.
     hash: Option<[u8; 32]>,
-    /// Whether every record so far was sound and followed the one before.
+    /// True while every record so far was valid and followed the one before.
     unbroken: bool,
 }
 
@@ -34,7 +34,7 @@ impl Log {
         Walk::new(job.rows, Family::Journal, JournalKey::range(self.merchant_id, Sequence(0)))
     }
 
-    /// The end of what was seen, when its hash is known.
+    /// The last record seen, when its hash is known.
     pub(super) fn head(&self) -> Option<Head> {
         self.hash.map(|hash| Head { sequence: self.last, hash })
     }
@@ -44,17 +44,17 @@ impl Log {
         self.last
     }
 
-    /// Whether everything before could be used.
+    /// True when everything before could be used.
     pub(super) const fn is_unbroken(&self) -> bool {
         self.unbroken
     }
 
-    /// What was found before cannot be replayed.
+    /// Notes that the records so far cannot be replayed.
     pub(super) const fn give_replay_up(&mut self) {
         self.unbroken = false;
     }
 
-    /// Checks what the walk met; a sound record gives its mutation.
+    /// Checks a step of the walk, and returns the mutation of a valid record.
     pub(super) fn meet(&mut self, step: Step, personal: &ReplayPersonal<'_>, job: &mut Job<'_>) -> Option<Mutation> {
         match step {
             Step::Row(key, value) => {
@@ -107,7 +107,7 @@ impl Log {
         let (_, stored) = stored.map_err(|error| undecodable(error.to_string()))?;
         let record = record::decode(&stored.bytes).map_err(Wrong::Record)?;
         self.hash = Some(record.hash);
-        // Behind a record that cannot be used nobody knows the hash that this one must name.
+        // After a record that cannot be used, the hash that this one must name is not known.
         let before = Head { sequence: Sequence(sequence.0 - 1), hash: known.unwrap_or(record.header.prev_hash) };
         record.follow(self.merchant_id, before).map_err(Wrong::Record)?;
         decode_mutation(record.body, personal).map_err(|error| undecodable(error.to_string()))
@@ -121,7 +121,7 @@ impl Log {
         self.skip(first, last.map_or(first, |last| last.max(first)), wrong, job);
     }
 
-    /// Records that are not there to be read.
+    /// Reports records that cannot be read.
     fn skip(&mut self, first: Sequence, last: Sequence, wrong: Wrong, job: &mut Job<'_>) {
         self.unbroken = false;
         self.hash = None;

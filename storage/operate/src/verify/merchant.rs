@@ -1,4 +1,4 @@
-//! One merchant: its log, its snapshots, its rows.
+//! Checks one merchant: its log, its snapshots, its rows.
 
 use till_domain::apply::apply_state;
 use till_domain::event::Mutation;
@@ -21,11 +21,11 @@ use super::report::{BookSums, Place, Wrong};
 use super::scratch::ScratchError;
 use super::walk::{Step, Walk};
 
-/// What is known of a merchant once it is checked.
+/// The result of checking a merchant.
 pub(super) struct Checked {
     /// Position of its last record.
     pub(super) records: u64,
-    /// Whether its log could be replayed.
+    /// True when its log could be replayed.
     pub(super) replayed: bool,
     /// Its captures, when its rows are complete and derived from the whole log.
     pub(super) captures: Option<BookSums>,
@@ -66,7 +66,7 @@ fn applied(merchant_id: MerchantId, job: &mut Job<'_>) -> Option<Head> {
     }
 }
 
-/// The good snapshots; the others are faults.
+/// The valid snapshots; the others are reported as faults.
 fn snapshots(merchant_id: MerchantId, job: &mut Job<'_>) -> Vec<StoredSnapshot> {
     let mut good = Vec::new();
     for step in Walk::new(job.rows, Family::Snapshots, SnapshotKey::range(merchant_id)) {
@@ -91,11 +91,11 @@ struct Replay<'a> {
     state: MerchantState,
     rows: Replayed,
     snapshots: Vec<StoredSnapshot>,
-    /// Up to where the stored rows are derived; none when that is not known.
+    /// The position up to which the stored rows are derived; none when it is not known.
     applied: Option<Head>,
-    /// The hash that the log has there.
+    /// The hash that the log has at that position.
     applied_hash: Option<[u8; 32]>,
-    /// Whether rows are still to be folded.
+    /// True while rows are still to be folded.
     rows_fold: bool,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The rows that say where the log and the rows end, and snapshots ahead of the log.
+    /// Checks the rows that say where the log and the rows end, and reports snapshots ahead of the log.
     fn check_ends(&mut self, head: Option<Head>, job: &mut Job<'_>) {
         let last = self.log.last();
         let end = head.map_or(last, |head| head.sequence.max(last));
@@ -208,7 +208,7 @@ fn snapshot_fault(snapshot: &StoredSnapshot, head: Head, state: &MerchantState) 
         return Some(Wrong::OtherRecord);
     }
     match decode_state(&snapshot.bytes) {
-        // One of another format is none: the log serves as well.
+        // A snapshot of another format counts as none: the log serves as well.
         Err(ShapeError::UnknownFormat { .. }) => None,
         Err(error) => Some(Wrong::Undecodable { reason: error.to_string() }),
         Ok(_) => (encode_state(state).ok().as_ref() != Some(&snapshot.bytes)).then_some(Wrong::Different),

@@ -1,4 +1,4 @@
-//! Which merchants there are, and rows that belong to none of them.
+//! Finds the merchants of a store, and rows that belong to none of them.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub(super) fn find_merchants(job: &mut Job<'_>) -> Merchants {
     merchants
 }
 
-/// Names the first row of whoever is no merchant, in every family below merchants.
+/// Reports the first row of each owner that is not a merchant, in every family below merchants.
 pub(super) fn find_strays(merchants: &Merchants, job: &mut Job<'_>) {
     for family in BELOW_MERCHANTS.into_iter().chain([Family::Snapshots]) {
         each_merchant(family, job, |merchant_id, key, job| {
@@ -52,7 +52,7 @@ pub(super) fn find_strays(merchants: &Merchants, job: &mut Job<'_>) {
     }
 }
 
-/// Meets the first row of each merchant in a family. Stretches that cannot be read are named where each
+/// Calls `meet` with the first row of each merchant in a family. Ranges that cannot be read are reported where each
 /// merchant's rows are walked.
 fn each_merchant(family: Family, job: &mut Job<'_>, mut meet: impl FnMut(MerchantId, &[u8], &mut Job<'_>)) {
     let mut walk = Walk::new(job.rows, family, prefix_range(&[])).one_by_one();

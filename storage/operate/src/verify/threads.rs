@@ -1,5 +1,5 @@
-//! Merchants are checked several at a time, a thread for each processor, the longest logs first: so that one merchant
-//! with half of everything is not left for the end.
+//! Checks several merchants at a time, with a thread for each processor, the longest logs first: so that a merchant
+//! with half of all records is not left for the end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,10 +21,10 @@ use super::scratch::{self, ScratchError};
 use super::strays::Merchants;
 use super::verifier::VerifyOptions;
 
-/// Time between two words of progress.
+/// Time between two reports of progress.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
-/// What a thread found about a merchant.
+/// The result of a thread about a merchant.
 struct Found {
     checked: Checked,
     faults: Faults,
@@ -33,8 +33,8 @@ struct Found {
 
 type Answer = (MerchantId, Result<Found, ScratchError>);
 
-/// Checks every merchant, and hands each to `meet` with what was seen of the directory, in the order in which they are
-/// done. Faults are noted in the order of merchants.
+/// Checks every merchant, and calls `meet` with each result and the part of the directory that was checked, in the
+/// order in which they are done. Faults are noted in the order of merchants.
 pub(super) fn check_merchants(
     rows: &(dyn RowReader + Sync),
     merchants: &Merchants,
@@ -83,10 +83,10 @@ fn longest_first(merchants: &Merchants) -> Vec<(MerchantId, Option<Head>)> {
     order
 }
 
-/// What is to be done.
+/// The merchants that are to be checked.
 struct Work<'a> {
     order: &'a [(MerchantId, Option<Head>)],
-    /// The next merchant's place in it.
+    /// The index of the next merchant.
     next: AtomicUsize,
 }
 
@@ -105,13 +105,13 @@ impl Work<'_> {
         }
     }
 
-    /// Has nobody begin with another merchant.
+    /// Lets no thread begin with another merchant.
     fn stop(&self) {
         self.next.store(self.order.len(), Ordering::Relaxed);
     }
 }
 
-/// Meets the answers until there are no more, and tells meanwhile how far all have come.
+/// Receives the results until there are no more, and reports the progress of all threads meanwhile.
 fn gather(
     answers: &Receiver<Answer>,
     work: &Work<'_>,
@@ -139,7 +139,7 @@ fn gather(
     }
 }
 
-/// Adds what every thread has counted.
+/// Adds the counts of every thread.
 fn add(progress: &mut Progress, told: &[Mutex<Progress>]) {
     for told in told {
         let Progress { records, rows, .. } = *lock(told);
@@ -152,20 +152,20 @@ fn lock(told: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
     told.lock()
 }
 
-/// Each thread has removed its own.
+/// Removes the scratch directory, from which each thread has removed its own part.
 fn remove_scratch(directory: &Path) {
     if let Err(error) = scratch::remove(directory) {
         tracing::warn!(directory = %directory.display(), %error, "a directory is left over and can be removed");
     }
 }
 
-/// Faults of merchants that are done in any order: the first ones in the order of merchants in full, as many as will
-/// be told, the others by number.
+/// Faults of merchants that are done in any order: the first ones in the order of merchants in full, up to the limit of
+/// the report, the others by number only.
 struct FaultsByMerchant {
     kept: BTreeMap<MerchantId, Faults>,
     kept_count: usize,
     kept_max: usize,
-    /// Those by number alone.
+    /// The faults that are known by number only.
     untold: FaultCounts,
 }
 
@@ -184,7 +184,7 @@ impl FaultsByMerchant {
         self.forget_last();
     }
 
-    /// Lets go of the last merchants' as long as those before them are enough.
+    /// Drops the faults of the last merchants while those before them are enough.
     fn forget_last(&mut self) {
         while let Some(last) = self.kept.last_entry() {
             let without = self.kept_count - last.get().kept_count();
@@ -196,7 +196,7 @@ impl FaultsByMerchant {
         }
     }
 
-    /// Adds all of them behind others.
+    /// Adds all of them after other faults.
     fn tell(self, faults: &mut Faults) {
         self.kept.into_values().for_each(|of_merchant| faults.absorb(of_merchant));
         faults.add_untold(self.untold);

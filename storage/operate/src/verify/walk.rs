@@ -1,7 +1,7 @@
-//! A walk through a range of a family that goes on behind what cannot be read.
+//! A walk through a range of a family that continues after rows that cannot be read.
 //!
-//! A damaged block fails every read that touches it, so the walk first asks for fewer rows, down to one, and
-//! then looks for the smallest key from which reading works again: in growing steps, then by halving.
+//! A damaged block fails every read that touches it, so the walk first asks for fewer rows, down to one, and then looks
+//! for the smallest key from which reading works again: in growing steps, then by halving.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -9,36 +9,36 @@ use std::ops::ControlFlow;
 use till_storage::family::Family;
 use till_storage::rows::{Direction, RowError, RowPair, RowReader};
 
-/// Rows of one read at most, while nothing fails.
+/// Limit of the rows of one read, while nothing fails.
 const PAGE_ROWS: usize = 1_024;
 
-/// Bytes of one read, unless it is of one row: so that a page stays in memory also when all rows are large.
+/// Limit of the bytes of one read, unless it is of one row: so that a page fits in memory even when all rows are large.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Bytes that positions are counted in: at least the longest key of a family that tells apart by ids.
+/// Bytes in which positions are counted: at least the longest key of a family that tells rows apart by ids.
 const WIDTH_MIN: usize = 48;
 
-/// What a walk meets.
+/// An item of a walk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// A row.
     Row(Vec<u8>, Vec<u8>),
-    /// A stretch that cannot be read.
+    /// A range that cannot be read.
     Gap(Gap),
 }
 
-/// A stretch that cannot be read.
+/// A range that cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     /// The last key before it.
     pub(super) behind: Option<Vec<u8>>,
-    /// The first key behind it.
+    /// The first key after it.
     pub(super) before: Option<Vec<u8>>,
-    /// What the store said.
+    /// The message of the store.
     pub(super) reason: String,
 }
 
-/// A walk.
+/// A walk through a range of rows.
 pub(super) struct Walk<'a> {
     reader: &'a dyn RowReader,
     family: Family,
@@ -46,7 +46,7 @@ pub(super) struct Walk<'a> {
     upper: Vec<u8>,
     last: Option<Vec<u8>>,
     rows: VecDeque<RowPair>,
-    /// What failed, and not yet known up to where.
+    /// The reason of a failed read; its end is not known yet.
     failed: Option<String>,
     page_max: usize,
     page: usize,
@@ -54,7 +54,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// From `lower`, inclusive, to `upper`, exclusive.
+    /// Walks from `lower`, inclusive, to `upper`, exclusive.
     pub(super) fn new(reader: &'a dyn RowReader, family: Family, (lower, upper): (Vec<u8>, Vec<u8>)) -> Walk<'a> {
         Walk {
             reader,
@@ -70,13 +70,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads row by row, for who skips.
+    /// Reads row by row, for a caller that skips rows.
     pub(super) fn one_by_one(mut self) -> Walk<'a> {
         (self.page, self.page_max) = (1, 1);
         self
     }
 
-    /// Goes on at `key`, at once.
+    /// Continues at `key`, at once.
     pub(super) fn skip_to(&mut self, key: Vec<u8>) {
         self.rows.clear();
         self.ended = false;
@@ -122,7 +122,7 @@ impl<'a> Walk<'a> {
         Ok(rows)
     }
 
-    /// The smallest position found from which a read works. Everything before it fails, as far as tried.
+    /// The smallest position found from which a read works. Everything before it fails, as far as it was tried.
     fn readable_from(&self) -> Vec<u8> {
         let width = self.next.len().max(self.upper.len()).max(WIDTH_MIN);
         let start = padded(&self.next, width);
@@ -201,7 +201,7 @@ fn midpoint(lower: &[u8], upper: &[u8]) -> Vec<u8> {
     half
 }
 
-/// Every key with this prefix: a range, whatever the length of the keys.
+/// The range of every key with this prefix, of any length.
 pub(super) fn prefix_range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut upper = prefix.to_vec();
     while let Some(last) = upper.last_mut() {
@@ -211,7 +211,7 @@ pub(super) fn prefix_range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
         }
         upper.pop();
     }
-    // Longer than any key that consists of 255 alone.
+    // Greater than any key that consists of 255 alone.
     (prefix.to_vec(), vec![u8::MAX; 1_024])
 }
 
