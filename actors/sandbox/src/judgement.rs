@@ -1,4 +1,4 @@
-//! What the sandbox does when asked, as lines of its book. No waiting, no clock, no disk.
+//! The decisions of the sandbox, as lines of its book. No waiting, no clock, no disk.
 
 use crate::book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
 use till_domain::command::EvidenceResult;
@@ -20,7 +20,7 @@ const REFUND_FAILS_AFTER_MS: u64 = 1_000;
 pub enum PendingEnd {
     /// The money is given back or paid out.
     Completed,
-    /// It is not.
+    /// It fails.
     Failed,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Ask {
     pub(super) what: What,
 }
 
-/// What is asked.
+/// The kinds of requests.
 #[derive(Debug, Clone)]
 pub(super) enum What {
     /// To authorize.
     Authorize { instrument: BookInstrument, capture: CaptureMode, behaviour: Behaviour },
-    /// To do something to the authorization under a reference.
+    /// Change the authorization under a reference.
     FollowUp { what: FollowUp, authorization: String },
     /// To pay a payout.
     Payout,
@@ -54,7 +54,7 @@ impl Ask {
         }
     }
 
-    /// Whether a line records this very request.
+    /// True when a line records this very request.
     pub(super) fn is_recorded_by(&self, line: &BookLine) -> bool {
         let same_deed = match (&self.what, &line.deed) {
             (
@@ -92,8 +92,8 @@ impl Ask {
         self.recorded(Deed::TimedOut, now_ms)
     }
 
-    /// Does what is asked for the first time under its reference: the line that records it, then the
-    /// authorization's own when that changed. `authorization` is the line under [`Ask::authorization`].
+    /// Carries out a request that is the first one under its reference: returns the line that records it, and the
+    /// authorization's own line when it changed. `authorization` is the line under [`Ask::authorization`].
     pub(super) fn judge(self, authorization: Option<&BookLine>, now_ms: u64) -> (BookLine, Option<BookLine>) {
         let handling = self.handling(authorization);
         let (deed, changed) = match &self.what {
@@ -171,7 +171,7 @@ pub(super) struct TakenMoney {
 }
 
 impl TakenMoney {
-    /// That of the authorization with this line.
+    /// The treatment for the authorization with this line.
     pub(super) fn of(authorization: &BookLine) -> TakenMoney {
         let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), instrument, .. } = &authorization.deed
         else {
@@ -181,7 +181,7 @@ impl TakenMoney {
     }
 }
 
-/// The decision of the provider by the evidence of a merchant.
+/// The decision of the provider about the evidence of a merchant.
 pub(super) fn by_evidence(evidence: &str) -> EvidenceResult {
     match evidence {
         "winning_evidence" => EvidenceResult::Won,
@@ -195,8 +195,8 @@ pub(super) fn has_failed_by(line: &BookLine, now_ms: u64) -> bool {
     matches!(line.deed, Deed::PendingRefund { fails_at_ms: Some(fails_at_ms), .. } if fails_at_ms <= now_ms)
 }
 
-/// Ends the pending refund that was authorized under a reference: its line, then the authorization's own when that
-/// changed. A refund is declined for its amount when others took what there was meanwhile.
+/// Ends the pending refund of an authorization: returns its line, and the authorization's own line when it changed. A
+/// refund is declined for its amount when other refunds took the money meanwhile.
 pub(super) fn end_refund(
     line: &BookLine,
     reference: &str,
@@ -229,7 +229,7 @@ fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOut
     AuthorizeOutcome::Approved(Standing { settles_at_once, captured_minor, ..Standing::default() })
 }
 
-/// The authorization's line after `what` was done to it, or why it cannot be.
+/// The authorization's line after this change, or the reason why it is declined.
 fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, DeclineReason> {
     let line = line.ok_or(DeclineReason::UnknownAuthorization)?;
     let Deed::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(standing) } = &line.deed else {

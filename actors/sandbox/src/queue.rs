@@ -13,20 +13,20 @@ use super::cards::Handling;
 use super::judgement::{Ask, PendingEnd, TakenMoney};
 use till_actors::acquirer::AcquirerUnavailable;
 
-/// Requests that may wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
+/// Limit of the requests that wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
 const WAITING_MAX: usize = 65_536;
-/// Requests answered by one write, so that none waits for an endless group.
+/// Limit of the requests answered by one write, so that none waits for an endless group.
 const GROUP_MAX: usize = 1_024;
 
-/// How long a request waits for others, to share their write: 2 ms, far less than any acquirer elsewhere takes.
+/// Delay of a request until its write, so that others can share it: 2 ms, far less than any other acquirer takes.
 const LINGER: Duration = Duration::from_millis(2);
-/// Requests that are company enough: a write is shared well by so many.
+/// Number of requests that are written without further delay.
 const COMPANY_MAX: usize = 128;
 
 /// The answer to a request.
 #[derive(Debug)]
 pub(super) struct Answered {
-    /// The line that records it; nothing when a look-up finds none.
+    /// The line that records it; none when a look-up finds none.
     pub(super) line: Option<BookLine>,
     /// The way in which the answer is given.
     pub(super) handling: Handling,
@@ -37,16 +37,16 @@ pub(super) struct Answered {
 /// The answer to a request, or the reason why there is none.
 pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 
-/// An answer that is waited for, unless the queue took no request.
+/// A pending answer, or a refusal when the queue took no request.
 pub(super) type Waiting = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
 
-/// What the book's thread is to do.
+/// A task of the book's thread.
 pub(super) enum Request {
-    /// What is asked, unless it was done before.
+    /// Carry out a request, unless it was carried out before.
     CarryOut(Ask),
     /// Look up the line under a reference.
     Find(String),
-    /// End a merchant's refund or payout under a reference that is pending.
+    /// End a merchant's pending refund or payout under a reference.
     EndPending { merchant: MerchantId, reference: String, end: PendingEnd },
 }
 
@@ -56,7 +56,7 @@ impl From<Ask> for Request {
     }
 }
 
-/// A request and whom to answer.
+/// A request and the sender of its answer.
 pub(super) struct Job {
     pub(super) since: Instant,
     pub(super) request: Request,
@@ -77,7 +77,7 @@ struct State {
 }
 
 impl Queue {
-    /// An empty one whose requests linger for [`LINGER`].
+    /// An empty queue whose requests are delayed by [`LINGER`].
     pub(super) fn new() -> Queue {
         Queue::lingering(LINGER)
     }
@@ -86,7 +86,7 @@ impl Queue {
         Queue { linger, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Lets a request wait, and returns where its answer will be.
+    /// Adds a request, and returns the receiver of its answer.
     pub(super) fn push(&self, request: impl Into<Request>) -> Waiting {
         let mut state = self.lock();
         if state.closed {
@@ -99,15 +99,15 @@ impl Queue {
         state.waiting.push_back(Job { since: Instant::now(), request: request.into(), reply });
         let wakes = state.waiting.len() == 1 || state.waiting.len() == COMPANY_MAX;
         drop(state);
-        // Else its thread is at work or lingers, and looks again. To wake it costs a call of the system's.
+        // Otherwise the thread is at work or delays a group, and looks again. Waking it costs a system call.
         if wakes {
             self.changed.notify_one();
         }
         Ok(answer)
     }
 
-    /// The requests that wait, at least one and at most a group, when the first has lingered or has company enough;
-    /// nothing once the queue is closed and empty.
+    /// The waiting requests, at least one and at most a group, when the first has waited long enough or there are
+    /// enough of them; none once the queue is closed and empty.
     pub(super) fn next_group(&self) -> Option<Vec<Job>> {
         let idle = |state: &mut State| state.waiting.is_empty() && !state.closed;
         let mut state = self.lock();
@@ -123,13 +123,13 @@ impl Queue {
         self.changed.wait_while_for(state, lonely, at_most);
     }
 
-    /// Takes no more requests; those that wait are still carried out.
+    /// Takes no more requests; waiting ones are still carried out.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Takes no more requests and forgets those that wait: their callers learn that there is no answer.
+    /// Takes no more requests and drops the waiting ones: their callers learn that there is no answer.
     pub(super) fn abandon(&self) {
         self.close();
         let forgotten = std::mem::take(&mut self.lock().waiting);
@@ -226,7 +226,7 @@ mod tests {
             let start = Instant::now();
             let group = scope.spawn(|| queue.next_group());
             queue.push(ask(0)).expect("there is room");
-            std::thread::sleep(Duration::from_millis(50)); // Until the thread lingers.
+            std::thread::sleep(Duration::from_millis(50)); // Until the thread delays a group.
             for number in 1..COMPANY_MAX {
                 queue.push(ask(number)).expect("there is room");
             }

@@ -1,4 +1,4 @@
-//! Checkpoints of a store that is written to, and the way back from them.
+//! Checkpoints of a store that is written to, and restores from them.
 
 #[path = "../../tests/fixtures/mod.rs"]
 mod fixtures;
@@ -29,7 +29,7 @@ use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Head, Journal, Sequence, StoredRecord, Verdict, record};
 use till_storage::rows::{RowReader, RowStore};
 
-/// Two merchants that write all the time, and two whose records stand before and behind a line of the book.
+/// Two merchants that write all the time, and two with records from before and after a line of the book.
 const SHOPS: [MerchantId; 2] = [merchant(1), merchant(2)];
 const ASKED: MerchantId = merchant(3);
 const DONE: MerchantId = merchant(4);
@@ -65,7 +65,7 @@ impl World {
         World { directory, engine, book, deliveries, checkpointer }
     }
 
-    /// One with enough in it for tables and logs.
+    /// A store that has written enough for tables and logs.
     fn filled() -> World {
         let world = World::new();
         append(&world.engine, SHOPS[0], 300);
@@ -235,7 +235,7 @@ fn a_checkpoint_of_a_busy_store_is_sound_and_holds_exactly_a_prefix_of_every_log
     }
 }
 
-/// How long the newest log of a database is.
+/// The length of the newest log of a database.
 fn newest_log_bytes(database: &Path) -> u64 {
     let files = fs::read_dir(database).expect("it is there").flatten().map(|file| file.path());
     let newest = files.filter(|file| file.extension().is_some_and(|extension| extension == "log")).max();

@@ -1,4 +1,4 @@
-//! The book as the store's own tools meet it: held against the payments, and brought to what the logs know of them.
+//! The book as the store's own tools use it: compared with the payments, and brought to the state of the logs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Dee
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;
 
-/// What stands before the sandbox's own references in payments.
+/// Prefix of the sandbox's own references in payments.
 const OWN_PREFIX: &str = "sandbox:";
 
-/// Implements [`AcquirerBook`] for a [`Book`]: a blanket implementation would be one for every type there is.
+/// Implements [`AcquirerBook`] for a [`Book`]: a blanket implementation would cover every type there is.
 macro_rules! acquirer_book {
     ($($book:ty),*) => {
         $(impl AcquirerBook for $book {
@@ -111,7 +111,7 @@ impl From<BookError> for AcquirerBookError {
     }
 }
 
-/// The line that there is, with everything done to its authorization that the other one has.
+/// The known line, with everything done to its authorization that the other line has.
 fn at_least(known: BookLine, line: &BookLine) -> BookLine {
     if known.deed == Deed::TimedOut {
         return line.clone();
@@ -168,7 +168,7 @@ fn is_given_up(payment: &Payment) -> bool {
     matches!(payment.status, PaymentStatus::Voided | PaymentStatus::Failed) && payment.authorization.is_some()
 }
 
-/// Under which reference it was authorized, what came of it and when; none of one that the sandbox was not asked for.
+/// The reference of an authorization, its result and its time; none when the sandbox was not asked for it.
 fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)> {
     let reference = format!("{}/authorize", payment.id);
     if let Some(authorization) = &payment.authorization {

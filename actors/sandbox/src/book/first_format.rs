@@ -1,7 +1,7 @@
-//! Lines of format 1, which versions of the program before shapes wrote. They are read; a line that changes is written in
-//! today's format.
+//! Lines of format 1, which versions of the program before shapes wrote. They can be read; a line that changes is
+//! written in today's format.
 //!
-//! Shape of the value (integers big-endian, offsets in bytes; what does not apply is zero):
+//! Shape of the value (integers big-endian, offsets in bytes; fields that do not apply are zero):
 //! ```text
 //!      0 format (1) = 1 | 1 deed (1) | 2 merchant (16) | 18 payment (16)
 //!     34 amount in minor units (8) | 42 currency (3) | 45 asked at, ms (8)
@@ -26,7 +26,7 @@ use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Dee
 
 pub(super) const FORMAT: u8 = 1;
 
-/// The line with these bytes, nothing when they have no meaning.
+/// The line with these bytes; none when they have no meaning.
 pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
     let mut rest = bytes.get(1..)?;
     let [deed] = take(&mut rest)?;

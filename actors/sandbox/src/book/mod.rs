@@ -1,5 +1,5 @@
-//! The sandbox acquirer's book: what it was asked and what it did, kept apart from the merchants' logs so
-//! that the two can be held against each other.
+//! The sandbox acquirer's book: its requests and their results, kept apart from the merchants' logs so that the two can
+//! be compared.
 
 mod agreement;
 mod contract;

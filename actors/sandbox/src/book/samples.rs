@@ -8,7 +8,7 @@ use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Dee
 
 pub(crate) const REFERENCE: &str = "pay_1/authorize";
 
-/// Reasons that the first format knew.
+/// The number of reasons in the first format.
 const FIRST_REASONS: usize = 11;
 
 fn line(reference: &str, deed: Deed) -> BookLine {
@@ -75,7 +75,7 @@ pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
     lines
 }
 
-/// The bytes that a format wrote for each of [`every_shape`], which stand in `golden_lines.txt`.
+/// The bytes that a format wrote for each of [`every_shape`], from `golden_lines.txt`.
 pub(crate) fn golden(format: u8) -> Vec<(&'static str, Vec<u8>)> {
     let lines = include_str!("golden_lines.txt").lines().filter(|line| !line.starts_with('#'));
     let named = lines.filter_map(|line| line.split_once(' ')?.1.split_once(' '));

@@ -1,4 +1,4 @@
-//! What the book comes to, for holding it against the merchants' ledgers.
+//! The totals of the book, for comparing it with the merchants' ledgers.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use till_domain::payment::CaptureMode;
 use super::contract::{Book, BookError};
 use super::line::{AuthorizeOutcome, BookLine, Deed, FollowUp, PayoutOutcome, Standing};
 
-/// What the sandbox did for one merchant. Amounts are sums in minor units of the merchant's currency.
+/// The results of one merchant's requests. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MerchantTotals {
     /// Authorizations approved.
@@ -21,7 +21,7 @@ pub struct MerchantTotals {
     pub authorized_minor: u128,
     /// Captured, at once or later.
     pub captured_minor: u128,
-    /// Given up.
+    /// Voided.
     pub voided_minor: u128,
     /// Refunded.
     pub refunded_minor: u128,
@@ -32,8 +32,8 @@ pub struct MerchantTotals {
 /// The totals of every merchant in the book.
 ///
 /// # Errors
-/// [`BookError`] when a line cannot be read, and [`BookError::Damaged`] also when the lines of captures,
-/// voids and refunds do not come to what stands in the lines of their authorizations.
+/// [`BookError`] when a line cannot be read, and [`BookError::Damaged`] also when the lines of captures, voids and
+/// refunds do not have the same sums as the lines of their authorizations.
 pub fn totals_by_merchant(book: &impl Book) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {
     let mut tallies: BTreeMap<MerchantId, Tally> = BTreeMap::new();
     for line in book.entries() {
@@ -43,7 +43,7 @@ pub fn totals_by_merchant(book: &impl Book) -> Result<BTreeMap<MerchantId, Merch
     tallies.into_iter().map(|(merchant, tally)| Ok((merchant, tally.check(merchant)?))).collect()
 }
 
-/// One merchant's money counted twice: by what authorizations say was done to them, and by what was done.
+/// One merchant's money counted twice: by the lines of authorizations, and by the lines of their changes.
 #[derive(Default)]
 struct Tally {
     totals: MerchantTotals,

@@ -1,4 +1,4 @@
-//! Adding to an archive: nothing is left out, nothing is there twice, and it goes on after a crash.
+//! Adding to an archive: no commit is left out, no commit is added twice, and the archiver continues after a crash.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn after_a_crash_at_any_point_of_catching_up_it_goes_on_without_a_gap_and_withou
     let engine = world.engine("data");
     for round in 1..=6_u64 {
         append(&engine, 1, 3);
-        // A crash between the archive's sync and the queue's: the rows are there again.
+        // A crash between the archive's sync and the queue's: the rows are in the queue again.
         let crashed = engine_again(&world, &engine, round);
         drop(world.archiver(&crashed, 400));
         assert_eq!(queued(&crashed), 0, "round {round}");
@@ -66,7 +66,7 @@ fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_n
     append(&crashed, 1, 2);
     let directory = crashed.directory().to_owned();
     drop(crashed);
-    // So that nothing more is archived.
+    // So that the archiver stops there.
     let whole = swap_row(&directory, CommitNumber(4), b"no row of the queue");
     let crashed = world.engine("copy-1");
     let refused = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
@@ -79,7 +79,7 @@ fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_n
     assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2, 3, 4, 5], 0));
 }
 
-/// Puts another value in a row of the queue of a store that is closed, and gives what was there.
+/// Puts another value in a row of the queue of a store that is closed, and returns the value that it had.
 fn swap_row(directory: &Path, commit: CommitNumber, value: &[u8]) -> Vec<u8> {
     let names = Family::ALL.map(Family::name);
     let db = DB::open_cf(&Options::default(), directory.join("db"), names).expect("it is closed");
@@ -106,14 +106,14 @@ fn rows_of_the_queue_stay_as_long_as_it_is_not_known_what_the_archive_has() {
     assert_eq!(queued_numbers(&crashed), [1, 2]);
     fs::remove_file(world.archive()).expect("it is there");
     fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
-    // The second was not on the disk yet.
+    // The second commit was not on the disk yet.
     fs::write(&archive, &bytes[..bytes.len() - 1]).expect("writable");
     assert_eq!(world.numbers(), [1]);
     drop(world.archiver(&crashed, ONE_SEGMENT));
     assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2], 0));
 }
 
-/// The store as a crash right now would leave it, before anything more of it is archived.
+/// The store as a crash right now would leave it, before more of it is archived.
 fn engine_again(world: &World, engine: &Engine, round: u64) -> Arc<Engine> {
     let data = format!("copy-{round}");
     copy(engine.directory(), &world.at(&data));

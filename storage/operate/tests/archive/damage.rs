@@ -1,4 +1,4 @@
-//! Torn ends, which are cut off, and damage, which is named.
+//! Torn ends, which are cut off, and damage, which is reported.
 
 use std::fs;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_a
     }
 }
 
-/// Where the entries of commits begin in a segment.
+/// The offsets at which the entries of commits begin in a segment.
 fn entries_of(bytes: &[u8]) -> Vec<usize> {
     (92..bytes.len() - 1).filter(|at| bytes[*at..].starts_with(b"TA\x01\0")).collect()
 }
@@ -158,7 +158,7 @@ fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
     fs::copy(&segments[2], &segments[1]).expect("it can be copied");
     let wrong = Line::read(&world.archive()).expect_err("it is the third");
     assert!(is_damaged_at(&wrong, &segments[1]), "{wrong}");
-    // One of the same store and number, of another line.
+    // A segment of the same store and number, of another chain.
     let other = world.at("other-line");
     for commits in [3, 3, 1] {
         append(&engine, 1, commits);

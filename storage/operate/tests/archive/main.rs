@@ -1,5 +1,5 @@
-//! The archive of a store that is written to: nothing is left out, nothing is there twice, and what was not written whole
-//! is told from what was damaged.
+//! The archive of a store that is written to: no commit is left out or added twice, and an unfinished write is told
+//! from damage.
 
 #[path = "../../../tests/fixtures/mod.rs"]
 mod fixtures;
@@ -67,7 +67,7 @@ impl World {
         Line::read(&self.archive()).expect("sound").segments.into_iter().map(|segment| segment.path).collect()
     }
 
-    /// The names and bytes of what was cut off, in the order of names.
+    /// The names and bytes of the files with cut-off bytes, in the order of names.
     fn cut_off(&self) -> Vec<(String, Vec<u8>)> {
         let files = fs::read_dir(self.archive()).expect("readable").map(|file| file.expect("readable").path());
         let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
@@ -93,7 +93,7 @@ fn settings(directory: &Path, segment_bytes: u64, before_acknowledged: bool) -> 
     ArchiveSettings { directory: directory.to_owned(), segment_bytes, segment_age, every, before_acknowledged }
 }
 
-/// Commits so many batches of a merchant, one by one.
+/// Commits this number of batches of a merchant, one by one.
 fn append(engine: &Engine, number: u8, batches: usize) {
     let mut chain = Chain::claim(engine, merchant(number));
     for _ in 0..batches {

@@ -1,4 +1,4 @@
-//! What a store finds in an archive that it goes on with, and what it refuses.
+//! The findings of a store in an archive that it continues, and its refusals.
 
 use std::fs;
 use std::sync::Arc;

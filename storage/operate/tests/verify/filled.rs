@@ -1,4 +1,4 @@
-//! A filled store in memory, and names of what is wrong with it.
+//! A filled store in memory, and names of its faults.
 
 use crate::shop::Shop;
 use crate::shop::keyring;

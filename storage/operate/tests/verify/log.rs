@@ -106,7 +106,7 @@ fn acknowledged_commits_that_are_missing_are_named() {
     assert_eq!(report.faults, [Fault { merchant_id: None, place: Place::Store, wrong }]);
 }
 
-/// A stored snapshot with another content and a right checksum, by the drawing in `journal/snapshot.rs`.
+/// A stored snapshot with another content and a right checksum, in the layout of `journal/snapshot.rs`.
 fn snapshot(key: &[u8], stored: &[u8], state: &[u8]) -> Vec<u8> {
     let mut value = [&stored[..40], state].concat();
     let crc = crc32c::crc32c_append(crc32c::crc32c_append(crc32c::crc32c(key), &value[..4]), &value[8..]);

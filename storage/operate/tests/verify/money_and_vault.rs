@@ -28,7 +28,7 @@ use till_storage::vault::SubjectId;
 use till_storage::vault::SubjectKind;
 use till_storage::vault::VaultKey;
 
-/// Where a statement's balance at the beginning of its month stands: behind the format byte, the id, the month, its
+/// Offset of a statement's balance at the beginning of its month: after the format byte, the id, the month, its
 /// instants and the currency.
 const OPENING_AT: usize = 1 + 16 + 4 + 18 + 3;
 

@@ -1,4 +1,4 @@
-//! Stores restored from a checkpoint and an archive: whatever the moment, nothing is wrong with them.
+//! Stores restored from a checkpoint and an archive have no fault, whichever moment they are restored to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,11 +23,11 @@ use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Se
 use till_storage::rows::{Direction, RowReader};
 use till_storage::vault::Keyring;
 
-/// Where the kind of a row of the vault stands in its key, and that of a customer's subject key.
+/// Offset of the kind in the key of a row of the vault, and the kind of a customer's subject key.
 const KIND_AT: usize = 16;
 const CUSTOMER: u8 = 3;
 
-/// A store with an archive, of which a checkpoint was taken on the way.
+/// A store with an archive, and a checkpoint of an earlier moment.
 struct World {
     place: TempDir,
     keyring: Arc<Keyring>,
@@ -84,7 +84,7 @@ impl World {
         check_reach(&store, &self.at("archive"), until)
     }
 
-    /// Restores to a moment, and verifies what is there.
+    /// Restores to a moment, and verifies the result.
     fn restore(&self, until: Until) -> (Restored, BTreeMap<MerchantId, Sequence>, PathBuf) {
         let to = self.at("restored");
         if to.exists() {
@@ -114,7 +114,7 @@ impl World {
         (report, heads.map(|(merchant, head)| (merchant, head.sequence)).collect())
     }
 
-    /// The ends of all logs, of the archived commits that are wanted.
+    /// The ends of all logs, counting the wanted commits of the archive.
     fn expected(&self, wanted: impl Fn(CommitNumber, u64) -> bool) -> BTreeMap<MerchantId, Sequence> {
         let mut ends = BTreeMap::new();
         let show = &mut |commit: till_operate::archive::ArchivedCommit| {
@@ -168,7 +168,7 @@ fn restored_to_a_time_each_log_has_what_is_not_later_also_where_the_clock_went_b
     shop.trade(1, &mut book);
     world.take(&book);
     shop.trade(3, &mut book);
-    // Its clock begins where that of the other began: its commits are later, and their times earlier.
+    // Its clock begins at the same time as the other one's: its commits are later, and their times earlier.
     Shop::open(engine.as_ref(), &keyring, 2).trade(4, &mut book);
     world.archiver.catch_up().expect("it can be written to");
     let store = StoppedStore::open(&options(&world.taken().directory)).expect("it opens");

@@ -95,7 +95,7 @@ fn a_changed_missing_or_extra_row_of_any_table_is_named() {
 fn a_row_that_says_something_else_is_told_from_one_that_cannot_be_decoded() {
     let filled = Filled::new();
     let (key, value, place) = filled.first(ONE, TableKind::Activities);
-    let object = value.len() - 4; // Behind what it is about stand three absent fields, a byte each.
+    let object = value.len() - 4; // The object is followed by three absent fields, a byte each.
     filled.store.damage(Family::Rows, &key, &flipped(value.clone(), object));
     filled.names(&[fault(ONE, place.clone(), Wrong::Different)]);
     filled.store.damage(Family::Rows, &key, &value[..5]);

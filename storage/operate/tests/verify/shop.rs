@@ -58,7 +58,7 @@ pub(crate) struct Shop<'a, S> {
     clock: Millis,
     random: Counter,
     numbers: u64,
-    /// Whether what the log says of captures is to be a lie: see [`Shop::cook_the_books`].
+    /// True when captures in the log are to be wrong: see [`Shop::cook_the_books`].
     unbalanced: bool,
 }
 
@@ -144,7 +144,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.operate(Command::AddTopup(AddTopup { amount: AmountMinor::new(5_000).expect("in range"), external_id }));
     }
 
-    /// Payments of every outcome, with and without customers; `rounds` of four.
+    /// Payments of every outcome, with and without customers: `rounds` times four.
     pub(crate) fn trade(&mut self, rounds: u64, book: &mut MemoryBook) {
         for round in 0..rounds {
             self.clock = self.clock.plus_seconds(7_200);
@@ -168,7 +168,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.clock = self.clock.plus_seconds(seconds);
     }
 
-    /// Removes whatever has expired.
+    /// Removes everything that has expired.
     pub(crate) fn sweep(&mut self) {
         let mut expired = Vec::new();
         for table in [TableKind::Sessions, TableKind::Tokens, TableKind::Answers] {
@@ -249,7 +249,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         }
     }
 
-    /// The sandbox answers, writes its line, and the answer is recorded.
+    /// The sandbox answers and writes its line, and the answer is recorded.
     pub(crate) fn answer(&mut self, payment_id: PaymentId, approves: bool, book: &mut MemoryBook) {
         let captured = self.note_in_book(payment_id, approves, book);
         let result = if approves {
@@ -261,7 +261,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.ask(Caller::System, None, Command::RecordAuthorization(payment_id, result));
     }
 
-    /// Something is recorded that the acquirer answered, or that the server does by itself.
+    /// Records an answer of the acquirer, or an act of the server.
     pub(crate) fn record(&mut self, command: Command) {
         self.ask(Caller::System, None, command);
     }

@@ -1,4 +1,4 @@
-//! What was swept leaves no fault behind, and nothing in the vault.
+//! Removing expired data leaves no fault, and nothing in the vault.
 
 use crate::filled::{Filled, ONE};
 use crate::shop::{Shop, person};
@@ -20,7 +20,7 @@ fn count_vault(store: &MemoryStore, is_counted: impl Fn(VaultKey) -> bool) -> us
     keys.filter(|(key, _)| VaultKey::decode(key).is_some_and(&is_counted)).count()
 }
 
-/// How many sessions, tokens and kept answers there are.
+/// The numbers of sessions, tokens and kept answers.
 fn rows(store: &MemoryStore) -> [usize; 3] {
     [TableKind::Sessions, TableKind::Tokens, TableKind::Answers].map(|table| count(store, table))
 }
