@@ -12,10 +12,10 @@ use till_storage::shapes::MerchantReader;
 use crate::expiry::Pace;
 use crate::store::Store;
 
-/// Merchants that one look at the directory finds.
+/// Merchants that one read of the directory finds.
 const MERCHANTS_AT_ONCE: usize = 256;
 
-/// Counts overdrawn merchants again and again.
+/// Counts overdrawn merchants periodically.
 pub(crate) struct OverdrawnCounter {
     pub(crate) store: Arc<dyn Store>,
     /// The pause between two counts.

@@ -198,8 +198,7 @@ fn authorization(answered: &Answered) -> Option<Authorization> {
     Some(match outcome {
         AuthorizeOutcome::Approved(standing) => Authorization::Approved {
             acquirer_reference: own_reference(line),
-            // A later capture must not change the first answer. Money that was not captured by the call itself is never
-            // in it.
+            // A later capture must not change the first answer. An automatic capture that failed is never repeated.
             captured: *capture == CaptureMode::Automatic && standing.captured_minor > 0,
             settles_at_once: standing.settles_at_once,
             is_disputed: TakenMoney::of(line).is_disputed,

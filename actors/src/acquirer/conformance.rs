@@ -1,5 +1,5 @@
-//! The promises that every acquirer keeps, as checks that any implementation can be put through: they ask it to move
-//! money, so give them play money or a provider's test account.
+//! The promises that every acquirer keeps, as checks for any implementation: they ask it to move money, so give them
+//! play money or a provider's test account.
 
 use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::money::{AmountMinor, Money};
@@ -11,17 +11,17 @@ use super::calls::{
 };
 use super::reference::{Reference, Step};
 
-/// The acquirer under test, and how to pay with it.
+/// The acquirer under test, and the means to pay with it.
 pub struct Conformance<'a> {
     /// The acquirer.
     pub acquirer: &'a dyn Acquirer,
     /// A merchant that it serves.
     pub merchant: MerchantId,
-    /// How much is paid: at least two minor units.
+    /// The amount that is paid: at least two minor units.
     pub money: Money,
     /// Makes the id of a payment that the acquirer has not seen.
     pub new_payment: &'a dyn Fn() -> PaymentId,
-    /// Makes an instrument that is approved, and needs nothing of the customer.
+    /// Makes an instrument that is approved without any action of the customer.
     pub approved: &'a dyn Fn() -> Instrument,
     /// Makes an instrument that is declined.
     pub declined: &'a dyn Fn() -> Instrument,
@@ -44,7 +44,7 @@ pub enum Unmet {
 }
 
 impl Conformance<'_> {
-    /// Puts the acquirer through all of it.
+    /// Checks every promise.
     ///
     /// # Errors
     /// [`Unmet`]: the first promise that was not kept.

@@ -1,4 +1,4 @@
-//! Acquirers: who authorizes, captures, voids and refunds payments.
+//! Acquirers: the parties that authorize, capture, void and refund payments.
 
 mod calls;
 pub mod conformance;

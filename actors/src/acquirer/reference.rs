@@ -1,11 +1,11 @@
-//! References: how a call to an acquirer is named, so that asking twice does it once.
+//! References: the names of calls to an acquirer, so that a repeated call is carried out once.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId};
 
-/// Bytes of a reference, at most.
+/// Limit of the length of a reference, in bytes.
 const LEN_MAX: usize = 64;
 
 /// The step of a payout.
@@ -14,9 +14,9 @@ const PAY: &str = "pay";
 /// The attempt whose reference has no number.
 const FIRST_ATTEMPT: u32 = 1;
 
-/// The name of one call to an acquirer: the payment and the step, such as
-/// `pay_01h2e8kqvbfwea724h75qc655w/capture`, or the payout, such as `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same reference after
-/// any number of restarts, at most 64 bytes.
+/// The name of one call to an acquirer: the payment and the step, such as `pay_01h2e8kqvbfwea724h75qc655w/capture`, or
+/// the payout, such as `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same reference
+/// after any number of restarts, at most 64 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference(String);
 
@@ -27,9 +27,9 @@ pub enum Step {
     Authorize,
     /// Its one capture.
     Capture,
-    /// Giving its authorization up.
+    /// The void of its authorization.
     Void,
-    /// Taking its capture back as a whole, or what was captured when it was over already.
+    /// The reversal of its whole capture, or of the capture of a payment that had ended before.
     Reverse,
     /// One of its refunds, by the refund's id.
     Refund(RefundId),
@@ -42,7 +42,7 @@ impl Reference {
         Reference::of_attempt(payment, step, FIRST_ATTEMPT)
     }
 
-    /// The same where the acquirer has refused the step before: every attempt has a reference of its own.
+    /// The reference of a repetition after the acquirer has refused the step: every attempt has a reference of its own.
     #[must_use]
     pub fn of_attempt(payment: PaymentId, step: Step, attempt: u32) -> Reference {
         let mut text = String::with_capacity(LEN_MAX);
@@ -64,7 +64,7 @@ impl Reference {
         Reference(format!("{payout}/{PAY}"))
     }
 
-    /// The reference of the one call that gives the evidence of a dispute. An answer to it never comes unasked.
+    /// The reference of the one call that submits the evidence of a dispute. It has no late answers.
     #[must_use]
     pub fn of_evidence(dispute: DisputeId) -> Reference {
         Reference(format!("{dispute}/evidence"))
@@ -76,7 +76,7 @@ impl Reference {
         &self.0
     }
 
-    /// The same, for good.
+    /// The text, without a copy.
     #[must_use]
     pub fn into_text(self) -> String {
         self.0
@@ -99,7 +99,7 @@ pub enum NamedCall {
     Payout(PayoutId),
 }
 
-/// The text is no reference of ours.
+/// The text is not one of our references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it names no call of ours")]
 pub struct UnknownReference;
@@ -124,7 +124,7 @@ impl FromStr for NamedCall {
         };
         let attempt = parts.next().map_or(Ok(FIRST_ATTEMPT), str::parse).map_err(|_| UnknownReference)?;
         let call = NamedCall::Payment { payment, step, attempt };
-        // Every call has one reference, so that nothing else reads as one.
+        // Every call has one reference, so no other text is accepted for it.
         let is_its_own = Reference::of_attempt(payment, step, attempt).as_str() == text;
         if is_its_own { Ok(call) } else { Err(UnknownReference) }
     }

@@ -1,5 +1,5 @@
 //! Work in the background: a queue of subjects that have something due, and a scheduler that serves a few at a time and
-//! tries again what failed.
+//! repeats failed attempts.
 
 mod queue;
 mod scheduler;

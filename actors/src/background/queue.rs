@@ -1,4 +1,4 @@
-//! A queue of background work: which subjects have something due, which are being served, and which failed.
+//! A queue of background work: the subjects that have something due, that are being served, and that failed.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use till_domain::time::Millis;
 use tokio::sync::Notify;
 
-/// The instant of work that is due at once, whatever the clock says.
+/// The instant of work that is due at once, whatever the clock shows.
 pub(crate) const AT_ONCE: Millis = Millis(0);
 
 /// The longest sleep until a due instant: the clock may be set meanwhile.
@@ -19,12 +19,12 @@ pub(crate) struct Retry {
     pub(crate) pause_max: Duration,
 }
 
-/// Subjects that have something due, each once, however often it is added. `P` is data that was prepared for its first
-/// attempt.
+/// Subjects that have something due, each once, even when it is added several times. `P` is data that was prepared for
+/// its first attempt.
 #[derive(Debug)]
 pub(crate) struct Queue<S, P = ()> {
     state: Mutex<State<S, P>>,
-    /// Told whenever a subject was added, or is not served any more.
+    /// Notified whenever a subject was added, or is not served any more.
     pub(super) changed: Notify,
 }
 
@@ -36,7 +36,7 @@ struct State<S, P> {
     failed: BTreeSet<(Instant, S)>,
 }
 
-/// Subjects that wait, by the instant at which they are due, then in the order in which they came.
+/// Subjects that wait, by the instant at which they are due, then in the order in which they were added.
 #[derive(Debug)]
 struct Waiting<S> {
     by_due: BTreeSet<(Millis, u64, S)>,
@@ -66,9 +66,9 @@ struct Entry<P> {
 
 #[derive(Debug, Clone, Copy)]
 enum Progress {
-    /// With its number in the order in which subjects came.
+    /// The subject waits; its number is its place in the order in which subjects were added.
     Waiting(u64),
-    /// With the earliest instant that was added meanwhile.
+    /// The subject is being served; the instant is the earliest that was added meanwhile.
     Served(Option<Millis>),
     Failed,
 }
@@ -101,14 +101,14 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         self.changed.notify_one();
     }
 
-    /// A subject could not be served. It is tried again after a pause, behind those that are due as early.
+    /// A subject could not be served. It is tried again after a pause, after those that are due at the same instant.
     pub(super) fn fail(&self, subject: S, retry: Retry, now: Instant) {
         self.state.lock().fail(subject, retry, now);
         self.changed.notify_one();
     }
 
-    /// The longest time until another subject is due; none when none becomes so by itself, or while `served_max` are
-    /// being served.
+    /// The longest time until another subject is due; none when no subject becomes due by the clock, or while
+    /// `served_max` are being served.
     pub(super) fn until_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<Duration> {
         let state = self.state.lock();
         if state.served() >= served_max {
@@ -125,12 +125,12 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         self.state.lock().served()
     }
 
-    /// Shows every subject, with the instant at which it was added.
+    /// Calls `see` with every subject and the instant at which it was added.
     pub(crate) fn each(&self, mut see: impl FnMut(S, Instant)) {
         self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since));
     }
 
-    /// The earliest instant at which a subject is or was due. Looks at every subject.
+    /// The earliest instant at which a subject is or was due. Reads every subject.
     pub(crate) fn earliest_due(&self) -> Option<Millis> {
         self.state.lock().entries.values().map(|entry| entry.due).min()
     }

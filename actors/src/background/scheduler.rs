@@ -1,4 +1,4 @@
-//! The scheduler: serves the subjects of a queue as they become due, several at a time, and tries again what failed.
+//! The scheduler: serves the subjects of a queue as they become due, several at a time, and repeats failed attempts.
 
 use std::future::{Future, pending};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::pause::PauseWatch;
 /// The reason why a subject could not be served, for the log.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The instant at which a subject has something due next.
+/// The instant at which a subject has something due next, after it was served.
 pub(crate) type Served = Result<Option<Millis>, Failure>;
 
 /// One kind of background work.
@@ -27,7 +27,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// The pauses before a subject that could not be served is tried again.
     const RETRY: Retry;
 
-    /// Does what is due of a subject. Nothing of it is due before `earliest`.
+    /// Does the work of a subject that is due. None of it is due before `earliest`.
     fn serve(
         &self,
         subject: Self::Subject,
@@ -35,7 +35,7 @@ pub(crate) trait Work: Send + Sync + 'static {
         prepared: Option<Self::Prepared>,
     ) -> impl Future<Output = Served> + Send;
 
-    /// Tells the log that a subject could not be served and is tried again.
+    /// Logs that a subject could not be served and is tried again.
     fn warn(subject: Self::Subject, reason: &str);
 }
 
@@ -63,7 +63,7 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// Starts to serve what is due as far as there is room, and says how long to sleep until there is more.
+    /// Starts to serve subjects that are due, up to the limit, and returns the time to sleep until there is more to do.
     fn start_due(&self) -> Option<Duration> {
         loop {
             let (clock, now) = (self.clock.now(), Instant::now());
@@ -95,7 +95,7 @@ impl<W: Work> Attempt<W> {
 }
 
 impl<W: Work> Drop for Attempt<W> {
-    /// A panic costs the attempt, and its subject is tried again.
+    /// A panic ends the attempt, and its subject is tried again.
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.end(Err("it panicked".into()));

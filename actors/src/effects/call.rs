@@ -1,4 +1,4 @@
-//! One call to an acquirer: what is sent, and the command that records what came back.
+//! One call to an acquirer: the request, and the command that records the result.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// The payment, with its effect as long as that is open.
+    /// The payment, and its effect while that is open.
     pub(crate) fn read(
         &self,
         merchant_id: MerchantId,
@@ -60,7 +60,7 @@ impl Caller {
         Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
-    /// The payout, as long as it is pending.
+    /// The payout, while it is pending.
     pub(crate) fn pending_payout(&self, merchant_id: MerchantId, id: PayoutId) -> Result<Option<Payout>, NoResult> {
         let payout = self.reader(merchant_id).get::<Payouts>(id);
         let payout = payout.map_err(|error| NoResult::Unreadable(error.to_string()))?;
@@ -75,8 +75,8 @@ impl Caller {
         Ok(Command::RecordPayout(payout.id, ended(acquirer.payout(request)).await?))
     }
 
-    /// Gives evidence that the acquirer has not taken and returns the command that records how it took it; none when
-    /// nothing waits any more.
+    /// Submits evidence that the acquirer has not taken and returns the command that records the result; none when no
+    /// evidence waits any more.
     pub(crate) async fn give_evidence(&self, merchant: MerchantId, id: DisputeId) -> Result<Option<Command>, NoResult> {
         let Some((dispute, payment)) = self.dispute_with_evidence(merchant, id)? else { return Ok(None) };
         let (Some(evidence), Some(authorization)) = (dispute.evidence, payment.authorization) else { return Ok(None) };
@@ -92,7 +92,7 @@ impl Caller {
         Ok(Some(Command::RecordEvidence(id, result)))
     }
 
-    /// The dispute and its payment, as long as the evidence waits to be taken.
+    /// The dispute and its payment, while the evidence waits to be taken.
     fn dispute_with_evidence(
         &self,
         merchant_id: MerchantId,
@@ -203,7 +203,8 @@ impl Caller {
     }
 }
 
-/// Carries an operation out. A void of a lapsed authorization that an earlier version of the program asked for is none.
+/// Carries an operation out. A void of a lapsed authorization that an earlier version of the program asked for needs no
+/// call.
 async fn operate(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,
@@ -222,7 +223,7 @@ async fn operate(
     operated(payment.id, kind, attempt, completion)
 }
 
-/// The command that records how an operation ended.
+/// The command that records the result of an operation.
 fn operated(
     payment_id: PaymentId,
     kind: OperationKind,
@@ -235,7 +236,7 @@ fn operated(
     Ok(Command::RecordOperation(record))
 }
 
-/// Whether money that was taken is there at once, and whether it is in dispute.
+/// Two flags of captured money: true when it is available at once, and true when it is in dispute.
 const fn taken(completion: &Completion) -> (bool, bool) {
     match completion {
         Completion::Done { acquirer_reference: _, settles_at_once, is_disputed } => (*settles_at_once, *is_disputed),
@@ -243,8 +244,8 @@ const fn taken(completion: &Completion) -> (bool, bool) {
     }
 }
 
-/// The command that records an answer which nobody asked for; none when it says nothing new of a call of ours. Whether
-/// the call is still open is for the rules to say.
+/// The command that records an answer which Till did not ask for; none when it has no result of one of our calls. The
+/// rules decide if the call is still open.
 pub(crate) fn late_answer(reference: &str, found: Found) -> Option<Command> {
     let (payment, step, attempt) = match reference.parse().ok()? {
         NamedCall::Payment { payment, step, attempt } => (payment, step, attempt),
@@ -269,7 +270,7 @@ fn late_end_of_payout(payout: PayoutId, found: Found) -> Option<Command> {
     end_of(completion).ok().map(|result| Command::RecordPayout(payout, result))
 }
 
-/// Gives the money of a payment back that was over when the acquirer authorized it.
+/// Returns the money of a payment that had ended before the acquirer authorized it.
 async fn give_back(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,

@@ -7,7 +7,7 @@ use till_domain::time::Millis;
 
 use crate::outbox::OpenEffect;
 
-/// The ages, in seconds, that open effects are counted by.
+/// The ages, in seconds, by which open effects are counted.
 pub const AGES_SECONDS: [u64; 5] = [1, 10, 60, 600, 3_600];
 
 /// Calls to acquirers that have no result yet, those that wait included.

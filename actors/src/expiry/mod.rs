@@ -1,7 +1,7 @@
 //! Expiry: expired rows are found among the committed ones, and their merchant is asked to remove them.
 //!
-//! Nothing but rows decides: what is remembered between two looks only saves looking again. The rules look once
-//! more at whatever is named to them, so that a wrong guess removes nothing.
+//! Only rows decide: data that is kept between two visits merely saves reading again. The rules check every row that is
+//! named to them, so that a wrong guess removes nothing.
 
 mod pace;
 mod remover;

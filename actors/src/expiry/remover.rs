@@ -19,15 +19,15 @@ use crate::clock::Clock;
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 
-/// The pause of a remover after it was with every merchant.
+/// The pause of a remover after it has visited every merchant.
 pub const EXPIRY_PAUSE: Duration = Duration::from_secs(60);
 
-/// Expired rows are removed this much later, in seconds, so that an actor whose clock is read a little behind the
+/// Expired rows are removed this much later, in seconds, so that an actor whose clock is a little slower than the
 /// remover's agrees.
 const GRACE_SECONDS: u64 = 60;
-/// Merchants that one look at the directory finds.
+/// Merchants that one read of the directory finds.
 const MERCHANTS_AT_ONCE: usize = 256;
-/// Rows of one merchant after which the others have their turn.
+/// Rows of one merchant after which other merchants have their turn.
 const VISIT_ROWS_MAX: usize = 65_536;
 
 /// The position of a walk through one merchant's table.
@@ -35,7 +35,7 @@ const VISIT_ROWS_MAX: usize = 65_536;
 struct Place {
     /// The key at which the next visit begins.
     next: Vec<u8>,
-    /// The first rows passed that must be looked at again when the end is reached.
+    /// The first key with rows that must be read again when the end is reached.
     again: Option<Vec<u8>>,
 }
 
@@ -44,7 +44,7 @@ impl Place {
         Place { next, again: None }
     }
 
-    /// Goes on behind rows that were looked at; `stays` when some of them are to be looked at again.
+    /// Continues after rows that were read; `stays` when some of them must be read again.
     fn pass(&mut self, next: Vec<u8>, stays: bool) {
         let passed = std::mem::replace(&mut self.next, next);
         if stays {
@@ -52,7 +52,7 @@ impl Place {
         }
     }
 
-    /// There is nothing old behind it: the next visit begins where something stayed.
+    /// Nothing old follows: the next visit begins at the first rows that must be read again.
     fn reach_end(&mut self) {
         if let Some(again) = self.again.take() {
             self.next = again;
@@ -68,8 +68,8 @@ pub(crate) struct Remover {
     clock: Arc<dyn Clock>,
     pause: Duration,
     pace: Pace,
-    /// Of merchants that had something old. Below a place there is nothing left, or nothing that will ever go; it
-    /// is never more than what saves looking there again.
+    /// The positions in the tables of merchants that had something old. The rows before a position will never expire,
+    /// or are gone; the positions only save reading them again.
     places: HashMap<MerchantId, Place>,
 }
 
@@ -119,7 +119,7 @@ impl Remover {
         }
     }
 
-    /// Looks through what is old of one merchant. What fails is looked at again at the next visit.
+    /// Reads the old rows of one merchant. Rows whose removal fails are read again at the next visit.
     async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), Failure> {
         let now = Millis(self.clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
         let (lower, upper) = self.walk.range(merchant_id, now);
@@ -154,7 +154,8 @@ impl Remover {
         }
     }
 
-    /// Has the actor remove what has expired. Whether it found anything so: the clock may have stepped back meanwhile.
+    /// Asks the actor to remove expired rows. Returns true when it removed any: its clock may have stepped back
+    /// meanwhile.
     async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, Failure> {
         if expired.is_empty() {
             return Ok(true);

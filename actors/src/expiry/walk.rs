@@ -15,25 +15,25 @@ use till_storage::shapes::{self, MerchantReader, StaysSealed, TableKind};
 
 use crate::store::Store;
 
-/// Rows of one page, and so what one command names at most: bounds the size of its record.
+/// Rows of one page, which is the limit of what one command names: it bounds the size of its record.
 pub(super) const PAGE_ROWS: usize = 256;
 
 /// The kind of rows that a walk looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
-    /// Tokens for one use that nobody selected, and those for several uses that an older version of the program made
+    /// Tokens for one use that nobody selected, and tokens for several uses that an older version of the program made
     /// without an end.
     UnusedTokens,
-    /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, but for
-    /// minutes: a visit goes no further than the first that is to end later.
+    /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, up to
+    /// minutes: a visit ends at the first one that expires later.
     WaitingTokens,
-    /// Tokens for one use, by the session that used them up: their numbers go long before the session does.
+    /// Tokens for one use, by the session that used them: their numbers are removed long before the session.
     UsedTokens,
     /// Sessions, used or not.
     Sessions,
-    /// Events that webhooks were told.
+    /// Events for webhooks.
     WebhookEvents,
-    /// Kept answers. Their keys tell no time, so that all are looked at.
+    /// Kept answers. Their keys contain no time, so that all are read.
     Answers,
 }
 
@@ -51,7 +51,7 @@ impl Walk {
         }
     }
 
-    /// The least age of an expired row, in seconds, where its key tells when it was made.
+    /// The least age of an expired row, in seconds, if its key contains the time at which it was made.
     const fn age_seconds(self) -> Option<u64> {
         match self {
             Walk::UnusedTokens => Some(SINGLE_TOKEN_LIFETIME_SECONDS),
@@ -63,8 +63,9 @@ impl Walk {
         }
     }
 
-    /// True when a page must be looked at again. A token for several uses that a payment used stays for good, a used
-    /// one whose payment waits still goes with its session, and no row comes between old ones, but for answers.
+    /// True when a page must be read again. A token for several uses that a payment used stays for good, a used one
+    /// whose payment still waits is removed with its session, and no row is inserted between old ones, except for
+    /// answers.
     pub(super) const fn looks_again_at(self, page: &Page) -> bool {
         match self {
             Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens | Walk::WebhookEvents => false,
@@ -82,16 +83,16 @@ impl Walk {
     }
 }
 
-/// Some rows in order, and what of them has expired.
+/// Some rows in order, and the expired ones among them.
 #[derive(Debug)]
 pub(super) struct Page {
     /// The rows that have expired.
     pub(super) expired: Vec<Expired>,
     /// The number of rows that were read.
     pub(super) rows: usize,
-    /// The first key behind the last of them.
+    /// The first key after the last of them.
     pub(super) behind: Option<Vec<u8>>,
-    /// True when one of them expires later, and those behind it later still.
+    /// True when one of them expires later, and all after it later still.
     pub(super) expires_later: bool,
 }
 
@@ -109,11 +110,11 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// The next rows of a range, and what of them has expired at `now`.
+    /// Reads the next rows of a range, and finds those that have expired at `now`.
     ///
     /// # Errors
-    /// [`Unreadable`] when they cannot be had. A single row that is damaged is passed over: `till verify`
-    /// names it, and others must not wait for it.
+    /// [`Unreadable`] when they cannot be read. A single damaged row is skipped: `till verify` reports it, and other
+    /// rows must not wait for it.
     pub(super) fn page(
         &self,
         walk: Walk,
@@ -124,7 +125,7 @@ impl Finder {
         let found = self.store.scan(walk.table().family(), lower, upper, Direction::Forward, PAGE_ROWS)?;
         // The smallest key that is greater has one byte more.
         let behind = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
-        // Sealed fields stay so: they do not tell whether a row has expired.
+        // Sealed fields stay sealed: they do not affect expiry.
         let look = Look { walk, now, rows: MerchantReader::new(merchant_id, None, &*self.store) };
         let (mut expired, mut expires_later) = (Vec::new(), false);
         for (key, value) in &found {
@@ -139,13 +140,13 @@ impl Finder {
     }
 }
 
-/// The outcome of a row.
+/// The judgement of a row.
 enum Found {
     /// It has expired.
     Expired(Expired),
-    /// It expires, and no row behind it does so earlier.
+    /// It expires, and no row after it expires earlier.
     ExpiresLater,
-    /// It is none of what the walk looks for.
+    /// The walk does not look for it.
     Stays,
 }
 
@@ -180,7 +181,7 @@ impl Look<'_> {
             (Walk::WebhookEvents, AnyRow::WebhookEvents(event), _) => {
                 Ok(event.is_forgotten(self.now).then_some(Expired::WebhookEvent(event.id)).into())
             }
-            // A row of a table is of that kind: its key was decoded as such.
+            // A row of a table has that kind: its key was decoded as such.
             (
                 Walk::UnusedTokens
                 | Walk::WaitingTokens
@@ -194,7 +195,7 @@ impl Look<'_> {
         }
     }
 
-    /// One without an end waits for its place in the queue.
+    /// Judges a waiting token. One without an end counts as expiring later: [`Walk::UnusedTokens`] removes it.
     fn waiting_token(&self, token: &Token) -> Found {
         match token.awaits_first_payment() {
             true if token.is_forgotten(self.now) => Found::Expired(Expired::Token(token.id)),

@@ -23,7 +23,7 @@ use crate::registry::Registry;
 use crate::reply::{Answered, Denied, FailedOutcome, Reply};
 use crate::store::Store;
 
-/// The shortest time between two looks at whether an actor is idle.
+/// The shortest time between two checks that an actor is idle.
 const IDLE_LOOK_MIN: Duration = Duration::from_millis(1);
 
 /// The context that all actors share.
@@ -38,7 +38,7 @@ pub(crate) struct SharedContext {
     pub(crate) lifetimes: Lifetimes,
 }
 
-/// A loaded incarnation: what is staged, and how far it is durable.
+/// A loaded incarnation: its staged records, and the position up to which they are durable.
 struct Incarnation {
     staging: Staging,
     lane: Arc<Lane>,
@@ -79,8 +79,8 @@ impl Handler<Submit> for MerchantActor {
 
     fn handle(&mut self, submit: Submit, _: &mut Context<Self>) {
         self.last_used = Instant::now();
-        // A fault costs the request that met it, whose caller is told that it is not known, and what is staged;
-        // never the actor, which others hold on to.
+        // A panic ends the request that caused it, whose caller is told that the outcome is unknown, and everything
+        // staged; it never ends the actor, to which others hold references.
         if catch_unwind(AssertUnwindSafe(|| self.take_in(submit))).is_err() {
             tracing::error!(merchant_id = %self.merchant_id, "a request panicked; its merchant is loaded anew");
             self.unload();
@@ -115,7 +115,7 @@ impl MerchantActor {
         }
     }
 
-    /// Loads the merchant, for the first time or after a batch failed: then everything staged is void.
+    /// Loads the merchant for the first time, or after a batch failed: then everything staged is void.
     fn ensure_loaded(&mut self) -> Result<(), Denied> {
         if self.incarnation.as_ref().is_some_and(|incarnation| incarnation.lane.is_poisoned()) {
             self.incarnation = None;
@@ -134,7 +134,7 @@ impl MerchantActor {
         Ok(())
     }
 
-    /// Forgets what is staged and gives the log up: what is queued of it lands no more.
+    /// Drops the staged records and releases the log: queued batches of this incarnation are not written any more.
     fn unload(&mut self) {
         if let Some(incarnation) = self.incarnation.take() {
             incarnation.staging.release();
@@ -162,7 +162,7 @@ impl MerchantActor {
         }
     }
 
-    /// Answers what changes nothing. When it rests on staged state, it waits for that state's turn.
+    /// Answers a request that changes nothing. When the answer rests on staged state, it waits for that state's turn.
     fn answer_when_durable(&self, decided: Reply, asker: Asker) {
         let Some(incarnation) = &self.incarnation else { return };
         if incarnation.lane.durable() == incarnation.staging.head().sequence && !incarnation.lane.is_poisoned() {
@@ -170,7 +170,7 @@ impl MerchantActor {
         }
         let (lane, urgency) = (Arc::clone(&incarnation.lane), asker.urgency);
         let completion = Box::new(move |verdict: BarrierVerdict| {
-            // Everything decided before it has had its verdict: if one of them was uncertain, so is this.
+            // Everything decided before it has had its verdict: if one of those was uncertain, so is this.
             let passed = verdict == BarrierVerdict::Passed && !lane.is_poisoned();
             asker.answer(if passed { decided } else { basis_failed(&decided) });
         });
@@ -210,7 +210,7 @@ impl MerchantActor {
         }
     }
 
-    /// Stops, if nobody waits for it: unpublished first, in one step with the look at who holds it.
+    /// Stops when no caller waits: it is unpublished first, in one step with the check for holders.
     fn retire(&mut self, context: &mut Context<Self>) {
         let settled = self.incarnation.as_ref().is_none_or(|incarnation| {
             incarnation.lane.durable() == incarnation.staging.head().sequence || incarnation.lane.is_poisoned()
@@ -230,7 +230,7 @@ struct Ready {
 }
 
 impl Ready {
-    /// Called on the commit thread with what became of the batch.
+    /// Called on the commit thread with the verdict on the batch.
     fn complete(self, verdict: &Verdict, head: Head, lane: &Lane, pending: Pending, outbox: &Outbox) {
         let reply = match verdict {
             Verdict::Committed(_) => {
@@ -255,8 +255,8 @@ impl Ready {
     }
 }
 
-/// The answer in place of one that changes nothing, when a write that it rests on failed. A replayed answer is not
-/// known any more; a refusal did nothing either way.
+/// The answer in place of one that changes nothing, when a write that it rests on failed. A replayed answer becomes
+/// unknown; a refusal did nothing in either case.
 fn basis_failed(decided: &Reply) -> Reply {
     let outcome = if decided.is_ok() { FailedOutcome::Unknown } else { FailedOutcome::NotDone };
     Err(Denied::Unavailable { outcome, reason: "a write that the answer rests on failed".to_owned() })

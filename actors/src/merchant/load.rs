@@ -1,4 +1,4 @@
-//! Loading a merchant: claim its log, fold its state from the newest good snapshot, and catch its rows up.
+//! Loads a merchant: claims its log, folds its state from the newest valid snapshot, and catches its rows up.
 
 use std::sync::Arc;
 use till_domain::apply::apply_state;
@@ -30,11 +30,11 @@ pub(crate) struct LoadError {
 pub(crate) struct Loaded<P> {
     pub(crate) claim: Claim,
     pub(crate) records: StagedRecords<P>,
-    /// The outbox' share of the records whose rows lagged behind, which was never sent.
+    /// The outbox entries of the records whose rows lagged behind; they were never sent.
     pub(crate) pending: Pending,
 }
 
-/// Claims the log, so that no batch of an earlier incarnation lands any more, and loads what it says.
+/// Claims the log, so that no batch of an earlier incarnation is written any more, and loads its state.
 pub(crate) fn load<P: Personal>(
     merchant_id: MerchantId,
     store: &Arc<dyn Store>,
@@ -77,13 +77,13 @@ fn newest_snapshot(merchant_id: MerchantId, store: &dyn Store, log: Head) -> Res
     Ok((Head::EMPTY, MerchantState::default()))
 }
 
-/// The two folds, each from its own position.
+/// The two folds, each with its own position.
 struct Replay<'a, P> {
     merchant_id: MerchantId,
     store: &'a Arc<dyn Store>,
-    /// Up to where the state is folded.
+    /// Position up to which the state is folded.
     head: Head,
-    /// Up to where the rows are.
+    /// Position up to which the rows are folded.
     applied: Head,
     records: StagedRecords<P>,
     pending: Pending,
@@ -106,7 +106,7 @@ impl<P: Personal> Replay<'_, P> {
         if self.head != until {
             return Err(format!("the log ends at {:?}, not at {until:?}", self.head));
         }
-        // Rows that were derived from another log, or from more than there is of this one, serve for nothing.
+        // Rows that were derived from another log, or from more records than this one has, cannot be used.
         if self.applied == until {
             Ok(())
         } else {
@@ -114,7 +114,7 @@ impl<P: Personal> Replay<'_, P> {
         }
     }
 
-    /// Rows that lag behind the snapshot are brought up to it first.
+    /// Derives the rows up to the snapshot first, when they lag behind it.
     fn catch_rows_up(&mut self) -> Result<(), String> {
         while self.applied.sequence < self.head.sequence {
             let batch = self.read(self.applied.sequence)?;
@@ -147,7 +147,7 @@ impl<P: Personal> Replay<'_, P> {
         Ok((head, mutation))
     }
 
-    /// Writes the rows of one record, so that whoever reads them meets them whole.
+    /// Writes the rows of one record in one write, so that readers never see a part of them.
     fn apply_rows(&mut self, mutation: &Mutation, head: Head) -> Result<(), String> {
         let changes = self.records.changes(mutation).map_err(|error| error.to_string())?;
         let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;

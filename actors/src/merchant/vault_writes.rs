@@ -1,5 +1,4 @@
-//! The vault's share of a batch: card numbers under their token or card, the text of a new key; and what is
-//! forgotten.
+//! The rows of the vault in a batch: card numbers under their token or card, the text of a new key; and deletions.
 
 use till_domain::event::VaultWrite;
 use till_domain::ids::{CardId, MerchantId, TokenId, WebhookId};
@@ -13,7 +12,7 @@ use crate::store::Store;
 /// Adds the rows of `writes`, sealed, to `rows`.
 ///
 /// # Errors
-/// In words for an operator: a secret that should have come with the command, no randomness.
+/// A message for an operator: a secret of the command is missing, or there is no randomness.
 pub(super) fn push(
     merchant: MerchantId,
     writes: &[VaultWrite],
@@ -94,7 +93,7 @@ fn webhook_secret(
     Ok((VaultKey::WebhookSecret { merchant, of }, Some(sealed)))
 }
 
-/// The secret that a webhook has, kept as the one before the next.
+/// Keeps the present secret of a webhook as the previous one.
 fn kept_as_previous(
     merchant: MerchantId,
     id: WebhookId,
@@ -109,8 +108,8 @@ fn kept_as_previous(
     webhook_secret(merchant, WebhookSecretOf::Previous(id), &secret, keyring)
 }
 
-/// The number of a token under its saved card. None when it cannot be had: nothing that goes wrong in saving a card
-/// may stand in the way of its payment, and a card without a number is declined when it is next used.
+/// The number of a token under its saved card. None when it cannot be read: a failure to save a card must not fail its
+/// payment, and a card without a number is declined when it is next used.
 fn copy(
     merchant: MerchantId,
     token_id: TokenId,
@@ -123,7 +122,7 @@ fn copy(
     copied.inspect_err(|reason| tracing::warn!(%merchant, %card_id, %reason, "a card is saved without its number")).ok()
 }
 
-/// The number at one place of the vault, sealed for another.
+/// The number under one key of the vault, sealed for another.
 fn resealed(
     merchant: MerchantId,
     from: CardNumberOf,
@@ -139,7 +138,7 @@ fn resealed(
     Ok((VaultKey::CardNumber { merchant, of }, Some(resealed)))
 }
 
-/// Whose keys `writes` forget: what was opened with them must not be remembered either.
+/// The persons whose keys `writes` delete: data that was opened with them must not stay in memory either.
 pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = SubjectId> {
     writes.iter().filter_map(|write| match write {
         VaultWrite::ForgetSessionKey(session_id) => Some(SubjectId::session(*session_id)),

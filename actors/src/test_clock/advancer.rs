@@ -21,10 +21,10 @@ use crate::reply::{Denied, Reply};
 use crate::store::Store;
 use crate::timers::FIRED_AT_ONCE;
 
-/// The time in which a call must have ended; what it has done by then stays, and the same call goes on from there. The
-/// slowest card of the sandbox answers after five seconds, so that several such answers are waited for.
+/// The time in which a call must have ended; work that is done by then stays, and the same call continues from there.
+/// The slowest card of the sandbox answers after five seconds, so that several such answers fit.
 const ADVANCE_TIME_MAX: Duration = Duration::from_secs(25);
-/// The pause between two looks at whether everything is done that follows from a step.
+/// The pause between two checks that everything which follows from a step is done.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(5);
 
 /// Advances test clocks.
@@ -58,7 +58,7 @@ impl Advancer {
         self.ask(Command::AdvanceClock(command), command.merchant_id, idempotency).await
     }
 
-    /// Fires what is due until the instant of the command, and waits for what follows from each.
+    /// Fires the timers that are due until the instant of the command, and waits for everything that follows from each.
     async fn take_steps(&self, AdvanceClock { merchant_id, to }: AdvanceClock) -> Result<(), Failure> {
         let await_decision = BTreeSet::new();
         let mut calls = CallsUnderWay { merchant_id, store: &self.store, acquirers: &self.acquirers, await_decision };
@@ -71,7 +71,7 @@ impl Advancer {
             timers.retain(|timer| timer.due == due);
             let step = Command::StepClock(StepClock { merchant_id, to: due, timers });
             if self.registry.carry_out(merchant_id, step, Admission::Always).await? == Answer::Changed(false) {
-                // Somebody else has fired them meanwhile, or something that is not recorded yet holds them up.
+                // Another call has fired them meanwhile, or work that is not recorded yet delays them.
                 tokio::time::sleep(LOOK_AGAIN_AFTER).await;
             }
         }
@@ -89,8 +89,8 @@ impl Advancer {
     }
 }
 
-/// True while something is under way that must be recorded before the clock goes on, since it may set a timer. Background
-/// work of a further kind that timers begin is looked at here, too: a step is answered when its work is queued.
+/// True while work is under way that must be recorded before the clock advances, since it may set a timer. A further
+/// kind of background work that timers begin must be checked here, too: a step is answered when its work is queued.
 async fn is_something_under_way(calls: &mut CallsUnderWay<'_>) -> Result<bool, Failure> {
     calls.are_some().await
 }

@@ -1,4 +1,4 @@
-//! The calls to acquirers that a merchant's clock waits for, before it is taken any further.
+//! The calls to acquirers that a merchant's clock waits for, before it advances any further.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -23,7 +23,7 @@ pub(super) struct CallsUnderWay<'a> {
     pub(super) merchant_id: MerchantId,
     pub(super) store: &'a Arc<dyn Store>,
     pub(super) acquirers: &'a Acquirers,
-    /// Those that end when somebody decides, which may be never: the clock does not wait for them.
+    /// Calls that end when a person decides, which may be never: the clock does not wait for them.
     pub(super) await_decision: BTreeSet<OpenCall>,
 }
 
@@ -31,7 +31,7 @@ impl CallsUnderWay<'_> {
     /// True when a call is open that ends by itself.
     ///
     /// # Errors
-    /// When a row cannot be read.
+    /// An error when a row cannot be read.
     pub(super) async fn are_some(&mut self) -> Result<bool, Failure> {
         // Evidence is taken or refused at once, whoever decides the dispute.
         let gives_evidence = self.rows().has_any::<OpenEvidence>(..)?;
@@ -68,7 +68,7 @@ impl CallsUnderWay<'_> {
         }
     }
 
-    /// True when the acquirer says of a call that somebody must decide how it ends. That stays so until it has ended.
+    /// True when the acquirer says of a call that a person must decide its result. That stays so until it has ended.
     async fn awaits_decision(&mut self, call: OpenCall) -> Result<bool, Failure> {
         if self.await_decision.contains(&call) {
             return Ok(true);
@@ -80,7 +80,7 @@ impl CallsUnderWay<'_> {
         };
         let Some((acquirer, reference)) = reference else { return Ok(false) };
         let Some(acquirer) = self.acquirers.get(&acquirer) else { return Ok(false) };
-        // One that gives no answer is asked again.
+        // An acquirer that gives no answer is asked again.
         let found = acquirer.find(self.merchant_id, reference).await.ok().flatten();
         let awaits = found == Some(Found::Completion(Completion::Pending(Awaited::Decision)));
         if awaits {

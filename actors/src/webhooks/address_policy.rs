@@ -133,7 +133,7 @@ const REFUSED_IPV4: [(Ipv4Net, RefusedAddress); 20] = [
     (ipv4([240, 0, 0, 0], 4), RefusedAddress::Reserved),
 ];
 
-/// The same for IPv6.
+/// The refused networks of IPv6.
 const REFUSED_IPV6: [(Ipv6Net, RefusedAddress); 11] = [
     (ipv6([0, 0, 0, 0, 0, 0, 0, 0], 128), RefusedAddress::Unspecified),
     (ipv6([0, 0, 0, 0, 0, 0, 0, 1], 128), RefusedAddress::Loopback),
@@ -174,7 +174,7 @@ fn check_native_ipv6(address: Ipv6Addr) -> Result<(), RefusedAddress> {
     is_public.then_some(()).ok_or(RefusedAddress::Reserved)
 }
 
-/// The IPv4 addresses to which a packet to this address leads. Of Teredo these are the server and the client.
+/// The IPv4 addresses to which a packet to this address leads: for Teredo, those of the server and the client.
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Vec<Ipv4Addr>> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None, // Unspecified and loopback, which have the form of IPv4-compatible ones.

@@ -42,13 +42,13 @@ pub enum AllowedNetworksError {
 }
 
 impl AllowedNetworks {
-    /// Tells whether one of the networks holds the address.
+    /// True when one of the networks holds the address.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Tells whether no network is allowed.
+    /// True when no network is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,4 +1,4 @@
-//! Deliveries that a merchant asks for: one to try a webhook, and those that are to be made again.
+//! Deliveries that a merchant asks for: one to try a webhook, and repeated ones.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ const QUEUED_AT_ONCE: usize = 256;
 /// The events that are to be delivered again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// One.
+    /// One event.
     Event(WebhookEventId),
-    /// All that have happened since.
+    /// All events since this time.
     Since(Millis),
 }
 
@@ -49,7 +49,7 @@ impl Webhooks {
     /// It is attempted once.
     ///
     /// # Errors
-    /// When the secret cannot be read or the delivery not be written.
+    /// An error when the secret cannot be read or the delivery cannot be written.
     pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<Delivery, Failure> {
         let dispatcher = &self.0;
         let now = dispatcher.clock.now();
@@ -65,11 +65,12 @@ impl Webhooks {
         Ok(delivery)
     }
 
-    /// Has events delivered to a webhook again that were delivered or given up before, as far as they are kept and the
-    /// webhook is sent their kind. Events that it has not been sent yet are left to their turn. Gives their number.
+    /// Repeats the deliveries of events to a webhook that were delivered or given up, if the events are still kept and
+    /// the webhook is sent their kind. Events that it has not been sent yet wait for their turn. Returns the number of
+    /// deliveries.
     ///
     /// # Errors
-    /// When events cannot be read, or the deliveries not be written: some may be made then.
+    /// An error when events cannot be read, or the deliveries cannot be written: some may be queued then.
     pub fn deliver_again(&self, merchant_id: MerchantId, webhook: &Webhook, which: Again) -> Result<usize, Failure> {
         let dispatcher = &self.0;
         let progress = dispatcher.deliveries().progress(merchant_id, webhook.id)?;
@@ -110,7 +111,7 @@ impl Webhooks {
     }
 }
 
-/// The least id of an instant.
+/// The least id of this time.
 fn first_id_at(at: Millis) -> WebhookEventId {
     let raw = RawId::new(IdPosition { millis: at.0, counter: 0 }, 0);
     till_domain::ids::Id::from_raw(raw)

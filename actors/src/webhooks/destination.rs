@@ -1,4 +1,4 @@
-//! The address of an endpoint, as far as it can be judged before its name is resolved.
+//! The address of an endpoint, and the checks before its name is resolved.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -117,7 +117,7 @@ fn parse(text: &str) -> Result<Url, RefusedDestination> {
     }
 }
 
-/// Tells whether a name is kept for this machine, by RFC 6761.
+/// True when a name is reserved for this machine, by RFC 6761.
 fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")

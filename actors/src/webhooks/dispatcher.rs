@@ -35,16 +35,16 @@ use crate::clock::{Clock, OsEntropy};
 use crate::outbox::Outbox;
 use crate::registry::{Admission, Registry};
 
-/// Events that are read at once.
+/// Events of one read.
 const EVENTS_READ_AT_ONCE: usize = 64;
-/// Deliveries that are counted as waiting at one endpoint, at most.
+/// Limit of the deliveries that are counted as waiting at one endpoint.
 const WAITING_COUNTED_MAX: usize = 1_000;
-/// The pause between two looks for events that came while attempts are under way.
+/// The pause between two reads of new events while attempts are under way.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 /// The time without one success after which an endpoint is disabled.
 const DISABLED_AFTER_SECONDS: u64 = 5 * 86_400;
-/// Events without a delivery that are met in a row before no more are looked up: more cannot have been under way at once
-/// when the process before ended.
+/// Number of events in a row without a delivery after which no more are looked up: no more can have been under way when
+/// the process before ended.
 const UNDER_WAY_MAX: usize = 2 * ATTEMPTS_AT_ONCE;
 
 /// The dependencies of deliveries.
@@ -60,7 +60,7 @@ pub struct WebhookDelivery {
 }
 
 impl WebhookDelivery {
-    /// Deliveries to public addresses by the usual schedule; what becomes of them is forgotten with the process.
+    /// Deliveries to public addresses by the usual schedule; their results are lost with the process.
     #[must_use]
     pub fn in_memory() -> WebhookDelivery {
         let addresses = AddressPolicy::default();
@@ -82,7 +82,7 @@ pub(crate) struct Dispatcher {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) statistics: WebhookStatistics,
     resting: Resting,
-    /// Endpoints of which every event after their progress is known to have no delivery.
+    /// Endpoints whose events after their progress are known to have no delivery.
     caught_up: Mutex<BTreeSet<Endpoint>>,
     ids: Mutex<(IdPosition, OsEntropy)>,
 }
@@ -91,7 +91,7 @@ impl Work for Arc<Dispatcher> {
     type Subject = Endpoint;
     type Prepared = ();
 
-    /// A slow endpoint takes one of them for as long as its attempts last.
+    /// A slow endpoint takes one of these turns for as long as its attempts last.
     const SERVED_MAX: usize = 1_024;
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
 
@@ -134,10 +134,10 @@ struct Turn {
     first_attempts: BTreeSet<WebhookEventId>,
     /// Deliveries that are attempted again.
     retried: BTreeSet<DeliveryId>,
-    /// When the first of the deliveries that wait for another attempt is due.
+    /// The time at which the first of the deliveries that wait for another attempt is due.
     next_due: Option<Millis>,
     failing_since: Option<Millis>,
-    /// Events without a delivery that were met in a row; none once that is not looked at any more.
+    /// The number of events without a delivery that were read in a row; none once that is not checked any more.
     undelivered: Option<usize>,
 }
 
@@ -187,7 +187,7 @@ impl Dispatcher {
         &*self.delivery.deliveries
     }
 
-    /// A fresh delivery of an event.
+    /// A new delivery of an event.
     pub(super) fn fresh(&self, webhook: &Webhook, event: (WebhookEventId, Option<&WebhookEvent>)) -> Delivery {
         let now = self.clock.now();
         let (event_id, event) = event;
@@ -208,7 +208,7 @@ impl Dispatcher {
         }
     }
 
-    /// A fresh id, greater than every earlier one of this process.
+    /// A new id, greater than every earlier one of this process.
     pub(super) fn mint<I: Id>(&self, now: Millis) -> I {
         let mut ids = self.ids.lock();
         ids.0 = ids.0.next(now.0);
@@ -238,7 +238,7 @@ impl Dispatcher {
         })
     }
 
-    /// The next delivery to attempt: one that is due again, else that of the next event.
+    /// The next delivery to attempt: a repeated one that is due, else that of the next event.
     fn next(&self, turn: &mut Turn, webhook: &Webhook) -> Result<Option<Delivery>, Failure> {
         if let Some(again) = self.next_retry(turn)? {
             turn.retried.insert(again.id);
@@ -266,7 +266,7 @@ impl Dispatcher {
         Ok(again)
     }
 
-    /// Reads events that follow, until one is for the endpoint or there are no more.
+    /// Reads the next events, until one is for the endpoint or there are no more.
     fn read_events(&self, turn: &mut Turn, webhook: &Webhook) -> Result<(), Failure> {
         let rows = self.library.reader(turn.endpoint.merchant_id);
         while turn.read.is_empty() {
@@ -287,7 +287,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whether an event has a delivery, though the progress does not say so: attempts end in any order, and the process
+    /// True when an event has a delivery although it is after the progress: attempts end in any order, and the process
     /// may have ended in between.
     fn was_delivered(&self, turn: &mut Turn, id: WebhookEventId) -> Result<bool, Failure> {
         let Some(undelivered) = turn.undelivered else { return Ok(false) };
@@ -324,7 +324,7 @@ impl Dispatcher {
         webhook: &Webhook,
         event: (WebhookEventId, EventBody),
     ) -> Result<Attempt, Failure> {
-        // What may be called can have changed since the address was given.
+        // The address policy can have changed since the address was given.
         let url = match self.delivery.addresses.check_url(webhook.destination_url.as_str()) {
             Ok(url) => url,
             Err(refused) => return Ok(refused_attempt(refused)),
@@ -334,7 +334,7 @@ impl Dispatcher {
         Ok(self.delivery.sender.post(Post { url: &url, headers: &headers, body: &letter.body }).await)
     }
 
-    /// Records what became of an attempt, and with it how far the endpoint has come.
+    /// Records the result of an attempt, and the endpoint's progress with it.
     async fn record(&self, turn: &mut Turn, tried: Tried) -> Result<(), Failure> {
         let now = self.clock.now();
         let (delivery, verdict) = match tried {
@@ -381,7 +381,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Ends a turn: what waits at an endpoint that is not connected any more has failed.
+    /// Ends a turn: waiting deliveries to an endpoint that is not connected any more have failed.
     fn end(&self, turn: &Turn, is_connected: bool) -> Served {
         let Endpoint { merchant_id, webhook_id } = turn.endpoint;
         if !is_connected {
@@ -391,7 +391,7 @@ impl Dispatcher {
             self.statistics.note(turn.endpoint, Waiting::default());
             return Ok(None);
         }
-        // Events that the endpoint is not sent move its progress, too.
+        // Events that are not sent to the endpoint move its progress, too.
         let progress = turn.progress();
         if self.deliveries().progress(merchant_id, webhook_id)? != Some(progress) {
             let batch = DeliveryBatch { deliveries: Vec::new(), progress: Some((webhook_id, progress)) };

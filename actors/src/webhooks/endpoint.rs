@@ -1,4 +1,4 @@
-//! One webhook as deliveries need it: where to, what about, signed with what.
+//! The data of one webhook that deliveries need: its address, the events, the secrets.
 
 use std::sync::Arc;
 
@@ -22,31 +22,31 @@ pub struct Endpoint {
     pub webhook_id: WebhookId,
 }
 
-/// The body of one attempt, with the headers that prove where it comes from.
+/// The body of one attempt, with the headers that prove its origin.
 pub(super) struct Letter {
     pub(super) body: Vec<u8>,
     pub(super) headers: SignedHeaders,
 }
 
-/// Reads what deliveries need.
+/// Reads the data that deliveries need.
 pub(super) struct Library {
     pub(super) store: Arc<dyn Store>,
     pub(super) keyring: Arc<Keyring>,
 }
 
 impl Library {
-    /// Reads of one merchant.
+    /// The reader of one merchant's rows.
     pub(super) fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
         MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
     }
 
-    /// The webhook, as long as events are sent to it.
+    /// The webhook, while events are sent to it.
     pub(super) fn connected(&self, endpoint: Endpoint) -> Result<Option<Webhook>, Unreadable> {
         let webhook = self.reader(endpoint.merchant_id).get::<Webhooks>(endpoint.webhook_id)?;
         Ok(webhook.filter(|webhook| webhook.status == WebhookStatus::Connected))
     }
 
-    /// The body of an event; none when it is kept no longer.
+    /// The body of an event; none when the event is not kept any longer.
     pub(super) fn body(&self, merchant_id: MerchantId, id: WebhookEventId) -> Result<Option<EventBody>, Unreadable> {
         let rows = self.reader(merchant_id);
         let Some(event) = rows.get::<WebhookEvents>(id)? else { return Ok(None) };
@@ -68,7 +68,7 @@ impl Library {
         Ok(Letter { body, headers })
     }
 
-    /// The secret of a webhook, and the one before it as long as that signs, too.
+    /// The secret of a webhook, and the previous one while it signs, too.
     fn secrets(
         &self,
         merchant_id: MerchantId,

@@ -8,10 +8,10 @@ use till_storage::deliveries::{Delivery, DeliveryStatus};
 use super::retry_schedule::{RetrySchedule, Verdict};
 use super::sender::{Attempt, AttemptResult};
 
-/// Characters of the reason for a failure that are kept, at most: some libraries tell whole stories.
+/// Limit of the characters that are kept of the reason for a failure: some libraries write long ones.
 const FAILURE_CHARACTERS_MAX: usize = 200;
 
-/// A delivery after an attempt, and what the endpoint said to it.
+/// A delivery after an attempt, and the verdict of the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) delivery: Delivery,
@@ -58,7 +58,7 @@ impl Outcome {
         Outcome { delivery, verdict }
     }
 
-    /// The same where no attempt follows, whatever the schedule says.
+    /// The outcome without a further attempt, whatever the schedule says.
     pub(super) fn without_retry(self) -> Outcome {
         let status = match self.verdict {
             Verdict::Succeeded => DeliveryStatus::Successful,

@@ -1,4 +1,4 @@
-//! Endpoints that fail again and again are called less often, so that a dead one costs the payments beside it nothing.
+//! Endpoints that fail repeatedly are called less often, so that they cost other work nothing.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::retry_schedule::Verdict;
 
 /// Attempts at one endpoint at the same time.
 pub(super) const ATTEMPTS_AT_ONCE: usize = 8;
-/// Failures in a row after which an endpoint rests between attempts.
+/// Failures in a row after which there are pauses between the attempts at an endpoint.
 const FAILURES_MAX: u32 = 100;
-/// The rest after each further failure.
+/// The pause after each further failure.
 const REST_SECONDS: u64 = 1;
 
-/// Failures in a row of each endpoint whose last attempt failed. A restart forgets them.
+/// Failures in a row of each endpoint whose last attempt failed. They are lost at a restart.
 #[derive(Debug, Default)]
 pub(super) struct Resting(Mutex<BTreeMap<Endpoint, Failures>>);
 
@@ -26,13 +26,13 @@ struct Failures {
 }
 
 impl Resting {
-    /// The end of the endpoint's rest, when it has one at this time.
+    /// The end of the endpoint's pause, when it has one at this time.
     pub(super) fn until(&self, endpoint: Endpoint, now: Millis) -> Option<Millis> {
         let rests_until = self.0.lock().get(&endpoint)?.rests_until;
         (now < rests_until).then_some(rests_until)
     }
 
-    /// The number of attempts that may be under way at the endpoint at this time.
+    /// Limit of the attempts under way at the endpoint at this time.
     pub(super) fn attempts_at_once(&self, endpoint: Endpoint, now: Millis) -> usize {
         match self.0.lock().get(&endpoint) {
             Some(failures) if now < failures.rests_until => 0,
@@ -41,7 +41,7 @@ impl Resting {
         }
     }
 
-    /// Notes what became of an attempt: the first success ends the rests.
+    /// Notes the result of an attempt: the first success ends the pauses.
     pub(super) fn note(&self, endpoint: Endpoint, verdict: Verdict, now: Millis) {
         let mut all = self.0.lock();
         if verdict == Verdict::Succeeded {
@@ -55,7 +55,7 @@ impl Resting {
         }
     }
 
-    /// Forgets an endpoint that is not connected any more.
+    /// Drops the failures of an endpoint that is not connected any more.
     pub(super) fn forget(&self, endpoint: Endpoint) {
         self.0.lock().remove(&endpoint);
     }

@@ -26,10 +26,10 @@ const SPREAD_DIVISOR: u64 = 5;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySchedule(Vec<Duration>);
 
-/// The text is no schedule.
+/// The text is not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryScheduleError {
-    /// An entry is no delay.
+    /// An entry is not a delay.
     #[error("{entry:?} is no delay: write whole seconds from 1 to {}, separated by commas", RETRY_DELAY_MAX.as_secs())]
     NoDelay {
         /// The entry.
@@ -100,12 +100,12 @@ impl Verdict {
 }
 
 /// The wait that a `Retry-After` asks for: a number of seconds, or an HTTP date, which counts from `now`; at most
-/// [`RETRY_AFTER_MAX`]. None when it is neither; a date that is over asks for nothing.
+/// [`RETRY_AFTER_MAX`]. None when it is neither; zero for a date in the past.
 #[must_use]
 pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More seconds than fit into the number are beyond the limit, too.
+        // A number of seconds that does not fit is beyond the limit, too.
         let asked = value.parse().map_or(RETRY_AFTER_MAX, Duration::from_secs);
         return Some(asked.min(RETRY_AFTER_MAX));
     }
@@ -121,7 +121,7 @@ fn parse_delay(entry: &str) -> Result<Duration, RetryScheduleError> {
     fits.map(Duration::from_secs).ok_or_else(|| RetryScheduleError::NoDelay { entry: entry.to_owned() })
 }
 
-/// A delay from four fifths to six fifths of `delay`, in milliseconds; each about as probable as any other.
+/// A delay from four fifths to six fifths of `delay`, in milliseconds, evenly distributed.
 fn spread(delay: Duration, chance: u64) -> Duration {
     let milliseconds = delay.as_secs() * 1_000;
     let fifth = milliseconds / SPREAD_DIVISOR;
@@ -143,7 +143,7 @@ mod tests {
         text.parse::<RetrySchedule>().expect_err("it is no schedule").to_string()
     }
 
-    /// The chance that leaves a delay as it is.
+    /// The chance that leaves a delay unchanged.
     fn middle(delay: Duration) -> u64 {
         delay.as_secs() * 1_000 / SPREAD_DIVISOR
     }

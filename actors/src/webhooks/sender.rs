@@ -27,13 +27,13 @@ use super::connection::{
 use super::destination::Scheme;
 use super::failure::FailureReason;
 
-/// The time that an attempt may take in all: resolving, connecting, asking and reading.
+/// The time limit of an attempt in all: resolving, connecting, sending and reading.
 pub const ATTEMPT_TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// Bytes of the head of an answer, at most, and those that are read of a body at once.
 const READ_BUFFER_BYTES_MAX: usize = 16 * 1024;
 
-/// The name under which endpoints see the sender.
+/// The name that the sender gives itself.
 const USER_AGENT_VALUE: &str = concat!("Till-Webhooks/", env!("CARGO_PKG_VERSION"));
 
 /// Delivers to endpoints. Cloning it is cheap.
@@ -52,14 +52,14 @@ pub struct Post<'p> {
     pub url: &'p Url,
     /// Headers besides those of HTTP: names with values.
     pub headers: &'p [(&'p str, &'p str)],
-    /// JSON.
+    /// The body, in JSON.
     pub body: &'p [u8],
 }
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// Until the head of the answer was there, or the attempt had failed.
+    /// Time until the head of the answer was read, or the attempt had failed.
     pub latency: Duration,
     /// The answer, or the reason why there is none.
     pub result: AttemptResult,
@@ -75,14 +75,14 @@ pub enum AttemptResult {
 }
 
 impl Sender {
-    /// Delivers to the addresses that the policy takes, by names as the system resolves them, and by TLS to
+    /// Delivers to the addresses that the policy accepts; names are resolved by the system, and TLS trusts the
     /// certificates that the system trusts.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Sender {
         Sender::with_names(policy, Arc::new(SystemNames))
     }
 
-    /// The same with names that are resolved by `names`.
+    /// Like [`Sender::new`], but names are resolved by `names`.
     #[must_use]
     pub fn with_names(policy: AddressPolicy, names: Arc<dyn ResolveNames>) -> Sender {
         Sender { policy, names, tls: tls_trusting(system_roots()), time_limit: ATTEMPT_TIME_LIMIT }
@@ -121,14 +121,14 @@ impl std::fmt::Debug for Sender {
     }
 }
 
-/// An answer whose body was not read yet, and the task that its connection is driven by, which ends with it.
+/// An answer whose body is not read yet, and the task that drives its connection, which ends with it.
 struct Asked {
     response: hyper::Response<Incoming>,
     _connection: JoinSet<hyper::Result<()>>,
 }
 
 impl Asked {
-    /// The answer with as much of its body as there is until the deadline.
+    /// The answer with the part of its body that arrives before the deadline.
     async fn answer_until(mut self, deadline: Instant) -> Answer {
         let mut gathered = Vec::new();
         // A body that takes too long changes nothing about the status that the endpoint answered with.

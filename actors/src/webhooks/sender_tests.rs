@@ -21,7 +21,7 @@ use super::*;
 
 const BODY: &[u8] = br#"{"event":"test"}"#;
 
-/// Long enough for any attempt against a server that answers, on a machine that does much besides.
+/// Long enough for any attempt against a server that answers, even on a busy machine.
 const AMPLE: Duration = Duration::from_secs(10);
 /// For attempts that must run out of time.
 const SHORT: Duration = Duration::from_millis(300);
@@ -110,7 +110,7 @@ async fn accept(
     }
 }
 
-/// Serves one connection. Errors are passed over: the sender may go away at any time.
+/// Serves one connection. Errors are ignored: the sender may close the connection at any time.
 async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, behaviour: &Behaviour, requests: &Mutex<Vec<String>>) {
     let mut request = Vec::new();
     while !request.ends_with(BODY) {
@@ -148,7 +148,7 @@ fn answers(status: &str, headers: &str, body: &str) -> Behaviour {
     Behaviour::Answers(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()))
 }
 
-/// Names that have one answer after the other, the last of which stays.
+/// Resolves names to one list after the other; the last one stays.
 struct ScriptedNames(Mutex<Vec<Vec<IpAddr>>>);
 
 impl ScriptedNames {

@@ -1,4 +1,4 @@
-//! The secret of an endpoint, and the headers that prove to it where a delivery comes from.
+//! The secret of an endpoint, and the headers that prove the origin of a delivery.
 //!
 //! The signed content is `{event id}.{timestamp}.{body}`. Every secret signs it twice: `v1` by HMAC-SHA-256, and `v1a`
 //! by Ed25519, for receivers that keep no secret.
@@ -84,12 +84,12 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The headers that prove where a delivery comes from.
+/// The headers that prove the origin of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedHeaders {
     /// `webhook-id`: the event's id.
     pub webhook_id: String,
-    /// `webhook-timestamp`: when the attempt is made, in Unix seconds.
+    /// `webhook-timestamp`: the time of the attempt, in Unix seconds.
     pub webhook_timestamp: String,
     /// `webhook-signature`: `v1,<Base64> v1a,<Base64>` for each secret, the newest first, separated by spaces.
     pub webhook_signature: String,

@@ -20,12 +20,12 @@ pub struct WebhookStatistics {
     waiting: Mutex<BTreeMap<Endpoint, Waiting>>,
 }
 
-/// Events that an endpoint has not taken yet.
+/// Events that an endpoint has not accepted yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waiting {
     /// Their number.
     pub count: usize,
-    /// When the oldest of them was to be delivered first.
+    /// The time at which the oldest of them was first due.
     pub since: Option<Millis>,
 }
 
@@ -53,7 +53,7 @@ impl WebhookStatistics {
         self.attempts[result].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes what waits at an endpoint.
+    /// Sets the number of waiting events at an endpoint.
     pub(super) fn note(&self, endpoint: Endpoint, waiting: Waiting) {
         let mut all = self.waiting.lock();
         if waiting.count == 0 {

@@ -108,7 +108,7 @@ impl VerificationKey {
         matches.then_some(()).ok_or(VerificationError::NoSignatureMatches)
     }
 
-    /// Tells whether `signature`, such as `v1,<Base64>`, was made with this key.
+    /// True when `signature`, such as `v1,<Base64>`, was made with this key.
     fn made(&self, signature: &str, content: &[u8]) -> bool {
         let decoded = |version| signature.strip_prefix(version).and_then(|encoded| STANDARD.decode(encoded).ok());
         match self {

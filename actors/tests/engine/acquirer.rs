@@ -1,4 +1,4 @@
-//! An acquirer between the engine and the sandbox that can be told to misbehave, and remembers what it saw.
+//! An acquirer between the engine and the sandbox that follows a script of faults, and remembers its calls.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,13 +11,13 @@ use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
 
-/// What becomes of a call.
+/// The treatment of a call.
 pub(crate) enum Turn {
     /// The call panics.
     Panic,
-    /// There is no answer, and nothing was done.
+    /// There is no answer, and the call is not carried out.
     NoAnswer,
-    /// This happens first, then the sandbox answers.
+    /// This function runs first, then the sandbox answers.
     After(Box<dyn FnOnce() + Send>),
 }
 
@@ -34,7 +34,7 @@ struct Script {
 pub(crate) struct Direction(Arc<Mutex<Script>>);
 
 impl Direction {
-    /// Says what becomes of the next calls. The calls after them are the sandbox's.
+    /// Adds the treatment of the next calls. Calls after them go to the sandbox.
     pub(crate) fn next(&self, turns: impl IntoIterator<Item = Turn>) {
         self.script().turns.extend(turns);
     }
@@ -54,7 +54,7 @@ impl Direction {
         self.script().calls.len()
     }
 
-    /// What was called, and under which references, in order.
+    /// The calls and their references, in order.
     pub(crate) fn calls_made(&self) -> Vec<String> {
         self.script().calls.clone()
     }

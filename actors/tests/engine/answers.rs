@@ -1,4 +1,4 @@
-//! Whether the engine answers: what a watchdog asks.
+//! The check for a watchdog that the engine answers.
 
 use std::time::Duration;
 use till_actors::{OpenEffects, Silent};

@@ -1,4 +1,4 @@
-//! Bounds: what is too much is turned away at once, and does nothing.
+//! Bounds: too large or too many requests are refused at once, and change nothing.
 
 use crate::shop::topup;
 use crate::world::{Settings, World, all, assert_not_done, done, eventually, is_pending};

@@ -1,4 +1,4 @@
-//! As long as nothing crashes or times out, the acquirer is called once for each effect.
+//! While nothing crashes or times out, the acquirer is called once for each effect.
 
 use till_actors::acquirer::{Reference, Step};
 use till_domain::command::{Caller, CapturePayment, Command, RefundPayment};
@@ -11,7 +11,7 @@ use till_storage::family::Family;
 use crate::shop::{PRICE_MINOR, Shop, by};
 use crate::world::{World, done, eventually};
 
-/// Payments of each kind: their effects are open at the same time.
+/// The number of payments of each kind: their effects are open at the same time.
 const EACH: usize = 10;
 
 /// The operation that follows an authorization.
@@ -38,7 +38,7 @@ impl Wish {
         if self.is_captured_at_once() { PaymentStatus::Successful } else { PaymentStatus::Authorized }
     }
 
-    /// The calls that bring it about.
+    /// The commands that lead to it.
     fn commands(self, payment: PaymentId) -> Vec<Command> {
         let payment = PaymentRef::Own(payment);
         match self {
@@ -50,7 +50,7 @@ impl Wish {
         }
     }
 
-    /// What the acquirer is to be called for, after the authorization.
+    /// The calls to the acquirer after the authorization.
     fn calls(self, payment: PaymentId, refunds: &[RefundId]) -> Vec<String> {
         let call = |name: &str, step| format!("{name} as {}", Reference::new(payment, step));
         match self {
@@ -74,7 +74,7 @@ async fn authorized(world: &World, shop: &Shop, wish: Wish) -> PaymentId {
     world.settles_down_as(shop, answer, wish.authorized_as()).await.id
 }
 
-/// Asks for what is wished, and returns the refunds that came of it.
+/// Asks for the operation, and returns the refunds that result.
 async fn ask(world: &World, shop: &Shop, wish: Wish, payment: PaymentId) -> Vec<RefundId> {
     let mut refunds = Vec::new();
     for command in wish.commands(payment) {

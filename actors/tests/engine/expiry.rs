@@ -1,4 +1,4 @@
-//! Expiry: what has expired goes by itself, what is needed stays, and nobody is woken for nothing.
+//! Expiry: expired rows are removed, rows in use stay, and no actor is woken for nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use till_storage::vault::{SubjectKind, VaultKey};
 use crate::shop::{Shop, generate_key, initiate, key_text, named, person, topup};
 use crate::world::{Settings, World, done, eventually};
 
-/// The service waits a minute more than it must.
+/// The service waits a minute longer than it must.
 const GRACE_SECONDS: u64 = 60;
 
-/// As many rounds as may come about in this time change nothing.
+/// The rounds that happen in this time change nothing.
 const SOME_ROUNDS: Duration = Duration::from_millis(400);
 
 fn looking_often() -> World {

@@ -1,4 +1,4 @@
-//! Failed writes, and requests that panic: nothing is acknowledged that is not there, nothing undone is left staged.
+//! Failed writes, and requests that panic: nothing missing is acknowledged, and nothing undone stays staged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ async fn an_uncertain_append_is_unknown_and_the_end_and_said_once() {
         world.store.resume_appends();
         let replies = all([first, behind, others]).await;
         assert_unknown(&replies[0]);
-        // In the same group they are uncertain, too; behind it they were never written.
+        // Commits in the same group are uncertain, too; later ones were never written.
         assert!(replies[1..].iter().all(|reply| matches!(reply, Err(Denied::Unavailable { .. }))), "{replies:?}");
         assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
         assert_not_done(&world.submit(other.merchant_id, topup(1)).await);
@@ -184,7 +184,7 @@ async fn a_decision_too_large_for_a_record_is_not_done_and_leaves_nothing_staged
     let too_long = generate_key(shop.merchant_id, 2, "x".repeat(9 * 1024 * 1024));
     assert_not_done(&world.engine.submit(shop.merchant_id, too_long, key_text()).await);
     assert_eq!(crate::world::derived(&world.store), before);
-    // The same digest again: it would be somebody's key if it had been staged.
+    // The same digest again: a key would have it if it had been staged.
     let key = done(
         world.engine.submit(shop.merchant_id, generate_key(shop.merchant_id, 2, "sk_1".to_owned()), key_text()).await,
     );
@@ -266,7 +266,7 @@ impl Saving {
         Saving { world, shop, payment, customer_id, token_id, fingerprint }
     }
 
-    /// The payment succeeds though this row cannot be read any more once the acquirer has taken the money.
+    /// Checks that the payment succeeds though this row cannot be read any more once the acquirer has taken the money.
     async fn succeeds_without(&self, (family, key): (Family, Vec<u8>)) {
         let Saving { world, shop, .. } = self;
         let store = Arc::clone(&world.store);

@@ -1,4 +1,4 @@
-//! What nobody waits for lingers before it is written, and whoever waits takes it along.
+//! Background writes are delayed, and an urgent write takes them along.
 
 use std::time::Duration;
 use till_domain::event::Answer;
@@ -9,14 +9,14 @@ use till_storage::memory::AppendFault;
 use crate::shop::{PRICE_MINOR, Shop, initiate, topup};
 use crate::world::{Settings, World, all, assert_not_done, done, eventually};
 
-/// Longer than any test: what lingers so long waits for company, or for the end.
+/// Longer than any test: a write with this delay waits for an urgent one, or for the stop.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 fn world_that_lingers() -> World {
     World::start_with(Settings { linger: FOR_EVER, ..Settings::default() })
 }
 
-/// A payment that was initiated, with the acquirer's answer waiting for company.
+/// A payment that was initiated, whose answer from the acquirer is a delayed write.
 async fn answered_payment(world: &World, shop: &Shop) -> Answer {
     let payment = world.pay(shop, |words| words).await;
     eventually("the acquirer's answer lingers", || world.engine.commit_stats().queued() == 1).await;

@@ -137,7 +137,7 @@ async fn rows_of_another_log_are_not_served() {
         position[20] ^= 1;
         store.damage(family, &key, &position);
     });
-    // Already open: to say so takes no append, which would notice, too.
+    // The balance is open already: answering that takes no append, which would notice, too.
     let open = crate::shop::by(Caller::Operator, Command::OpenBalance);
     assert_not_done(&world.submit(shop.merchant_id, open).await);
 }

@@ -1,4 +1,4 @@
-//! Metadata: records that end leave rows, and these go away.
+//! Metadata: records that end leave rows, and these are removed.
 
 use till_domain::command::{AddToMetadataSet, Caller, Command, DeleteMetadata, Request, SyncMetadata};
 use till_domain::event::Answer;
@@ -32,7 +32,7 @@ fn delete(shop: &Shop, name: &str) -> Request {
     by(Caller::ApiKey(shop.key_id), Command::DeleteMetadata(DeleteMetadata { key: key(name), version: None }))
 }
 
-/// Rows of every kind that metadata leaves.
+/// The numbers of rows of every kind that metadata leaves.
 fn rows(world: &World, shop: &Shop) -> (usize, usize, usize) {
     (world.count(Family::Rows, shop), world.count(Family::Indexes, shop), world.count(Family::Timers, shop))
 }
@@ -41,7 +41,7 @@ async fn ask(world: &World, shop: &Shop, request: Request) -> Answer {
     done(world.submit(shop.merchant_id, request).await)
 }
 
-/// A record with two sets, one of them of so many items.
+/// Creates a record with two sets, one of them with this many items.
 async fn fill(world: &World, shop: &Shop, name: &str, items: usize) {
     ask(world, shop, sync(shop, name, items)).await;
     ask(world, shop, add(shop, name, "l", "\"more\"", None)).await;
@@ -85,7 +85,7 @@ async fn the_sets_of_a_replaced_value_are_swept_and_those_of_the_new_one_stay() 
     // Of six items two rows each, of two sets one each, the record and its document.
     let before = rows(&world, &world.open_shop().await).0;
     eventually("the old ones are gone", || rows(&world, &shop).0 == before + 2 * 6 + 2 + 2).await;
-    // The engine counts them once it has heard that they are gone.
+    // The engine counts them once it knows that they are removed.
     let swept = ("metadata", 2 * (601 + 2) + 2);
     eventually("of each item two rows, of each set one", || world.engine.removed_rows().by_kind()[3] == swept).await;
     assert_eq!(world.find::<MetadataByCreation>(&shop, record.id), Some(key("k")));
@@ -98,7 +98,7 @@ async fn what_is_left_at_a_stop_is_swept_after_the_next_start() {
     let (shop, idle) = (world.open_shop().await, world.open_shop().await);
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 5_000).await;
-    // A timer of a merchant in between, of whom nothing is to be swept.
+    // A timer of a merchant in between that has nothing to remove.
     ask(&world, &idle, add(&idle, "k", "l", "1", None)).await;
     ask(&world, &shop, delete(&shop, "k")).await;
     let world = world.restart();

@@ -25,7 +25,7 @@ async fn answers_come_in_the_order_of_the_commits() {
             answered.borrow_mut().push(done(reply));
         }));
     }
-    // All of them wait by now: whoever asks after the answer is there would be told before those who are only woken.
+    // All of them wait by now: a request after the answer is there would be answered before those that are only woken.
     while asked.get() < 300 {
         tokio::task::yield_now().await;
     }

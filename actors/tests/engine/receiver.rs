@@ -1,4 +1,4 @@
-//! An endpoint of a merchant's: it keeps what it is sent and answers as it is told.
+//! A merchant's endpoint: it keeps the requests and answers as planned.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -25,7 +25,7 @@ impl Received {
         serde_json::from_slice(&self.body).expect("bodies are JSON")
     }
 
-    /// True when it carries a signature of this key, as of these seconds.
+    /// True when it carries a signature of this key, at this time in Unix seconds.
     pub(crate) fn is_signed_with(&self, key: &str, now_seconds: u64) -> bool {
         let headers = ReceivedHeaders {
             webhook_id: self.header("webhook-id"),
@@ -42,7 +42,7 @@ struct Script {
     received: Vec<Received>,
     /// The statuses of the next answers; 200 once there are none.
     statuses: VecDeque<u16>,
-    /// The status of all answers, where there is one.
+    /// The status of all answers, if there is one.
     always: Option<u16>,
     delay: Duration,
 }
@@ -73,17 +73,17 @@ impl Receiver {
         format!("http://{}/events", self.address)
     }
 
-    /// Answers the next requests so.
+    /// Sets the statuses of the next answers.
     pub(crate) fn answers(&self, statuses: &[u16]) {
         self.script().statuses.extend(statuses);
     }
 
-    /// Answers every request so from now on.
+    /// Sets the status of all answers from now on.
     pub(crate) fn always_answers(&self, status: u16) {
         self.script().always = Some(status);
     }
 
-    /// Takes so long for each answer from now on.
+    /// Delays each answer from now on.
     pub(crate) fn is_slow(&self, delay: Duration) {
         self.script().delay = delay;
     }
@@ -92,7 +92,7 @@ impl Receiver {
         self.script().received.clone()
     }
 
-    /// The sequences of what it was sent.
+    /// The sequences of the events that it was sent.
     pub(crate) fn sequences(&self) -> Vec<u64> {
         self.received().iter().filter_map(|received| received.json()["sequence"].as_u64()).collect()
     }

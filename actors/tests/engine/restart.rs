@@ -1,4 +1,4 @@
-//! Stops and starts: nothing acknowledged is lost, what was open goes on.
+//! Stops and starts: nothing acknowledged is lost, and open work continues.
 
 use std::sync::Arc;
 use std::time::Duration;

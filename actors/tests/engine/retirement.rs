@@ -31,7 +31,7 @@ async fn no_message_is_lost_while_actors_retire_and_start_again_under_load() {
     assert_eq!(world.engine.in_flight(), 0);
 }
 
-/// Calls at all distances from the moment at which the actor looks whether it is idle.
+/// Calls at all distances from the moment at which the actor checks that it is idle.
 async fn call_on(world: Arc<World>, shop: crate::shop::Shop) {
     for round in 0..ROUNDS {
         done(world.submit(shop.merchant_id, topup(1)).await);
@@ -54,7 +54,7 @@ async fn no_message_is_lost_while_too_many_merchants_push_each_other_out() {
     assert!(shops.iter().all(|shop| world.totals(shop).effective_credit_minor == ROUNDS));
 }
 
-/// Calls until each call is done; those that were turned away did nothing.
+/// Repeats each call until it is done; refused ones changed nothing.
 async fn insist_on(world: Arc<World>, shop: crate::shop::Shop) {
     for _ in 0..ROUNDS {
         while let Err(denied) = world.submit(shop.merchant_id, topup(1)).await {

@@ -1,4 +1,4 @@
-//! What must happen once happens once, however many ask for it at the same time.
+//! An operation that must happen once happens once, even when several callers ask for it at the same time.
 
 use std::collections::BTreeSet;
 use till_domain::event::Answer;

@@ -1,4 +1,4 @@
-//! A merchant with a key and an installation, and what it asks.
+//! A merchant with a key and an installation, and its requests.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,10 +23,10 @@ use zeroize::Zeroizing;
 
 use crate::world::{World, done};
 
-/// What every payment here costs, in minor units.
+/// The price of every payment here, in minor units.
 pub(crate) const PRICE_MINOR: u64 = 10_000;
 
-/// After this long captured money is effective, in seconds.
+/// Time after which captured money is effective, in seconds.
 pub(crate) const SETTLEMENT_DELAY_SECONDS: u64 = 1_000;
 
 const GOOD_CARD: &str = "4242424242424242";
@@ -110,7 +110,7 @@ pub(crate) fn key_text() -> Option<Secret> {
     Some(Secret::KeyText(Zeroizing::new("sk_text".to_owned())))
 }
 
-/// What cannot be written, since its secret does not come with it.
+/// A request that cannot be written, since its secret is missing.
 pub(crate) fn tokenize_without_number(shop: &Shop) -> Request {
     tokenize(shop, TokenUsage::Single, CardFingerprint([0; 32]))
 }
@@ -152,7 +152,7 @@ impl Initiate {
         self
     }
 
-    /// With a return URL so long that the decision does not fit a record.
+    /// Adds a return URL so long that the decision does not fit a record.
     pub(crate) fn much_too_large(mut self) -> Initiate {
         self.0.return_url = ReturnUrl::from_stored("x".repeat(9 * 1024 * 1024));
         self

@@ -1,4 +1,4 @@
-//! Timers: what is due fires, whoever else fails or waits.
+//! Timers: due timers fire, even when other merchants fail or wait.
 
 use std::time::Duration;
 use till_domain::event::Answer;
@@ -87,7 +87,7 @@ async fn many_merchants_due_at_once_do_not_wait_for_each_others_commits() {
     let groups = world.engine.commit_stats().groups();
     world.store.hold_appends();
     world.clock.pass_seconds(SETTLEMENT_DELAY_SECONDS);
-    // Long enough that all are looked at. One after the other, the first would keep all others back.
+    // Long enough that all are read. One after the other, the first would delay all others.
     actix_rt::time::sleep(Duration::from_millis(400)).await;
     world.store.resume_appends();
     for shop in &shops {

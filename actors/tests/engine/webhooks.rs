@@ -53,7 +53,7 @@ impl World {
         self.find::<Webhooks>(shop, id).expect("it is there")
     }
 
-    /// Pays so often, each payment settled down before the next.
+    /// Pays several times, each payment settled before the next.
     async fn pay_times(&self, shop: &Shop, times: usize) {
         for _ in 0..times {
             let payment = self.pay(shop, |words| words).await;

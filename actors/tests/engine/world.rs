@@ -1,4 +1,4 @@
-//! An engine over a store in memory, with everything that a test wants to have in hand.
+//! An engine over a store in memory, with everything that a test needs access to.
 
 use actix_rt::task::JoinHandle;
 use std::future::Future;
@@ -32,14 +32,14 @@ use crate::acquirer::{DirectedAcquirer, Direction};
 use crate::clock::ManualClock;
 use crate::shop::{Shop, tokenize_without_number};
 
-/// How long anything may take that must come about.
+/// Limit of the time until an awaited state.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Families whose rows are derived from the log, the position included.
 pub(crate) const DERIVED: [Family; 5] =
     [Family::Rows, Family::Indexes, Family::Effects, Family::Timers, Family::Directory];
 
-/// What an engine of a test is started with.
+/// The settings of a test's engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) live_actors_max: usize,
@@ -119,7 +119,7 @@ impl World {
         World { store, book, deliveries, direction, clock, keyring, security_codes, engine, settings, fatal }
     }
 
-    /// The next process: everything in memory is gone, what is durable is there.
+    /// The next process: everything in memory is lost, everything durable is there.
     pub(crate) fn restart(self) -> World {
         self.restart_after(|_| {})
     }
@@ -130,7 +130,7 @@ impl World {
         self.restart()
     }
 
-    /// The same, with something done to the store while nobody uses it.
+    /// The next process, after a change of the store while no process uses it.
     pub(crate) fn restart_after(self, act: impl FnOnce(&MemoryStore)) -> World {
         self.engine.stop(PATIENCE);
         let store = self.store.reopened();
@@ -144,7 +144,7 @@ impl World {
         actix_rt::time::timeout(PATIENCE, answer).await.expect("it is answered in time")
     }
 
-    /// Sends a request now, and hands out where its answer will be. Those sent by one test keep their order.
+    /// Sends a request now, and returns its pending answer. Requests of one test keep their order.
     pub(crate) fn send(&self, merchant_id: MerchantId, request: Request) -> JoinHandle<Reply> {
         self.send_with(merchant_id, request, None)
     }
@@ -157,15 +157,15 @@ impl World {
     ) -> JoinHandle<Reply> {
         let engine = Arc::clone(&self.engine);
         let mut answer = Box::pin(async move { engine.submit(merchant_id, request, secret).await });
-        // The first poll is what sends it.
+        // The first poll sends it.
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(reply) => actix_rt::spawn(async move { reply }),
             Poll::Pending => actix_rt::spawn(answer),
         }
     }
 
-    /// Waits until the merchant's actor has handled everything sent before: a card without its number is what
-    /// an actor answers by itself, whatever waits to be written.
+    /// Waits until the merchant's actor has handled everything sent before: a card without its number is refused by the
+    /// actor itself, even while writes wait.
     pub(crate) async fn handled(&self, shop: &Shop) {
         assert_not_done(&self.submit(shop.merchant_id, tokenize_without_number(shop)).await);
     }
@@ -180,7 +180,7 @@ impl World {
         self.fatal.load(Ordering::SeqCst)
     }
 
-    /// How often any merchant was claimed so far, this one's look included.
+    /// The number of claims of any merchant so far, including this one.
     pub(crate) fn claims(&self) -> u64 {
         use till_storage::journal::Journal;
         let nobody = MerchantId::from_bytes([0xee; 16]);
@@ -203,12 +203,12 @@ fn webhook_delivery(deliveries: &Arc<MemoryDeliveries>) -> WebhookDelivery {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // A test that failed while it held them must not keep the engine from stopping.
+        // A failed test that held them must not keep the engine from stopping.
         self.store.resume_appends();
     }
 }
 
-/// What is durable.
+/// The durable state.
 impl World {
     pub(crate) fn find<T: Table>(&self, shop: &Shop, key: T::Key) -> Option<T::Row> {
         self.reader(shop).get::<T>(key).expect("the row can be read")
@@ -228,7 +228,7 @@ impl World {
         self.find::<Balances>(shop, Single).expect("the balance is open")
     }
 
-    /// Rows of a merchant, but for the timer of its next statement, which is set as long as there is a balance.
+    /// Rows of a merchant, except for the timer of its next statement, which is set as long as there is a balance.
     pub(crate) fn count(&self, family: Family, shop: &Shop) -> usize {
         let is_of_statement = |key: &[u8]| matches!(decode_key(family, key), Ok((_, KeyParts::Row(AnyKey::Timers(timer)))) if timer.kind == TimerKind::CloseStatement);
         let below = |(key, _): &RowPair| {
@@ -242,7 +242,7 @@ impl World {
         totals.get(&shop.merchant_id).copied().unwrap_or_default()
     }
 
-    /// The book and the ledger say the same of what was captured, and no effect is open.
+    /// Checks that book and ledger have the same captures, and no effect is open.
     pub(crate) fn assert_book_equals_ledger(&self, shop: &Shop) {
         let totals = self.totals(shop);
         let credited = u128::from(totals.held_credit_minor) + u128::from(totals.effective_credit_minor);
@@ -250,13 +250,13 @@ impl World {
         assert_eq!(self.count(Family::Effects, shop), 0);
     }
 
-    /// From now on reads of this row fail.
+    /// Makes reads of this row fail from now on.
     pub(crate) fn fail_reads_of<T: Table>(&self, shop: &Shop, key: T::Key) {
         let (family, key) = self.place(shop, &T::key(key));
         self.store.fail_reads(family, &key);
     }
 
-    /// A row as it stands in the store.
+    /// A row as it is stored.
     pub(crate) fn encoded(&self, shop: &Shop, key: &AnyKey, row: &AnyRow) -> Vec<u8> {
         encode_row(row, key, &mut self.reader(shop)).expect("nothing of it is sealed")
     }
@@ -275,7 +275,7 @@ pub(crate) fn derived(store: &MemoryStore) -> Vec<(Family, Vec<RowPair>)> {
     DERIVED.into_iter().map(|family| (family, store.dump(family))).collect()
 }
 
-/// Puts derived rows back to what they were.
+/// Restores derived rows to earlier values.
 pub(crate) fn put_back(store: &MemoryStore, rows: &[(Family, Vec<RowPair>)]) {
     for (family, rows) in rows {
         for (key, _) in store.dump(*family) {
@@ -287,7 +287,7 @@ pub(crate) fn put_back(store: &MemoryStore, rows: &[(Family, Vec<RowPair>)]) {
     }
 }
 
-/// Waits until something has come about.
+/// Waits until a condition holds.
 #[track_caller]
 pub(crate) fn eventually(what: &'static str, is_so: impl Fn() -> bool) -> impl Future<Output = ()> {
     let caller = std::panic::Location::caller();
@@ -300,7 +300,7 @@ pub(crate) fn eventually(what: &'static str, is_so: impl Fn() -> bool) -> impl F
     }
 }
 
-/// All the answers, in the order in which the requests were sent.
+/// All the answers, in the order of their requests.
 pub(crate) async fn all(answers: impl IntoIterator<Item = JoinHandle<Reply>>) -> Vec<Reply> {
     let mut replies = Vec::new();
     for answer in answers {
@@ -310,7 +310,7 @@ pub(crate) async fn all(answers: impl IntoIterator<Item = JoinHandle<Reply>>) ->
     replies
 }
 
-/// Whether an answer is not there yet, though whatever could bring it about had time to.
+/// True when an answer is still missing after everything that could cause it had time to run.
 pub(crate) async fn is_pending(answer: &mut JoinHandle<Reply>) -> bool {
     actix_rt::time::timeout(Duration::from_millis(20), answer).await.is_err()
 }

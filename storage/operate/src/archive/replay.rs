@@ -210,8 +210,8 @@ impl<'a> Replay<'a> {
         let keyring = VaultKey::Keyring.encode();
         let of_persons = commit.vault.iter().filter(|row| row.key != keyring);
         let (kept, gone): (Vec<&VaultChange>, Vec<_>) = of_persons.partition(|row| row.value.is_some());
-        // A record is read with the keys that were made with it, and before the keys that were removed with it are
-        // gone.
+        // A record is read with the keys that were made with it, and before the keys are gone that were removed
+        // with it.
         kept.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), row.value.clone()));
         let mut head = self.head_of(commit.merchant_id)?;
         for bytes in &commit.records {
