@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_than_the_most_are_in_flight_and_a_dropped_permit_makes_room() {
+    fn a_dropped_permit_makes_room_below_the_limit() {
         let bound = InFlight::new(2);
         let first = bound.enter().expect("room for the first");
         let _second = bound.enter().expect("room for the second");

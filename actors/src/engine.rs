@@ -18,9 +18,11 @@ use tokio::sync::mpsc;
 
 use crate::background::Scheduler;
 use crate::clock::Clock;
-use crate::effects::{Acquirers, Caller, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers};
+use crate::effects::{
+    AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers,
+};
 use crate::erasure::Eraser;
-use crate::expiry::{Remover, Walk};
+use crate::expiry::{ExpiryWalk, Remover};
 use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
 use crate::outbox::Outbox;
@@ -33,7 +35,9 @@ use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 use crate::test_clock::{Advancer, MerchantClocks};
 use crate::timers::TimerService;
-use crate::webhooks::{Dispatcher, Endpoint, Waiting, WebhookDelivery, Webhooks, remove_old_deliveries};
+use crate::webhooks::{
+    Dispatcher, WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks, remove_old_deliveries,
+};
 
 /// The pause between two checks of a stop that every request is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
@@ -123,8 +127,8 @@ impl Engine {
         let deliveries = runtime("till-webhooks")?;
         let waiting = dependencies.webhooks.deliveries.pending_webhooks();
         let waiting = waiting.map_err(|error| StartError::Unreadable(error.to_string()))?;
-        let waiting: Vec<Endpoint> =
-            waiting.into_iter().map(|(merchant_id, webhook_id)| Endpoint { merchant_id, webhook_id }).collect();
+        let waiting: Vec<WebhookEndpoint> =
+            waiting.into_iter().map(|(merchant_id, webhook_id)| WebhookEndpoint { merchant_id, webhook_id }).collect();
         let taken_up = outbox.take_up_webhooks(dependencies.store.as_ref(), &waiting);
         taken_up.map_err(unreadable)?;
         // From here on nothing fails, so that no thread is left running after an error.
@@ -237,7 +241,7 @@ impl Engine {
     /// The number of deliveries that wait for another attempt, and the time since the oldest of them was made.
     #[must_use]
     pub fn webhook_lag(&self) -> (usize, Duration) {
-        let Waiting { count, since } = self.webhooks.statistics().waiting();
+        let WaitingDeliveries { count, since } = self.webhooks.statistics().waiting();
         let lag = since.map_or(0, |since| self.clocks.wall().0.saturating_sub(since.0));
         (count, Duration::from_millis(lag))
     }
@@ -369,8 +373,8 @@ fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Sile
     let completion = Box::new(move |_: BarrierVerdict| {
         let _nobody_waits = answer.send(());
     });
-    let nobody = MerchantId::from_bytes([0; 16]);
-    let barrier = Submission::Barrier { merchant_id: nobody, expected_head: Head::default(), completion };
+    let no_merchant = MerchantId::from_bytes([0; 16]);
+    let barrier = Submission::Barrier { merchant_id: no_merchant, expected_head: Head::default(), completion };
     committer.submit(barrier, Urgency::AtOnce).map_err(|_| Silent::CommitThread)?;
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
@@ -403,7 +407,7 @@ fn start_background(
     runtime: &Runtime,
 ) -> Arc<Dispatcher> {
     let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
-    for walk in Walk::ALL {
+    for walk in ExpiryWalk::ALL {
         let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
         runtime.spawn(Remover::new(walk, store, registry, clock, expiry_pause).run());
     }
@@ -420,7 +424,7 @@ fn start_background(
     let library = (Arc::clone(&store), Arc::clone(&keyring));
     let (registry_too, outbox_too) = (Arc::clone(registry), Arc::clone(outbox));
     let dispatcher = Dispatcher::new(library, webhooks, registry_too, outbox_too, Arc::clone(&clock));
-    let caller = Caller { acquirers, keyring, security_codes, store };
+    let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
     let effects = EffectRunner { caller, registry: Arc::clone(registry), clocks: outbox.clocks(), lifetimes };
     runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
     Arc::new(dispatcher)

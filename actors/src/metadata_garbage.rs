@@ -15,7 +15,7 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use crate::background::{AT_ONCE, Retry, Served, Work};
+use crate::background::{AT_ONCE, BackgroundWork, Retry, Served};
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 
@@ -30,7 +30,7 @@ pub(crate) struct GarbageCollector {
     pub(crate) registry: Arc<Registry>,
 }
 
-impl Work for GarbageCollector {
+impl BackgroundWork for GarbageCollector {
     type Subject = MerchantId;
     type Prepared = ();
 

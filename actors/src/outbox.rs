@@ -15,14 +15,14 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::{MerchantReader, next_merchant_with_timers, open_effects};
 
-use crate::background::{AT_ONCE, Queue};
+use crate::background::{AT_ONCE, WorkQueue};
 use crate::bounds::{InFlight, Permit};
 use crate::erasure::{Erasures, erased_by};
 use crate::merchant::Changes;
 use crate::removed_rows::{Removed, RemovedRows};
 use crate::store::Store;
 use crate::test_clock::MerchantClocks;
-use crate::webhooks::Endpoint;
+use crate::webhooks::WebhookEndpoint;
 
 /// Limit of the effects that wait in memory with all that their call needs. Others are read in their turn.
 const PREPARED_CALLS_MAX: usize = 8_192;
@@ -58,14 +58,14 @@ impl PreparedCall {
 
 /// The queues of pending work. They only repeat rows: work that is lost here is found at the next start.
 pub(crate) struct Outbox {
-    pub(crate) effects: Arc<Queue<OpenEffect, PreparedCall>>,
+    pub(crate) effects: Arc<WorkQueue<OpenEffect, PreparedCall>>,
     clocks: Arc<MerchantClocks>,
     /// Merchants, by their earliest timers, at the instants of the wall clock.
-    pub(crate) timers: Arc<Queue<MerchantId>>,
+    pub(crate) timers: Arc<WorkQueue<MerchantId>>,
     /// Merchants that have metadata garbage.
-    pub(crate) garbage: Arc<Queue<MerchantId>>,
+    pub(crate) garbage: Arc<WorkQueue<MerchantId>>,
     /// Webhooks that have something to be sent.
-    pub(crate) webhooks: Arc<Queue<Endpoint>>,
+    pub(crate) webhooks: Arc<WorkQueue<WebhookEndpoint>>,
     /// The webhooks of merchants that are sent events, and sometimes disconnected ones.
     connected: RwLock<BTreeMap<MerchantId, BTreeSet<WebhookId>>>,
     prepared: Arc<InFlight>,
@@ -108,19 +108,19 @@ impl Outbox {
     fn send_to_webhooks(&self, merchant_id: MerchantId) {
         if let Some(webhooks) = self.connected.read().get(&merchant_id) {
             for webhook_id in webhooks.iter().copied() {
-                self.webhooks.add(Endpoint { merchant_id, webhook_id }, AT_ONCE, None);
+                self.webhooks.add(WebhookEndpoint { merchant_id, webhook_id }, AT_ONCE, None);
             }
         }
     }
 
     /// Queues a webhook that was connected or changed, or was connected when the service last stopped.
-    fn look_at_webhook(&self, endpoint: Endpoint) {
+    fn look_at_webhook(&self, endpoint: WebhookEndpoint) {
         self.connected.write().entry(endpoint.merchant_id).or_default().insert(endpoint.webhook_id);
         self.webhooks.add(endpoint, AT_ONCE, None);
     }
 
     /// Stops sending events to a webhook.
-    pub(crate) fn forget_webhook(&self, Endpoint { merchant_id, webhook_id }: Endpoint) {
+    pub(crate) fn forget_webhook(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) {
         let mut connected = self.connected.write();
         if let Some(webhooks) = connected.get_mut(&merchant_id) {
             webhooks.remove(&webhook_id);
@@ -131,14 +131,14 @@ impl Outbox {
     }
 
     /// Queues all webhooks that are sent events, and those with waiting deliveries.
-    pub(crate) fn take_up_webhooks(&self, store: &dyn Store, waiting: &[Endpoint]) -> Result<(), Unreadable> {
+    pub(crate) fn take_up_webhooks(&self, store: &dyn Store, waiting: &[WebhookEndpoint]) -> Result<(), Unreadable> {
         let directory = MerchantReader::of_all_merchants(store);
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
             let page = directory.scan_keys::<WebhookDirectory>(range, Direction::Forward, SCANNED_AT_ONCE)?;
             for (merchant_id, webhook_id) in page.iter().copied() {
-                self.look_at_webhook(Endpoint { merchant_id, webhook_id });
+                self.look_at_webhook(WebhookEndpoint { merchant_id, webhook_id });
             }
             let Some(last) = page.last().copied().filter(|_| page.len() == SCANNED_AT_ONCE) else { break };
             after = Bound::Excluded(last);
@@ -279,7 +279,7 @@ impl Pending {
             outbox.timers.add(merchant_id, outbox.clocks.wall_at(merchant_id, due), None);
         }
         for webhook_id in self.webhooks {
-            outbox.look_at_webhook(Endpoint { merchant_id, webhook_id });
+            outbox.look_at_webhook(WebhookEndpoint { merchant_id, webhook_id });
         }
         if self.has_events {
             outbox.send_to_webhooks(merchant_id);

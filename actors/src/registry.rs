@@ -11,7 +11,7 @@ use till_domain::ids::MerchantId;
 use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
-use crate::background::Failure;
+use crate::background::WorkError;
 use crate::bounds::InFlight;
 use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, SharedContext, Submit};
 use crate::reply::{Denied, Reply};
@@ -24,13 +24,13 @@ const UNHELD: usize = 1;
 
 /// One live actor. A caller that holds the slot keeps the actor from retiring.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ActorSlot {
     actor: Addr<MerchantActor>,
     /// True when it was used since the last search for room.
     used: AtomicBool,
 }
 
-impl Slot {
+impl ActorSlot {
     fn is_unheld(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == UNHELD
     }
@@ -38,7 +38,7 @@ impl Slot {
 
 /// All live actors.
 pub(crate) struct Registry {
-    slots: DashMap<MerchantId, Arc<Slot>>,
+    slots: DashMap<MerchantId, Arc<ActorSlot>>,
     arbiters: Vec<ArbiterHandle>,
     next_arbiter: AtomicUsize,
     live_actors_max: usize,
@@ -129,14 +129,14 @@ impl Registry {
         merchant_id: MerchantId,
         command: Command,
         admission: Admission,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, WorkError> {
         let request = Request { caller: Caller::System, idempotency: None, command };
         let reply = self.submit(merchant_id, request, None, admission)?.await;
         Ok(reply.map_err(|_| "the actor went away")??.answer)
     }
 
     /// The merchant's live actor, started if there is none.
-    fn slot(&self, merchant_id: MerchantId, admission: Admission) -> Result<Arc<Slot>, Denied> {
+    fn slot(&self, merchant_id: MerchantId, admission: Admission) -> Result<Arc<ActorSlot>, Denied> {
         if let Some(slot) = self.published(merchant_id) {
             return Ok(slot);
         }
@@ -156,7 +156,7 @@ impl Registry {
     }
 
     /// The published slot. A slot whose actor died, which only a bug causes, is removed.
-    fn published(&self, merchant_id: MerchantId) -> Option<Arc<Slot>> {
+    fn published(&self, merchant_id: MerchantId) -> Option<Arc<ActorSlot>> {
         let slot = self.slots.get(&merchant_id).map(|slot| Arc::clone(&slot))?;
         if slot.actor.connected() {
             return Some(slot);
@@ -166,11 +166,11 @@ impl Registry {
         None
     }
 
-    fn start(&self, merchant_id: MerchantId, shared: Arc<SharedContext>) -> Arc<Slot> {
+    fn start(&self, merchant_id: MerchantId, shared: Arc<SharedContext>) -> Arc<ActorSlot> {
         let turn = self.next_arbiter.fetch_add(1, Ordering::Relaxed) % self.arbiters.len();
         let actor =
             MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| MerchantActor::new(merchant_id, shared));
-        Arc::new(Slot { actor, used: AtomicBool::new(true) })
+        Arc::new(ActorSlot { actor, used: AtomicBool::new(true) })
     }
 
     fn is_full(&self) -> bool {
@@ -194,7 +194,7 @@ impl Registry {
         }
     }
 
-    fn idle(&self, may_retire: impl Fn(&Slot) -> bool) -> Vec<MerchantId> {
+    fn idle(&self, may_retire: impl Fn(&ActorSlot) -> bool) -> Vec<MerchantId> {
         let idle = self.slots.iter().filter(|slot| slot.value().is_unheld() && may_retire(slot.value()));
         idle.map(|slot| *slot.key()).take(RETIRED_AT_ONCE).collect()
     }

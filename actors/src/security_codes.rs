@@ -60,12 +60,12 @@ impl fmt::Debug for SecurityCode {
 /// keeps no code longer.
 #[derive(Default)]
 pub struct SecurityCodes {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptCodes>,
 }
 
 #[derive(Default)]
-struct Kept {
-    by_token: HashMap<TokenId, Entry>,
+struct KeptCodes {
+    by_token: HashMap<TokenId, KeptCode>,
     /// The tokens in the order in which their codes were inserted.
     by_age: BTreeMap<Age, TokenId>,
     /// The same for each merchant that has any.
@@ -78,7 +78,7 @@ struct Kept {
 /// Time of insertion, with a number that keeps equal instants apart.
 type Age = (Instant, u64);
 
-struct Entry {
+struct KeptCode {
     code: SecurityCode,
     merchant: MerchantId,
     age: Age,
@@ -145,7 +145,7 @@ impl SecurityCodes {
         let age = (now, kept.next_number);
         kept.next_number += 1;
         kept.by_age.insert(age, token);
-        kept.by_token.insert(token, Entry { code, merchant, age });
+        kept.by_token.insert(token, KeptCode { code, merchant, age });
         kept.change_merchant(merchant, |codes| _ = codes.insert(age, token));
     }
 
@@ -155,13 +155,13 @@ impl SecurityCodes {
         kept.by_token.get(&token).map(|entry| entry.code.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptCodes> {
         // A panic between the maps loses a code at worst, which a restart does too.
         self.kept.lock()
     }
 }
 
-impl Kept {
+impl KeptCodes {
     fn forget_expired(&mut self, now: Instant) {
         while let Some((&(since, _), _)) = self.by_age.first_key_value()
             && now.saturating_duration_since(since) >= SECURITY_CODE_LIFETIME

@@ -11,7 +11,7 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use crate::background::{Retry, Served, Work};
+use crate::background::{BackgroundWork, Retry, Served};
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 use crate::test_clock::MerchantClocks;
@@ -26,7 +26,7 @@ pub(crate) struct TimerService {
     pub(crate) clocks: Arc<MerchantClocks>,
 }
 
-impl Work for TimerService {
+impl BackgroundWork for TimerService {
     type Subject = MerchantId;
     type Prepared = ();
 

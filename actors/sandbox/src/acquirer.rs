@@ -12,11 +12,11 @@ use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, Clock, OnBroken};
 use super::cards::{Behaviour, Handling, code_and_message};
-use super::judgement::{Ask, PendingEnd, TakenMoney, What, by_evidence};
-use super::queue::{Answered, Queue, Request, Waiting};
+use super::judgement::{Ask, AskKind, PendingEnd, TakenMoney, by_evidence};
+use super::queue::{Answered, PendingAnswer, Request, RequestQueue};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
-    EvidenceRequest, FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
+    EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
 };
 
 /// Prefix of our reference in the sandbox's own.
@@ -27,7 +27,7 @@ const OWN_PREFIX: &str = "sandbox:";
 /// Every answer is on disk before it is given. A request is under way when its method returns, even if its future is
 /// never polled. Dropping the acquirer carries out the requests, then closes the book.
 pub struct SandboxAcquirer {
-    queue: Arc<Queue>,
+    queue: Arc<RequestQueue>,
     thread: Option<JoinHandle<()>>,
     late_answers: Arc<OnceLock<LateAnswers>>,
 }
@@ -60,7 +60,7 @@ impl SandboxAcquirer {
     }
 
     fn spawn(book: impl Book, clock: Clock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
-        let queue = Arc::new(Queue::new());
+        let queue = Arc::new(RequestQueue::new());
         let waiting = Arc::clone(&queue);
         let run = move || book_thread::run(&waiting, book, &clock, &on_broken);
         let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;
@@ -85,7 +85,7 @@ impl SandboxAcquirer {
     fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         // A reference that is not the sandbox's own names no line, and is declined as unknown.
         let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
-        let what = What::FollowUp { what, authorization };
+        let what = AskKind::FollowUp { what, authorization };
         let FollowUpRequest { reference, merchant, payment, money, .. } = request;
         let payment = Some(payment);
         self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, completion)
@@ -107,7 +107,7 @@ impl SandboxAcquirer {
 }
 
 /// Waits for the answer to a request, and for its delay.
-async fn answered(waiting: Waiting) -> Result<Answered, AcquirerUnavailable> {
+async fn answered(waiting: PendingAnswer) -> Result<Answered, AcquirerUnavailable> {
     let stopped = |_| AcquirerUnavailable::because("the sandbox stopped before it answered");
     let answered = waiting?.await.map_err(stopped)??;
     let delay = answered.handling.answer_delay();
@@ -137,7 +137,7 @@ impl Acquirer for SandboxAcquirer {
                 (BookInstrument::Installment { plan: plan.id().to_owned() }, Behaviour::Approve)
             }
         };
-        let what = What::Authorize { instrument, capture: request.capture, behaviour };
+        let what = AskKind::Authorize { instrument, capture: request.capture, behaviour };
         let AuthorizeRequest { reference, merchant, payment, money, .. } = request;
         let payment = Some(payment);
         self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, authorization)
@@ -158,7 +158,7 @@ impl Acquirer for SandboxAcquirer {
     fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
         let PayoutRequest { reference, merchant, payout: _, money } = request;
         let reference = reference.into_text();
-        self.answer(Ask { reference, merchant, payment: None, money, what: What::Payout }, completion)
+        self.answer(Ask { reference, merchant, payment: None, money, what: AskKind::Payout }, completion)
     }
 
     /// The text alone decides, so the book keeps nothing of it.
@@ -171,7 +171,7 @@ impl Acquirer for SandboxAcquirer {
         let _is_the_first = self.late_answers.set(to);
     }
 
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
         let waiting = self.queue.push(Request::Find(reference.into_text()));
         Box::pin(async move {
             let answered = answered(waiting).await?;
@@ -236,8 +236,8 @@ fn completion(answered: &Answered) -> Option<Completion> {
     })
 }
 
-fn found(answered: &Answered) -> Option<Found> {
-    authorization(answered).map(Found::Authorization).or_else(|| completion(answered).map(Found::Completion))
+fn found(answered: &Answered) -> Option<FoundCall> {
+    authorization(answered).map(FoundCall::Authorization).or_else(|| completion(answered).map(FoundCall::Completion))
 }
 
 fn own_reference(line: &BookLine) -> String {

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::cards::Handling;
 use super::judgement::{Ask, PendingEnd, TakenMoney, end_refund, ended_payout, has_failed_by};
-use super::queue::{Answered, Job, Queue, Recorded, Request};
+use super::queue::{Answered, Job, Recorded, Request, RequestQueue};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Milliseconds since the Unix epoch.
@@ -19,7 +19,7 @@ pub(super) type Clock = Box<dyn Fn() -> u64 + Send>;
 pub(super) type OnBroken = Box<dyn Fn(String) + Send>;
 
 /// Carries requests out until the queue is closed, or the book fails for good.
-pub(super) fn run<B: Book>(queue: &Arc<Queue>, mut book: B, clock: &Clock, on_broken: &OnBroken) {
+pub(super) fn run<B: Book>(queue: &Arc<RequestQueue>, mut book: B, clock: &Clock, on_broken: &OnBroken) {
     // When this thread ends for any reason, no caller may wait for it afterwards.
     let _abandon = AbandonWhenDropped(Arc::clone(queue));
     while let Some(jobs) = queue.next_group() {
@@ -37,7 +37,7 @@ fn in_words(error: &BookError) -> String {
     format!("{error}{}", source.unwrap_or_default())
 }
 
-struct AbandonWhenDropped(Arc<Queue>);
+struct AbandonWhenDropped(Arc<RequestQueue>);
 
 impl Drop for AbandonWhenDropped {
     fn drop(&mut self) {

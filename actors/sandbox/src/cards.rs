@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_handled_by_its_shown_digits_and_an_instalment_at_once() {
+    fn a_card_is_handled_by_its_digits_and_an_instalment_at_once() {
         let handling = |first_six: &[u8; 6], last_four: &[u8; 4]| {
             Handling::of(&BookInstrument::Card { first_six: *first_six, last_four: *last_four })
         };

@@ -1,6 +1,8 @@
 //! The decisions of the sandbox, as lines of its book. No waiting, no clock, no disk.
 
-use crate::book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use crate::book::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 use till_domain::command::EvidenceResult;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
@@ -31,12 +33,12 @@ pub(super) struct Ask {
     pub(super) merchant: MerchantId,
     pub(super) payment: Option<PaymentId>,
     pub(super) money: Money,
-    pub(super) what: What,
+    pub(super) what: AskKind,
 }
 
 /// The kinds of requests.
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum AskKind {
     /// To authorize.
     Authorize { instrument: BookInstrument, capture: CaptureMode, behaviour: Behaviour },
     /// Change the authorization under a reference.
@@ -49,8 +51,8 @@ impl Ask {
     /// The reference of another line that judging reads.
     pub(super) fn authorization(&self) -> Option<&str> {
         match &self.what {
-            What::Authorize { .. } | What::Payout => None,
-            What::FollowUp { authorization, .. } => Some(authorization),
+            AskKind::Authorize { .. } | AskKind::Payout => None,
+            AskKind::FollowUp { authorization, .. } => Some(authorization),
         }
     }
 
@@ -58,19 +60,19 @@ impl Ask {
     pub(super) fn is_recorded_by(&self, line: &BookLine) -> bool {
         let same_deed = match (&self.what, &line.deed) {
             (
-                What::Authorize { instrument, capture, .. },
+                AskKind::Authorize { instrument, capture, .. },
                 Deed::Authorize { instrument: recorded, capture: mode, .. },
             ) => instrument == recorded && capture == mode,
-            (What::FollowUp { what, authorization }, Deed::FollowUp { what: recorded, authorization: of, .. }) => {
+            (AskKind::FollowUp { what, authorization }, Deed::FollowUp { what: recorded, authorization: of, .. }) => {
                 what == recorded && authorization == of
             }
-            (What::FollowUp { what, authorization }, Deed::PendingRefund { authorization: of, .. }) => {
+            (AskKind::FollowUp { what, authorization }, Deed::PendingRefund { authorization: of, .. }) => {
                 *what == FollowUp::Refund && authorization == of
             }
-            (What::Payout, Deed::Payout(_)) => true,
-            (What::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. } | Deed::Payout(_))
-            | (What::FollowUp { .. }, Deed::Authorize { .. } | Deed::Payout(_))
-            | (What::Payout, Deed::Authorize { .. } | Deed::FollowUp { .. } | Deed::PendingRefund { .. })
+            (AskKind::Payout, Deed::Payout(_)) => true,
+            (AskKind::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. } | Deed::Payout(_))
+            | (AskKind::FollowUp { .. }, Deed::Authorize { .. } | Deed::Payout(_))
+            | (AskKind::Payout, Deed::Authorize { .. } | Deed::FollowUp { .. } | Deed::PendingRefund { .. })
             | (_, Deed::TimedOut) => false,
         };
         same_deed
@@ -81,9 +83,9 @@ impl Ask {
     /// The treatment of this call. `authorization` is the line under [`Ask::authorization`].
     pub(super) fn handling(&self, authorization: Option<&BookLine>) -> Handling {
         match (&self.what, authorization.map(|line| &line.deed)) {
-            (What::Authorize { instrument, .. }, _)
-            | (What::FollowUp { .. }, Some(Deed::Authorize { instrument, .. })) => Handling::of(instrument),
-            (What::FollowUp { .. } | What::Payout, _) => Handling::AtOnce,
+            (AskKind::Authorize { instrument, .. }, _)
+            | (AskKind::FollowUp { .. }, Some(Deed::Authorize { instrument, .. })) => Handling::of(instrument),
+            (AskKind::FollowUp { .. } | AskKind::Payout, _) => Handling::AtOnce,
         }
     }
 
@@ -97,13 +99,13 @@ impl Ask {
     pub(super) fn judge(self, authorization: Option<&BookLine>, now_ms: u64) -> (BookLine, Option<BookLine>) {
         let handling = self.handling(authorization);
         let (deed, changed) = match &self.what {
-            What::Authorize { instrument, capture, behaviour } => {
+            AskKind::Authorize { instrument, capture, behaviour } => {
                 let captures = *capture == CaptureMode::Automatic && handling != Handling::CaptureFails;
                 let outcome = authorize(self.money, captures, *behaviour);
                 (Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome }, None)
             }
-            What::Payout => (Deed::Payout(pay_out(self.money)), None),
-            What::FollowUp { what, authorization: reference } => {
+            AskKind::Payout => (Deed::Payout(pay_out(self.money)), None),
+            AskKind::FollowUp { what, authorization: reference } => {
                 let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
                 let done = match follow_up(*what, self.money, own) {
                     Ok(_) if *what == FollowUp::Capture && handling == Handling::CaptureFails => {
@@ -226,7 +228,7 @@ fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOut
         Behaviour::Decline(reason) => return AuthorizeOutcome::Declined(reason),
     };
     let captured_minor = if captures { money.amount.get() } else { 0 };
-    AuthorizeOutcome::Approved(Standing { settles_at_once, captured_minor, ..Standing::default() })
+    AuthorizeOutcome::Approved(AuthorizationState { settles_at_once, captured_minor, ..AuthorizationState::default() })
 }
 
 /// The authorization's line after this change, or the reason why it is declined.
@@ -249,15 +251,20 @@ fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<Bo
     })
 }
 
-fn change(what: FollowUp, asked: u64, authorized: u64, standing: Standing) -> Result<Standing, DeclineReason> {
+fn change(
+    what: FollowUp,
+    asked: u64,
+    authorized: u64,
+    standing: AuthorizationState,
+) -> Result<AuthorizationState, DeclineReason> {
     let is_captured = standing.captured_minor > 0;
     match what {
         FollowUp::Capture | FollowUp::Void if is_captured => Err(DeclineReason::AlreadyCaptured),
         FollowUp::Refund if !is_captured => Err(DeclineReason::NotCaptured),
-        FollowUp::Capture if asked <= authorized => Ok(Standing { captured_minor: asked, ..standing }),
-        FollowUp::Void if asked == authorized => Ok(Standing { voided_minor: asked, ..standing }),
+        FollowUp::Capture if asked <= authorized => Ok(AuthorizationState { captured_minor: asked, ..standing }),
+        FollowUp::Void if asked == authorized => Ok(AuthorizationState { voided_minor: asked, ..standing }),
         FollowUp::Refund if asked <= standing.captured_minor.saturating_sub(standing.refunded_minor) => {
-            Ok(Standing { refunded_minor: standing.refunded_minor.saturating_add(asked), ..standing })
+            Ok(AuthorizationState { refunded_minor: standing.refunded_minor.saturating_add(asked), ..standing })
         }
         FollowUp::Capture | FollowUp::Void | FollowUp::Refund => Err(DeclineReason::WrongAmount),
     }
@@ -276,13 +283,13 @@ mod tests {
         Money { amount: AmountMinor::new(minor).expect("an amount"), currency: Currency::from_bytes(*b"THB") }
     }
 
-    fn ask(reference: &str, money: Money, what: What) -> Ask {
+    fn ask(reference: &str, money: Money, what: AskKind) -> Ask {
         Ask { reference: reference.to_owned(), merchant: MERCHANT, payment: Some(PAYMENT), money, what }
     }
 
-    fn card(capture: CaptureMode, behaviour: Behaviour) -> What {
+    fn card(capture: CaptureMode, behaviour: Behaviour) -> AskKind {
         let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
-        What::Authorize { instrument, capture, behaviour }
+        AskKind::Authorize { instrument, capture, behaviour }
     }
 
     fn authorized(capture: CaptureMode) -> BookLine {
@@ -290,10 +297,10 @@ mod tests {
     }
 
     fn follow(what: FollowUp, money: Money) -> Ask {
-        ask("follow", money, What::FollowUp { what, authorization: "authorize".to_owned() })
+        ask("follow", money, AskKind::FollowUp { what, authorization: "authorize".to_owned() })
     }
 
-    fn standing(line: &BookLine) -> Standing {
+    fn standing(line: &BookLine) -> AuthorizationState {
         match &line.deed {
             Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => *standing,
             other => panic!("{other:?} is no approved authorization"),
@@ -319,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approved_authorization_is_captured_at_once_only_when_asked_to() {
+    fn an_authorization_is_captured_at_once_only_when_asked_to() {
         assert_eq!(standing(&authorized(CaptureMode::Manual)).captured_minor, 0);
         assert_eq!(standing(&authorized(CaptureMode::Automatic)).captured_minor, 100);
         assert_eq!(authorized(CaptureMode::Manual).asked_at_ms, 5);
@@ -342,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_voided_authorization_can_be_neither_captured_nor_voided_nor_refunded() {
+    fn a_voided_authorization_cannot_be_changed() {
         let line = after(CaptureMode::Manual, &[(FollowUp::Void, 100)]);
         assert_eq!(standing(&line).voided_minor, 100);
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
@@ -362,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authorization_that_is_missing_declined_or_anothers_is_unknown() {
+    fn a_missing_declined_or_foreign_authorization_is_unknown() {
         let refused =
             ask("authorize", thb(100), card(CaptureMode::Manual, Behaviour::Decline(DeclineReason::ExpiredCard)));
         let refused = refused.judge(None, 5).0;
@@ -380,7 +387,7 @@ mod tests {
     #[test]
     fn a_reversal_is_never_pending_as_a_refund_is() {
         let instrument = BookInstrument::Card { first_six: *b"400000", last_four: *b"7726" };
-        let what = What::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
+        let what = AskKind::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
         let authorized = ask("authorize", thb(100), what).judge(None, 5).0;
         let refund = |reference: &str| Ask { reference: reference.to_owned(), ..follow(FollowUp::Refund, thb(100)) };
         let (refunded, unchanged) = refund("payment/refund/1").judge(Some(&authorized), 6);
@@ -400,7 +407,7 @@ mod tests {
             (12_398, PayoutOutcome::Pending),
             (12_399, PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
         ] {
-            let (line, unchanged) = ask("payout", thb(minor), What::Payout).judge(None, 5);
+            let (line, unchanged) = ask("payout", thb(minor), AskKind::Payout).judge(None, 5);
             assert_eq!((line.deed, unchanged), (Deed::Payout(outcome), None), "{minor}");
         }
     }

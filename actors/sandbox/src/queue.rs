@@ -19,9 +19,9 @@ const WAITING_MAX: usize = 65_536;
 const GROUP_MAX: usize = 1_024;
 
 /// Delay of a request until its write, so that others can share it: 2 ms, far less than any other acquirer takes.
-const LINGER: Duration = Duration::from_millis(2);
+const GROUP_DELAY: Duration = Duration::from_millis(2);
 /// Number of requests that are written without further delay.
-const COMPANY_MAX: usize = 128;
+const FULL_GROUP: usize = 128;
 
 /// The answer to a request.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(super) struct Answered {
 pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 
 /// A pending answer, or a refusal when the queue took no request.
-pub(super) type Waiting = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
+pub(super) type PendingAnswer = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
 
 /// A task of the book's thread.
 pub(super) enum Request {
@@ -64,30 +64,30 @@ pub(super) struct Job {
 }
 
 /// Requests that wait for the book's thread.
-pub(super) struct Queue {
-    linger: Duration,
-    state: Mutex<State>,
+pub(super) struct RequestQueue {
+    delay: Duration,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     waiting: VecDeque<Job>,
     closed: bool,
 }
 
-impl Queue {
-    /// An empty queue whose requests are delayed by [`LINGER`].
-    pub(super) fn new() -> Queue {
-        Queue::lingering(LINGER)
+impl RequestQueue {
+    /// An empty queue whose requests are delayed by [`GROUP_DELAY`].
+    pub(super) fn new() -> RequestQueue {
+        RequestQueue::with_delay(GROUP_DELAY)
     }
 
-    fn lingering(linger: Duration) -> Queue {
-        Queue { linger, state: Mutex::default(), changed: Condvar::new() }
+    fn with_delay(delay: Duration) -> RequestQueue {
+        RequestQueue { delay, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Adds a request, and returns the receiver of its answer.
-    pub(super) fn push(&self, request: impl Into<Request>) -> Waiting {
+    pub(super) fn push(&self, request: impl Into<Request>) -> PendingAnswer {
         let mut state = self.lock();
         if state.closed {
             return Err(AcquirerUnavailable::because("the sandbox has stopped"));
@@ -97,7 +97,7 @@ impl Queue {
         }
         let (reply, answer) = oneshot::channel();
         state.waiting.push_back(Job { since: Instant::now(), request: request.into(), reply });
-        let wakes = state.waiting.len() == 1 || state.waiting.len() == COMPANY_MAX;
+        let wakes = state.waiting.len() == 1 || state.waiting.len() == FULL_GROUP;
         drop(state);
         // Otherwise the thread is at work or delays a group, and looks again. Waking it costs a system call.
         if wakes {
@@ -109,18 +109,18 @@ impl Queue {
     /// The waiting requests, at least one and at most a group, when the first has waited long enough or there are
     /// enough of them; none once the queue is closed and empty.
     pub(super) fn next_group(&self) -> Option<Vec<Job>> {
-        let idle = |state: &mut State| state.waiting.is_empty() && !state.closed;
+        let idle = |state: &mut QueueState| state.waiting.is_empty() && !state.closed;
         let mut state = self.lock();
         self.changed.wait_while(&mut state, idle);
         let first = state.waiting.front()?.since;
-        self.wait_for_company(&mut state, self.linger.saturating_sub(first.elapsed()));
+        self.wait_for_company(&mut state, self.delay.saturating_sub(first.elapsed()));
         let count = state.waiting.len().min(GROUP_MAX);
         Some(state.waiting.drain(..count).collect())
     }
 
-    fn wait_for_company(&self, state: &mut MutexGuard<'_, State>, at_most: Duration) {
-        let lonely = |state: &mut State| state.waiting.len() < COMPANY_MAX && !state.closed;
-        self.changed.wait_while_for(state, lonely, at_most);
+    fn wait_for_company(&self, state: &mut MutexGuard<'_, QueueState>, at_most: Duration) {
+        let may_grow = |state: &mut QueueState| state.waiting.len() < FULL_GROUP && !state.closed;
+        self.changed.wait_while_for(state, may_grow, at_most);
     }
 
     /// Takes no more requests; waiting ones are still carried out.
@@ -136,7 +136,7 @@ impl Queue {
         drop(forgotten);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock()
     }
 }
@@ -147,7 +147,7 @@ mod tests {
     use till_domain::ids::PaymentId;
     use till_domain::money::{AmountMinor, Currency, Money};
 
-    use super::super::judgement::What;
+    use super::super::judgement::AskKind;
     use super::*;
 
     fn ask(number: usize) -> Ask {
@@ -156,13 +156,13 @@ mod tests {
             merchant: MerchantId::from_bytes([1; 16]),
             payment: Some(PaymentId::from_bytes([1; 16])),
             money: Money { amount: AmountMinor::new(1).expect("an amount"), currency: Currency::from_bytes(*b"THB") },
-            what: What::FollowUp { what: FollowUp::Void, authorization: String::new() },
+            what: AskKind::FollowUp { what: FollowUp::Void, authorization: String::new() },
         }
     }
 
     #[test]
-    fn requests_leave_in_the_order_they_came_at_most_a_group_at_once() {
-        let queue = Queue::new();
+    fn requests_leave_in_order_at_most_a_group_at_once() {
+        let queue = RequestQueue::new();
         for number in 0..GROUP_MAX + 1 {
             queue.push(ask(number)).expect("there is room");
         }
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_as_unavailable() {
-        let queue = Queue::new();
+        let queue = RequestQueue::new();
         for number in 0..WAITING_MAX {
             queue.push(ask(number)).expect("there is room");
         }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_closed_queue_hands_out_what_waits_and_takes_no_more() {
-        let queue = Queue::new();
+        let queue = RequestQueue::new();
         queue.push(ask(1)).expect("there is room");
         queue.close();
         assert_eq!(queue.push(ask(2)).expect_err("closed").reason, "the sandbox has stopped");
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn an_abandoned_queue_tells_those_who_wait() {
-        let queue = Queue::new();
+        let queue = RequestQueue::new();
         let mut answer = queue.push(ask(1)).expect("there is room");
         queue.abandon();
         assert_eq!(answer.try_recv().expect_err("no answer"), oneshot::error::TryRecvError::Closed);
@@ -211,33 +211,33 @@ mod tests {
     #[test]
     fn a_request_without_company_leaves_when_it_has_lingered() {
         let at_most = Duration::from_millis(50);
-        for (queue, linger) in [(Queue::lingering(at_most), at_most), (Queue::new(), LINGER)] {
+        for (queue, delay) in [(RequestQueue::with_delay(at_most), at_most), (RequestQueue::new(), GROUP_DELAY)] {
             let start = Instant::now();
             queue.push(ask(1)).expect("there is room");
             assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
-            assert!(start.elapsed() >= linger, "{:?}", start.elapsed());
+            assert!(start.elapsed() >= delay, "{:?}", start.elapsed());
         }
     }
 
     #[test]
     fn many_requests_are_company_enough_and_wake_who_lingers() {
-        let queue = Queue::lingering(FOR_EVER);
+        let queue = RequestQueue::with_delay(FOR_EVER);
         std::thread::scope(|scope| {
             let start = Instant::now();
             let group = scope.spawn(|| queue.next_group());
             queue.push(ask(0)).expect("there is room");
             std::thread::sleep(Duration::from_millis(50)); // Until the thread delays a group.
-            for number in 1..COMPANY_MAX {
+            for number in 1..FULL_GROUP {
                 queue.push(ask(number)).expect("there is room");
             }
-            assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(COMPANY_MAX));
+            assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(FULL_GROUP));
             assert!(start.elapsed() < FOR_EVER, "it was not woken");
         });
     }
 
     #[test]
-    fn a_request_does_not_linger_in_a_queue_that_is_closed_meanwhile() {
-        let queue = Queue::lingering(FOR_EVER);
+    fn closing_the_queue_ends_the_delay_of_a_request() {
+        let queue = RequestQueue::with_delay(FOR_EVER);
         let start = Instant::now();
         queue.push(ask(1)).expect("there is room");
         std::thread::scope(|scope| {

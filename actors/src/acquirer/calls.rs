@@ -48,7 +48,7 @@ pub trait Acquirer: Send + Sync + 'static {
     fn send_late_answers(&self, to: LateAnswers);
 
     /// Looks up the result of a call by the reference that it was made under; none when the acquirer has not seen it.
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>>;
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>>;
 }
 
 /// The channel to Till for answers that it did not ask for.
@@ -62,7 +62,7 @@ pub struct LateAnswer {
     /// Our reference of the call.
     pub reference: String,
     /// The answer.
-    pub found: Found,
+    pub found: FoundCall,
 }
 
 /// The acquirer gave no answer. The request may have been carried out: it is neither done nor failed until the acquirer
@@ -242,7 +242,7 @@ pub enum Awaited {
 
 /// The result of a call that was found by its reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundCall {
     /// An authorization.
     Authorization(Authorization),
     /// A capture, a void, a refund or a payout.
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_authorization_that_waits_for_the_customer_is_recorded_as_declined_with_its_own_code() {
+    fn an_authorization_that_needs_the_customer_counts_as_declined() {
         let waits =
             Authorization::NeedsAction { acquirer_reference: "a".to_owned(), url: "https://a.example".to_owned() };
         let AuthorizationResult::Declined { code, message } = waits.into() else { panic!("it is not approved") };

@@ -22,7 +22,7 @@ pub struct Reference(String);
 
 /// The step of a payment that a call carries out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PaymentStep {
     /// Its authorization, with or without capture.
     Authorize,
     /// Its one capture.
@@ -38,20 +38,20 @@ pub enum Step {
 impl Reference {
     /// The reference of a step of a payment.
     #[must_use]
-    pub fn new(payment: PaymentId, step: Step) -> Reference {
+    pub fn new(payment: PaymentId, step: PaymentStep) -> Reference {
         Reference::of_attempt(payment, step, FIRST_ATTEMPT)
     }
 
     /// The reference of a repetition after the acquirer has refused the step: every attempt has a reference of its own.
     #[must_use]
-    pub fn of_attempt(payment: PaymentId, step: Step, attempt: u32) -> Reference {
+    pub fn of_attempt(payment: PaymentId, step: PaymentStep, attempt: u32) -> Reference {
         let mut text = String::with_capacity(LEN_MAX);
         let written = match step {
-            Step::Authorize => write!(text, "{payment}/authorize"),
-            Step::Capture => write!(text, "{payment}/capture"),
-            Step::Void => write!(text, "{payment}/void"),
-            Step::Reverse => write!(text, "{payment}/reverse"),
-            Step::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
+            PaymentStep::Authorize => write!(text, "{payment}/authorize"),
+            PaymentStep::Capture => write!(text, "{payment}/capture"),
+            PaymentStep::Void => write!(text, "{payment}/void"),
+            PaymentStep::Reverse => write!(text, "{payment}/reverse"),
+            PaymentStep::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
         };
         let numbered = if attempt == FIRST_ATTEMPT { Ok(()) } else { write!(text, "/{attempt}") };
         written.and(numbered).expect("writing to a string cannot fail");
@@ -91,7 +91,7 @@ pub enum NamedCall {
         /// The payment that it is for.
         payment: PaymentId,
         /// The operation that it carries out.
-        step: Step,
+        step: PaymentStep,
         /// The number of the attempt, from 1.
         attempt: u32,
     },
@@ -115,11 +115,11 @@ impl FromStr for NamedCall {
         let mut parts = text.split('/');
         let payment = parts.next().and_then(|id| id.parse().ok()).ok_or(UnknownReference)?;
         let step = match parts.next().ok_or(UnknownReference)? {
-            "authorize" => Step::Authorize,
-            "capture" => Step::Capture,
-            "void" => Step::Void,
-            "reverse" => Step::Reverse,
-            "refund" => Step::Refund(refund_id(parts.next().ok_or(UnknownReference)?)?),
+            "authorize" => PaymentStep::Authorize,
+            "capture" => PaymentStep::Capture,
+            "void" => PaymentStep::Void,
+            "reverse" => PaymentStep::Reverse,
+            "refund" => PaymentStep::Refund(refund_id(parts.next().ok_or(UnknownReference)?)?),
             _ => return Err(UnknownReference),
         };
         let attempt = parts.next().map_or(Ok(FIRST_ATTEMPT), str::parse).map_err(|_| UnknownReference)?;
@@ -145,15 +145,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_the_texts_that_acquirers_know_since_the_first_release() {
+    fn the_texts_of_references_are_those_of_the_first_release() {
         let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
         let texts = [
-            (Step::Authorize, "pay_01h2e8kqvbfwea724h75qc655w/authorize"),
-            (Step::Capture, "pay_01h2e8kqvbfwea724h75qc655w/capture"),
-            (Step::Void, "pay_01h2e8kqvbfwea724h75qc655w/void"),
-            (Step::Reverse, "pay_01h2e8kqvbfwea724h75qc655w/reverse"),
+            (PaymentStep::Authorize, "pay_01h2e8kqvbfwea724h75qc655w/authorize"),
+            (PaymentStep::Capture, "pay_01h2e8kqvbfwea724h75qc655w/capture"),
+            (PaymentStep::Void, "pay_01h2e8kqvbfwea724h75qc655w/void"),
+            (PaymentStep::Reverse, "pay_01h2e8kqvbfwea724h75qc655w/reverse"),
             (
-                Step::Refund(RefundId::from_raw(payment.raw())),
+                PaymentStep::Refund(RefundId::from_raw(payment.raw())),
                 "pay_01h2e8kqvbfwea724h75qc655w/refund/01h2e8kqvbfwea724h75qc655w",
             ),
         ];
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_reference_is_read_back_and_nothing_else_is_one() {
         let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
-        let refund = Step::Refund(RefundId::from_raw(payment.raw()));
-        for step in [Step::Authorize, Step::Capture, Step::Void, Step::Reverse, refund] {
+        let refund = PaymentStep::Refund(RefundId::from_raw(payment.raw()));
+        for step in [PaymentStep::Authorize, PaymentStep::Capture, PaymentStep::Void, PaymentStep::Reverse, refund] {
             for attempt in [1, 2, u32::MAX] {
                 let text = Reference::of_attempt(payment, step, attempt).into_text();
                 assert_eq!(text.parse(), Ok(NamedCall::Payment { payment, step, attempt }), "{text}");
@@ -191,9 +191,9 @@ mod tests {
     #[test]
     fn a_further_attempt_has_a_reference_of_its_own() {
         let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
-        let text = Reference::of_attempt(payment, Step::Reverse, u32::MAX).into_text();
+        let text = Reference::of_attempt(payment, PaymentStep::Reverse, u32::MAX).into_text();
         assert_eq!(text, "pay_01h2e8kqvbfwea724h75qc655w/reverse/4294967295");
         assert!(text.len() <= LEN_MAX);
-        assert_eq!(Reference::of_attempt(payment, Step::Void, 1), Reference::new(payment, Step::Void));
+        assert_eq!(Reference::of_attempt(payment, PaymentStep::Void, 1), Reference::new(payment, PaymentStep::Void));
     }
 }

@@ -4,5 +4,5 @@
 mod queue;
 mod scheduler;
 
-pub(crate) use queue::{AT_ONCE, Queue, Retry};
-pub(crate) use scheduler::{Failure, Scheduler, Served, Work};
+pub(crate) use queue::{AT_ONCE, Retry, WorkQueue};
+pub(crate) use scheduler::{BackgroundWork, Scheduler, Served, WorkError};

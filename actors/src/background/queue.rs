@@ -22,50 +22,50 @@ pub(crate) struct Retry {
 /// Subjects that have something due, each once, even when it is added several times. `P` is data that was prepared for
 /// its first attempt.
 #[derive(Debug)]
-pub(crate) struct Queue<S, P = ()> {
-    state: Mutex<State<S, P>>,
+pub(crate) struct WorkQueue<S, P = ()> {
+    state: Mutex<WorkQueueState<S, P>>,
     /// Notified whenever a subject was added, or is not served any more.
     pub(super) changed: Notify,
 }
 
 #[derive(Debug)]
-struct State<S, P> {
-    entries: BTreeMap<S, Entry<P>>,
-    waiting: Waiting<S>,
+struct WorkQueueState<S, P> {
+    entries: BTreeMap<S, SubjectEntry<P>>,
+    waiting: WaitingSubjects<S>,
     /// Subjects that failed, by the instant at which they are tried again.
     failed: BTreeSet<(Instant, S)>,
 }
 
 /// Subjects that wait, by the instant at which they are due, then in the order in which they were added.
 #[derive(Debug)]
-struct Waiting<S> {
+struct WaitingSubjects<S> {
     by_due: BTreeSet<(Millis, u64, S)>,
     next_number: u64,
 }
 
-impl<S: Ord> Waiting<S> {
-    fn push(&mut self, subject: S, due: Millis) -> Progress {
+impl<S: Ord> WaitingSubjects<S> {
+    fn push(&mut self, subject: S, due: Millis) -> SubjectState {
         let number = self.next_number;
         self.next_number += 1;
         self.by_due.insert((due, number, subject));
-        Progress::Waiting(number)
+        SubjectState::Waiting(number)
     }
 }
 
 #[derive(Debug)]
-struct Entry<P> {
+struct SubjectEntry<P> {
     /// The instant at which it was added.
     since: Instant,
     /// The instant at which it is due.
     due: Millis,
-    progress: Progress,
+    progress: SubjectState,
     /// The pause after the last failure.
     pause: Duration,
     prepared: Option<P>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Progress {
+enum SubjectState {
     /// The subject waits; its number is its place in the order in which subjects were added.
     Waiting(u64),
     /// The subject is being served; the instant is the earliest that was added meanwhile.
@@ -73,15 +73,15 @@ enum Progress {
     Failed,
 }
 
-impl<S, P> Default for Queue<S, P> {
-    fn default() -> Queue<S, P> {
-        let waiting = Waiting { by_due: BTreeSet::new(), next_number: 0 };
-        let state = State { entries: BTreeMap::new(), waiting, failed: BTreeSet::new() };
-        Queue { state: Mutex::new(state), changed: Notify::new() }
+impl<S, P> Default for WorkQueue<S, P> {
+    fn default() -> WorkQueue<S, P> {
+        let waiting = WaitingSubjects { by_due: BTreeSet::new(), next_number: 0 };
+        let state = WorkQueueState { entries: BTreeMap::new(), waiting, failed: BTreeSet::new() };
+        WorkQueue { state: Mutex::new(state), changed: Notify::new() }
     }
 }
 
-impl<S: Copy + Ord, P> Queue<S, P> {
+impl<S: Copy + Ord, P> WorkQueue<S, P> {
     /// Adds a subject, unless it waits for an earlier instant already. One that is being served is served again.
     pub(crate) fn add(&self, subject: S, due: Millis, prepared: Option<P>) {
         self.state.lock().add(subject, due, prepared);
@@ -136,22 +136,22 @@ impl<S: Copy + Ord, P> Queue<S, P> {
     }
 }
 
-impl<S: Copy + Ord, P> State<S, P> {
+impl<S: Copy + Ord, P> WorkQueueState<S, P> {
     fn add(&mut self, subject: S, due: Millis, prepared: Option<P>) {
         let Some(entry) = self.entries.get_mut(&subject) else {
             let progress = self.waiting.push(subject, due);
-            let entry = Entry { since: Instant::now(), due, progress, pause: Duration::ZERO, prepared };
+            let entry = SubjectEntry { since: Instant::now(), due, progress, pause: Duration::ZERO, prepared };
             self.entries.insert(subject, entry);
             return;
         };
         match entry.progress {
-            Progress::Waiting(number) if due < entry.due => {
+            SubjectState::Waiting(number) if due < entry.due => {
                 self.waiting.by_due.remove(&(entry.due, number, subject));
                 (entry.due, entry.progress) = (due, self.waiting.push(subject, due));
             }
-            Progress::Waiting(_) => {}
-            Progress::Served(again) => entry.progress = Progress::Served(earlier(again, Some(due))),
-            Progress::Failed => entry.due = entry.due.min(due),
+            SubjectState::Waiting(_) => {}
+            SubjectState::Served(again) => entry.progress = SubjectState::Served(earlier(again, Some(due))),
+            SubjectState::Failed => entry.due = entry.due.min(due),
         }
     }
 
@@ -170,13 +170,13 @@ impl<S: Copy + Ord, P> State<S, P> {
         }
         let (_, _, subject) = self.waiting.by_due.pop_first()?;
         let entry = self.entries.get_mut(&subject)?;
-        entry.progress = Progress::Served(None);
+        entry.progress = SubjectState::Served(None);
         Some((subject, entry.due, entry.prepared.take()))
     }
 
     fn finish(&mut self, subject: S, next: Option<Millis>, now: Instant) {
         let Some(entry) = self.entries.get_mut(&subject) else { return };
-        let Progress::Served(again) = entry.progress else { return };
+        let SubjectState::Served(again) = entry.progress else { return };
         match earlier(again, next) {
             Some(due) => {
                 (entry.since, entry.due, entry.pause) = (now, due, Duration::ZERO);
@@ -188,10 +188,10 @@ impl<S: Copy + Ord, P> State<S, P> {
 
     fn fail(&mut self, subject: S, retry: Retry, now: Instant) {
         let Some(entry) = self.entries.get_mut(&subject) else { return };
-        if let Progress::Served(Some(again)) = entry.progress {
+        if let SubjectState::Served(Some(again)) = entry.progress {
             entry.due = entry.due.min(again);
         }
-        entry.progress = Progress::Failed;
+        entry.progress = SubjectState::Failed;
         entry.pause = (entry.pause * 2).clamp(retry.pause_first, retry.pause_max);
         self.failed.insert((now + entry.pause, subject));
     }
@@ -210,17 +210,17 @@ mod tests {
     const MAX: usize = 3;
 
     /// A queue and an instant.
-    fn queue() -> (Queue<char>, Instant) {
-        (Queue::default(), Instant::now())
+    fn queue() -> (WorkQueue<char>, Instant) {
+        (WorkQueue::default(), Instant::now())
     }
 
-    fn subjects(queue: &Queue<char>) -> usize {
+    fn subjects(queue: &WorkQueue<char>) -> usize {
         let mut count = 0;
         queue.each(|_, _| count += 1);
         count
     }
 
-    fn take(queue: &Queue<char>, clock: u64, now: Instant) -> Option<char> {
+    fn take(queue: &WorkQueue<char>, clock: u64, now: Instant) -> Option<char> {
         queue.take_due(Millis(clock), now, MAX).map(|(subject, _, _)| subject)
     }
 
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_that_failed_is_tried_after_a_pause_behind_the_others() {
+    fn a_subject_that_failed_is_tried_again_after_a_pause() {
         let (queue, now) = queue();
         queue.add('a', AT_ONCE, None);
         assert_eq!(take(&queue, 0, now), Some('a'));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pauses_double_up_to_the_longest_and_begin_anew_after_a_success() {
+    fn the_pauses_double_up_to_a_limit_and_restart_after_a_success() {
         let (queue, mut now) = queue();
         queue.add('a', AT_ONCE, None);
         let mut pauses = Vec::new();

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use till_domain::time::Millis;
 
-use super::queue::{Queue, Retry};
+use super::queue::{Retry, WorkQueue};
 use crate::clock::Clock;
 use crate::pause::PauseWatch;
 
 /// The reason why a subject could not be served, for the log.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type WorkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The instant at which a subject has something due next, after it was served.
-pub(crate) type Served = Result<Option<Millis>, Failure>;
+pub(crate) type Served = Result<Option<Millis>, WorkError>;
 
 /// One kind of background work.
-pub(crate) trait Work: Send + Sync + 'static {
+pub(crate) trait BackgroundWork: Send + Sync + 'static {
     /// The key of one piece of work, such as a merchant.
     type Subject: Copy + Ord + Send + Sync + 'static;
     /// The data that may have been prepared for the first attempt.
@@ -40,14 +40,18 @@ pub(crate) trait Work: Send + Sync + 'static {
 }
 
 /// Does one kind of work as it becomes due.
-pub(crate) struct Scheduler<W: Work> {
+pub(crate) struct Scheduler<W: BackgroundWork> {
     work: Arc<W>,
-    queue: Arc<Queue<W::Subject, W::Prepared>>,
+    queue: Arc<WorkQueue<W::Subject, W::Prepared>>,
     clock: Arc<dyn Clock>,
 }
 
-impl<W: Work> Scheduler<W> {
-    pub(crate) fn new(work: W, queue: &Arc<Queue<W::Subject, W::Prepared>>, clock: &Arc<dyn Clock>) -> Scheduler<W> {
+impl<W: BackgroundWork> Scheduler<W> {
+    pub(crate) fn new(
+        work: W,
+        queue: &Arc<WorkQueue<W::Subject, W::Prepared>>,
+        clock: &Arc<dyn Clock>,
+    ) -> Scheduler<W> {
         Scheduler { work: Arc::new(work), queue: Arc::clone(queue), clock: Arc::clone(clock) }
     }
 
@@ -77,12 +81,12 @@ impl<W: Work> Scheduler<W> {
 }
 
 /// A subject that is being served.
-struct Attempt<W: Work> {
-    queue: Arc<Queue<W::Subject, W::Prepared>>,
+struct Attempt<W: BackgroundWork> {
+    queue: Arc<WorkQueue<W::Subject, W::Prepared>>,
     subject: W::Subject,
 }
 
-impl<W: Work> Attempt<W> {
+impl<W: BackgroundWork> Attempt<W> {
     fn end(&self, served: Served) {
         match served {
             Ok(next) => self.queue.finish(self.subject, next, Instant::now()),
@@ -94,7 +98,7 @@ impl<W: Work> Attempt<W> {
     }
 }
 
-impl<W: Work> Drop for Attempt<W> {
+impl<W: BackgroundWork> Drop for Attempt<W> {
     /// A panic ends the attempt, and its subject is tried again.
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -122,7 +126,7 @@ mod tests {
     #[derive(Default)]
     struct Moody(AtomicUsize);
 
-    impl Work for Arc<Moody> {
+    impl BackgroundWork for Arc<Moody> {
         type Subject = char;
         type Prepared = ();
 
@@ -142,7 +146,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_panics_or_fails_is_tried_again_until_it_succeeds() {
-        let (queue, work, pause) = (Arc::new(Queue::default()), Arc::new(Moody::default()), Pause::new(true));
+        let (queue, work, pause) = (Arc::new(WorkQueue::default()), Arc::new(Moody::default()), Pause::new(true));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         tokio::spawn(Scheduler::new(Arc::clone(&work), &queue, &clock).run(pause.watch()));
         queue.add('a', AT_ONCE, None);

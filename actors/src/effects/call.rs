@@ -17,8 +17,8 @@ use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest, Found, Instrument,
-    NamedCall, PayoutRequest, Reference, Step,
+    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest, FoundCall, Instrument,
+    NamedCall, PaymentStep, PayoutRequest, Reference,
 };
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
@@ -38,14 +38,14 @@ pub(crate) enum NoResult {
 }
 
 /// The dependencies of calls.
-pub(crate) struct Caller {
+pub(crate) struct AcquirerCaller {
     pub(crate) acquirers: Acquirers,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) security_codes: Arc<SecurityCodes>,
     pub(crate) store: Arc<dyn Store>,
 }
 
-impl Caller {
+impl AcquirerCaller {
     /// The payment, and its effect while that is open.
     pub(crate) fn read(
         &self,
@@ -131,8 +131,8 @@ impl Caller {
             EffectKind::Void => operate(acquirer, merchant, payment, OperationKind::Void).await,
             EffectKind::Reverse => operate(acquirer, merchant, payment, OperationKind::Reverse).await,
             EffectKind::Refund(refund_id) => self.refund(acquirer, merchant, payment, refund_id).await,
-            EffectKind::VoidLate => give_back(acquirer, merchant, payment, Step::Void).await,
-            EffectKind::RefundLate => give_back(acquirer, merchant, payment, Step::Reverse).await,
+            EffectKind::VoidLate => give_back(acquirer, merchant, payment, PaymentStep::Void).await,
+            EffectKind::RefundLate => give_back(acquirer, merchant, payment, PaymentStep::Reverse).await,
         }
     }
 
@@ -146,7 +146,7 @@ impl Caller {
             return Ok(Command::RecordAuthorization(payment.id, card_gone()));
         };
         let request = AuthorizeRequest {
-            reference: Reference::new(payment.id, Step::Authorize),
+            reference: Reference::new(payment.id, PaymentStep::Authorize),
             merchant,
             payment: payment.id,
             money: payment.money,
@@ -165,7 +165,7 @@ impl Caller {
         id: RefundId,
     ) -> Result<Command, NoResult> {
         let amount = self.refund_row(merchant, id)?.money.amount;
-        let request = follow_up(merchant, payment, Reference::new(payment.id, Step::Refund(id)), amount)?;
+        let request = follow_up(merchant, payment, Reference::new(payment.id, PaymentStep::Refund(id)), amount)?;
         Ok(Command::RecordRefund(id, ended(acquirer.refund(request)).await?))
     }
 
@@ -215,9 +215,9 @@ async fn operate(
     let (amount, attempt) = open.map_or((payment.money.amount, 1), |operation| (operation.amount, operation.attempt));
     let request = |step| follow_up(merchant, payment, Reference::of_attempt(payment.id, step, attempt), amount);
     let answer = match kind {
-        OperationKind::Capture => acquirer.capture(request(Step::Capture)?),
-        OperationKind::Void => acquirer.void(request(Step::Void)?),
-        OperationKind::Reverse => acquirer.refund(request(Step::Reverse)?),
+        OperationKind::Capture => acquirer.capture(request(PaymentStep::Capture)?),
+        OperationKind::Void => acquirer.void(request(PaymentStep::Void)?),
+        OperationKind::Reverse => acquirer.refund(request(PaymentStep::Reverse)?),
     };
     let completion = answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
     operated(payment.id, kind, attempt, completion)
@@ -246,27 +246,32 @@ const fn taken(completion: &Completion) -> (bool, bool) {
 
 /// The command that records an answer which Till did not ask for; none when it has no result of one of our calls. The
 /// rules decide if the call is still open.
-pub(crate) fn late_answer(reference: &str, found: Found) -> Option<Command> {
+pub(crate) fn late_answer(reference: &str, found: FoundCall) -> Option<Command> {
     let (payment, step, attempt) = match reference.parse().ok()? {
         NamedCall::Payment { payment, step, attempt } => (payment, step, attempt),
         NamedCall::Payout(payout) => return late_end_of_payout(payout, found),
     };
     let operation = |kind, completion| operated(payment, kind, attempt, completion).ok();
     match (step, found) {
-        (Step::Authorize, Found::Authorization(answer)) => Some(Command::RecordAuthorization(payment, answer.into())),
-        (Step::Capture, Found::Completion(completion)) => operation(OperationKind::Capture, completion),
-        (Step::Void, Found::Completion(completion)) => operation(OperationKind::Void, completion),
-        (Step::Reverse, Found::Completion(completion)) => operation(OperationKind::Reverse, completion),
-        (Step::Refund(id), Found::Completion(completion)) => {
+        (PaymentStep::Authorize, FoundCall::Authorization(answer)) => {
+            Some(Command::RecordAuthorization(payment, answer.into()))
+        }
+        (PaymentStep::Capture, FoundCall::Completion(completion)) => operation(OperationKind::Capture, completion),
+        (PaymentStep::Void, FoundCall::Completion(completion)) => operation(OperationKind::Void, completion),
+        (PaymentStep::Reverse, FoundCall::Completion(completion)) => operation(OperationKind::Reverse, completion),
+        (PaymentStep::Refund(id), FoundCall::Completion(completion)) => {
             end_of(completion).ok().map(|result| Command::RecordRefund(id, result))
         }
-        (Step::Authorize, Found::Completion(_))
-        | (Step::Capture | Step::Void | Step::Reverse | Step::Refund(_), Found::Authorization(_)) => None,
+        (PaymentStep::Authorize, FoundCall::Completion(_))
+        | (
+            PaymentStep::Capture | PaymentStep::Void | PaymentStep::Reverse | PaymentStep::Refund(_),
+            FoundCall::Authorization(_),
+        ) => None,
     }
 }
 
-fn late_end_of_payout(payout: PayoutId, found: Found) -> Option<Command> {
-    let Found::Completion(completion) = found else { return None };
+fn late_end_of_payout(payout: PayoutId, found: FoundCall) -> Option<Command> {
+    let FoundCall::Completion(completion) = found else { return None };
     end_of(completion).ok().map(|result| Command::RecordPayout(payout, result))
 }
 
@@ -275,10 +280,10 @@ async fn give_back(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,
     payment: &Payment,
-    step: Step,
+    step: PaymentStep,
 ) -> Result<Command, NoResult> {
     let request = follow_up(merchant, payment, Reference::new(payment.id, step), payment.money.amount)?;
-    let answer = if step == Step::Void { acquirer.void(request) } else { acquirer.refund(request) };
+    let answer = if step == PaymentStep::Void { acquirer.void(request) } else { acquirer.refund(request) };
     Ok(Command::RecordGivenBack(payment.id, ended(answer).await?))
 }
 

@@ -9,8 +9,8 @@ use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 
-use super::call::{Caller, NoResult};
-use crate::background::{Retry, Served, Work};
+use super::call::{AcquirerCaller, NoResult};
+use crate::background::{BackgroundWork, Retry, Served};
 use crate::outbox::{OpenEffect, PreparedCall};
 use crate::registry::{Admission, Registry};
 use crate::test_clock::MerchantClocks;
@@ -20,13 +20,13 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Carries open effects out.
 pub(crate) struct EffectRunner {
-    pub(crate) caller: Caller,
+    pub(crate) caller: AcquirerCaller,
     pub(crate) registry: Arc<Registry>,
     pub(crate) clocks: Arc<MerchantClocks>,
     pub(crate) lifetimes: Lifetimes,
 }
 
-impl Work for EffectRunner {
+impl BackgroundWork for EffectRunner {
     type Subject = OpenEffect;
     type Prepared = PreparedCall;
 

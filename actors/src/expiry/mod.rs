@@ -3,11 +3,11 @@
 //! Only rows decide: data that is kept between two visits merely saves reading again. The rules check every row that is
 //! named to them, so that a wrong guess removes nothing.
 
-mod pace;
+mod throttle;
 mod remover;
 mod walk;
 
-pub(crate) use pace::Pace;
 pub use remover::EXPIRY_PAUSE;
 pub(crate) use remover::Remover;
-pub(crate) use walk::Walk;
+pub(crate) use throttle::ScanThrottle;
+pub(crate) use walk::ExpiryWalk;

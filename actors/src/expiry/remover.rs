@@ -12,9 +12,9 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use super::pace::Pace;
-use super::walk::{Finder, Walk};
-use crate::background::Failure;
+use super::throttle::ScanThrottle;
+use super::walk::{ExpiryWalk, Finder};
+use crate::background::WorkError;
 use crate::clock::Clock;
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
@@ -32,57 +32,57 @@ const VISIT_ROWS_MAX: usize = 65_536;
 
 /// The position of a walk through one merchant's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct ScanPosition {
     /// The key at which the next visit begins.
     next: Vec<u8>,
     /// The first key with rows that must be read again when the end is reached.
-    again: Option<Vec<u8>>,
+    reread_from: Option<Vec<u8>>,
 }
 
-impl Place {
-    fn at(next: Vec<u8>) -> Place {
-        Place { next, again: None }
+impl ScanPosition {
+    fn at(next: Vec<u8>) -> ScanPosition {
+        ScanPosition { next, reread_from: None }
     }
 
     /// Continues after rows that were read; `stays` when some of them must be read again.
     fn pass(&mut self, next: Vec<u8>, stays: bool) {
         let passed = std::mem::replace(&mut self.next, next);
         if stays {
-            self.again.get_or_insert(passed);
+            self.reread_from.get_or_insert(passed);
         }
     }
 
     /// Nothing old follows: the next visit begins at the first rows that must be read again.
     fn reach_end(&mut self) {
-        if let Some(again) = self.again.take() {
-            self.next = again;
+        if let Some(reread_from) = self.reread_from.take() {
+            self.next = reread_from;
         }
     }
 }
 
 /// Removes what has expired of one kind.
 pub(crate) struct Remover {
-    walk: Walk,
+    walk: ExpiryWalk,
     finder: Finder,
     registry: Arc<Registry>,
     clock: Arc<dyn Clock>,
     pause: Duration,
-    pace: Pace,
+    throttle: ScanThrottle,
     /// The positions in the tables of merchants that had something old. The rows before a position will never expire,
     /// or are gone; the positions only save reading them again.
-    places: HashMap<MerchantId, Place>,
+    positions: HashMap<MerchantId, ScanPosition>,
 }
 
 impl Remover {
     pub(crate) fn new(
-        walk: Walk,
+        walk: ExpiryWalk,
         store: Arc<dyn Store>,
         registry: Arc<Registry>,
         clock: Arc<dyn Clock>,
         pause: Duration,
     ) -> Remover {
         let finder = Finder { store };
-        Remover { walk, finder, registry, clock, pause, pace: Pace::default(), places: HashMap::new() }
+        Remover { walk, finder, registry, clock, pause, throttle: ScanThrottle::default(), positions: HashMap::new() }
     }
 
     /// Removes what has expired until the service stops.
@@ -97,7 +97,7 @@ impl Remover {
     }
 
     /// Visits every merchant.
-    async fn round(&mut self) -> Result<(), Failure> {
+    async fn round(&mut self) -> Result<(), WorkError> {
         let mut after = None;
         loop {
             let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
@@ -120,25 +120,25 @@ impl Remover {
     }
 
     /// Reads the old rows of one merchant. Rows whose removal fails are read again at the next visit.
-    async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), Failure> {
+    async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), WorkError> {
         let now = Millis(self.clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
         let (lower, upper) = self.walk.range(merchant_id, now);
-        let mut place = self.places.get(&merchant_id).cloned().unwrap_or_else(|| Place::at(lower.clone()));
+        let mut position = self.positions.get(&merchant_id).cloned().unwrap_or_else(|| ScanPosition::at(lower.clone()));
         let mut rows = 0;
         while rows < VISIT_ROWS_MAX {
-            let range = (place.next.clone(), upper.clone());
+            let range = (position.next.clone(), upper.clone());
             let page = self.finder.page(self.walk, merchant_id, &range, now)?;
             rows += page.rows;
-            self.pace.rest_after(page.rows).await;
+            self.throttle.pause_after(page.rows).await;
             let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last() || page.expires_later);
-            let agreed = self.remove(merchant_id, page.expired).await?;
-            if let Some(behind) = page.behind.filter(|_| !page.expires_later) {
-                place.pass(behind, stays || !agreed);
+            let was_removed = self.remove(merchant_id, page.expired).await?;
+            if let Some(next_key) = page.next_key.filter(|_| !page.expires_later) {
+                position.pass(next_key, stays || !was_removed);
             }
             if ended {
-                place.reach_end();
+                position.reach_end();
             }
-            self.remember(merchant_id, &place, &lower);
+            self.remember(merchant_id, &position, &lower);
             if ended {
                 break;
             }
@@ -146,17 +146,17 @@ impl Remover {
         Ok(())
     }
 
-    fn remember(&mut self, merchant_id: MerchantId, place: &Place, beginning: &[u8]) {
-        if place.next == beginning {
-            self.places.remove(&merchant_id);
+    fn remember(&mut self, merchant_id: MerchantId, position: &ScanPosition, beginning: &[u8]) {
+        if position.next == beginning {
+            self.positions.remove(&merchant_id);
         } else {
-            self.places.insert(merchant_id, place.clone());
+            self.positions.insert(merchant_id, position.clone());
         }
     }
 
     /// Asks the actor to remove expired rows. Returns true when it removed any: its clock may have stepped back
     /// meanwhile.
-    async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, Failure> {
+    async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, WorkError> {
         if expired.is_empty() {
             return Ok(true);
         }
@@ -170,17 +170,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_goes_on_behind_what_went_and_comes_back_to_the_first_rows_that_stayed() {
-        let mut place = Place::at(vec![1]);
-        place.pass(vec![2], false);
-        place.pass(vec![3], true);
-        place.pass(vec![4], false);
-        place.pass(vec![5], true);
-        assert_eq!(place.next, [5]);
-        place.reach_end();
-        assert_eq!(place, Place::at(vec![2]));
-        place.pass(vec![6], false);
-        place.reach_end();
-        assert_eq!(place, Place::at(vec![6]));
+    fn a_position_returns_to_the_first_rows_that_stayed() {
+        let mut position = ScanPosition::at(vec![1]);
+        position.pass(vec![2], false);
+        position.pass(vec![3], true);
+        position.pass(vec![4], false);
+        position.pass(vec![5], true);
+        assert_eq!(position.next, [5]);
+        position.reach_end();
+        assert_eq!(position, ScanPosition::at(vec![2]));
+        position.pass(vec![6], false);
+        position.reach_end();
+        assert_eq!(position, ScanPosition::at(vec![6]));
     }
 }

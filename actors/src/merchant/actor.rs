@@ -15,7 +15,7 @@ use till_storage::journal::{Head, Verdict};
 use till_storage::vault::Keyring;
 
 use super::incarnation::Lane;
-use super::staging::{Prepared, Staging};
+use super::staging::{PreparedBatch, Staging};
 use super::submission::{Asker, Secret, Submit};
 use crate::clock::{Clock, OsEntropy};
 use crate::outbox::{Outbox, Pending};
@@ -182,14 +182,14 @@ impl MerchantActor {
     /// Stages a decision and hands its batch to the commit thread, which answers.
     fn stage_and_submit(&mut self, mutation: &Mutation, vault: &[VaultWrite], secret: Option<&Secret>, ready: Ready) {
         let Some(incarnation) = &mut self.incarnation else { return };
-        let Prepared { append, changes } = match incarnation.staging.prepare(mutation, vault, secret, &mut self.entropy)
-        {
-            Ok(prepared) => prepared,
-            Err(denied) => {
-                tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
-                return ready.asker.answer(Err(denied));
-            }
-        };
+        let PreparedBatch { append, changes } =
+            match incarnation.staging.prepare(mutation, vault, secret, &mut self.entropy) {
+                Ok(prepared) => prepared,
+                Err(denied) => {
+                    tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
+                    return ready.asker.answer(Err(denied));
+                }
+            };
         let pending = Pending::of(self.merchant_id, mutation, &changes);
         let (head, urgency) = (append.new_head, ready.asker.urgency);
         let lane = Arc::clone(&incarnation.lane);

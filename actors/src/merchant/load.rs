@@ -58,7 +58,7 @@ fn fold<P: Personal>(
     let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
     let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
     let records = StagedRecords::new(merchant_id, Arc::clone(store), personal, state);
-    let mut replay = Replay { merchant_id, store, head, applied, records, pending: Pending::new(merchant_id) };
+    let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::new(merchant_id) };
     replay.run(claim.head)?;
     Ok(Loaded { claim, records: replay.records, pending: replay.pending })
 }
@@ -78,7 +78,7 @@ fn newest_snapshot(merchant_id: MerchantId, store: &dyn Store, log: Head) -> Res
 }
 
 /// The two folds, each with its own position.
-struct Replay<'a, P> {
+struct LoadReplay<'a, P> {
     merchant_id: MerchantId,
     store: &'a Arc<dyn Store>,
     /// Position up to which the state is folded.
@@ -89,7 +89,7 @@ struct Replay<'a, P> {
     pending: Pending,
 }
 
-impl<P: Personal> Replay<'_, P> {
+impl<P: Personal> LoadReplay<'_, P> {
     fn run(&mut self, until: Head) -> Result<(), String> {
         self.catch_rows_up()?;
         while self.head.sequence < until.sequence {

@@ -38,7 +38,7 @@ pub(crate) struct Staging {
 }
 
 /// A batch that can be submitted, and its changes.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedBatch {
     pub(crate) append: Append,
     pub(crate) changes: Changes,
 }
@@ -84,7 +84,7 @@ impl Staging {
         vault: &[VaultWrite],
         secret: Option<&Secret>,
         entropy: &mut OsEntropy,
-    ) -> Result<Prepared, Denied> {
+    ) -> Result<PreparedBatch, Denied> {
         let prepared = self.batch(mutation, vault, secret, BatchId(random_16(entropy)));
         if prepared.is_err() {
             self.records.personal.forget_pending();
@@ -109,7 +109,7 @@ impl Staging {
         vault: &[VaultWrite],
         secret: Option<&Secret>,
         batch_id: BatchId,
-    ) -> Result<Prepared, Denied> {
+    ) -> Result<PreparedBatch, Denied> {
         let unreadable = |error: till_domain::records::Unreadable| Denied::not_done(error.to_string());
         let changes = self.records.changes(mutation).map_err(unreadable)?;
         let mut derived = self.records.encode(&changes).map_err(unreadable)?;
@@ -131,7 +131,7 @@ impl Staging {
             derived,
             snapshot,
         };
-        Ok(Prepared { append, changes })
+        Ok(PreparedBatch { append, changes })
     }
 
     /// Forgets the persons whose keys are deleted. Nothing after this fails, so they are gone with the batch.

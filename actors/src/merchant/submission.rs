@@ -1,7 +1,7 @@
 //! The message that brings a request to its merchant's actor.
 
 use crate::bounds::Permit;
-use crate::registry::Slot;
+use crate::registry::ActorSlot;
 use crate::reply::Reply;
 use actix::Message;
 use std::fmt;
@@ -37,7 +37,7 @@ impl fmt::Debug for Secret {
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) _counted: Option<Permit>,
-    pub(crate) _slot: Arc<Slot>,
+    pub(crate) _slot: Arc<ActorSlot>,
 }
 
 /// The sender of a request. It is answered exactly once.

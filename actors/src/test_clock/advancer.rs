@@ -14,7 +14,7 @@ use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
 use super::calls_under_way::CallsUnderWay;
-use crate::background::Failure;
+use crate::background::WorkError;
 use crate::effects::Acquirers;
 use crate::registry::{Admission, Registry};
 use crate::reply::{Denied, Reply};
@@ -59,7 +59,7 @@ impl Advancer {
     }
 
     /// Fires the timers that are due until the instant of the command, and waits for everything that follows from each.
-    async fn take_steps(&self, AdvanceClock { merchant_id, to }: AdvanceClock) -> Result<(), Failure> {
+    async fn take_steps(&self, AdvanceClock { merchant_id, to }: AdvanceClock) -> Result<(), WorkError> {
         let await_decision = BTreeSet::new();
         let mut calls = CallsUnderWay { merchant_id, store: &self.store, acquirers: &self.acquirers, await_decision };
         loop {
@@ -77,7 +77,7 @@ impl Advancer {
         }
     }
 
-    fn next_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, Failure> {
+    fn next_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, WorkError> {
         let rows = MerchantReader::new(merchant_id, None, &*self.store);
         Ok(rows.scan_keys::<Timers>(.., Direction::Forward, FIRED_AT_ONCE)?)
     }
@@ -91,6 +91,6 @@ impl Advancer {
 
 /// True while work is under way that must be recorded before the clock advances, since it may set a timer. A further
 /// kind of background work that timers begin must be checked here, too: a step is answered when its work is queued.
-async fn is_something_under_way(calls: &mut CallsUnderWay<'_>) -> Result<bool, Failure> {
+async fn is_something_under_way(calls: &mut CallsUnderWay<'_>) -> Result<bool, WorkError> {
     calls.are_some().await
 }

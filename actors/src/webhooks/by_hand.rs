@@ -11,17 +11,17 @@ use till_storage::rows::Direction;
 
 use super::body::EventBody;
 use super::dispatcher::Dispatcher;
-use super::endpoint::Endpoint;
-use super::outcome::Outcome;
+use super::endpoint::WebhookEndpoint;
+use super::outcome::AttemptOutcome;
 use super::statistics::WebhookStatistics;
-use crate::background::{AT_ONCE, Failure};
+use crate::background::{AT_ONCE, WorkError};
 
 /// Deliveries that are queued by one write.
 const QUEUED_AT_ONCE: usize = 256;
 
 /// The events that are to be delivered again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
+pub enum Redelivery {
     /// One event.
     Event(WebhookEventId),
     /// All events since this time.
@@ -50,15 +50,16 @@ impl Webhooks {
     ///
     /// # Errors
     /// An error when the secret cannot be read or the delivery cannot be written.
-    pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<Delivery, Failure> {
+    pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<Delivery, WorkError> {
         let dispatcher = &self.0;
         let now = dispatcher.clock.now();
         let event_id = dispatcher.mint(now);
         let delivery = dispatcher.fresh(webhook, (event_id, None));
-        let endpoint = Endpoint { merchant_id, webhook_id: webhook.id };
+        let endpoint = WebhookEndpoint { merchant_id, webhook_id: webhook.id };
         let attempt = dispatcher.post(endpoint, webhook, (event_id, EventBody::test(event_id, now))).await?;
         let (schedule, chance) = (&dispatcher.delivery.schedule, dispatcher.chance());
-        let Outcome { delivery, verdict } = Outcome::of(delivery, attempt, schedule, chance, now).without_retry();
+        let AttemptOutcome { delivery, verdict } =
+            AttemptOutcome::of(delivery, attempt, schedule, chance, now).without_retry();
         dispatcher.statistics.count(verdict);
         let batch = DeliveryBatch { deliveries: vec![delivery.clone()], progress: None };
         dispatcher.deliveries().write(merchant_id, &batch)?;
@@ -71,7 +72,12 @@ impl Webhooks {
     ///
     /// # Errors
     /// An error when events cannot be read, or the deliveries cannot be written: some may be queued then.
-    pub fn deliver_again(&self, merchant_id: MerchantId, webhook: &Webhook, which: Again) -> Result<usize, Failure> {
+    pub fn deliver_again(
+        &self,
+        merchant_id: MerchantId,
+        webhook: &Webhook,
+        which: Redelivery,
+    ) -> Result<usize, WorkError> {
         let dispatcher = &self.0;
         let progress = dispatcher.deliveries().progress(merchant_id, webhook.id)?;
         let last = progress.map(|progress| progress.handled_up_to).max(Some(webhook.connected_after));
@@ -79,11 +85,11 @@ impl Webhooks {
         let rows = dispatcher.library.reader(merchant_id);
         let mut count = 0;
         match which {
-            Again::Event(id) => {
+            Redelivery::Event(id) => {
                 let event = rows.get::<WebhookEvents>(id)?.filter(|event| event.id <= last);
                 count += self.queue(merchant_id, webhook, event.into_iter().collect())?;
             }
-            Again::Since(at) => {
+            Redelivery::Since(at) => {
                 let mut from = first_id_at(at);
                 while from <= last {
                     let found = rows.scan::<WebhookEvents>(from..=last, Direction::Forward, QUEUED_AT_ONCE)?;
@@ -96,11 +102,11 @@ impl Webhooks {
                 }
             }
         }
-        dispatcher.outbox.webhooks.add(Endpoint { merchant_id, webhook_id: webhook.id }, AT_ONCE, None);
+        dispatcher.outbox.webhooks.add(WebhookEndpoint { merchant_id, webhook_id: webhook.id }, AT_ONCE, None);
         Ok(count)
     }
 
-    fn queue(&self, merchant_id: MerchantId, webhook: &Webhook, events: Vec<WebhookEvent>) -> Result<usize, Failure> {
+    fn queue(&self, merchant_id: MerchantId, webhook: &Webhook, events: Vec<WebhookEvent>) -> Result<usize, WorkError> {
         let fresh = |event: &WebhookEvent| self.0.fresh(webhook, (event.id, Some(event)));
         let deliveries: Vec<Delivery> = events.iter().map(fresh).collect();
         let count = deliveries.len();

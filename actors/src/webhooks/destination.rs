@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn http_is_taken_for_allowed_addresses_and_for_names_when_any_network_is_allowed() {
+    fn http_is_accepted_for_names_only_if_a_network_is_allowed() {
         let policy = allowing("10.0.0.0/8");
         assert_taken(&policy, &["http://10.0.0.1:8080/", "https://10.0.0.1/", "http://shop.example/"]);
         assert_refused(&policy, RefusedDestination::Address(RefusedAddress::NotForHttp), &["http://8.8.8.8/"]);

@@ -15,7 +15,7 @@ use crate::store::Store;
 
 /// A webhook with its merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Endpoint {
+pub struct WebhookEndpoint {
     /// The merchant.
     pub merchant_id: MerchantId,
     /// The webhook.
@@ -23,25 +23,25 @@ pub struct Endpoint {
 }
 
 /// The body of one attempt, with the headers that prove its origin.
-pub(super) struct Letter {
+pub(super) struct SignedBody {
     pub(super) body: Vec<u8>,
     pub(super) headers: SignedHeaders,
 }
 
 /// Reads the data that deliveries need.
-pub(super) struct Library {
+pub(super) struct WebhookReader {
     pub(super) store: Arc<dyn Store>,
     pub(super) keyring: Arc<Keyring>,
 }
 
-impl Library {
+impl WebhookReader {
     /// The reader of one merchant's rows.
     pub(super) fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
         MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
     }
 
     /// The webhook, while events are sent to it.
-    pub(super) fn connected(&self, endpoint: Endpoint) -> Result<Option<Webhook>, Unreadable> {
+    pub(super) fn connected(&self, endpoint: WebhookEndpoint) -> Result<Option<Webhook>, Unreadable> {
         let webhook = self.reader(endpoint.merchant_id).get::<Webhooks>(endpoint.webhook_id)?;
         Ok(webhook.filter(|webhook| webhook.status == WebhookStatus::Connected))
     }
@@ -60,12 +60,12 @@ impl Library {
         webhook: &Webhook,
         (event_id, body): (WebhookEventId, EventBody),
         now: Millis,
-    ) -> Result<Letter, Unreadable> {
+    ) -> Result<SignedBody, Unreadable> {
         let (newest, older) = self.secrets(merchant_id, webhook, now)?;
         let body =
             serde_json::to_vec(&body.delivered(now)).map_err(|error| Unreadable { reason: error.to_string() })?;
         let headers = sign(&newest, older.as_slice(), &event_id.to_string(), now.unix_seconds(), &body);
-        Ok(Letter { body, headers })
+        Ok(SignedBody { body, headers })
     }
 
     /// The secret of a webhook, and the previous one while it signs, too.

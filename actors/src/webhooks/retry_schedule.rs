@@ -78,7 +78,7 @@ impl FromStr for RetrySchedule {
 
 /// The meaning of an answer's status for the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DeliveryVerdict {
     /// The endpoint has taken the delivery.
     Succeeded,
     /// The endpoint has not taken the delivery. A redirect counts as this.
@@ -87,14 +87,14 @@ pub enum Verdict {
     Gone,
 }
 
-impl Verdict {
+impl DeliveryVerdict {
     /// The verdict of a status: 2xx has succeeded, 410 is gone, every other one has failed.
     #[must_use]
-    pub fn of_status(status: u16) -> Verdict {
+    pub fn of_status(status: u16) -> DeliveryVerdict {
         match status {
-            200..=299 => Verdict::Succeeded,
-            410 => Verdict::Gone,
-            _ => Verdict::Failed,
+            200..=299 => DeliveryVerdict::Succeeded,
+            410 => DeliveryVerdict::Gone,
+            _ => DeliveryVerdict::Failed,
         }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_can_ask_for_a_longer_delay_but_not_for_a_shorter_one() {
+    fn an_endpoint_can_lengthen_a_delay_but_not_shorten_it() {
         let one = schedule("3600");
         let after = |asked| one.delay_after(1, middle(HOUR), Some(asked));
         assert_eq!(after(2 * HOUR), Some(2 * HOUR));
@@ -216,11 +216,11 @@ mod tests {
     fn only_2xx_succeeds_and_only_410_is_gone() {
         for status in 100..=599 {
             let expected = match status {
-                410 => Verdict::Gone,
-                status if status / 100 == 2 => Verdict::Succeeded,
-                _ => Verdict::Failed,
+                410 => DeliveryVerdict::Gone,
+                status if status / 100 == 2 => DeliveryVerdict::Succeeded,
+                _ => DeliveryVerdict::Failed,
             };
-            assert_eq!(Verdict::of_status(status), expected, "{status}");
+            assert_eq!(DeliveryVerdict::of_status(status), expected, "{status}");
         }
     }
 

@@ -20,7 +20,7 @@ use tokio_rustls::TlsConnector;
 use url::{Position, Url};
 
 use super::address_policy::AddressPolicy;
-use super::answer::{Answer, asked_wait, excerpt_of, gather};
+use super::answer::{EndpointAnswer, asked_wait, excerpt_of, gather};
 use super::connection::{
     ADDRESSES_TRIED_MAX, ResolveNames, SystemNames, begin_tls, connect, system_roots, tls_trusting,
 };
@@ -69,7 +69,7 @@ pub struct Attempt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptResult {
     /// The endpoint answered, with any status.
-    Answered(Answer),
+    Answered(EndpointAnswer),
     /// There was no answer.
     Failed(FailureReason),
 }
@@ -102,7 +102,7 @@ impl Sender {
     }
 
     /// Sends the request and waits for the head of the answer.
-    async fn ask(&self, post: Post<'_>) -> Result<Asked, FailureReason> {
+    async fn ask(&self, post: Post<'_>) -> Result<PendingResponse, FailureReason> {
         let request = request_of(post)?;
         let scheme = Scheme::of(post.url).ok_or(FailureReason::Unsendable)?;
         // Each address has a part of the time, and one part is left for the answer.
@@ -122,18 +122,18 @@ impl std::fmt::Debug for Sender {
 }
 
 /// An answer whose body is not read yet, and the task that drives its connection, which ends with it.
-struct Asked {
+struct PendingResponse {
     response: hyper::Response<Incoming>,
     _connection: JoinSet<hyper::Result<()>>,
 }
 
-impl Asked {
+impl PendingResponse {
     /// The answer with the part of its body that arrives before the deadline.
-    async fn answer_until(mut self, deadline: Instant) -> Answer {
+    async fn answer_until(mut self, deadline: Instant) -> EndpointAnswer {
         let mut gathered = Vec::new();
         // A body that takes too long changes nothing about the status that the endpoint answered with.
         _ = timeout_at(deadline, gather(self.response.body_mut(), &mut gathered)).await;
-        Answer {
+        EndpointAnswer {
             status: self.response.status().as_u16(),
             excerpt: excerpt_of(&gathered),
             retry_after: asked_wait(self.response.headers()),
@@ -141,7 +141,7 @@ impl Asked {
     }
 }
 
-async fn ask_over<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Asked, FailureReason>
+async fn ask_over<S>(stream: S, request: Request<Full<Bytes>>) -> Result<PendingResponse, FailureReason>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -152,7 +152,7 @@ where
     let mut driver = JoinSet::new();
     driver.spawn(connection);
     let response = requests.send_request(request).await.map_err(no_answer)?;
-    Ok(Asked { response, _connection: driver })
+    Ok(PendingResponse { response, _connection: driver })
 }
 
 fn request_of(post: Post<'_>) -> Result<Request<Full<Bytes>>, FailureReason> {

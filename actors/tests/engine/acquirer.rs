@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
-    FollowUpRequest, Found, Instrument, LateAnswers, PayoutRequest, Reference,
+    FollowUpRequest, FoundCall, Instrument, LateAnswers, PayoutRequest, Reference,
 };
 use till_domain::command::EvidenceResult;
 use till_domain::ids::MerchantId;
@@ -12,7 +12,7 @@ use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
 
 /// The treatment of a call.
-pub(crate) enum Turn {
+pub(crate) enum CallTreatment {
     /// The call panics.
     Panic,
     /// There is no answer, and the call is not carried out.
@@ -23,7 +23,7 @@ pub(crate) enum Turn {
 
 #[derive(Default)]
 struct Script {
-    turns: VecDeque<Turn>,
+    turns: VecDeque<CallTreatment>,
     deaf_to: Option<MerchantId>,
     security_codes: Vec<Option<String>>,
     calls: Vec<String>,
@@ -31,11 +31,11 @@ struct Script {
 
 /// The script of an acquirer; clones are the same one, and outlive the engine.
 #[derive(Clone, Default)]
-pub(crate) struct Direction(Arc<Mutex<Script>>);
+pub(crate) struct ScriptHandle(Arc<Mutex<Script>>);
 
-impl Direction {
+impl ScriptHandle {
     /// Adds the treatment of the next calls. Calls after them go to the sandbox.
-    pub(crate) fn next(&self, turns: impl IntoIterator<Item = Turn>) {
+    pub(crate) fn next(&self, turns: impl IntoIterator<Item = CallTreatment>) {
         self.script().turns.extend(turns);
     }
 
@@ -63,21 +63,21 @@ impl Direction {
         self.0.lock().expect("no test panics with the script in hand")
     }
 
-    fn turn(&self, merchant_id: MerchantId, call: String) -> Option<Turn> {
+    fn turn(&self, merchant_id: MerchantId, call: String) -> Option<CallTreatment> {
         let mut script = self.script();
         script.calls.push(call);
-        if script.deaf_to == Some(merchant_id) { Some(Turn::NoAnswer) } else { script.turns.pop_front() }
+        if script.deaf_to == Some(merchant_id) { Some(CallTreatment::NoAnswer) } else { script.turns.pop_front() }
     }
 }
 
 /// The sandbox behind a script.
 pub(crate) struct DirectedAcquirer {
     sandbox: SandboxAcquirer,
-    direction: Direction,
+    direction: ScriptHandle,
 }
 
 impl DirectedAcquirer {
-    pub(crate) fn start(book: MemoryBook, direction: Direction) -> DirectedAcquirer {
+    pub(crate) fn start(book: MemoryBook, direction: ScriptHandle) -> DirectedAcquirer {
         DirectedAcquirer { sandbox: SandboxAcquirer::start(book).expect("a thread"), direction }
     }
 
@@ -88,9 +88,9 @@ impl DirectedAcquirer {
         ask: impl FnOnce(&SandboxAcquirer) -> AcquirerAnswer<T>,
     ) -> AcquirerAnswer<T> {
         match self.direction.turn(merchant_id, call) {
-            Some(Turn::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
-            Some(Turn::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
-            Some(Turn::After(act)) => {
+            Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
+            Some(CallTreatment::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
+            Some(CallTreatment::After(act)) => {
                 act();
                 ask(&self.sandbox)
             }
@@ -138,7 +138,7 @@ impl Acquirer for DirectedAcquirer {
         self.sandbox.send_late_answers(to);
     }
 
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
         let call = format!("find {reference}");
         self.answer(merchant, call, |sandbox| sandbox.find(merchant, reference))
     }

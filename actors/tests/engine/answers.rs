@@ -4,14 +4,14 @@ use std::time::Duration;
 use till_actors::{OpenEffects, Silent};
 
 use crate::shop::{initiate, topup};
-use crate::world::{World, done, eventually};
+use crate::world::{EngineWorld, done, eventually};
 
 /// Longer than any thread takes that is not stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[actix_rt::test]
-async fn a_commit_thread_that_is_stuck_is_named_and_answers_again_when_it_goes_on() {
-    let world = World::start();
+async fn a_stuck_commit_thread_is_reported_until_it_continues() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     assert_eq!(world.engine.check_answers(PATIENCE), Ok(()));
     world.store.hold_appends();
@@ -32,7 +32,7 @@ async fn a_commit_thread_that_is_stuck_is_named_and_answers_again_when_it_goes_o
 
 #[actix_rt::test]
 async fn an_effect_without_a_result_counts_until_it_has_one() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
     assert_eq!(world.engine.open_effects(), OpenEffects::default());

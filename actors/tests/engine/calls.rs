@@ -1,6 +1,6 @@
 //! While nothing crashes or times out, the acquirer is called once for each effect.
 
-use till_actors::acquirer::{Reference, Step};
+use till_actors::acquirer::{PaymentStep, Reference};
 use till_domain::command::{Caller, CapturePayment, Command, RefundPayment};
 use till_domain::event::Answer;
 use till_domain::ids::{PaymentId, RefundId};
@@ -8,8 +8,8 @@ use till_domain::money::AmountMinor;
 use till_domain::payment::{PaymentRef, PaymentStatus};
 use till_storage::family::Family;
 
-use crate::shop::{PRICE_MINOR, Shop, by};
-use crate::world::{World, done, eventually};
+use crate::shop::{PRICE_MINOR, TestShop, by};
+use crate::world::{EngineWorld, done, eventually};
 
 /// The number of payments of each kind: their effects are open at the same time.
 const EACH: usize = 10;
@@ -55,10 +55,10 @@ impl Wish {
         let call = |name: &str, step| format!("{name} as {}", Reference::new(payment, step));
         match self {
             Wish::Nothing => Vec::new(),
-            Wish::Capture => vec![call("capture", Step::Capture)],
-            Wish::Void => vec![call("void", Step::Void)],
-            Wish::Reverse => vec![call("refund", Step::Reverse)],
-            Wish::Refund => refunds.iter().map(|refund| call("refund", Step::Refund(*refund))).collect(),
+            Wish::Capture => vec![call("capture", PaymentStep::Capture)],
+            Wish::Void => vec![call("void", PaymentStep::Void)],
+            Wish::Reverse => vec![call("refund", PaymentStep::Reverse)],
+            Wish::Refund => refunds.iter().map(|refund| call("refund", PaymentStep::Refund(*refund))).collect(),
         }
     }
 }
@@ -69,13 +69,13 @@ fn part(payment: &PaymentRef, minor: u64) -> Command {
 }
 
 /// Pays, and returns the payment once it is authorized.
-async fn authorized(world: &World, shop: &Shop, wish: Wish) -> PaymentId {
+async fn authorized(world: &EngineWorld, shop: &TestShop, wish: Wish) -> PaymentId {
     let answer = world.pay(shop, |words| if wish.is_captured_at_once() { words } else { words.authorize_only() }).await;
     world.settles_down_as(shop, answer, wish.authorized_as()).await.id
 }
 
 /// Asks for the operation, and returns the refunds that result.
-async fn ask(world: &World, shop: &Shop, wish: Wish, payment: PaymentId) -> Vec<RefundId> {
+async fn ask(world: &EngineWorld, shop: &TestShop, wish: Wish, payment: PaymentId) -> Vec<RefundId> {
     let mut refunds = Vec::new();
     for command in wish.commands(payment) {
         let request = by(Caller::ApiKey(shop.key_id), command);
@@ -86,20 +86,20 @@ async fn ask(world: &World, shop: &Shop, wish: Wish, payment: PaymentId) -> Vec<
     refunds
 }
 
-async fn everything_is_carried_out(world: &World, shop: &Shop) {
+async fn everything_is_carried_out(world: &EngineWorld, shop: &TestShop) {
     let is_idle = || world.count(Family::Effects, shop) == 0 && world.engine.running_effects() == 0;
     eventually("everything is carried out", is_idle).await;
 }
 
 #[actix_rt::test]
-async fn each_effect_is_one_call_to_the_acquirer_and_a_restart_makes_none_again() {
-    let world = World::start();
+async fn each_effect_is_one_call_to_the_acquirer_even_after_a_restart() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let mut expected = Vec::new();
     let mut payments = Vec::new();
     for wish in Wish::all() {
         let payment = authorized(&world, &shop, wish).await;
-        expected.push(format!("authorize as {}", Reference::new(payment, Step::Authorize)));
+        expected.push(format!("authorize as {}", Reference::new(payment, PaymentStep::Authorize)));
         payments.push((wish, payment));
     }
     for (wish, payment) in payments {

@@ -14,7 +14,7 @@ mod calls;
 mod effects;
 mod expiry;
 mod failures;
-mod lingering;
+mod delayed_writes;
 mod loading;
 mod metadata;
 mod order;

@@ -7,42 +7,42 @@ use till_domain::records::{Metadata, MetadataByCreation, MetadataSets};
 use till_domain::text::MetadataKey;
 use till_storage::family::Family;
 
-use crate::shop::{Shop, by};
-use crate::world::{World, done, eventually};
+use crate::shop::{TestShop, by};
+use crate::world::{EngineWorld, done, eventually};
 
 fn key(name: &str) -> MetadataKey {
     MetadataKey::new(name).expect("a key of proper form")
 }
 
-fn add(shop: &Shop, name: &str, path: &str, item: &str, ttl_seconds: Option<u64>) -> Request {
+fn add(shop: &TestShop, name: &str, path: &str, item: &str, ttl_seconds: Option<u64>) -> Request {
     let path = MetadataPath::parse(path).expect("a path of proper form");
     let item = CanonicalJson::from_canonical(item);
     let command = AddToMetadataSet { key: key(name), path, item, version: None, ttl_seconds };
     by(Caller::ApiKey(shop.key_id), Command::AddToMetadataSet(command))
 }
 
-fn sync(shop: &Shop, name: &str, items: usize) -> Request {
+fn sync(shop: &TestShop, name: &str, items: usize) -> Request {
     let items: Vec<String> = (0..items).map(|item| item.to_string()).collect();
     let metadata = CanonicalJson::from_canonical(format!(r#"{{"l":[{}],"m":[1]}}"#, items.join(",")));
     let command = SyncMetadata { key: key(name), metadata, version: None, ttl_seconds: None };
     by(Caller::ApiKey(shop.key_id), Command::SyncMetadata(command))
 }
 
-fn delete(shop: &Shop, name: &str) -> Request {
+fn delete(shop: &TestShop, name: &str) -> Request {
     by(Caller::ApiKey(shop.key_id), Command::DeleteMetadata(DeleteMetadata { key: key(name), version: None }))
 }
 
 /// The numbers of rows of every kind that metadata leaves.
-fn rows(world: &World, shop: &Shop) -> (usize, usize, usize) {
+fn rows(world: &EngineWorld, shop: &TestShop) -> (usize, usize, usize) {
     (world.count(Family::Rows, shop), world.count(Family::Indexes, shop), world.count(Family::Timers, shop))
 }
 
-async fn ask(world: &World, shop: &Shop, request: Request) -> Answer {
+async fn ask(world: &EngineWorld, shop: &TestShop, request: Request) -> Answer {
     done(world.submit(shop.merchant_id, request).await)
 }
 
 /// Creates a record with two sets, one of them with this many items.
-async fn fill(world: &World, shop: &Shop, name: &str, items: usize) {
+async fn fill(world: &EngineWorld, shop: &TestShop, name: &str, items: usize) {
     ask(world, shop, sync(shop, name, items)).await;
     ask(world, shop, add(shop, name, "l", "\"more\"", None)).await;
     ask(world, shop, add(shop, name, "m", "\"more\"", None)).await;
@@ -50,7 +50,7 @@ async fn fill(world: &World, shop: &Shop, name: &str, items: usize) {
 
 #[actix_rt::test]
 async fn the_rows_of_a_deleted_record_are_swept_in_several_steps() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 1_000).await;
@@ -61,7 +61,7 @@ async fn the_rows_of_a_deleted_record_are_swept_in_several_steps() {
 
 #[actix_rt::test]
 async fn a_record_that_expires_is_swept_when_its_time_has_come() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 10).await;
@@ -74,8 +74,8 @@ async fn a_record_that_expires_is_swept_when_its_time_has_come() {
 }
 
 #[actix_rt::test]
-async fn the_sets_of_a_replaced_value_are_swept_and_those_of_the_new_one_stay() {
-    let world = World::start();
+async fn the_sets_of_a_replaced_value_are_removed() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     fill(&world, &shop, "k", 600).await;
     fill(&world, &shop, "k", 3).await;
@@ -94,7 +94,7 @@ async fn the_sets_of_a_replaced_value_are_swept_and_those_of_the_new_one_stay() 
 
 #[actix_rt::test]
 async fn what_is_left_at_a_stop_is_swept_after_the_next_start() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let (shop, idle) = (world.open_shop().await, world.open_shop().await);
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 5_000).await;

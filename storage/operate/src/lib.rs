@@ -6,7 +6,7 @@
 
 pub mod acquirer_book;
 mod durable;
-mod known;
+mod last_used;
 pub mod verify;
 pub mod checkpoint;
 pub mod repair;

@@ -14,7 +14,9 @@ use till_operate::acquirer_book::{
 };
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use super::line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;
 
@@ -117,7 +119,7 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
         return line.clone();
     }
     let (Some(had), Some(has)) = (standing(&known), standing(line)) else { return known };
-    let merged = Standing {
+    let merged = AuthorizationState {
         settles_at_once: had.settles_at_once,
         captured_minor: had.captured_minor.max(has.captured_minor),
         voided_minor: had.voided_minor.max(has.voided_minor),
@@ -132,7 +134,7 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
     }
 }
 
-fn standing(line: &BookLine) -> Option<Standing> {
+fn standing(line: &BookLine) -> Option<AuthorizationState> {
     match &line.deed {
         Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(*standing),
         Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
@@ -175,7 +177,7 @@ fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)
         let own = authorization.acquirer_reference.strip_prefix(OWN_PREFIX).map(str::to_owned);
         // A payment that was charged back is reversed without a call to the sandbox.
         let is_reversed = payment.status == PaymentStatus::Reversed && payment.charged_back_minor == 0;
-        let standing = Standing {
+        let standing = AuthorizationState {
             settles_at_once: payment.capture.is_some_and(|capture| capture.settles_at == capture.at),
             captured_minor: payment.captured_minor(),
             voided_minor: if is_given_up(payment) { payment.money.amount.get() } else { 0 },
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_timed_out_and_a_pending_refund_say_nothing_of_a_payments_result() {
+    fn pending_and_timed_out_lines_give_no_result_of_a_payment() {
         let pending = Deed::PendingRefund { authorization: samples::REFERENCE.to_owned(), fails_at_ms: None };
         for deed in [Deed::TimedOut, pending] {
             let line = AcquirerLine::from(BookLine { deed, ..samples::approved() });

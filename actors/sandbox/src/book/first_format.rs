@@ -22,7 +22,7 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+use super::line::{AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp};
 
 pub(super) const FORMAT: u8 = 1;
 
@@ -44,7 +44,7 @@ pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
 /// The part of a line that depends on its deed.
 struct Tail<'a> {
     declined: Option<DeclineReason>,
-    standing: Standing,
+    standing: AuthorizationState,
     instrument: u8,
     capture: u8,
     first_six: [u8; 6],
@@ -60,7 +60,7 @@ impl<'a> Tail<'a> {
             (2, 1..) => Some(*DeclineReason::ALL.get(usize::from(reason) - 1)?),
             _ => return None,
         };
-        let standing = Standing {
+        let standing = AuthorizationState {
             settles_at_once: [false, true].get(usize::from(settles_at_once)).copied()?,
             captured_minor: number(rest)?,
             voided_minor: number(rest)?,
@@ -85,7 +85,7 @@ impl<'a> Tail<'a> {
         };
         let outcome = match self.declined {
             None => AuthorizeOutcome::Approved(self.standing),
-            Some(reason) if self.standing == Standing::default() => AuthorizeOutcome::Declined(reason),
+            Some(reason) if self.standing == AuthorizationState::default() => AuthorizeOutcome::Declined(reason),
             Some(_) => return None,
         };
         Some(Deed::Authorize { instrument, capture, outcome })
@@ -98,7 +98,7 @@ impl<'a> Tail<'a> {
             4 => FollowUp::Refund,
             _ => return None,
         };
-        let applies = self.standing == Standing::default() && self.names_no_card();
+        let applies = self.standing == AuthorizationState::default() && self.names_no_card();
         let Tail { instrument: 0, capture: 0, declined, text, .. } = self else { return None };
         applies.then(|| Deed::FollowUp { what, authorization: text.to_owned(), declined })
     }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_without_meaning_and_bytes_that_do_not_apply_are_no_line() {
+    fn bytes_without_meaning_are_not_a_line() {
         // deed, amount (beyond 2^53 - 1), outcome, reason, settles, instrument, capture mode, text length
         for (offset, value) in [(1, 5), (34, 0xff), (53, 3), (54, 1), (55, 2), (80, 3), (81, 0), (93, 1)] {
             let bytes = changed(samples::REFERENCE, offset, value);

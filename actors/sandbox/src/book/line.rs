@@ -111,14 +111,14 @@ pub enum BookInstrument {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthorizeOutcome {
     /// The money was reserved.
-    Approved(Standing),
+    Approved(AuthorizationState),
     /// It was declined.
     Declined(DeclineReason),
 }
 
 /// The changes to an approved authorization so far, in minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct AuthorizationState {
     /// True when captured money is available at once.
     pub settles_at_once: bool,
     /// Captured: nothing or once, at most the authorized amount.

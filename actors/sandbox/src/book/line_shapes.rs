@@ -8,7 +8,9 @@ use till_storage::{frozen_enum, frozen_struct};
 
 use super::contract::BookError;
 use super::first_format;
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use super::line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 
 const FORMAT: u8 = 2;
 
@@ -89,7 +91,7 @@ frozen_enum! {
 
 frozen_struct! {
     /// The changes to an approved authorization so far.
-    StandingV1 of Standing {
+    StandingV1 of AuthorizationState {
         settles_at_once: bool,
         captured_minor: u64,
         voided_minor: u64,
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_under_another_key_and_a_key_that_is_no_text_are_damage() {
+    fn a_line_under_another_key_is_damage() {
         for key in [b"pay_2/authorize".as_slice(), &[0xff]] {
             let error = decode(key, &encode(&samples::approved())).expect_err("another key");
             assert!(matches!(error, BookError::Damaged { .. }), "{error}");

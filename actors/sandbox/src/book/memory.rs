@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn clones_are_one_book_and_its_entries_are_in_the_order_of_their_references() {
+    fn clones_are_one_book_with_entries_in_order_of_references() {
         let book = MemoryBook::new();
         let mut written = samples::every_shape();
         book.clone().write(&written).expect("succeeds");

@@ -13,7 +13,9 @@ mod samples;
 mod totals;
 
 pub use contract::{Book, BookError, Entries};
-pub use line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+pub use line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 pub use memory::{MemoryBook, NextWrite};
 pub use rocks::RocksBook;
 pub use totals::{MerchantTotals, totals_by_merchant};

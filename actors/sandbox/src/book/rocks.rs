@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_after_the_process_dies_without_closing() {
+    fn written_lines_survive_a_process_that_does_not_close() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         book.write(&samples::every_shape()).expect("writes");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_while_the_disk_is_down_to_its_reserve_and_the_book_goes_on_afterwards() {
+    fn nothing_is_written_while_the_disk_is_down_to_its_reserve() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open_with_reserve(directory.path(), u64::MAX).expect("opens");
         assert!(matches!(book.write(&[samples::approved()]), Err(BookError::NotWritten { .. })));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_of_the_first_format_opens_and_a_line_that_changes_is_written_in_todays() {
+    fn a_changed_line_of_the_first_format_gets_todays_format() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         for (reference, bytes) in samples::golden(1) {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_sees_the_book_while_its_writer_has_it_open_and_a_second_writer_is_refused() {
+    fn a_book_has_one_writer_and_readers_beside_it() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         book.write(&samples::every_shape()).expect("writes");

@@ -6,7 +6,7 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizeOutcome, BookLine, Deed, FollowUp, PayoutOutcome, Standing};
+use super::line::{AuthorizationState, AuthorizeOutcome, BookLine, Deed, FollowUp, PayoutOutcome};
 
 /// The results of one merchant's requests. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +35,7 @@ pub struct MerchantTotals {
 /// [`BookError`] when a line cannot be read, and [`BookError::Damaged`] also when the lines of captures, voids and
 /// refunds do not have the same sums as the lines of their authorizations.
 pub fn totals_by_merchant(book: &impl Book) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {
-    let mut tallies: BTreeMap<MerchantId, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<MerchantId, MerchantSums> = BTreeMap::new();
     for line in book.entries() {
         let line = line?;
         tallies.entry(line.merchant).or_default().add(&line);
@@ -45,14 +45,14 @@ pub fn totals_by_merchant(book: &impl Book) -> Result<BTreeMap<MerchantId, Merch
 
 /// One merchant's money counted twice: by the lines of authorizations, and by the lines of their changes.
 #[derive(Default)]
-struct Tally {
+struct MerchantSums {
     totals: MerchantTotals,
     captured_minor: u128,
     voided_minor: u128,
     refunded_minor: u128,
 }
 
-impl Tally {
+impl MerchantSums {
     fn add(&mut self, line: &BookLine) {
         let amount_minor = u128::from(line.money.amount.get());
         match line.deed {
@@ -71,7 +71,7 @@ impl Tally {
         }
     }
 
-    fn add_approved(&mut self, amount_minor: u128, standing: Standing, capture: CaptureMode) {
+    fn add_approved(&mut self, amount_minor: u128, standing: AuthorizationState, capture: CaptureMode) {
         self.totals.approved += 1;
         self.totals.authorized_minor += amount_minor;
         self.totals.captured_minor += u128::from(standing.captured_minor);
@@ -104,7 +104,7 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn approved(reference: &str, capture: CaptureMode, standing: Standing) -> BookLine {
+    fn approved(reference: &str, capture: CaptureMode, standing: AuthorizationState) -> BookLine {
         card_line(reference, capture, AuthorizeOutcome::Approved(standing))
     }
 
@@ -116,9 +116,10 @@ mod tests {
 
     #[test]
     fn totals_count_each_merchants_money_and_declines() {
-        let refunded = Standing { captured_minor: 10_000, refunded_minor: 10_000, ..Standing::default() };
-        let voided = Standing { voided_minor: 10_000, ..Standing::default() };
-        let mut elsewhere = approved("f", CaptureMode::Manual, Standing::default());
+        let refunded =
+            AuthorizationState { captured_minor: 10_000, refunded_minor: 10_000, ..AuthorizationState::default() };
+        let voided = AuthorizationState { voided_minor: 10_000, ..AuthorizationState::default() };
+        let mut elsewhere = approved("f", CaptureMode::Manual, AuthorizationState::default());
         elsewhere.merchant = MerchantId::from_bytes([0xcc; 16]);
         let found = totals(&[
             approved("a", CaptureMode::Automatic, refunded),
@@ -126,7 +127,11 @@ mod tests {
             follow_up_line("a refund again", FollowUp::Refund, Some(DeclineReason::WrongAmount)),
             approved("b", CaptureMode::Manual, voided),
             follow_up_line("b void", FollowUp::Void, None),
-            approved("c", CaptureMode::Manual, Standing { captured_minor: 10_000, ..Standing::default() }),
+            approved(
+                "c",
+                CaptureMode::Manual,
+                AuthorizationState { captured_minor: 10_000, ..AuthorizationState::default() },
+            ),
             follow_up_line("c capture", FollowUp::Capture, None),
             card_line("d", CaptureMode::Manual, AuthorizeOutcome::Declined(DeclineReason::CardDeclined)),
             payout_line("out", PayoutOutcome::Paid),
@@ -155,12 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_a_void_or_a_refund_that_its_authorization_does_not_know_is_found() {
+    fn a_change_that_is_missing_in_its_authorization_is_found() {
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
-            let lines = [approved("a", CaptureMode::Manual, Standing::default()), follow_up_line("b", what, None)];
+            let lines =
+                [approved("a", CaptureMode::Manual, AuthorizationState::default()), follow_up_line("b", what, None)];
             assert!(matches!(totals(&lines), Err(BookError::Damaged { .. })), "{what:?}");
         }
-        let partly_captured = Standing { captured_minor: 9_999, ..Standing::default() };
+        let partly_captured = AuthorizationState { captured_minor: 9_999, ..AuthorizationState::default() };
         let partly_captured = approved("a", CaptureMode::Automatic, partly_captured);
         assert!(matches!(totals(&[partly_captured]), Err(BookError::Damaged { .. })));
     }

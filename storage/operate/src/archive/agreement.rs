@@ -28,7 +28,7 @@ impl Agreement<'_> {
     }
 
     /// Notes a payment whose result the book must have.
-    pub(super) fn meet(&mut self, merchant: MerchantId, payment: Arc<Payment>) -> Result<(), ArchiveError> {
+    pub(super) fn add_payment(&mut self, merchant: MerchantId, payment: Arc<Payment>) -> Result<(), ArchiveError> {
         if payment.acquirer == self.book.acquirer() {
             self.changed.push((merchant, payment));
         }

@@ -12,10 +12,10 @@ use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
 use till_storage::turns::Turns;
 
-use crate::known::Known;
+use crate::last_used::LastUsedDirectory;
 
 use super::commit::ArchivedCommit;
-use super::gate::Gate;
+use super::gate::ArchiveGate;
 use super::writer::{StoreSide, Writer, check_outside};
 use super::{ArchiveError, queue};
 
@@ -63,7 +63,7 @@ pub struct ArchiveStats {
 /// Archives one running store. Dropping it ends the thread after a last turn.
 pub struct Archiver {
     engine: Arc<Engine>,
-    gate: Arc<Gate>,
+    gate: Arc<ArchiveGate>,
     settings: ArchiveSettings,
     /// None when no thread runs, and the archive is written to by calls only.
     thread: Option<Turns>,
@@ -121,7 +121,7 @@ impl Archiver {
 
     fn prepare(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
         check_outside(&settings.directory, engine.directory())?;
-        let gate = Arc::new(Gate::new(base(&engine)?));
+        let gate = Arc::new(ArchiveGate::new(base(&engine)?));
         if settings.before_acknowledged {
             engine.archive_first_in(gate.clone());
         }
@@ -165,7 +165,7 @@ impl Drop for Archiver {
 }
 
 /// The pause before the next turn: a short one of its own after a failure.
-fn pause(gate: &Gate, settings: &ArchiveSettings) -> Duration {
+fn pause(gate: &ArchiveGate, settings: &ArchiveSettings) -> Duration {
     match gate.failing() {
         Some(_) => TRIED_AGAIN_AFTER,
         None => settings.every,
@@ -173,42 +173,42 @@ fn pause(gate: &Gate, settings: &ArchiveSettings) -> Duration {
 }
 
 /// One turn. Under a steady load there are always new commits, so that it ends only when `is_over` returns true.
-fn turn(engine: &Engine, gate: &Gate, settings: &ArchiveSettings, is_over: &dyn Fn() -> bool) {
-    let mut keep = || {
+fn turn(engine: &Engine, gate: &ArchiveGate, settings: &ArchiveSettings, is_over: &dyn Fn() -> bool) {
+    let mut goes_on = || {
         gate.with_writer(|writer| writer.close_if_older(settings.segment_age, engine.last_commit()))?;
         gate.recover();
         Ok(!is_over())
     };
-    if let Err(error) = catch_up(engine, gate, settings, &mut keep) {
+    if let Err(error) = catch_up(engine, gate, settings, &mut goes_on) {
         gate.fail(&error);
     }
 }
 
-/// Archives group by group until the queue is empty. `keep` is called after each group, and returns false to stop.
+/// Archives group by group until the queue is empty. `goes_on` is called after each group, and returns false to stop.
 fn catch_up(
     engine: &Engine,
-    gate: &Gate,
+    gate: &ArchiveGate,
     settings: &ArchiveSettings,
-    keep: &mut dyn FnMut() -> Result<bool, ArchiveError>,
+    goes_on: &mut dyn FnMut() -> Result<bool, ArchiveError>,
 ) -> Result<(), ArchiveError> {
     gate.open(|| open_writer(engine, settings))?;
     gate.with_writer(Writer::repair)?;
     loop {
         // First, since a crash may have left commits in the queue that the archive has.
         unqueue_archived(engine, gate)?;
-        let looked = Instant::now();
+        let read_at = Instant::now();
         let step = gate.with_writer(|writer| archive_some(engine, gate, writer))?;
         if step.has_reached {
-            gate.note_caught_up(looked);
+            gate.note_caught_up(read_at);
         }
-        if !keep()? || !step.has_written {
+        if !goes_on()? || !step.has_written {
             return Ok(());
         }
     }
 }
 
 /// Removes from the queue the commits that are on the archive's disk.
-fn unqueue_archived(engine: &Engine, gate: &Gate) -> Result<(), ArchiveError> {
+fn unqueue_archived(engine: &Engine, gate: &ArchiveGate) -> Result<(), ArchiveError> {
     let archived = gate.with_writer(|writer| Ok(writer.last()))?;
     gate.unqueue(archived, |after| queue::take_out(engine, after, archived));
     Ok(())
@@ -225,7 +225,7 @@ fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
 fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, ArchiveError> {
     let has = |commit: &ArchivedCommit| has(engine, commit);
     let gave_up = |after, until| queue::was_any_given_up(engine, after, until);
-    let known = Known::of(engine.directory(), KNOWN_FILE);
+    let known = LastUsedDirectory::of(engine.directory(), KNOWN_FILE);
     let (identity, last, base) = (engine.identity(), engine.last_commit(), base(engine)?);
     let side =
         StoreSide { identity, last, base, has: &has, gave_up: &gave_up, was_there: known.is(&settings.directory) };
@@ -235,7 +235,7 @@ fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, Ar
 }
 
 /// The result of one read of the queue.
-struct Step {
+struct QueueRead {
     /// True when there was anything to archive.
     has_written: bool,
     /// True when the archive has everything that the store had at that read.
@@ -243,11 +243,11 @@ struct Step {
 }
 
 /// Archives the next group of the queue.
-fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Step, ArchiveError> {
+fn archive_some(engine: &Engine, gate: &ArchiveGate, writer: &mut Writer) -> Result<QueueRead, ArchiveError> {
     // Read before the queue: a commit that is not in the queue then was never queued.
     let stored = engine.last_commit();
     if writer.last().max(gate.covered()) >= stored {
-        return Ok(Step { has_written: false, has_reached: true });
+        return Ok(QueueRead { has_written: false, has_reached: true });
     }
     let mut commits = queue::read(engine, writer.last(), GROUP_BYTES_MAX)?;
     let next = commits.first().map_or(stored, |commit| commit.before);
@@ -259,11 +259,11 @@ fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Ste
     keep_those_that_follow(&mut commits);
     if commits.is_empty() {
         gate.cover(next);
-        return Ok(Step { has_written: false, has_reached: true });
+        return Ok(QueueRead { has_written: false, has_reached: true });
     }
     writer.write(&mut commits)?;
     gate.cover(writer.last());
-    Ok(Step { has_written: true, has_reached: writer.last() >= stored })
+    Ok(QueueRead { has_written: true, has_reached: writer.last() >= stored })
 }
 
 /// Keeps the commits before the next gap.
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_under_a_steady_load_notes_how_far_it_is_and_ends_when_it_is_told() {
+    fn a_turn_under_a_steady_load_ends_when_it_is_told() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
         let options = EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(&data) };

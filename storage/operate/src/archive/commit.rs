@@ -17,7 +17,7 @@ const FIXED_LEN: usize = 64;
 
 /// The position of a commit among those that were written with one sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Place {
+pub(super) struct GroupPosition {
     /// The number of the group in the segment, from 1.
     pub(super) group: u64,
     /// The index of the commit in the group, from 0.
@@ -36,7 +36,7 @@ pub struct ArchivedCommit {
     /// The last commit that the store had for sure when this one was archived. When it is lower than this commit, this
     /// one was archived before it was written, and counts only if the store has it.
     pub stored: CommitNumber,
-    pub(super) place: Place,
+    pub(super) place: GroupPosition,
     /// The merchant that it belongs to.
     pub merchant_id: MerchantId,
     /// Its records, complete.
@@ -82,7 +82,7 @@ impl ArchivedCommit {
     pub(super) fn decode(bytes: &[u8]) -> Option<ArchivedCommit> {
         let mut cursor = Cursor(bytes);
         let (commit, before, stored) = (cursor.number()?, cursor.number()?, cursor.number()?);
-        let place = Place { group: cursor.number()?, index: cursor.short()?, size: cursor.short()? };
+        let place = GroupPosition { group: cursor.number()?, index: cursor.short()?, size: cursor.short()? };
         let merchant_id = MerchantId::from_bytes(*cursor.array()?);
         let (record_count, vault_count) = (cursor.short()?, cursor.short()?);
         let records = (0..record_count).map(|_| cursor.sized().map(<[u8]>::to_vec)).collect::<Option<_>>()?;
@@ -101,7 +101,7 @@ pub(super) mod tests {
             commit: CommitNumber(commit),
             before: CommitNumber(commit - 1),
             stored: CommitNumber(commit),
-            place: Place { group: 1, index: 0, size: 1 },
+            place: GroupPosition { group: 1, index: 0, size: 1 },
             merchant_id: MerchantId::from_bytes([0x11; 16]),
             records: vec![b"record".to_vec()],
             vault: vec![

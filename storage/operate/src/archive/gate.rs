@@ -9,36 +9,36 @@ use till_storage::archive_queue::{FirstArchive, vault_of};
 use till_storage::journal::{Append, CommitNumber};
 
 use super::ArchiveError;
-use super::commit::{ArchivedCommit, Place};
+use super::commit::{ArchivedCommit, GroupPosition};
 use super::writer::Writer;
 
 /// Time between two lines of the log about the same failure.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
 /// A failure to write to the archive, and the time at which it was logged last.
-struct Failure {
+struct ArchiveFailure {
     reason: String,
     told: Instant,
 }
 
 /// The archive of a running store, shared by all threads.
-pub(super) struct Gate {
+pub(super) struct ArchiveGate {
     /// None before the archive is open, and after it is closed.
     writer: Mutex<Option<Writer>>,
     /// Every commit up to here is archived, or will never be.
     covered: AtomicU64,
     /// No commit up to here is in the queue.
     unqueued: AtomicU64,
-    failure: Mutex<Option<Failure>>,
+    failure: Mutex<Option<ArchiveFailure>>,
     failures: AtomicU64,
     segments_closed: AtomicU64,
     caught_up: Mutex<Instant>,
 }
 
-impl Gate {
+impl ArchiveGate {
     /// For a store whose commits up to `covered` need no archiving any more. The archive is not open yet.
-    pub(super) fn new(covered: CommitNumber) -> Gate {
-        Gate {
+    pub(super) fn new(covered: CommitNumber) -> ArchiveGate {
+        ArchiveGate {
             covered: AtomicU64::new(covered.0),
             unqueued: AtomicU64::default(),
             segments_closed: AtomicU64::new(0),
@@ -126,13 +126,13 @@ impl Gate {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let reason = error.chain();
         let mut failure = self.failure.lock();
-        let was_told = |failure: &Failure| failure.reason == reason && failure.told.elapsed() < TOLD_EVERY;
+        let was_told = |failure: &ArchiveFailure| failure.reason == reason && failure.told.elapsed() < TOLD_EVERY;
         if failure.as_ref().is_some_and(was_told) {
             return;
         }
         let covered = self.covered();
         tracing::error!(%reason, %covered, "the archive cannot be written to; it is tried again");
-        *failure = Some(Failure { reason, told: Instant::now() });
+        *failure = Some(ArchiveFailure { reason, told: Instant::now() });
     }
 
     /// Notes that the archive can be written to.
@@ -152,7 +152,7 @@ impl Gate {
     }
 }
 
-impl FirstArchive for Gate {
+impl FirstArchive for ArchiveGate {
     fn archive(
         &self,
         writes: &mut dyn Iterator<Item = (CommitNumber, &Append)>,
@@ -183,7 +183,7 @@ fn entry(commit: CommitNumber, append: &Append, stored: CommitNumber) -> Archive
         commit,
         before: CommitNumber::default(),
         stored,
-        place: Place::default(),
+        place: GroupPosition::default(),
         merchant_id: append.merchant_id,
         records: append.records.iter().map(|record| record.bytes.clone()).collect(),
         vault: vault_of(append),
@@ -195,8 +195,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_not_be_taken_out_of_the_queue_is_taken_out_with_what_comes_next_and_nothing_is_asked_for_twice() {
-        let gate = Gate::new(CommitNumber(0));
+    fn commits_left_in_the_queue_are_removed_with_the_next_ones() {
+        let gate = ArchiveGate::new(CommitNumber(0));
         let mut asked = Vec::new();
         for (archived, is_done) in [(3, true), (5, false), (5, true), (5, true), (9, true)] {
             gate.unqueue(CommitNumber(archived), |after| {

@@ -13,12 +13,12 @@ use super::ArchiveError;
 /// Bytes of buffered changes from which they are written.
 const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-type Waiting = BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>;
+type BufferedRows = BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>;
 
 /// A store that is being restored.
 pub(super) struct Overlay {
     store: Unlogged,
-    waiting: RefCell<Waiting>,
+    waiting: RefCell<BufferedRows>,
     waiting_bytes: Cell<usize>,
 }
 

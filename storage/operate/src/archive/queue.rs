@@ -12,7 +12,7 @@ use till_storage::keys::{GivenUpKey, JournalKey, UnarchivedKey};
 use till_storage::rows::{Direction, RowReader};
 
 use super::ArchiveError;
-use super::commit::{ArchivedCommit, Place};
+use super::commit::{ArchivedCommit, GroupPosition};
 
 /// Rows removed at once: some 100 KB of keys.
 const TAKEN_OUT_MAX: usize = 8_192;
@@ -77,7 +77,7 @@ fn commit_of(store: &dyn RowReader, key: &[u8], value: &[u8]) -> Result<Archived
         Ok(stored.bytes)
     };
     let records = (0..records).map(record).collect::<Result<_, ArchiveError>>()?;
-    Ok(ArchivedCommit { commit, before, stored: commit, place: Place::default(), merchant_id, records, vault })
+    Ok(ArchivedCommit { commit, before, stored: commit, place: GroupPosition::default(), merchant_id, records, vault })
 }
 
 /// True when an operator gave up every commit after `after` up to `until`.

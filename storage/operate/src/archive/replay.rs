@@ -24,12 +24,12 @@ use till_storage::vault::{Keyring, VaultKey};
 use crate::acquirer_book::AcquirerBook;
 
 use super::agreement::Agreement;
+use super::chain::SegmentChain;
 use super::commit::ArchivedCommit;
 use super::fold::fold;
 use super::forgetting::Forgotten;
-use super::line::Line;
 use super::overlay::Overlay;
-use super::reading::{Next, SegmentReader};
+use super::reading::{SegmentItem, SegmentReader};
 use super::snapshots::take_snapshot;
 use super::target::{check_begin, time_of};
 use super::{ArchiveError, Until};
@@ -78,12 +78,12 @@ pub fn restore_to(
     book: &mut dyn AcquirerBook,
     tell: &mut dyn FnMut(u64),
 ) -> Result<Restored, ArchiveError> {
-    let line = Line::read(archive)?;
+    let chain = SegmentChain::read(archive)?;
     let overlay = Overlay::over(Unlogged::restoring(options)?);
     let base = last_commit(&overlay)?;
-    check_begin(&line, base)?;
-    let mut replay = Replay::new(&overlay, keyring, Agreement::of(book), until, base);
-    replay.read(&line, tell)?;
+    check_begin(&chain, base)?;
+    let mut replay = ArchiveReplay::new(&overlay, keyring, Agreement::of(book), until, base);
+    replay.read(&chain, tell)?;
     let restored = replay.finish()?;
     overlay.finish()?;
     mark_copy(&options.directory, restored.last)?;
@@ -101,7 +101,7 @@ fn become_another(overlay: &Overlay) -> Result<(), ArchiveError> {
     overlay.clear(Family::Meta, &UnarchivedKey::range_behind(CommitNumber(0)))
 }
 
-struct Replay<'a> {
+struct ArchiveReplay<'a> {
     overlay: &'a Overlay,
     keyring: &'a Arc<Keyring>,
     book: Agreement<'a>,
@@ -116,29 +116,29 @@ struct Replay<'a> {
     restored: Restored,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> ArchiveReplay<'a> {
     fn new(
         overlay: &'a Overlay,
         keyring: &'a Arc<Keyring>,
         book: Agreement<'a>,
         until: Until,
         base: CommitNumber,
-    ) -> Replay<'a> {
+    ) -> ArchiveReplay<'a> {
         let restored =
             Restored { last: base, last_at_ms: None, applied: 0, left_out: 0, forgotten: 0, torn: 0, unread: None };
         let (touched, forgotten) = (BTreeSet::new(), Forgotten::default());
-        Replay { overlay, keyring, book, until, base, position: base, touched, starts: 0, forgotten, restored }
+        ArchiveReplay { overlay, keyring, book, until, base, position: base, touched, starts: 0, forgotten, restored }
     }
 
     /// Reads the chain to its end: persons who were forgotten later are forgotten here too.
-    fn read(&mut self, line: &Line, tell: &mut dyn FnMut(u64)) -> Result<(), ArchiveError> {
+    fn read(&mut self, chain: &SegmentChain, tell: &mut dyn FnMut(u64)) -> Result<(), ArchiveError> {
         let base = self.base;
-        for standing in line.segments.iter().filter(|standing| standing.last().is_none_or(|last| last >= base)) {
-            if standing.base > self.position && !self.until.is_reached_at(self.position) {
-                let (first, last) = (self.position.next(), standing.base);
-                return Err(ArchiveError::Gap { archive: line.directory.clone(), first, last });
+        for segment in chain.segments.iter().filter(|segment| segment.last().is_none_or(|last| last >= base)) {
+            if segment.base > self.position && !self.until.is_reached_at(self.position) {
+                let (first, last) = (self.position.next(), segment.base);
+                return Err(ArchiveError::Gap { archive: chain.directory.clone(), first, last });
             }
-            let read = SegmentReader::open(standing).and_then(|reader| self.read_segment(reader, tell));
+            let read = SegmentReader::open(segment).and_then(|reader| self.read_segment(reader, tell));
             match read {
                 Err(error) if self.until.is_reached_at(self.position) => {
                     self.restored.unread = Some(error.chain());
@@ -153,8 +153,8 @@ impl<'a> Replay<'a> {
     fn read_segment(&mut self, mut reader: SegmentReader, tell: &mut dyn FnMut(u64)) -> Result<(), ArchiveError> {
         loop {
             match reader.next()? {
-                Next::Commit(commit) => self.meet(&commit)?,
-                Next::Ended { torn } => {
+                SegmentItem::Commit(commit) => self.visit_commit(&commit)?,
+                SegmentItem::Ended { torn } => {
                     self.restored.torn = torn;
                     return Ok(());
                 }
@@ -163,7 +163,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn meet(&mut self, commit: &ArchivedCommit) -> Result<(), ArchiveError> {
+    fn visit_commit(&mut self, commit: &ArchivedCommit) -> Result<(), ArchiveError> {
         if commit.commit <= self.base {
             return if commit.commit == self.base { self.check_same(commit) } else { Ok(()) };
         }
@@ -209,7 +209,7 @@ impl<'a> Replay<'a> {
         // store belongs to the operator who gave the key of the checkpoint.
         let keyring = VaultKey::Keyring.encode();
         let of_persons = commit.vault.iter().filter(|row| row.key != keyring);
-        let (kept, gone): (Vec<&VaultChange>, Vec<_>) = of_persons.partition(|row| row.value.is_some());
+        let (kept, deleted): (Vec<&VaultChange>, Vec<_>) = of_persons.partition(|row| row.value.is_some());
         // A record is read with the keys that were made with it, and before the keys are gone that were removed
         // with it.
         kept.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), row.value.clone()));
@@ -217,7 +217,7 @@ impl<'a> Replay<'a> {
         for bytes in &commit.records {
             head = self.apply_record(commit, bytes, head)?;
         }
-        gone.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), None));
+        deleted.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), None));
         self.overlay.set(Family::Meta, HeadKey(commit.merchant_id).encode().to_vec(), Some(encode_head(head).to_vec()));
         layout::write_applied(commit.merchant_id, head, &mut &*self.overlay);
         self.touched.insert(commit.merchant_id);
@@ -242,7 +242,7 @@ impl<'a> Replay<'a> {
         let mutation = decode_mutation(record.body, &personal).map_err(|error| error.to_string())?;
         let payments = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
         for payment in payments {
-            self.book.meet(merchant_id, payment).map_err(|error| error.chain())?;
+            self.book.add_payment(merchant_id, payment).map_err(|error| error.chain())?;
         }
         let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: bytes.to_vec() };
         layout::write_record(merchant_id, &encoded, commit.commit, &mut Vec::new(), &mut &*self.overlay);

@@ -62,23 +62,23 @@ pub(super) enum HeaderFault {
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     Commit,
     End,
 }
 
-impl Kind {
+impl EntryKind {
     const fn byte(self) -> u8 {
         match self {
-            Kind::Commit => 1,
-            Kind::End => 2,
+            EntryKind::Commit => 1,
+            EntryKind::End => 2,
         }
     }
 
-    pub(super) fn of_byte(byte: u8) -> Option<Kind> {
+    pub(super) fn of_byte(byte: u8) -> Option<EntryKind> {
         match byte {
-            1 => Some(Kind::Commit),
-            2 => Some(Kind::End),
+            1 => Some(EntryKind::Commit),
+            2 => Some(EntryKind::End),
             _ => None,
         }
     }
@@ -128,7 +128,7 @@ impl End {
         body.extend_from_slice(&self.commits.to_be_bytes());
         body.extend_from_slice(&self.checksum);
         let mut bytes = Vec::with_capacity(END_LEN);
-        bytes.extend_from_slice(&entry_head(Kind::End, &body));
+        bytes.extend_from_slice(&entry_head(EntryKind::End, &body));
         bytes.extend_from_slice(&body);
         bytes
     }
@@ -142,8 +142,8 @@ impl End {
     /// The end in these last bytes of a file.
     pub(super) fn at_end_of(bytes: &[u8; END_LEN]) -> Option<End> {
         match entry(bytes)? {
-            (Kind::End, body, _) => End::decode(body),
-            (Kind::Commit, _, _) => None,
+            (EntryKind::End, body, _) => End::decode(body),
+            (EntryKind::Commit, _, _) => None,
         }
     }
 }
@@ -152,11 +152,11 @@ impl End {
 pub(super) fn encode_commit(commit: &ArchivedCommit, body: &mut Vec<u8>, bytes: &mut Vec<u8>) {
     body.clear();
     commit.encode_onto(body);
-    bytes.extend_from_slice(&entry_head(Kind::Commit, body));
+    bytes.extend_from_slice(&entry_head(EntryKind::Commit, body));
     bytes.extend_from_slice(body);
 }
 
-fn entry_head(kind: Kind, body: &[u8]) -> [u8; ENTRY_HEAD_LEN] {
+fn entry_head(kind: EntryKind, body: &[u8]) -> [u8; ENTRY_HEAD_LEN] {
     let mut head = [0; ENTRY_HEAD_LEN];
     head[..2].copy_from_slice(&ENTRY_MAGIC);
     head[2] = kind.byte();
@@ -170,17 +170,17 @@ fn entry_head(kind: Kind, body: &[u8]) -> [u8; ENTRY_HEAD_LEN] {
 pub(super) fn body_len(head: &[u8; ENTRY_HEAD_LEN]) -> Option<usize> {
     let length = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
     let length = usize::try_from(length).ok().filter(|length| *length <= BODY_LEN_MAX)?;
-    (head[..2] == ENTRY_MAGIC && head[3] == 0 && Kind::of_byte(head[2]).is_some()).then_some(length)
+    (head[..2] == ENTRY_MAGIC && head[3] == 0 && EntryKind::of_byte(head[2]).is_some()).then_some(length)
 }
 
 /// The kind of an entry; none when its checksum is wrong.
-pub(super) fn kind_of(head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Option<Kind> {
+pub(super) fn kind_of(head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Option<EntryKind> {
     let crc = crc32c::crc32c_append(crc32c::crc32c(&head[..8]), body);
-    (crc.to_be_bytes() == head[8..]).then(|| Kind::of_byte(head[2])).flatten()
+    (crc.to_be_bytes() == head[8..]).then(|| EntryKind::of_byte(head[2])).flatten()
 }
 
 /// The entry at the beginning of these bytes: its kind, its body and its length.
-pub(super) fn entry(bytes: &[u8]) -> Option<(Kind, &[u8], usize)> {
+pub(super) fn entry(bytes: &[u8]) -> Option<(EntryKind, &[u8], usize)> {
     let (head, rest) = bytes.split_first_chunk::<ENTRY_HEAD_LEN>()?;
     let length = body_len(head)?;
     let body = rest.get(..length)?;
@@ -239,7 +239,7 @@ mod tests {
         }
         let mut bytes = Vec::new();
         encode_commit(&sample(4), &mut Vec::new(), &mut bytes);
-        assert!(entry(&bytes).is_some_and(|(kind, _, length)| kind == Kind::Commit && length == bytes.len()));
+        assert!(entry(&bytes).is_some_and(|(kind, _, length)| kind == EntryKind::Commit && length == bytes.len()));
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);

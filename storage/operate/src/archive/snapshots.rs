@@ -18,7 +18,7 @@ use super::ArchiveError;
 use super::overlay::Overlay;
 
 /// Number of records after the newest snapshot from which a new one is taken.
-const RECORDS_BEHIND: u64 = 1_024;
+const RECORDS_SINCE_SNAPSHOT: u64 = 1_024;
 
 /// Records read at once.
 const PAGE: usize = 1_024;
@@ -34,7 +34,7 @@ pub(super) fn take_snapshot(
     let newest = layout::read_snapshots(overlay, merchant_id, 1).map_err(ArchiveError::store)?.pop();
     let newest = newest.and_then(|snapshot| Some((snapshot.at, decode_state(&snapshot.bytes).ok()?)));
     let (at, state) = newest.unwrap_or((Head::EMPTY, MerchantState::default()));
-    if head.sequence.0 < at.sequence.0 + RECORDS_BEHIND {
+    if head.sequence.0 < at.sequence.0 + RECORDS_SINCE_SNAPSHOT {
         return Ok(());
     }
     let state = fold(overlay, keyring, merchant_id, (at, state), head)?;

@@ -8,9 +8,9 @@ use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
 
 use super::ArchiveError;
+use super::chain::{SegmentChain, SegmentState};
 use super::commit::ArchivedCommit;
-use super::line::{Line, SegmentState};
-use super::reading::{Next, SegmentReader};
+use super::reading::{SegmentItem, SegmentReader};
 
 /// Heads read at once.
 const PAGE: usize = 1_024;
@@ -81,15 +81,15 @@ pub fn earliest_moment(store: &StoppedStore) -> Result<u64, ArchiveError> {
 /// [`ArchiveError`]: the archive belongs to another store, does not follow the checkpoint, or does not reach the
 /// moment.
 pub fn check_reach(store: &StoppedStore, archive: &std::path::Path, until: Until) -> Result<u64, ArchiveError> {
-    let line = Line::read(archive)?;
-    let found = line.store()?;
+    let chain = SegmentChain::read(archive)?;
+    let found = chain.store()?;
     let identity = store.identity().map_err(ArchiveError::store)?.ok_or(ArchiveError::NoIdentity)?;
     if identity != found {
         return Err(ArchiveError::OtherStore { archive: archive.to_owned(), found, store: identity });
     }
     let last = store.last_commit().map_err(ArchiveError::store)?;
-    check_begin(&line, last)?;
-    let end = end_of(&line)?.max(last);
+    check_begin(&chain, last)?;
+    let end = end_of(&chain)?.max(last);
     match until {
         Until::Commit(asked) if asked < last => {
             return Err(ArchiveError::BeforeCheckpoint { asked, earliest: last });
@@ -108,23 +108,23 @@ fn check_moment(store: &StoppedStore, asked: u64) -> Result<(), ArchiveError> {
 }
 
 /// Refuses an archive that begins after the checkpoint's last commit.
-pub(super) fn check_begin(line: &Line, last: CommitNumber) -> Result<(), ArchiveError> {
-    match line.segments.first().map(|first| first.base) {
+pub(super) fn check_begin(chain: &SegmentChain, last: CommitNumber) -> Result<(), ArchiveError> {
+    match chain.segments.first().map(|first| first.base) {
         Some(base) if base > last => {
-            Err(ArchiveError::Gap { archive: line.directory.clone(), first: last.next(), last: base })
+            Err(ArchiveError::Gap { archive: chain.directory.clone(), first: last.next(), last: base })
         }
         Some(_) | None => Ok(()),
     }
 }
 
 /// The last commit of an archive.
-fn end_of(line: &Line) -> Result<CommitNumber, ArchiveError> {
-    let Some(last) = line.segments.last() else { return Ok(CommitNumber(0)) };
+fn end_of(chain: &SegmentChain) -> Result<CommitNumber, ArchiveError> {
+    let Some(last) = chain.segments.last() else { return Ok(CommitNumber(0)) };
     match last.state {
         SegmentState::Closed { last, .. } => Ok(last),
         SegmentState::Open => {
             let (mut reader, mut end) = (SegmentReader::open(last)?, last.base);
-            while let Next::Commit(commit) = reader.next()? {
+            while let SegmentItem::Commit(commit) = reader.next()? {
                 end = commit.commit;
             }
             Ok(end)
@@ -136,14 +136,14 @@ fn end_of(line: &Line) -> Result<CommitNumber, ArchiveError> {
 mod tests {
     use till_domain::ids::MerchantId;
 
-    use super::super::commit::Place;
+    use super::super::commit::GroupPosition;
     use super::*;
 
     #[test]
-    fn a_commit_whose_time_cannot_be_read_is_not_taken_for_a_later_one() {
+    fn a_commit_with_an_unreadable_time_does_not_count_as_later() {
         let (commit, before, stored) = (CommitNumber(2), CommitNumber(1), CommitNumber(2));
         let (merchant_id, records) = (MerchantId::from_bytes([1; 16]), vec![vec![0xff; 200]]);
-        let (place, vault) = (Place::default(), Vec::new());
+        let (place, vault) = (GroupPosition::default(), Vec::new());
         let unreadable = ArchivedCommit { commit, before, stored, place, merchant_id, records, vault };
         assert!(Until::Moment(5).wants(&unreadable).is_err());
         assert_eq!(Until::End.wants(&unreadable), Ok(true));

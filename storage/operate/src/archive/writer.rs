@@ -15,9 +15,9 @@ use till_storage::journal::CommitNumber;
 use crate::durable;
 
 use super::ArchiveError;
-use super::commit::{ArchivedCommit, Place};
-use super::line::{Line, SegmentState, Standing, name};
-use super::reading::{Next, SegmentReader};
+use super::chain::{SegmentChain, SegmentInfo, SegmentState, name};
+use super::commit::{ArchivedCommit, GroupPosition};
+use super::reading::{SegmentItem, SegmentReader};
 use super::segment::{End, HEADER_LEN, Header, encode_commit};
 
 /// Lock file of the server that writes to the archive.
@@ -29,14 +29,14 @@ const CUTS_MAX: u32 = 10_000;
 
 /// The end of the chain without its open segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Closed {
+struct ClosedEnd {
     number: u64,
     last: CommitNumber,
     checksum: [u8; 32],
 }
 
 /// The open segment.
-struct Current {
+struct OpenSegment {
     file: File,
     path: PathBuf,
     header: Header,
@@ -69,8 +69,8 @@ pub(super) struct Writer {
     directory: PathBuf,
     store: StoreIdentity,
     segment_bytes: u64,
-    closed: Closed,
-    current: Option<Current>,
+    closed: ClosedEnd,
+    current: Option<OpenSegment>,
     needs_repair: bool,
     segments_closed: u64,
     _lock: File,
@@ -84,21 +84,21 @@ impl Writer {
         }
         durable::make_directory(directory).map_err(ArchiveError::files("create", directory))?;
         let lock = lock(directory)?;
-        let line = Line::read(directory)?;
-        if let Some(found) = line.store.filter(|found| *found != side.identity) {
+        let chain = SegmentChain::read(directory)?;
+        if let Some(found) = chain.store.filter(|found| *found != side.identity) {
             return Err(ArchiveError::OtherStore { archive: directory.to_owned(), found, store: side.identity });
         }
         let mut writer = Writer {
             directory: directory.to_owned(),
             store: side.identity,
             segment_bytes,
-            closed: Closed { number: 0, last: side.base, checksum: [0; 32] },
+            closed: ClosedEnd { number: 0, last: side.base, checksum: [0; 32] },
             current: None,
             needs_repair: false,
             segments_closed: 0,
             _lock: lock,
         };
-        writer.take_up(&line, side)?;
+        writer.continue_chain(&chain, side)?;
         if writer.current.is_none() {
             writer.begin(writer.closed.last)?;
         }
@@ -147,7 +147,7 @@ impl Writer {
     /// Closes the open segment when something is in it, it is old enough, and the store has all of it.
     pub(super) fn close_if_older(&mut self, age: Duration, stored: CommitNumber) -> Result<(), ArchiveError> {
         let is_due =
-            |current: &Current| current.commits > 0 && current.last <= stored && current.opened.elapsed() >= age;
+            |current: &OpenSegment| current.commits > 0 && current.last <= stored && current.opened.elapsed() >= age;
         if !self.current.as_ref().is_some_and(is_due) {
             return Ok(());
         }
@@ -174,7 +174,7 @@ impl Writer {
         let (mut last, mut bytes, mut body) = (current.last, Vec::new(), Vec::new());
         for (index, commit) in (0..size).zip(commits.iter_mut()) {
             commit.before = last;
-            commit.place = Place { group: current.group + 1, index, size };
+            commit.place = GroupPosition { group: current.group + 1, index, size };
             last = commit.commit;
             encode_commit(commit, &mut body, &mut bytes);
         }
@@ -199,7 +199,7 @@ impl Writer {
             self.needs_repair = true;
             return Err(ArchiveError::files("close", &current.path)(source));
         }
-        self.closed = Closed { number: current.header.number, last: end.last, checksum };
+        self.closed = ClosedEnd { number: current.header.number, last: end.last, checksum };
         self.current = None;
         self.segments_closed += 1;
         durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
@@ -222,29 +222,29 @@ impl Writer {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes);
         let (offset, opened) = (HEADER_LEN as u64, Instant::now());
-        let current = Current { file, path, header, offset, hasher, commits: 0, last: base, group: 0, opened };
+        let current = OpenSegment { file, path, header, offset, hasher, commits: 0, last: base, group: 0, opened };
         self.current = Some(current);
         self.needs_repair = false;
         Ok(())
     }
 
     /// Continues the chain at its end.
-    fn take_up(&mut self, line: &Line, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
-        let Some((last, earlier)) = line.segments.split_last() else { return Ok(()) };
+    fn continue_chain(&mut self, chain: &SegmentChain, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
+        let Some((last, earlier)) = chain.segments.split_last() else { return Ok(()) };
         if let Some(SegmentState::Closed { last: commit, .. }) = earlier.last().map(|segment| segment.state) {
             self.check_not_ahead(commit, side)?;
         }
         match last.state {
             SegmentState::Closed { last: commit, .. } => {
                 self.check_not_ahead(commit, side)?;
-                self.check_newest(None, &line.segments, side)?;
+                self.check_newest(None, &chain.segments, side)?;
                 self.finish_closing(last)
             }
             SegmentState::Open => {
                 if let Some(before) = earlier.last() {
                     self.remember_closed(before);
                 }
-                self.take_up_open(last, earlier, side)
+                self.continue_open_segment(last, earlier, side)
             }
         }
     }
@@ -256,51 +256,51 @@ impl Writer {
         }
     }
 
-    fn remember_closed(&mut self, standing: &Standing) {
-        if let (SegmentState::Closed { last, .. }, Some(checksum)) = (standing.state, standing.checksum) {
-            self.closed = Closed { number: standing.number, last, checksum };
+    fn remember_closed(&mut self, segment: &SegmentInfo) {
+        if let (SegmentState::Closed { last, .. }, Some(checksum)) = (segment.state, segment.checksum) {
+            self.closed = ClosedEnd { number: segment.number, last, checksum };
         }
     }
 
     /// Closes a segment that has its end entry, if a crash came before it was renamed.
-    fn finish_closing(&mut self, standing: &Standing) -> Result<(), ArchiveError> {
-        let closed_path = self.directory.join(name(standing.number, false));
-        if standing.path != closed_path {
-            let file = File::open(&standing.path).map_err(ArchiveError::files("open", &standing.path))?;
-            self.sync_found(&file, &standing.path)?;
-            fs::rename(&standing.path, &closed_path).map_err(ArchiveError::files("rename", &standing.path))?;
+    fn finish_closing(&mut self, segment: &SegmentInfo) -> Result<(), ArchiveError> {
+        let closed_path = self.directory.join(name(segment.number, false));
+        if segment.path != closed_path {
+            let file = File::open(&segment.path).map_err(ArchiveError::files("open", &segment.path))?;
+            self.sync_found(&file, &segment.path)?;
+            fs::rename(&segment.path, &closed_path).map_err(ArchiveError::files("rename", &segment.path))?;
         }
-        self.remember_closed(standing);
+        self.remember_closed(segment);
         Ok(())
     }
 
-    fn take_up_open(
+    fn continue_open_segment(
         &mut self,
-        standing: &Standing,
-        earlier: &[Standing],
+        segment: &SegmentInfo,
+        earlier: &[SegmentInfo],
         side: &StoreSide<'_>,
     ) -> Result<(), ArchiveError> {
-        let mut reader = SegmentReader::open(standing)?;
+        let mut reader = SegmentReader::open(segment)?;
         let header = *reader.header();
-        let mut met = Met::new(Good::of(&reader, header.base));
+        let mut scanned = ScannedSegment::new(ValidPrefix::of(&reader, header.base));
         let torn = loop {
             match reader.next()? {
-                Next::Ended { torn } => break torn,
-                Next::Commit(commit) if commit.commit <= side.last => met.add(&reader, commit),
+                SegmentItem::Ended { torn } => break torn,
+                SegmentItem::Commit(commit) if commit.commit <= side.last => scanned.add(&reader, commit),
                 // It was archived before it was written, and the write never happened: nobody was told of it.
-                Next::Commit(commit) if commit.stored == side.last => {}
-                Next::Commit(commit) => return self.check_not_ahead(commit.commit, side),
+                SegmentItem::Commit(commit) if commit.stored == side.last => {}
+                SegmentItem::Commit(commit) => return self.check_not_ahead(commit.commit, side),
             }
         };
-        let good = self.agreed(met, earlier, side)?;
-        if standing.bytes > good.offset {
-            keep_what_is_cut(&standing.path, good.offset, torn)?;
+        let valid = self.agreed_part(scanned, earlier, side)?;
+        if segment.bytes > valid.offset {
+            keep_what_is_cut(&segment.path, valid.offset, torn)?;
         }
-        let Good { offset, hasher, commits, group, last } = good;
-        let (path, opened) = (standing.path.clone(), opened_at(standing.opened_at_ms));
+        let ValidPrefix { offset, hasher, commits, group, last } = valid;
+        let (path, opened) = (segment.path.clone(), opened_at(segment.opened_at_ms));
         let file = cut(&path, offset)?;
         self.sync_found(&file, &path)?;
-        self.current = Some(Current { file, path, header, offset, hasher, commits, last, group, opened });
+        self.current = Some(OpenSegment { file, path, header, offset, hasher, commits, last, group, opened });
         Ok(())
     }
 
@@ -314,16 +314,21 @@ impl Writer {
     /// The part of the open segment that the store has. That is all of it, or all but the last group: the group was
     /// archived before it was written, the write never happened, nobody was told of it, and the store went on without
     /// the archive.
-    fn agreed(&self, met: Met, earlier: &[Standing], side: &StoreSide<'_>) -> Result<Good, ArchiveError> {
-        let Met { good, newest, last_group } = met;
+    fn agreed_part(
+        &self,
+        scanned: ScannedSegment,
+        earlier: &[SegmentInfo],
+        side: &StoreSide<'_>,
+    ) -> Result<ValidPrefix, ArchiveError> {
+        let ScannedSegment { valid, newest, last_group } = scanned;
         match (self.check_newest(newest.as_ref(), earlier, side), last_group) {
             (Err(ArchiveError::OtherHistory { .. }), Some(group))
-                if group.stored == group.good.last && !(side.gave_up)(group.good.last, good.last)? =>
+                if group.stored == group.valid.last && !(side.gave_up)(group.valid.last, valid.last)? =>
             {
                 self.check_newest(group.newest.as_ref(), earlier, side)?;
-                Ok(group.good)
+                Ok(group.valid)
             }
-            (checked, _) => checked.map(|()| good),
+            (checked, _) => checked.map(|()| valid),
         }
     }
 
@@ -332,14 +337,14 @@ impl Writer {
     fn check_newest(
         &self,
         newest: Option<&ArchivedCommit>,
-        earlier: &[Standing],
+        earlier: &[SegmentInfo],
         side: &StoreSide<'_>,
     ) -> Result<(), ArchiveError> {
         if let Some(commit) = newest {
             return self.check_same(commit, side);
         }
-        for standing in earlier.iter().rev() {
-            if let Some(commit) = newest_of(standing)? {
+        for segment in earlier.iter().rev() {
+            if let Some(commit) = newest_of(segment)? {
                 return self.check_same(&commit, side);
             }
         }
@@ -355,10 +360,10 @@ impl Writer {
 }
 
 /// The newest commit of a segment that has records.
-fn newest_of(standing: &Standing) -> Result<Option<ArchivedCommit>, ArchiveError> {
-    let mut reader = SegmentReader::open(standing)?;
+fn newest_of(segment: &SegmentInfo) -> Result<Option<ArchivedCommit>, ArchiveError> {
+    let mut reader = SegmentReader::open(segment)?;
     let mut newest = None;
-    while let Next::Commit(commit) = reader.next()? {
+    while let SegmentItem::Commit(commit) = reader.next()? {
         if !commit.records.is_empty() {
             newest = Some(commit);
         }
@@ -367,8 +372,8 @@ fn newest_of(standing: &Standing) -> Result<Option<ArchivedCommit>, ArchiveError
 }
 
 /// The part of an open segment that was read, up to the store's last commit.
-struct Met {
-    good: Good,
+struct ScannedSegment {
+    valid: ValidPrefix,
     /// The newest commit that has records.
     newest: Option<ArchivedCommit>,
     last_group: Option<LastGroup>,
@@ -376,21 +381,21 @@ struct Met {
 
 /// The part before the last group.
 struct LastGroup {
-    good: Good,
+    valid: ValidPrefix,
     newest: Option<ArchivedCommit>,
     /// The store's last commit when the group was archived.
     stored: CommitNumber,
 }
 
-impl Met {
-    fn new(good: Good) -> Met {
-        Met { good, newest: None, last_group: None }
+impl ScannedSegment {
+    fn new(valid: ValidPrefix) -> ScannedSegment {
+        ScannedSegment { valid, newest: None, last_group: None }
     }
 
     fn add(&mut self, reader: &SegmentReader, commit: ArchivedCommit) {
-        let good = std::mem::replace(&mut self.good, Good::of(reader, commit.commit));
+        let valid = std::mem::replace(&mut self.valid, ValidPrefix::of(reader, commit.commit));
         if commit.place.index == 0 {
-            self.last_group = Some(LastGroup { good, newest: self.newest.clone(), stored: commit.stored });
+            self.last_group = Some(LastGroup { valid, newest: self.newest.clone(), stored: commit.stored });
         }
         if !commit.records.is_empty() {
             self.newest = Some(commit);
@@ -399,7 +404,7 @@ impl Met {
 }
 
 /// The valid part of an open segment that the store has completely.
-struct Good {
+struct ValidPrefix {
     offset: u64,
     hasher: blake3::Hasher,
     commits: u64,
@@ -407,10 +412,10 @@ struct Good {
     last: CommitNumber,
 }
 
-impl Good {
-    fn of(reader: &SegmentReader, last: CommitNumber) -> Good {
+impl ValidPrefix {
+    fn of(reader: &SegmentReader, last: CommitNumber) -> ValidPrefix {
         let (offset, hasher) = (reader.offset(), reader.hasher().clone());
-        Good { offset, hasher, commits: reader.commits(), group: reader.group(), last }
+        ValidPrefix { offset, hasher, commits: reader.commits(), group: reader.group(), last }
     }
 }
 
@@ -484,7 +489,7 @@ fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
 /// Refuses a directory in which nothing is left of the archive, before anything is created in it: the archive's disk
 /// may not be mounted there.
 fn refuse_nothing(directory: &Path) -> Result<(), ArchiveError> {
-    match Line::read(directory)?.segments.is_empty() {
+    match SegmentChain::read(directory)?.segments.is_empty() {
         true => Err(ArchiveError::Gone { archive: directory.to_owned() }),
         false => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::manifest::Entry;
+use super::manifest::ManifestEntry;
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1024 * 1024;
@@ -69,7 +69,7 @@ pub(super) fn of(mut source: impl Read, sink: &mut dyn Write) -> io::Result<(u64
 }
 
 /// Checks a file, and returns its fault if it has one.
-pub(super) fn fault(directory: &Path, entry: &Entry) -> Option<FileFault> {
+pub(super) fn fault(directory: &Path, entry: &ManifestEntry) -> Option<FileFault> {
     let wrong = match File::open(directory.join(&entry.path)) {
         Ok(file) => match of(file, &mut io::sink()) {
             Ok((found, _)) if found != entry.bytes => FileWrong::Length { expected: entry.bytes, found },

@@ -27,17 +27,17 @@ use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal};
 
 use crate::durable;
-use crate::known::Known;
+use crate::last_used::LastUsedDirectory;
 
 use super::background::giving_way;
 use super::beside::BookBeside;
 use super::heads::HeadsError;
-use super::manifest::{Entry, Manifest};
-use super::pace::Pace;
-use super::shelf::{Kept, Shelf, Standing, is_name};
+use super::manifest::{Manifest, ManifestEntry};
+use super::shelf::{CheckpointStatus, KeptCheckpoint, Shelf, is_name};
+use super::throttle::Throttle;
 use super::{
     CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum, copying, heads,
-    patience,
+    log_wait,
 };
 
 /// File in the data directory with the path of a shelf that is outside of it.
@@ -51,7 +51,7 @@ const SHORT_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The last completed stage of taking a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum CheckpointStage {
     /// The directories in which it is made exist.
     Begun,
     /// The database's files are linked.
@@ -70,23 +70,23 @@ pub enum Step {
     Named,
 }
 
-impl Step {
+impl CheckpointStage {
     /// Every stage, in order.
-    pub const ALL: [Step; 8] = [
-        Step::Begun,
-        Step::DatabaseLinked,
-        Step::BooksLinked,
-        Step::Moved,
-        Step::HeadsNoted,
-        Step::Marked,
-        Step::Listed,
-        Step::Named,
+    pub const ALL: [CheckpointStage; 8] = [
+        CheckpointStage::Begun,
+        CheckpointStage::DatabaseLinked,
+        CheckpointStage::BooksLinked,
+        CheckpointStage::Moved,
+        CheckpointStage::HeadsNoted,
+        CheckpointStage::Marked,
+        CheckpointStage::Listed,
+        CheckpointStage::Named,
     ];
 }
 
 /// The name of a checkpoint to be taken, and the facts that are noted in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct CheckpointRequest<'a> {
     /// Its name: 1 to 64 of a-z, 0-9 and `-`.
     pub name: &'a str,
     /// The present time, milliseconds since the Unix epoch.
@@ -97,7 +97,7 @@ pub struct Wanted<'a> {
 
 /// A checkpoint that was taken.
 #[derive(Debug, Clone)]
-pub struct Taken {
+pub struct TakenCheckpoint {
     /// Its directory.
     pub directory: PathBuf,
     /// Its manifest.
@@ -137,14 +137,14 @@ impl Checkpointer {
     }
 
     /// The note in the data directory about a shelf outside of it; a shelf inside has no disk of its own.
-    fn known(&self) -> Option<Known> {
+    fn known(&self) -> Option<LastUsedDirectory> {
         let data = self.engine.directory();
         let is_inside = self.shelf.directory().starts_with(data);
-        (!is_inside).then(|| Known::of(data, KNOWN_FILE))
+        (!is_inside).then(|| LastUsedDirectory::of(data, KNOWN_FILE))
     }
 
     /// Refuses a shelf that existed and is missing: its disk is not mounted.
-    fn refuse_gone(&self, known: Option<&Known>) -> Result<(), CheckpointError> {
+    fn refuse_gone(&self, known: Option<&LastUsedDirectory>) -> Result<(), CheckpointError> {
         let directory = self.shelf.directory();
         match known.filter(|known| known.is(directory) && !self.shelf.is_begun()) {
             Some(known) => {
@@ -158,7 +158,7 @@ impl Checkpointer {
     ///
     /// # Errors
     /// [`CheckpointError`]. Nothing is left of the checkpoint then, and the store goes on.
-    pub fn take(&self, wanted: &Wanted<'_>) -> Result<Taken, CheckpointError> {
+    pub fn take(&self, wanted: &CheckpointRequest<'_>) -> Result<TakenCheckpoint, CheckpointError> {
         self.take_until(wanted, &mut |_| true)
     }
 
@@ -169,9 +169,9 @@ impl Checkpointer {
     /// The errors of [`Checkpointer::take`], and [`CheckpointError::Stopped`].
     pub fn take_until(
         &self,
-        wanted: &Wanted<'_>,
-        goes_on: &mut (dyn FnMut(Step) -> bool + Send),
-    ) -> Result<Taken, CheckpointError> {
+        wanted: &CheckpointRequest<'_>,
+        goes_on: &mut (dyn FnMut(CheckpointStage) -> bool + Send),
+    ) -> Result<TakenCheckpoint, CheckpointError> {
         if !is_name(wanted.name) {
             return Err(CheckpointError::Name { name: wanted.name.to_owned() });
         }
@@ -201,47 +201,47 @@ impl Checkpointer {
         taken
     }
 
-    fn make(&self, wanted: &Wanted<'_>, done: &mut Done<'_>) -> Result<Taken, CheckpointError> {
+    fn make(&self, wanted: &CheckpointRequest<'_>, done: &mut Done<'_>) -> Result<TakenCheckpoint, CheckpointError> {
         let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
         for directory in [&staging, &unfinished] {
             fs::create_dir(directory).map_err(CheckpointError::files("create", directory))?;
         }
-        done(Step::Begun)?;
-        patience::wait_while(&|| self.engine.log_bytes() > SHORT_LOG_BYTES, &|| self.engine.last_commit());
+        done(CheckpointStage::Begun)?;
+        log_wait::wait_while(&|| self.engine.log_bytes() > SHORT_LOG_BYTES, &|| self.engine.last_commit());
         let acknowledged = self.engine.last_commit();
         self.link(&staging, done)?;
         // From here on no caller waits: the work gets the processor time that calls leave.
         let manifest = giving_way(|| self.complete(wanted, acknowledged, done))?;
         let directory = self.name(&unfinished, wanted.name)?;
-        done(Step::Named)?;
-        Ok(Taken { directory, manifest })
+        done(CheckpointStage::Named)?;
+        Ok(TakenCheckpoint { directory, manifest })
     }
 
     /// Moves the links to where checkpoints are kept, reads the copy and lists its files.
     fn complete(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &CheckpointRequest<'_>,
         acknowledged: CommitNumber,
         done: &mut Done<'_>,
     ) -> Result<Manifest, CheckpointError> {
         let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
         let commits = || self.engine.last_commit();
-        let mut pace = Pace::beside(&commits);
+        let mut throttle = Throttle::beside(&commits);
         self.refuse_without_space(&staging)?;
-        let moved = move_all(&staging, &unfinished, &mut pace);
+        let moved = move_all(&staging, &unfinished, &mut throttle);
         moved.map_err(CheckpointError::files("move the files to", &unfinished))?;
-        patience::wait_while(&|| shares_a_log(&unfinished), &commits);
-        let unshared = unshare_all(&unfinished, &mut pace);
+        log_wait::wait_while(&|| shares_a_log(&unfinished), &commits);
+        let unshared = unshare_all(&unfinished, &mut throttle);
         unshared.map_err(CheckpointError::files("copy the files in", &unfinished))?;
-        done(Step::Moved)?;
+        done(CheckpointStage::Moved)?;
         let (last_commit, merchants) = survey(&unfinished, acknowledged, done)?;
         let earlier = self.earlier()?;
-        let files = list(&unfinished, &earlier, &mut pace).map_err(CheckpointError::files("list", &unfinished))?;
+        let files = list(&unfinished, &earlier, &mut throttle).map_err(CheckpointError::files("list", &unfinished))?;
         let (taken_at_ms, program) = (wanted.taken_at_ms, wanted.program.to_owned());
         let manifest = Manifest { taken_at_ms, program, last_commit, merchants, files };
-        let written = write_manifest(&unfinished, &manifest, &mut pace);
+        let written = write_manifest(&unfinished, &manifest, &mut throttle);
         written.map_err(CheckpointError::files("write", &unfinished.join(MANIFEST_FILE)))?;
-        done(Step::Listed)?;
+        done(CheckpointStage::Listed)?;
         Ok(manifest)
     }
 
@@ -269,18 +269,18 @@ impl Checkpointer {
         let held: Vec<_> = self.books.iter().map(|beside| (beside.directory, beside.book.hold())).collect();
         let linked = self.engine.link_files(&staging.join(DATABASE_DIRECTORY));
         linked.map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
-        done(Step::DatabaseLinked)?;
+        done(CheckpointStage::DatabaseLinked)?;
         for (directory, link_files) in held {
             let linked = link_files(&staging.join(directory));
             linked.map_err(|reason| CheckpointError::Copy { what: directory, reason })?;
         }
-        done(Step::BooksLinked)
+        done(CheckpointStage::BooksLinked)
     }
 
     /// The newest complete checkpoint: table files that it shares with the new one need not be read again.
     fn earlier(&self) -> Result<Earlier, CheckpointError> {
         let newest = self.shelf.list()?.pop();
-        let Some(Kept { name, standing: Standing::Complete(manifest) }) = newest else {
+        let Some(KeptCheckpoint { name, status: CheckpointStatus::Complete(manifest) }) = newest else {
             return Ok(Earlier::default());
         };
         let hashes = manifest.files.into_iter().map(|file| (file.path, file.hash)).collect();
@@ -316,12 +316,12 @@ impl Checkpointer {
 }
 
 /// Is called after each stage; an error ends the checkpoint there.
-type Done<'d> = dyn FnMut(Step) -> Result<(), CheckpointError> + Send + 'd;
+type Done<'d> = dyn FnMut(CheckpointStage) -> Result<(), CheckpointError> + Send + 'd;
 
-fn move_all(staging: &Path, unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
+fn move_all(staging: &Path, unfinished: &Path, throttle: &mut Throttle<'_>) -> io::Result<()> {
     for entry in fs::read_dir(staging)? {
         let name = entry?.file_name();
-        copying::move_directory(&staging.join(&name), &unfinished.join(&name), pace)?;
+        copying::move_directory(&staging.join(&name), &unfinished.join(&name), throttle)?;
     }
     fs::remove_dir(staging)
 }
@@ -334,10 +334,10 @@ fn shares_a_log(directory: &Path) -> bool {
 }
 
 /// Gives all files but table files bytes of their own. Table files never change; the server may change the others.
-fn unshare_all(unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
+fn unshare_all(unfinished: &Path, throttle: &mut Throttle<'_>) -> io::Result<()> {
     for file in durable::files(unfinished)? {
         if !is_table(&file) {
-            copying::unshare(&unfinished.join(file), pace)?;
+            copying::unshare(&unfinished.join(file), throttle)?;
         }
     }
     Ok(())
@@ -364,10 +364,10 @@ fn survey(
         HeadsError::Store(error) => CheckpointError::Read { reason: error.to_string() },
         HeadsError::File(source) => CheckpointError::Files { attempt: "write", path, source },
     })?;
-    done(Step::HeadsNoted)?;
+    done(CheckpointStage::HeadsNoted)?;
     drop(store); // It holds the mark's lock.
     mark_copy(directory, found)?;
-    done(Step::Marked)?;
+    done(CheckpointStage::Marked)?;
     Ok((found, merchants))
 }
 
@@ -387,21 +387,21 @@ impl Earlier {
     }
 }
 
-fn list(directory: &Path, earlier: &Earlier, pace: &mut Pace<'_>) -> io::Result<Vec<Entry>> {
+fn list(directory: &Path, earlier: &Earlier, throttle: &mut Throttle<'_>) -> io::Result<Vec<ManifestEntry>> {
     let entry = |path: PathBuf| {
         let file = File::open(directory.join(&path))?;
         let (bytes, hash) = match earlier.hash_of(directory, &path) {
             Some(hash) => (file.metadata()?.len(), hash),
-            None => checksum::of(file, pace)?,
+            None => checksum::of(file, throttle)?,
         };
-        Ok(Entry { path, bytes, hash })
+        Ok(ManifestEntry { path, bytes, hash })
     };
     durable::files(directory)?.into_iter().map(entry).collect()
 }
 
-fn write_manifest(directory: &Path, manifest: &Manifest, pace: &mut Pace<'_>) -> io::Result<()> {
+fn write_manifest(directory: &Path, manifest: &Manifest, throttle: &mut Throttle<'_>) -> io::Result<()> {
     // The engine synced its tables before it relied on them; tables that were copied were synced part by part.
-    copying::sync_rest(directory, is_table, pace)?;
+    copying::sync_with_pauses(directory, is_table, throttle)?;
     durable::write_new(&directory.join(MANIFEST_FILE), manifest.encode().as_bytes())?;
     durable::sync_directory(directory)
 }

@@ -25,7 +25,7 @@ const FIRST: &str = "till-checkpoint ";
 
 /// A file of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ManifestEntry {
     /// The file, from the checkpoint's directory.
     pub path: PathBuf,
     /// Its length.
@@ -46,7 +46,7 @@ pub struct Manifest {
     /// The number of logs in it.
     pub merchants: u64,
     /// Every file but the manifest, in the order of paths.
-    pub files: Vec<Entry>,
+    pub files: Vec<ManifestEntry>,
 }
 
 /// The reason that bytes are not a manifest.
@@ -71,7 +71,7 @@ impl Manifest {
         let Manifest { taken_at_ms, program, last_commit, merchants, files } = self;
         let mut text = format!("{FIRST}{FORMAT}\ntaken_at_ms {taken_at_ms}\nprogram {program}\n");
         write!(text, "last_commit {last_commit}\nmerchants {merchants}\n").expect("writing to a string cannot fail");
-        for Entry { path, bytes, hash } in files {
+        for ManifestEntry { path, bytes, hash } in files {
             writeln!(text, "file {hash} {bytes} {}", path.display()).expect("writing to a string cannot fail");
         }
         let hash = blake3::hash(text.as_bytes());
@@ -127,7 +127,7 @@ fn number(line: Option<&str>, key: &'static str) -> Result<u64, ManifestFault> {
     value(line, key)?.parse().map_err(|_| ManifestFault::Damaged("a number is none"))
 }
 
-fn entry(line: &str) -> Result<Entry, ManifestFault> {
+fn entry(line: &str) -> Result<ManifestEntry, ManifestFault> {
     let fault = ManifestFault::Damaged("a line names no file");
     let rest = line.strip_prefix("file ").ok_or(fault)?;
     let (hash, rest) = rest.split_once(' ').ok_or(fault)?;
@@ -137,7 +137,7 @@ fn entry(line: &str) -> Result<Entry, ManifestFault> {
         return Err(ManifestFault::Damaged("a file stands outside of the checkpoint"));
     }
     let hash = blake3::Hash::from_hex(hash).map_err(|_| fault)?;
-    Ok(Entry { path, bytes: bytes.parse().map_err(|_| fault)?, hash })
+    Ok(ManifestEntry { path, bytes: bytes.parse().map_err(|_| fault)?, hash })
 }
 
 fn stays_below(path: &Path) -> bool {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Manifest {
-        let file = |path: &str, bytes| Entry { path: path.into(), bytes, hash: blake3::hash(path.as_bytes()) };
+        let file = |path: &str, bytes| ManifestEntry { path: path.into(), bytes, hash: blake3::hash(path.as_bytes()) };
         Manifest {
             taken_at_ms: 1_763_661_789_000,
             program: "0.1.0".to_owned(),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_is_told_apart_from_damage_whatever_follows_its_first_line() {
+    fn a_newer_format_is_recognized_by_its_first_and_last_line() {
         assert_eq!(
             Manifest::decode(sealed("till-checkpoint 2\nnobody knows\n").as_bytes()),
             Err(ManifestFault::Newer(2))

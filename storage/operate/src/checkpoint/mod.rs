@@ -12,8 +12,8 @@ mod copying;
 mod create;
 mod heads;
 pub mod manifest;
-mod pace;
-mod patience;
+mod throttle;
+mod log_wait;
 mod read;
 mod reading;
 mod refusal;
@@ -24,13 +24,13 @@ pub use till_storage::engine::{MANIFEST_FILE, RESTORING_FILE};
 
 pub use beside::BookBeside;
 pub use checksum::{FileFault, FileWrong};
-pub use create::{Checkpointer, Step, Taken, Wanted};
+pub use create::{CheckpointRequest, CheckpointStage, Checkpointer, TakenCheckpoint};
 pub use manifest::Manifest;
 pub use read::{check_files, compare_heads, read_manifest};
 pub use reading::Reading;
 pub use refusal::CheckpointError;
-pub use restore::{Progress, Restoring};
-pub use shelf::{Kept, Shelf, Standing};
+pub use restore::{CopyProgress, Restoring};
+pub use shelf::{CheckpointStatus, KeptCheckpoint, Shelf};
 
 /// File in a restored data directory that exists until the operator lets effects and timers go on.
 pub const PAUSED_FILE: &str = "effects-paused";

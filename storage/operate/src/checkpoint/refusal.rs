@@ -7,7 +7,7 @@ use till_storage::engine::OpenError;
 use till_storage::journal::CommitNumber;
 
 use super::checksum::FileFault;
-use super::create::Step;
+use super::create::CheckpointStage;
 use super::manifest::FORMAT;
 
 /// The reason that a checkpoint was not taken, is not valid, or is not restored.
@@ -143,7 +143,7 @@ pub enum CheckpointError {
     #[error("it was stopped behind {step:?}")]
     Stopped {
         /// The last completed stage.
-        step: Step,
+        step: CheckpointStage,
     },
 }
 

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use crate::durable;
 
 use super::checksum::{self, FileFault, FileWrong};
-use super::manifest::{Entry, Manifest};
+use super::manifest::{Manifest, ManifestEntry};
 use super::{CheckpointError, HEADS_FILE, PAUSED_FILE, RESTORING_FILE};
 
 /// The progress of copying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct CopyProgress {
     /// Bytes copied.
     pub bytes: u64,
     /// Bytes in all.
@@ -57,11 +57,11 @@ impl Restoring {
         from: &Path,
         manifest: &Manifest,
         to: &Path,
-        tell: &mut dyn FnMut(Progress),
+        tell: &mut dyn FnMut(CopyProgress),
     ) -> Result<Restoring, CheckpointError> {
         Restoring::check_target(to)?;
         begin(from, to).map_err(CheckpointError::files("begin to restore to", to))?;
-        let mut progress = Progress { bytes: 0, bytes_total: manifest.byte_count() };
+        let mut progress = CopyProgress { bytes: 0, bytes_total: manifest.byte_count() };
         for entry in manifest.files.iter().filter(|entry| entry.path != Path::new(HEADS_FILE)) {
             copy_file(from, entry, to)?;
             progress.bytes = progress.bytes.saturating_add(entry.bytes);
@@ -101,7 +101,7 @@ fn begin(from: &Path, to: &Path) -> io::Result<()> {
     durable::sync_directory(to)
 }
 
-fn copy_file(from: &Path, entry: &Entry, to: &Path) -> Result<(), CheckpointError> {
+fn copy_file(from: &Path, entry: &ManifestEntry, to: &Path) -> Result<(), CheckpointError> {
     let (source, target) = (from.join(&entry.path), to.join(&entry.path));
     let copied = || {
         fs::create_dir_all(target.parent().unwrap_or(to))?;

@@ -27,7 +27,7 @@ pub struct Shelf {
 
 /// The status of a directory on the shelf.
 #[derive(Debug)]
-pub enum Standing {
+pub enum CheckpointStatus {
     /// It is whole, as far as its manifest says.
     Complete(Manifest),
     /// It is being taken, or was not finished.
@@ -38,28 +38,28 @@ pub enum Standing {
 
 /// A directory on the shelf.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptCheckpoint {
     /// Its name.
     pub name: String,
     /// Its status.
-    pub standing: Standing,
+    pub status: CheckpointStatus,
 }
 
-impl Kept {
+impl KeptCheckpoint {
     /// The last commit that it has, if it is complete.
     fn last_commit(&self) -> Option<CommitNumber> {
-        match &self.standing {
-            Standing::Complete(manifest) => Some(manifest.last_commit),
-            Standing::Unfinished | Standing::Unusable(_) => None,
+        match &self.status {
+            CheckpointStatus::Complete(manifest) => Some(manifest.last_commit),
+            CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
         }
     }
 
     /// Time at which it was taken, if it is complete.
     #[must_use]
     pub fn taken_at_ms(&self) -> Option<u64> {
-        match &self.standing {
-            Standing::Complete(manifest) => Some(manifest.taken_at_ms),
-            Standing::Unfinished | Standing::Unusable(_) => None,
+        match &self.status {
+            CheckpointStatus::Complete(manifest) => Some(manifest.taken_at_ms),
+            CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
         }
     }
 }
@@ -85,7 +85,7 @@ impl Shelf {
     ///
     /// # Errors
     /// An error of the system; a missing shelf is an empty one.
-    pub fn list(&self) -> Result<Vec<Kept>, CheckpointError> {
+    pub fn list(&self) -> Result<Vec<KeptCheckpoint>, CheckpointError> {
         let failed = || CheckpointError::files("list", &self.directory);
         let entries = match fs::read_dir(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -100,18 +100,18 @@ impl Shelf {
         Ok(kept)
     }
 
-    fn look_at(&self, name: &str) -> Option<Kept> {
+    fn look_at(&self, name: &str) -> Option<KeptCheckpoint> {
         let directory = self.directory.join(name);
         let named = name.strip_suffix(UNFINISHED_SUFFIX).unwrap_or(name);
         if !is_name(named) || !directory.is_dir() {
             return None;
         }
-        let standing = match read_manifest(&directory) {
-            Ok(manifest) => Standing::Complete(manifest),
-            Err(CheckpointError::Unfinished { .. }) => Standing::Unfinished,
-            Err(error) => Standing::Unusable(error),
+        let status = match read_manifest(&directory) {
+            Ok(manifest) => CheckpointStatus::Complete(manifest),
+            Err(CheckpointError::Unfinished { .. }) => CheckpointStatus::Unfinished,
+            Err(error) => CheckpointStatus::Unusable(error),
         };
-        Some(Kept { name: name.to_owned(), standing })
+        Some(KeptCheckpoint { name: name.to_owned(), status })
     }
 
     /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, except
@@ -127,8 +127,10 @@ impl Shelf {
         }
         let _lock = self.lock()?;
         let mut removed = self.remove_unfinished()?;
-        let complete = |kept: &Kept| matches!(kept.standing, Standing::Complete(_)) && kept.name.starts_with(prefix);
-        let mut complete: Vec<Kept> = self.list()?.into_iter().filter(complete).collect();
+        let complete = |kept: &KeptCheckpoint| {
+            matches!(kept.status, CheckpointStatus::Complete(_)) && kept.name.starts_with(prefix)
+        };
+        let mut complete: Vec<KeptCheckpoint> = self.list()?.into_iter().filter(complete).collect();
         complete.sort_by_key(|kept| newest == Some(&kept.name)); // Stable: the others keep their order.
         for old in complete.iter().take(complete.len().saturating_sub(keep)) {
             if is_read(&self.directory.join(&old.name)) {
@@ -145,7 +147,7 @@ impl Shelf {
     pub(super) fn remove_unfinished(&self) -> Result<Vec<String>, CheckpointError> {
         let mut removed = Vec::new();
         for kept in self.list()? {
-            if matches!(kept.standing, Standing::Unfinished) {
+            if matches!(kept.status, CheckpointStatus::Unfinished) {
                 self.remove_directory(&kept.name)?;
                 tracing::warn!(checkpoint = kept.name, "a checkpoint that was not finished was removed");
                 removed.push(kept.name);

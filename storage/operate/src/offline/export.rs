@@ -58,7 +58,7 @@ pub trait ApiShapes {
 
 /// A file of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum ExportFile {
     /// Merchants with their balance and the end of their log.
     Merchants,
     /// Payments as `find-payment` shows them.
@@ -71,19 +71,20 @@ pub enum What {
     Log,
 }
 
-impl What {
+impl ExportFile {
     /// Every file.
-    pub const ALL: [What; 5] = [What::Merchants, What::Payments, What::Entries, What::Activity, What::Log];
+    pub const ALL: [ExportFile; 5] =
+        [ExportFile::Merchants, ExportFile::Payments, ExportFile::Entries, ExportFile::Activity, ExportFile::Log];
 
     /// Its name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            What::Merchants => "merchants",
-            What::Payments => "payments",
-            What::Entries => "entries",
-            What::Activity => "activity",
-            What::Log => "log",
+            ExportFile::Merchants => "merchants",
+            ExportFile::Payments => "payments",
+            ExportFile::Entries => "entries",
+            ExportFile::Activity => "activity",
+            ExportFile::Log => "log",
         }
     }
 
@@ -101,7 +102,7 @@ pub struct Export<'a> {
     /// The merchant to export; all merchants when none is named.
     pub merchant_id: Option<MerchantId>,
     /// The files to write.
-    pub what: Vec<What>,
+    pub what: Vec<ExportFile>,
     /// The instant by which expiry is judged, or the merchant's last event if that is later.
     pub now: Millis,
 }
@@ -148,9 +149,9 @@ impl Export<'_> {
         directory: &Path,
         merchants: &[(MerchantId, Head)],
         tell: &mut dyn FnMut(u64, u64),
-    ) -> anyhow::Result<Vec<Written>> {
-        let make = |what: &What| Written::make(directory, *what);
-        let mut files = self.what.iter().map(make).collect::<io::Result<Vec<Written>>>()?;
+    ) -> anyhow::Result<Vec<ExportWriter>> {
+        let make = |what: &ExportFile| ExportWriter::make(directory, *what);
+        let mut files = self.what.iter().map(make).collect::<io::Result<Vec<ExportWriter>>>()?;
         for (number, (merchant_id, head)) in merchants.iter().enumerate() {
             tell(count(number), count(merchants.len()));
             let rows = self.source.reader(*merchant_id);
@@ -158,12 +159,12 @@ impl Export<'_> {
             merchant.write(&mut files).with_context(|| format!("failed to export {merchant_id}"))?;
         }
         tell(count(merchants.len()), count(merchants.len()));
-        files.iter_mut().try_for_each(Written::finish)?;
+        files.iter_mut().try_for_each(ExportWriter::finish)?;
         Ok(files)
     }
 
-    fn manifest(&self, merchants: &[(MerchantId, Head)], files: &[Written]) -> anyhow::Result<Value> {
-        let file = |file: &Written| {
+    fn manifest(&self, merchants: &[(MerchantId, Head)], files: &[ExportWriter]) -> anyhow::Result<Value> {
+        let file = |file: &ExportWriter| {
             json!({
                 "name": file.what.file_name(),
                 "lines": file.lines,
@@ -193,23 +194,23 @@ struct OfMerchant<'a> {
 }
 
 impl OfMerchant<'_> {
-    fn write(&self, files: &mut [Written]) -> anyhow::Result<()> {
+    fn write(&self, files: &mut [ExportWriter]) -> anyhow::Result<()> {
         self.check_rows_are_derived()?;
         let now = self.now()?;
         let disclosure = self.export.source.disclosure();
         for file in files {
             let api = self.export.api;
             match file.what {
-                What::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
-                What::Payments => self.table::<Payments>(&mut |payment| {
+                ExportFile::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
+                ExportFile::Payments => self.table::<Payments>(&mut |payment| {
                     let answered = api.payment(&payment, now);
                     file.line("payment", self.merchant_id, parts::payment(answered, &payment, disclosure))
                 })?,
-                What::Entries => self.entries(file)?,
-                What::Activity => self.table::<Activities>(&mut |activity| {
+                ExportFile::Entries => self.entries(file)?,
+                ExportFile::Activity => self.table::<Activities>(&mut |activity| {
                     file.line("activity", self.merchant_id, parts::activity(api.activity(&activity), disclosure))
                 })?,
-                What::Log => self.log(file, disclosure)?,
+                ExportFile::Log => self.log(file, disclosure)?,
             }
         }
         Ok(())
@@ -224,7 +225,7 @@ impl OfMerchant<'_> {
         Ok(())
     }
 
-    fn entries(&self, file: &mut Written) -> anyhow::Result<()> {
+    fn entries(&self, file: &mut ExportWriter) -> anyhow::Result<()> {
         let mut statements = StatementFinder::default();
         self.table::<Entries>(&mut |entry| {
             let statement_id = statements.find(&self.rows, &entry).map_err(io::Error::other)?;
@@ -263,7 +264,7 @@ impl OfMerchant<'_> {
         })
     }
 
-    fn log(&self, file: &mut Written, disclosure: Disclosure) -> anyhow::Result<()> {
+    fn log(&self, file: &mut ExportWriter, disclosure: Disclosure) -> anyhow::Result<()> {
         let (lower, upper) = JournalKey::range(self.merchant_id, Sequence(1));
         let mut before = Head::EMPTY;
         self.each((Family::Journal, lower, upper), RECORDS_PER_READ, &mut |(_, value)| {
@@ -282,35 +283,35 @@ impl OfMerchant<'_> {
         Ok(())
     }
 
-    /// Calls `meet` with every row of a range, a page at a time.
+    /// Calls `visit` with every row of a range, a page at a time.
     fn each(
         &self,
         (family, mut lower, upper): (Family, Vec<u8>, Vec<u8>),
         page_rows: usize,
-        meet: &mut dyn FnMut(RowPair) -> anyhow::Result<()>,
+        visit: &mut dyn FnMut(RowPair) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         loop {
             let page = self.export.source.rows().scan(family, &lower, &upper, Direction::Forward, page_rows)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             lower = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
-            page.into_iter().try_for_each(&mut *meet)?;
+            page.into_iter().try_for_each(&mut *visit)?;
         }
     }
 }
 
 /// A file that is being written.
-struct Written {
-    what: What,
+struct ExportWriter {
+    what: ExportFile,
     file: BufWriter<File>,
     hasher: blake3::Hasher,
     lines: u64,
     bytes: u64,
 }
 
-impl Written {
-    fn make(directory: &Path, what: What) -> io::Result<Written> {
+impl ExportWriter {
+    fn make(directory: &Path, what: ExportFile) -> io::Result<ExportWriter> {
         let file = BufWriter::new(make_file(&directory.join(what.file_name()))?);
-        Ok(Written { what, file, hasher: blake3::Hasher::new(), lines: 0, bytes: 0 })
+        Ok(ExportWriter { what, file, hasher: blake3::Hasher::new(), lines: 0, bytes: 0 })
     }
 
     /// Writes a line, with its kind and merchant.
@@ -356,7 +357,7 @@ fn clear(unfinished: &Path) -> io::Result<()> {
     if !unfinished.exists() {
         return Ok(());
     }
-    for name in What::ALL.map(What::file_name).into_iter().chain([MANIFEST.to_owned()]) {
+    for name in ExportFile::ALL.map(ExportFile::file_name).into_iter().chain([MANIFEST.to_owned()]) {
         match fs::remove_file(unfinished.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}

@@ -15,7 +15,7 @@ use super::source::Source;
 
 /// The records to show.
 #[derive(Debug, Clone, Copy)]
-pub struct Selection {
+pub struct RecordSelection {
     /// The first record.
     pub from: u64,
     /// The last record.
@@ -59,7 +59,7 @@ impl<'a> Inspect<'a> {
     ///
     /// # Errors
     /// An error when the writer fails.
-    pub fn write_text(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
+    pub fn write_text(&self, selection: &RecordSelection, out: &mut dyn Write) -> io::Result<Shown> {
         let (merchant_id, head) = (self.merchant_id, self.head);
         writeln!(out, "{merchant_id}: {} records, the last with hash {}", head.sequence, hex(&head.hash))?;
         self.each(selection, &mut |record, chain| match record {
@@ -72,7 +72,7 @@ impl<'a> Inspect<'a> {
     ///
     /// # Errors
     /// An error when the writer fails.
-    pub fn write_json(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
+    pub fn write_json(&self, selection: &RecordSelection, out: &mut dyn Write) -> io::Result<Shown> {
         self.each(selection, &mut |record, chain| {
             let mut line = Map::new();
             line.insert("kind".to_owned(), Value::from("record"));
@@ -91,11 +91,11 @@ impl<'a> Inspect<'a> {
         })
     }
 
-    /// Calls `meet` with every selected record, and its relation to the one before.
+    /// Calls `visit` with every selected record, and its relation to the one before.
     fn each(
         &self,
-        selection: &Selection,
-        meet: &mut dyn FnMut(&LogRecord, Chain) -> io::Result<()>,
+        selection: &RecordSelection,
+        visit: &mut dyn FnMut(&LogRecord, ChainLink) -> io::Result<()>,
     ) -> io::Result<Shown> {
         let personal = self.source.reader(self.merchant_id);
         let read = |sequence| LogRecord::read(self.source.rows(), self.merchant_id, Sequence(sequence), &personal);
@@ -105,10 +105,10 @@ impl<'a> Inspect<'a> {
         let mut shown = Shown::default();
         for sequence in first..=last {
             let record = read(sequence);
-            let chain = Chain::of(&record, before, self.head);
+            let chain = ChainLink::of(&record, before, self.head);
             before = record.head();
             if related.concerns(&record) {
-                meet(&record, chain)?;
+                visit(&record, chain)?;
                 shown.records += 1;
                 shown.damaged += u64::from(chain.is_fault());
             }
@@ -116,7 +116,7 @@ impl<'a> Inspect<'a> {
         Ok(shown)
     }
 
-    fn write_sound(&self, sound: &Sound, chain: Chain, out: &mut dyn Write) -> io::Result<()> {
+    fn write_sound(&self, sound: &Sound, chain: ChainLink, out: &mut dyn Write) -> io::Result<()> {
         let members = sound.members(self.source.disclosure());
         let Sound { commit, header, hash, byte_count, mutation: _ } = sound;
         let actor = members.get("actor").and_then(Value::as_str).unwrap_or_default();
@@ -135,7 +135,7 @@ impl<'a> Inspect<'a> {
 
 /// The relation of a record to the one before it, and to the end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Chain {
+enum ChainLink {
     Follows,
     Broken,
     Unknown,
@@ -143,43 +143,43 @@ enum Chain {
     Damaged,
 }
 
-impl Chain {
-    fn of(record: &LogRecord, before: Option<Head>, end: Head) -> Chain {
+impl ChainLink {
+    fn of(record: &LogRecord, before: Option<Head>, end: Head) -> ChainLink {
         match (record, before) {
-            (LogRecord::Damaged(_), _) => Chain::Damaged,
+            (LogRecord::Damaged(_), _) => ChainLink::Damaged,
             (LogRecord::Sound(sound), _) if sound.header.sequence == end.sequence && sound.hash != end.hash => {
-                Chain::OtherEnd
+                ChainLink::OtherEnd
             }
-            (LogRecord::Sound(_), None) => Chain::Unknown,
-            (LogRecord::Sound(sound), Some(before)) if sound.follows(before) => Chain::Follows,
-            (LogRecord::Sound(_), Some(_)) => Chain::Broken,
+            (LogRecord::Sound(_), None) => ChainLink::Unknown,
+            (LogRecord::Sound(sound), Some(before)) if sound.follows(before) => ChainLink::Follows,
+            (LogRecord::Sound(_), Some(_)) => ChainLink::Broken,
         }
     }
 
     const fn is_fault(self) -> bool {
         match self {
-            Chain::Broken | Chain::OtherEnd | Chain::Damaged => true,
-            Chain::Follows | Chain::Unknown => false,
+            ChainLink::Broken | ChainLink::OtherEnd | ChainLink::Damaged => true,
+            ChainLink::Follows | ChainLink::Unknown => false,
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
-            Chain::Follows => "follows",
-            Chain::Broken => "broken",
-            Chain::Unknown => "unknown",
-            Chain::OtherEnd => "other end",
-            Chain::Damaged => "damaged",
+            ChainLink::Follows => "follows",
+            ChainLink::Broken => "broken",
+            ChainLink::Unknown => "unknown",
+            ChainLink::OtherEnd => "other end",
+            ChainLink::Damaged => "damaged",
         }
     }
 
     const fn words(self) -> &'static str {
         match self {
-            Chain::Follows => "follows the record before",
-            Chain::Broken => "DOES NOT FOLLOW the record before: it names another hash",
-            Chain::Unknown => "whether it follows cannot be told: the record before is damaged",
-            Chain::OtherEnd => "IS NOT THE RECORD that the head of the log names",
-            Chain::Damaged => "damaged",
+            ChainLink::Follows => "follows the record before",
+            ChainLink::Broken => "DOES NOT FOLLOW the record before: it names another hash",
+            ChainLink::Unknown => "whether it follows cannot be told: the record before is damaged",
+            ChainLink::OtherEnd => "IS NOT THE RECORD that the head of the log names",
+            ChainLink::Damaged => "damaged",
         }
     }
 }

@@ -38,7 +38,7 @@ mod tests {
 
     /// Only root can give files away: other users skip the test.
     #[test]
-    fn what_root_made_is_given_to_the_owner_of_the_directory_and_nothing_else() -> io::Result<()> {
+    fn only_files_of_root_are_given_to_the_owner_of_the_directory() -> io::Result<()> {
         let directory = tempfile::tempdir()?;
         let path = |name: &str| directory.path().join(name);
         fs::create_dir(path("db"))?;

@@ -14,7 +14,7 @@ use till_storage::vault::Keyring;
 
 use crate::acquirer_book::AcquirerBook;
 use crate::verify::{
-    Concern, DeriveError, Derived, Fault, Progress, Report, ScratchError, VerifyOptions, derive, directory_owner,
+    Concern, DeriveError, Derived, Fault, Report, ScratchError, VerifyOptions, VerifyProgress, derive, directory_owner,
     is_taken_over, verify,
 };
 
@@ -103,7 +103,7 @@ impl Rebuild<'_> {
     pub fn survey(
         &self,
         book: Option<&dyn AcquirerBook>,
-        tell: &mut dyn FnMut(&Progress),
+        tell: &mut dyn FnMut(&VerifyProgress),
     ) -> Result<(Report, Option<OpenError>), RepairError> {
         let database = self.workshop.database();
         let (report, unopened) = match self.workshop.held().open(&database, &Family::ALL) {
@@ -123,7 +123,11 @@ impl Rebuild<'_> {
     ///
     /// # Errors
     /// [`RepairError`]: nothing was changed.
-    pub fn run(&self, book: Option<&dyn AcquirerBook>, tell: &mut dyn FnMut(&Progress)) -> Result<Report, RepairError> {
+    pub fn run(
+        &self,
+        book: Option<&dyn AcquirerBook>,
+        tell: &mut dyn FnMut(&VerifyProgress),
+    ) -> Result<Report, RepairError> {
         self.check_sources(tell)?;
         self.workshop.make_copy()?;
         let repaired = self.rewrite(tell).and_then(|()| self.verify_copy(book, tell));
@@ -134,18 +138,19 @@ impl Rebuild<'_> {
         repaired
     }
 
-    fn check_sources(&self, tell: &mut dyn FnMut(&Progress)) -> Result<(), RepairError> {
+    fn check_sources(&self, tell: &mut dyn FnMut(&VerifyProgress)) -> Result<(), RepairError> {
         let store = self.workshop.held().open(&self.workshop.database(), &SOURCES)?;
         let options = VerifyOptions { compares_rows: false, ..self.options.clone() };
         refuse(&verify(&store, self.keyring, None, &options, tell)?)
     }
 
-    fn rewrite(&self, tell: &mut dyn FnMut(&Progress)) -> Result<(), RepairError> {
+    fn rewrite(&self, tell: &mut dyn FnMut(&VerifyProgress)) -> Result<(), RepairError> {
         let emptied: &[Family] = if self.merchant_id.is_none() { &DERIVED } else { &[] };
         let copy = Unlogged::repairing(self.workshop.held().options(), &self.workshop.copy(), emptied)?;
         let merchants = self.merchants(&copy)?;
         let records_total = merchants.iter().map(|(_, head)| head.sequence.0).sum();
-        let mut progress = Progress { merchants_total: count(merchants.len()), records_total, ..Progress::default() };
+        let mut progress =
+            VerifyProgress { merchants_total: count(merchants.len()), records_total, ..VerifyProgress::default() };
         for (merchant_id, head) in merchants {
             Writer { rebuild: self, copy: &copy, merchant_id, waiting: Vec::new(), byte_count: 0 }.run(head)?;
             progress.merchants += 1;
@@ -179,7 +184,7 @@ impl Rebuild<'_> {
     fn verify_copy(
         &self,
         book: Option<&dyn AcquirerBook>,
-        tell: &mut dyn FnMut(&Progress),
+        tell: &mut dyn FnMut(&VerifyProgress),
     ) -> Result<Report, RepairError> {
         let store = self.workshop.held().open(&self.workshop.copy(), &Family::ALL)?;
         let report = verify(&store, self.keyring, book, &self.options, tell)?;

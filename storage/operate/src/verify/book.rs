@@ -21,7 +21,7 @@ use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, Author
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, Faults, Place, Wrong};
+use super::report::{BookSums, FaultLocation, Faults, Wrong};
 use super::row_name::RowName;
 use super::strays::Merchants;
 use super::threads::threads;
@@ -40,7 +40,7 @@ pub(super) fn check(
     captures: &Captures,
     job: &mut Job<'_>,
 ) {
-    let (mut tally, mut lines) = (Tally::default(), Vec::new());
+    let (mut tally, mut lines) = (BookTally::default(), Vec::new());
     for line in book.lines() {
         job.count_book_line();
         match line {
@@ -57,32 +57,34 @@ pub(super) fn check(
             }
         }
         if lines.len() >= LINES_AT_ONCE {
-            tally.meet(&lines, rows, job);
+            tally.add_lines(&lines, rows, job);
             lines.clear();
         }
     }
-    tally.meet(&lines, rows, job);
+    tally.add_lines(&lines, rows, job);
     tally.check_sums(captures, job);
 }
 
-fn damage(error: AcquirerBookError) -> (Place, Wrong) {
+fn damage(error: AcquirerBookError) -> (FaultLocation, Wrong) {
     match error {
-        AcquirerBookError::Line { reference, reason } => (Place::BookLine(reference), Wrong::Undecodable { reason }),
-        AcquirerBookError::Unusable { reason } => (Place::Book, Wrong::Unreadable { reason }),
+        AcquirerBookError::Line { reference, reason } => {
+            (FaultLocation::BookLine(reference), Wrong::Undecodable { reason })
+        }
+        AcquirerBookError::Unusable { reason } => (FaultLocation::Book, Wrong::Unreadable { reason }),
     }
 }
 
 /// The payments that have a line, if their result is recorded.
 #[derive(Default)]
-struct Tally {
+struct BookTally {
     sums: Captures,
     /// Merchants with a payment that could not be read.
     unclear: BTreeSet<MerchantId>,
     incomplete: bool,
 }
 
-impl Tally {
-    fn meet(&mut self, lines: &[AcquirerLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
+impl BookTally {
+    fn add_lines(&mut self, lines: &[AcquirerLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
         let judged = Judge { rows, keyring: job.keyring, faults: &job.faults }.judge_all(lines);
         for (line, judged) in lines.iter().zip(judged) {
             if judged.is_unclear {
@@ -90,7 +92,7 @@ impl Tally {
             }
             self.add(line.merchant_id, judged.captured_minor);
             if let Some(wrong) = judged.wrong {
-                job.fault(line.merchant_id, Place::BookLine(line.reference.clone()), wrong);
+                job.fault(line.merchant_id, FaultLocation::BookLine(line.reference.clone()), wrong);
             }
         }
     }
@@ -109,7 +111,7 @@ impl Tally {
         for (&merchant_id, &log) in captures.iter().filter(|(merchant_id, _)| !self.unclear.contains(merchant_id)) {
             let book = self.sums.get(&merchant_id).copied().unwrap_or_default();
             if book != log {
-                job.fault(merchant_id, Place::Book, Wrong::OtherSums { book, log });
+                job.fault(merchant_id, FaultLocation::Book, Wrong::OtherSums { book, log });
             }
         }
     }
@@ -217,7 +219,7 @@ impl Judge<'_> {
             return false;
         }
         let (family, key) = row_key(merchant_id, key, personal);
-        self.faults.knows(Some(merchant_id), &Place::Row(RowName::of(family, &key)))
+        self.faults.knows(Some(merchant_id), &FaultLocation::Row(RowName::of(family, &key)))
     }
 }
 

@@ -7,10 +7,10 @@ use till_storage::vault::SubjectId;
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::replayed::{Cursor, Replayed};
+use super::replayed::{Replayed, ReplayedCursor};
 use super::report::Wrong;
 use super::scratch::ScratchError;
-use super::walk::{Gap, Step, Walk, prefix_range};
+use super::walk::{Gap, RowWalk, WalkStep, prefix_range};
 
 /// The families whose keys begin with the merchant.
 pub(super) const BELOW_MERCHANTS: [Family; 4] = [Family::Rows, Family::Indexes, Family::Effects, Family::Timers];
@@ -31,21 +31,21 @@ impl Comparison<'_, '_> {
 
     fn compare(&self, family: Family, job: &mut Job<'_>) -> Result<(), ScratchError> {
         let mut replayed = self.replayed.map(|replayed| replayed.cursor(family));
-        for step in Walk::new(job.rows, family, prefix_range(&self.merchant_id.to_bytes())) {
+        for step in RowWalk::new(job.rows, family, prefix_range(&self.merchant_id.to_bytes())) {
             match step {
-                Step::Row(key, value) => self.meet(family, &key, &value, &mut replayed, job)?,
-                Step::Gap(gap) => self.meet_gap(family, gap, &mut replayed, job)?,
+                WalkStep::Row(key, value) => self.compare_row(family, &key, &value, &mut replayed, job)?,
+                WalkStep::Gap(gap) => self.compare_gap(family, gap, &mut replayed, job)?,
             }
         }
         self.missing_before(family, None, &mut replayed, job)
     }
 
-    fn meet(
+    fn compare_row(
         &self,
         family: Family,
         key: &[u8],
         stored: &[u8],
-        replayed: &mut Option<Cursor<'_>>,
+        replayed: &mut Option<ReplayedCursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
         job.count_row();
@@ -71,7 +71,7 @@ impl Comparison<'_, '_> {
         &self,
         family: Family,
         key: Option<&[u8]>,
-        replayed: &mut Option<Cursor<'_>>,
+        replayed: &mut Option<ReplayedCursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
         let Some(replayed) = replayed else { return Ok(()) };
@@ -81,11 +81,11 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    fn meet_gap(
+    fn compare_gap(
         &self,
         family: Family,
         gap: Gap,
-        replayed: &mut Option<Cursor<'_>>,
+        replayed: &mut Option<ReplayedCursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
         let mut expected = None;

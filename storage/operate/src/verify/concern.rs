@@ -2,7 +2,7 @@
 
 use till_storage::family::Family;
 
-use super::report::{Fault, Place, Wrong};
+use super::report::{Fault, FaultLocation, Wrong};
 
 /// The data that a fault concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +23,11 @@ impl Concern {
     #[must_use]
     pub fn of(fault: &Fault) -> Concern {
         match &fault.place {
-            Place::Store | Place::Records { .. } | Place::Head => Concern::Log,
-            Place::Applied | Place::Snapshot(_) => Concern::Derived,
-            Place::Row(name) => of_row(name.family, &fault.wrong),
-            Place::Rows { family, .. } => of_row(*family, &fault.wrong),
-            Place::Book | Place::BookLine(_) => Concern::Beside,
+            FaultLocation::Store | FaultLocation::Records { .. } | FaultLocation::Head => Concern::Log,
+            FaultLocation::Applied | FaultLocation::Snapshot(_) => Concern::Derived,
+            FaultLocation::Row(name) => of_row(name.family, &fault.wrong),
+            FaultLocation::Rows { family, .. } => of_row(*family, &fault.wrong),
+            FaultLocation::Book | FaultLocation::BookLine(_) => Concern::Beside,
         }
     }
 

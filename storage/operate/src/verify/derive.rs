@@ -14,10 +14,10 @@ use till_storage::vault::Keyring;
 
 use super::directory;
 use super::job::Job;
-use super::log::Log;
+use super::log::LogCheck;
 use super::personal::ReplayPersonal;
 use super::replayed::{ReplayError, Replayed};
-use super::report::{Faults, Progress};
+use super::report::{Faults, VerifyProgress};
 use super::scratch::ScratchError;
 use super::verifier::VerifyOptions;
 
@@ -56,11 +56,11 @@ impl Derived {
     pub(crate) fn each<E: From<ScratchError>>(
         &self,
         family: Family,
-        meet: &mut dyn FnMut(RowPair) -> Result<(), E>,
+        visit: &mut dyn FnMut(RowPair) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut cursor = self.rows.cursor(family);
         while let Some(pair) = cursor.take_before(None)? {
-            meet(pair)?;
+            visit(pair)?;
         }
         Ok(())
     }
@@ -74,11 +74,11 @@ pub(crate) fn derive(
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> Result<Derived, DeriveError> {
-    let mut nobody = |_: &Progress| {};
-    let mut job = job(rows, keyring, options, &mut nobody);
+    let mut ignore_progress = |_: &VerifyProgress| {};
+    let mut job = job(rows, keyring, options, &mut ignore_progress);
     let mut deriving = Deriving {
         merchant_id,
-        log: Log::new(merchant_id, Some(head.sequence)),
+        log: LogCheck::new(merchant_id, Some(head.sequence)),
         personal: ReplayPersonal::new(merchant_id, keyring, rows),
         state: MerchantState::default(),
         rows: Replayed::new(options.memory_bytes_max, options.scratch.clone()),
@@ -92,15 +92,15 @@ fn job<'a>(
     rows: &'a dyn RowReader,
     keyring: &'a Arc<Keyring>,
     options: &'a VerifyOptions,
-    tell: &'a mut dyn FnMut(&Progress),
+    tell: &'a mut dyn FnMut(&VerifyProgress),
 ) -> Job<'a> {
-    let (faults, progress) = (Faults::new(FAULTS_KEPT), Progress::default());
+    let (faults, progress) = (Faults::new(FAULTS_KEPT), VerifyProgress::default());
     Job { rows, keyring, options, acquirer: None, compares_rows: true, faults, progress, tell }
 }
 
 struct Deriving<'a> {
     merchant_id: MerchantId,
-    log: Log,
+    log: LogCheck,
     personal: ReplayPersonal<'a>,
     state: MerchantState,
     rows: Replayed,
@@ -110,7 +110,7 @@ struct Deriving<'a> {
 impl<'a> Deriving<'a> {
     fn run(&mut self, job: &mut Job<'a>) -> Result<(), DeriveError> {
         for step in self.log.walk(job) {
-            let mutation = self.log.meet(step, &self.personal, job);
+            let mutation = self.log.check_step(step, &self.personal, job);
             let Some(mutation) = mutation.filter(|_| self.log.is_unbroken()) else {
                 return Err(self.damaged(&job.faults));
             };
@@ -165,8 +165,8 @@ pub(crate) fn directory_owner(
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> Option<MerchantId> {
-    let mut nobody = |_: &Progress| {};
-    directory::owner(key, value, &job(rows, keyring, options, &mut nobody))
+    let mut ignore_progress = |_: &VerifyProgress| {};
+    directory::owner(key, value, &job(rows, keyring, options, &mut ignore_progress))
 }
 
 /// True when a stored row of the directory belongs to a later merchant, under the name of a call that was used again.
@@ -176,6 +176,6 @@ pub(crate) fn is_taken_over(
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> bool {
-    let mut nobody = |_: &Progress| {};
-    directory::was_taken_over(key, stored, expected, &job(rows, keyring, options, &mut nobody))
+    let mut ignore_progress = |_: &VerifyProgress| {};
+    directory::was_taken_over(key, stored, expected, &job(rows, keyring, options, &mut ignore_progress))
 }

@@ -12,7 +12,7 @@ use super::personal::ReplayPersonal;
 use super::replayed::Replayed;
 use super::report::Wrong;
 use super::scratch::ScratchError;
-use super::walk::{Step, Walk, prefix_range};
+use super::walk::{RowWalk, WalkStep, prefix_range};
 
 /// The checked part of the directory.
 #[derive(Default)]
@@ -61,18 +61,18 @@ impl Directory {
 
     /// Reports the rows that follow from no log.
     pub(super) fn finish(&self, job: &mut Job<'_>) {
-        for step in Walk::new(job.rows, Family::Directory, prefix_range(&[])) {
+        for step in RowWalk::new(job.rows, Family::Directory, prefix_range(&[])) {
             match step {
-                Step::Row(key, value) => {
+                WalkStep::Row(key, value) => {
                     job.count_row();
-                    self.meet(&key, &value, job);
+                    self.check_row(&key, &value, job);
                 }
-                Step::Gap(gap) => job.gap(None, Family::Directory, gap, None),
+                WalkStep::Gap(gap) => job.gap(None, Family::Directory, gap, None),
             }
         }
     }
 
-    fn meet(&self, key: &[u8], value: &[u8], job: &mut Job<'_>) {
+    fn check_row(&self, key: &[u8], value: &[u8], job: &mut Job<'_>) {
         if self.explained.contains(&digest(key)) {
             return;
         }

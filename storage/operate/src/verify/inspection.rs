@@ -14,10 +14,10 @@ use till_storage::vault::{CardNumberOf, VaultKey};
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, Place, Wrong};
+use super::report::{BookSums, FaultLocation, Wrong};
 use super::row_name::RowName;
 use super::statements::StatementSums;
-use super::walk::{Step, Walk};
+use super::walk::{RowWalk, WalkStep};
 
 /// Inspects one merchant's rows.
 pub(super) struct Inspection<'a, 'p> {
@@ -61,8 +61,8 @@ impl Inspection<'_, '_> {
     }
 
     fn inspect_table(&self, table: TableKind, sums: &mut Sums, job: &mut Job<'_>) {
-        for step in Walk::new(job.rows, table.family(), table_range(self.merchant_id, table)) {
-            let Step::Row(key, value) = step else {
+        for step in RowWalk::new(job.rows, table.family(), table_range(self.merchant_id, table)) {
+            let WalkStep::Row(key, value) = step else {
                 sums.incomplete = true;
                 continue;
             };
@@ -118,7 +118,7 @@ impl Inspection<'_, '_> {
 
     fn is_known_faulty(&self, key: &AnyKey, job: &Job<'_>) -> bool {
         let (family, key) = row_key(self.merchant_id, key, self.personal);
-        job.faults.knows(Some(self.merchant_id), &Place::Row(RowName::of(family, &key)))
+        job.faults.knows(Some(self.merchant_id), &FaultLocation::Row(RowName::of(family, &key)))
     }
 
     /// Checks that a card has a number. A number that cannot be read is reported when the vault is checked.
@@ -182,8 +182,8 @@ impl Inspection<'_, '_> {
         if sums.entry_count == sums.entries_expected {
             return;
         }
-        for step in Walk::new(job.rows, Family::Rows, table_range(self.merchant_id, TableKind::Entries)) {
-            let Step::Row(key, value) = step else { continue };
+        for step in RowWalk::new(job.rows, Family::Rows, table_range(self.merchant_id, TableKind::Entries)) {
+            let WalkStep::Row(key, value) = step else { continue };
             let entry = self.decode(Family::Rows, &key, &value).ok().flatten().and_then(Entries::unwrap);
             if let Some(entry) = entry
                 && !self.is_of_a_transaction(&entry, job)

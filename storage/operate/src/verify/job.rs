@@ -8,7 +8,7 @@ use till_storage::family::Family;
 use till_storage::rows::RowReader;
 use till_storage::vault::Keyring;
 
-use super::report::{Faults, Place, Progress, Wrong};
+use super::report::{FaultLocation, Faults, VerifyProgress, Wrong};
 use super::row_name::RowName;
 use super::verifier::VerifyOptions;
 use super::walk::Gap;
@@ -25,25 +25,26 @@ pub(super) struct Job<'a> {
     pub(super) acquirer: Option<AcquirerName>,
     pub(super) compares_rows: bool,
     pub(super) faults: Faults,
-    pub(super) progress: Progress,
-    pub(super) tell: &'a mut dyn FnMut(&Progress),
+    pub(super) progress: VerifyProgress,
+    pub(super) tell: &'a mut dyn FnMut(&VerifyProgress),
 }
 
 impl Job<'_> {
     /// Notes a fault of a merchant.
-    pub(super) fn fault(&mut self, merchant_id: MerchantId, place: Place, wrong: Wrong) {
+    pub(super) fn fault(&mut self, merchant_id: MerchantId, place: FaultLocation, wrong: Wrong) {
         self.faults.add(Some(merchant_id), place, wrong);
     }
 
     /// Notes a fault of a row.
     pub(super) fn row_fault(&mut self, merchant_id: Option<MerchantId>, family: Family, key: &[u8], wrong: Wrong) {
-        self.faults.add(merchant_id, Place::Row(RowName::of(family, key)), wrong);
+        self.faults.add(merchant_id, FaultLocation::Row(RowName::of(family, key)), wrong);
     }
 
     /// Notes a range that cannot be read.
     pub(super) fn gap(&mut self, merchant_id: Option<MerchantId>, family: Family, gap: Gap, expected: Option<u64>) {
         let name = |key: Vec<u8>| RowName::of(family, &key);
-        let place = Place::Rows { family, behind: gap.behind.map(name), before: gap.before.map(name), expected };
+        let place =
+            FaultLocation::Rows { family, behind: gap.behind.map(name), before: gap.before.map(name), expected };
         self.faults.add(merchant_id, place, Wrong::Unreadable { reason: gap.reason });
     }
 

@@ -9,11 +9,11 @@ use till_storage::shapes::decode_mutation;
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{Place, Wrong};
-use super::walk::{Gap, Step, Walk};
+use super::report::{FaultLocation, Wrong};
+use super::walk::{Gap, RowWalk, WalkStep};
 
 /// The state of a check of one log.
-pub(super) struct Log {
+pub(super) struct LogCheck {
     merchant_id: MerchantId,
     /// The last position, as far as it is known.
     end: Option<Sequence>,
@@ -25,13 +25,13 @@ pub(super) struct Log {
     unbroken: bool,
 }
 
-impl Log {
-    pub(super) const fn new(merchant_id: MerchantId, end: Option<Sequence>) -> Log {
-        Log { merchant_id, end, last: Sequence(0), hash: Some([0; 32]), unbroken: true }
+impl LogCheck {
+    pub(super) const fn new(merchant_id: MerchantId, end: Option<Sequence>) -> LogCheck {
+        LogCheck { merchant_id, end, last: Sequence(0), hash: Some([0; 32]), unbroken: true }
     }
 
-    pub(super) fn walk<'a>(&self, job: &Job<'a>) -> Walk<'a> {
-        Walk::new(job.rows, Family::Journal, JournalKey::range(self.merchant_id, Sequence(0)))
+    pub(super) fn walk<'a>(&self, job: &Job<'a>) -> RowWalk<'a> {
+        RowWalk::new(job.rows, Family::Journal, JournalKey::range(self.merchant_id, Sequence(0)))
     }
 
     /// The last record seen, when its hash is known.
@@ -55,13 +55,18 @@ impl Log {
     }
 
     /// Checks a step of the walk, and returns the mutation of a valid record.
-    pub(super) fn meet(&mut self, step: Step, personal: &ReplayPersonal<'_>, job: &mut Job<'_>) -> Option<Mutation> {
+    pub(super) fn check_step(
+        &mut self,
+        step: WalkStep,
+        personal: &ReplayPersonal<'_>,
+        job: &mut Job<'_>,
+    ) -> Option<Mutation> {
         match step {
-            Step::Row(key, value) => {
+            WalkStep::Row(key, value) => {
                 job.count_record();
                 self.meet_record(&key, &value, personal, job)
             }
-            Step::Gap(gap) => {
+            WalkStep::Gap(gap) => {
                 self.meet_gap(gap, job);
                 None
             }
@@ -87,7 +92,7 @@ impl Log {
             Ok(mutation) => Some(mutation),
             Err(wrong) => {
                 self.unbroken = false;
-                job.fault(self.merchant_id, Place::Records { first: sequence, last: sequence }, wrong);
+                job.fault(self.merchant_id, FaultLocation::Records { first: sequence, last: sequence }, wrong);
                 None
             }
         }
@@ -126,6 +131,6 @@ impl Log {
         self.unbroken = false;
         self.hash = None;
         self.last = last;
-        job.fault(self.merchant_id, Place::Records { first, last }, wrong);
+        job.fault(self.merchant_id, FaultLocation::Records { first, last }, wrong);
     }
 }

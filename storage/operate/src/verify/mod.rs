@@ -26,7 +26,7 @@ mod derive;
 
 pub use concern::Concern;
 pub(crate) use derive::{DeriveError, Derived, derive, directory_owner, is_taken_over};
-pub use report::{BookSums, Fault, Place, Progress, Report, Wrong};
+pub use report::{BookSums, Fault, FaultLocation, Report, VerifyProgress, Wrong};
 pub use row_name::RowName;
 pub use scratch::ScratchError;
 pub use verifier::{VerifyOptions, verify};

@@ -116,14 +116,14 @@ impl Replayed {
     }
 
     /// The rows of a family, in order.
-    pub(super) fn cursor(&self, family: Family) -> Cursor<'_> {
+    pub(super) fn cursor(&self, family: Family) -> ReplayedCursor<'_> {
         let (next, upper) = prefix_range(&[family_byte(family)]);
-        Cursor { replayed: self, next, upper, rows: VecDeque::new(), ended: false }
+        ReplayedCursor { replayed: self, next, upper, rows: VecDeque::new(), ended: false }
     }
 }
 
 /// Reads replayed rows of a family in order.
-pub(super) struct Cursor<'a> {
+pub(super) struct ReplayedCursor<'a> {
     replayed: &'a Replayed,
     next: Vec<u8>,
     upper: Vec<u8>,
@@ -131,7 +131,7 @@ pub(super) struct Cursor<'a> {
     ended: bool,
 }
 
-impl Cursor<'_> {
+impl ReplayedCursor<'_> {
     /// The key of the next row, without its family's byte.
     fn peek(&mut self) -> Result<Option<&[u8]>, ScratchError> {
         if self.rows.is_empty() && !self.ended {

@@ -14,7 +14,7 @@ use super::row_name::RowName;
 
 /// The progress of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct VerifyProgress {
     /// Merchants that are done.
     pub merchants: u64,
     /// Merchants in all.
@@ -80,7 +80,7 @@ pub struct Fault {
     /// The merchant that it belongs to; none for a fault of the store as a whole.
     pub merchant_id: Option<MerchantId>,
     /// The location of the fault.
-    pub place: Place,
+    pub place: FaultLocation,
     /// The kind of the fault.
     pub wrong: Wrong,
 }
@@ -96,7 +96,7 @@ impl fmt::Display for Fault {
 
 /// The location of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum FaultLocation {
     /// The store as a whole.
     Store,
     /// Records of a log, one after the other.
@@ -131,17 +131,17 @@ pub enum Place {
     BookLine(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FaultLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Store => f.write_str("the store"),
-            Place::Records { first, last } if first == last => write!(f, "record {first}"),
-            Place::Records { first, last } => write!(f, "records {first} to {last}"),
-            Place::Head => f.write_str("the head of the log"),
-            Place::Applied => f.write_str("the position of the rows"),
-            Place::Snapshot(sequence) => write!(f, "the snapshot at record {sequence}"),
-            Place::Row(name) => write!(f, "{name}"),
-            Place::Rows { family, behind, before, expected } => {
+            FaultLocation::Store => f.write_str("the store"),
+            FaultLocation::Records { first, last } if first == last => write!(f, "record {first}"),
+            FaultLocation::Records { first, last } => write!(f, "records {first} to {last}"),
+            FaultLocation::Head => f.write_str("the head of the log"),
+            FaultLocation::Applied => f.write_str("the position of the rows"),
+            FaultLocation::Snapshot(sequence) => write!(f, "the snapshot at record {sequence}"),
+            FaultLocation::Row(name) => write!(f, "{name}"),
+            FaultLocation::Rows { family, behind, before, expected } => {
                 write!(f, "a stretch of the family {family}")?;
                 if let Some(behind) = behind {
                     write!(f, " behind {behind}")?;
@@ -151,8 +151,8 @@ impl fmt::Display for Place {
                 }
                 expected.map_or(Ok(()), |count| write!(f, ", with {count} rows by the log,"))
             }
-            Place::Book => f.write_str("the sandbox's book"),
-            Place::BookLine(reference) => write!(f, "the line {reference} of the sandbox's book"),
+            FaultLocation::Book => f.write_str("the sandbox's book"),
+            FaultLocation::BookLine(reference) => write!(f, "the line {reference} of the sandbox's book"),
         }
     }
 }
@@ -385,7 +385,7 @@ impl Faults {
     }
 
     /// Notes a fault, unless a fault at this location is known already.
-    pub(super) fn add(&mut self, merchant_id: Option<MerchantId>, place: Place, wrong: Wrong) {
+    pub(super) fn add(&mut self, merchant_id: Option<MerchantId>, place: FaultLocation, wrong: Wrong) {
         let fault = Fault { merchant_id, place, wrong };
         if self.knows(merchant_id, &fault.place) {
             return;
@@ -402,13 +402,13 @@ impl Faults {
     }
 
     /// True when a fault at this location is known.
-    pub(super) fn knows(&self, merchant_id: Option<MerchantId>, place: &Place) -> bool {
+    pub(super) fn knows(&self, merchant_id: Option<MerchantId>, place: &FaultLocation) -> bool {
         self.kept.iter().any(|known| known.merchant_id == merchant_id && known.place == *place)
     }
 
     /// True when a fault in a row of a merchant's table is known.
     pub(super) fn knows_rows_of(&self, merchant_id: MerchantId, table: TableKind) -> bool {
-        let is_of_table = |place: &Place| matches!(place, Place::Row(name) if name.is_of(table));
+        let is_of_table = |place: &FaultLocation| matches!(place, FaultLocation::Row(name) if name.is_of(table));
         self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.place))
     }
 
@@ -424,13 +424,13 @@ impl Faults {
 
     /// Adds other faults after its own.
     pub(super) fn absorb(&mut self, others: Faults) {
-        self.add_untold(others.counts.without(FaultCounts::of(&others.kept)));
+        self.add_counted_only(others.counts.without(FaultCounts::of(&others.kept)));
         others.kept.into_iter().for_each(|fault| self.add(fault.merchant_id, fault.place, fault.wrong));
     }
 
     /// Adds faults by number only.
-    pub(super) const fn add_untold(&mut self, untold: FaultCounts) {
-        self.counts = self.counts.with(untold);
+    pub(super) const fn add_counted_only(&mut self, counted_only: FaultCounts) {
+        self.counts = self.counts.with(counted_only);
     }
 
     pub(super) fn into_parts(self) -> (Vec<Fault>, FaultCounts) {

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_that_are_the_sums_of_their_months_are_not_at_fault() {
+    fn statements_with_the_sums_of_their_months_have_no_fault() {
         assert_eq!(wrong(&statements()), []);
         assert_eq!(wrong(&[]), []);
     }

@@ -15,8 +15,8 @@ use till_storage::rows::RowReader;
 
 use super::directory::Directory;
 use super::job::Job;
-use super::merchant::{self, Checked};
-use super::report::{FaultCounts, Faults, Progress};
+use super::merchant::{self, MerchantCheck};
+use super::report::{FaultCounts, Faults, VerifyProgress};
 use super::scratch::{self, ScratchError};
 use super::strays::Merchants;
 use super::verifier::VerifyOptions;
@@ -25,25 +25,25 @@ use super::verifier::VerifyOptions;
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// The result of a thread about a merchant.
-struct Found {
-    checked: Checked,
+struct MerchantResult {
+    checked: MerchantCheck,
     faults: Faults,
     directory: Directory,
 }
 
-type Answer = (MerchantId, Result<Found, ScratchError>);
+type ThreadAnswer = (MerchantId, Result<MerchantResult, ScratchError>);
 
-/// Checks every merchant, and calls `meet` with each result and the part of the directory that was checked, in the
+/// Checks every merchant, and calls `visit` with each result and the part of the directory that was checked, in the
 /// order in which they are done. Faults are noted in the order of merchants.
 pub(super) fn check_merchants(
     rows: &(dyn RowReader + Sync),
     merchants: &Merchants,
     job: &mut Job<'_>,
-    meet: &mut dyn FnMut(MerchantId, Checked, Directory),
+    visit: &mut dyn FnMut(MerchantId, MerchantCheck, Directory),
 ) -> Result<(), ScratchError> {
     let order = longest_first(merchants);
-    let work = Work { order: &order, next: AtomicUsize::new(0) };
-    let told: Vec<Mutex<Progress>> = (0..threads()).map(|_| Mutex::default()).collect();
+    let work = CheckQueue { order: &order, next: AtomicUsize::new(0) };
+    let told: Vec<Mutex<VerifyProgress>> = (0..threads()).map(|_| Mutex::default()).collect();
     let mut faults = FaultsByMerchant::new(job.options.faults_kept);
     let options: Vec<VerifyOptions> = (0..told.len()).map(|number| job.options.of_thread(number)).collect();
     let (keyring, acquirer, compares_rows) = (job.keyring, job.acquirer, job.compares_rows);
@@ -52,8 +52,8 @@ pub(super) fn check_merchants(
         for (options, told) in options.iter().zip(&told) {
             let (sender, work) = (sender.clone(), &work);
             scope.spawn(move || {
-                let mut tell = |progress: &Progress| *lock(told) = *progress;
-                let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
+                let mut tell = |progress: &VerifyProgress| *lock(told) = *progress;
+                let (faults, progress) = (Faults::new(options.faults_kept), VerifyProgress::default());
                 work.run(
                     Job { rows, keyring, options, acquirer, compares_rows, faults, progress, tell: &mut tell },
                     &sender,
@@ -61,9 +61,9 @@ pub(super) fn check_merchants(
             });
         }
         drop(sender);
-        gather(&receiver, &work, &told, job, &mut |merchant_id, found: Found| {
+        gather(&receiver, &work, &told, job, &mut |merchant_id, found: MerchantResult| {
             faults.note(merchant_id, found.faults);
-            meet(merchant_id, found.checked, found.directory);
+            visit(merchant_id, found.checked, found.directory);
         })
     });
     add(&mut job.progress, &told);
@@ -84,21 +84,21 @@ fn longest_first(merchants: &Merchants) -> Vec<(MerchantId, Option<Head>)> {
 }
 
 /// The merchants that are to be checked.
-struct Work<'a> {
+struct CheckQueue<'a> {
     order: &'a [(MerchantId, Option<Head>)],
     /// The index of the next merchant.
     next: AtomicUsize,
 }
 
-impl Work<'_> {
+impl CheckQueue<'_> {
     /// Checks one merchant after the other, until none is left.
-    fn run(&self, mut job: Job<'_>, answers: &Sender<Answer>) {
+    fn run(&self, mut job: Job<'_>, answers: &Sender<ThreadAnswer>) {
         while let Some((merchant_id, head)) = self.order.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let mut directory = Directory::default();
             let checked = merchant::check(*merchant_id, *head, &mut directory, &mut job);
             job.tell();
             let faults = std::mem::replace(&mut job.faults, Faults::new(job.options.faults_kept));
-            let found = checked.map(|checked| Found { checked, faults, directory });
+            let found = checked.map(|checked| MerchantResult { checked, faults, directory });
             if answers.send((*merchant_id, found)).is_err() {
                 return;
             }
@@ -113,18 +113,18 @@ impl Work<'_> {
 
 /// Receives the results until there are no more, and reports the progress of all threads meanwhile.
 fn gather(
-    answers: &Receiver<Answer>,
-    work: &Work<'_>,
-    told: &[Mutex<Progress>],
+    answers: &Receiver<ThreadAnswer>,
+    work: &CheckQueue<'_>,
+    told: &[Mutex<VerifyProgress>],
     job: &mut Job<'_>,
-    meet: &mut dyn FnMut(MerchantId, Found),
+    visit: &mut dyn FnMut(MerchantId, MerchantResult),
 ) -> Result<(), ScratchError> {
     let mut result = Ok(());
     loop {
         match answers.recv_timeout(TELL_EVERY) {
             Ok((merchant_id, Ok(found))) => {
                 job.progress.merchants += 1;
-                meet(merchant_id, found);
+                visit(merchant_id, found);
             }
             Ok((_, Err(error))) => {
                 work.stop();
@@ -140,15 +140,15 @@ fn gather(
 }
 
 /// Adds the counts of every thread.
-fn add(progress: &mut Progress, told: &[Mutex<Progress>]) {
+fn add(progress: &mut VerifyProgress, told: &[Mutex<VerifyProgress>]) {
     for told in told {
-        let Progress { records, rows, .. } = *lock(told);
+        let VerifyProgress { records, rows, .. } = *lock(told);
         progress.records += records;
         progress.rows += rows;
     }
 }
 
-fn lock(told: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+fn lock(told: &Mutex<VerifyProgress>) -> MutexGuard<'_, VerifyProgress> {
     told.lock()
 }
 
@@ -166,17 +166,17 @@ struct FaultsByMerchant {
     kept_count: usize,
     kept_max: usize,
     /// The faults that are known by number only.
-    untold: FaultCounts,
+    counted_only: FaultCounts,
 }
 
 impl FaultsByMerchant {
     const fn new(kept_max: usize) -> FaultsByMerchant {
-        FaultsByMerchant { kept: BTreeMap::new(), kept_count: 0, kept_max, untold: FaultCounts::NONE }
+        FaultsByMerchant { kept: BTreeMap::new(), kept_count: 0, kept_max, counted_only: FaultCounts::NONE }
     }
 
     fn note(&mut self, merchant_id: MerchantId, faults: Faults) {
         if faults.first().is_none() {
-            self.untold = self.untold.with(faults.counts());
+            self.counted_only = self.counted_only.with(faults.counts());
             return;
         }
         self.kept_count += faults.kept_count();
@@ -192,13 +192,13 @@ impl FaultsByMerchant {
                 return;
             }
             self.kept_count = without;
-            self.untold = self.untold.with(last.remove().counts());
+            self.counted_only = self.counted_only.with(last.remove().counts());
         }
     }
 
     /// Adds all of them after other faults.
     fn tell(self, faults: &mut Faults) {
         self.kept.into_values().for_each(|of_merchant| faults.absorb(of_merchant));
-        faults.add_untold(self.untold);
+        faults.add_counted_only(self.counted_only);
     }
 }

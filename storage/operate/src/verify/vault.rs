@@ -11,26 +11,26 @@ use till_storage::vault::{CardNumberOf, SealedError, SubjectId, SubjectKind, Vau
 use super::book::Captures;
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{Place, Wrong};
+use super::report::{FaultLocation, Wrong};
 use super::row_name::RowName;
 use super::strays::Merchants;
-use super::walk::{Step, Walk, prefix_range};
+use super::walk::{RowWalk, WalkStep, prefix_range};
 
 /// Checks every row. `complete` has the merchants whose rows are all there: the tokens and cards of other merchants are
 /// not known.
 pub(super) fn check(merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
-    for step in Walk::new(job.rows, Family::Vault, prefix_range(&[])) {
+    for step in RowWalk::new(job.rows, Family::Vault, prefix_range(&[])) {
         match step {
-            Step::Row(key, value) => {
+            WalkStep::Row(key, value) => {
                 job.count_row();
-                meet(&key, &value, merchants, complete, job);
+                check_row(&key, &value, merchants, complete, job);
             }
-            Step::Gap(gap) => job.gap(None, Family::Vault, gap, None),
+            WalkStep::Gap(gap) => job.gap(None, Family::Vault, gap, None),
         }
     }
 }
 
-fn meet(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
+fn check_row(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
     let Some(decoded) = VaultKey::decode(key) else {
         let reason = "no row of the vault has such a key".to_owned();
         return job.row_fault(None, Family::Vault, key, Wrong::BadKey { reason });
@@ -65,7 +65,7 @@ fn is_left_over(merchant: MerchantId, of: CardNumberOf, job: &Job<'_>) -> bool {
 fn is_gone(merchant: MerchantId, key: &AnyKey, job: &Job<'_>) -> bool {
     let (family, key) = row_key(merchant, key, &ReplayPersonal::new(merchant, job.keyring, job.rows));
     let is_gone = job.rows.get(family, &key).is_ok_and(|row| row.is_none());
-    is_gone && !job.faults.knows(Some(merchant), &Place::Row(RowName::of(family, &key)))
+    is_gone && !job.faults.knows(Some(merchant), &FaultLocation::Row(RowName::of(family, &key)))
 }
 
 /// True when a saved card is forgotten. A card that cannot be read is a fault of its own.

@@ -15,7 +15,7 @@ use crate::acquirer_book::AcquirerBook;
 use super::book::{self, Captures};
 use super::directory::Directory;
 use super::job::Job;
-use super::report::{Faults, Place, Progress, Report, Wrong};
+use super::report::{FaultLocation, Faults, Report, VerifyProgress, Wrong};
 use super::scratch::ScratchError;
 use super::strays::{self, Merchants};
 use super::threads;
@@ -74,9 +74,9 @@ pub fn verify(
     keyring: &Arc<Keyring>,
     book: Option<&dyn AcquirerBook>,
     options: &VerifyOptions,
-    tell: &mut dyn FnMut(&Progress),
+    tell: &mut dyn FnMut(&VerifyProgress),
 ) -> Result<Report, ScratchError> {
-    let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
+    let (faults, progress) = (Faults::new(options.faults_kept), VerifyProgress::default());
     let acquirer = book.map(AcquirerBook::acquirer);
     let mut job = Job { rows, keyring, options, acquirer, compares_rows: true, faults, progress, tell };
     let older_row_format = check_store(&mut job);
@@ -106,7 +106,7 @@ fn check_store(job: &mut Job<'_>) -> Option<u32> {
             let last = CommitNumber(last.unwrap_or(0));
             if last < acknowledged {
                 let wrong = Wrong::CommitsMissing { first: last.next(), last: acknowledged };
-                job.faults.add(None, Place::Store, wrong);
+                job.faults.add(None, FaultLocation::Store, wrong);
             }
         }
         (Ok(_), None) => {}
@@ -122,7 +122,7 @@ fn check_store(job: &mut Job<'_>) -> Option<u32> {
 }
 
 fn unreadable(error: &RowError, job: &mut Job<'_>) {
-    job.faults.add(None, Place::Store, Wrong::Unreadable { reason: error.to_string() });
+    job.faults.add(None, FaultLocation::Store, Wrong::Unreadable { reason: error.to_string() });
 }
 
 /// Checks every merchant, and the directory of them. Returns the captures of merchants that are complete.

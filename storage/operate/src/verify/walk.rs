@@ -20,7 +20,7 @@ const WIDTH_MIN: usize = 48;
 
 /// An item of a walk.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WalkStep {
     /// A row.
     Row(Vec<u8>, Vec<u8>),
     /// A range that cannot be read.
@@ -39,7 +39,7 @@ pub(super) struct Gap {
 }
 
 /// A walk through a range of rows.
-pub(super) struct Walk<'a> {
+pub(super) struct RowWalk<'a> {
     reader: &'a dyn RowReader,
     family: Family,
     next: Vec<u8>,
@@ -53,10 +53,10 @@ pub(super) struct Walk<'a> {
     ended: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> RowWalk<'a> {
     /// Walks from `lower`, inclusive, to `upper`, exclusive.
-    pub(super) fn new(reader: &'a dyn RowReader, family: Family, (lower, upper): (Vec<u8>, Vec<u8>)) -> Walk<'a> {
-        Walk {
+    pub(super) fn new(reader: &'a dyn RowReader, family: Family, (lower, upper): (Vec<u8>, Vec<u8>)) -> RowWalk<'a> {
+        RowWalk {
             reader,
             family,
             next: lower,
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads row by row, for a caller that skips rows.
-    pub(super) fn one_by_one(mut self) -> Walk<'a> {
+    pub(super) fn one_by_one(mut self) -> RowWalk<'a> {
         (self.page, self.page_max) = (1, 1);
         self
     }
@@ -127,37 +127,37 @@ impl<'a> Walk<'a> {
         let width = self.next.len().max(self.upper.len()).max(WIDTH_MIN);
         let start = padded(&self.next, width);
         let works = |position: &[u8]| *position >= *self.upper || self.read(position, 1).is_ok();
-        let (mut fails, mut good) = (start.clone(), padded(&self.upper, width));
+        let (mut fails, mut readable) = (start.clone(), padded(&self.upper, width));
         for bit in 0..width * 8 {
-            let Some(position) = plus_power(&start, bit).filter(|position| *position < good) else { break };
+            let Some(position) = plus_power(&start, bit).filter(|position| *position < readable) else { break };
             if works(&position) {
-                good = position;
+                readable = position;
                 break;
             }
             fails = position;
         }
         loop {
-            let middle = midpoint(&fails, &good);
+            let middle = midpoint(&fails, &readable);
             if middle == fails {
-                return good;
+                return readable;
             }
-            if works(&middle) { good = middle } else { fails = middle }
+            if works(&middle) { readable = middle } else { fails = middle }
         }
     }
 }
 
-impl Iterator for Walk<'_> {
-    type Item = Step;
+impl Iterator for RowWalk<'_> {
+    type Item = WalkStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<WalkStep> {
         self.fill();
         if let Some(reason) = self.failed.take() {
             let before = self.rows.front().map(|(key, _)| key.clone());
-            return Some(Step::Gap(Gap { behind: self.last.clone(), before, reason }));
+            return Some(WalkStep::Gap(Gap { behind: self.last.clone(), before, reason }));
         }
         let (key, value) = self.rows.pop_front()?;
         self.last = Some(key.clone());
-        Some(Step::Row(key, value))
+        Some(WalkStep::Row(key, value))
     }
 }
 
@@ -230,14 +230,14 @@ mod tests {
         store
     }
 
-    fn walk(store: &MemoryStore) -> Vec<Step> {
-        Walk::new(store, Family::Rows, prefix_range(&[7; 16])).collect()
+    fn walk(store: &MemoryStore) -> Vec<WalkStep> {
+        RowWalk::new(store, Family::Rows, prefix_range(&[7; 16])).collect()
     }
 
     #[test]
     fn a_walk_meets_every_row_once() {
         let steps = walk(&store(3_000));
-        let expected: Vec<Step> = (0..3_000).map(|number| Step::Row(key(number), vec![1])).collect();
+        let expected: Vec<WalkStep> = (0..3_000).map(|number| WalkStep::Row(key(number), vec![1])).collect();
         assert_eq!(steps, expected);
     }
 
@@ -249,13 +249,13 @@ mod tests {
             store.fail_reads(Family::Rows, &key(unreadable + 1));
             store.fail_reads(Family::Rows, &key(2_500));
             let steps = walk(&store);
-            let rows = steps.iter().filter(|step| matches!(step, Step::Row(..))).count();
-            let gaps: Vec<&Step> = steps.iter().filter(|step| matches!(step, Step::Gap(_))).collect();
+            let rows = steps.iter().filter(|step| matches!(step, WalkStep::Row(..))).count();
+            let gaps: Vec<&WalkStep> = steps.iter().filter(|step| matches!(step, WalkStep::Gap(_))).collect();
             assert_eq!((rows, gaps.len()), (2_997, 2), "{unreadable}");
             let reason = "the store failed to read rows: planned".to_owned();
             let behind = unreadable.checked_sub(1).map(key);
             let before = (unreadable + 2 < 3_000).then(|| key(unreadable + 2));
-            assert!(gaps.contains(&&Step::Gap(Gap { behind, before, reason })), "{unreadable}: {gaps:?}");
+            assert!(gaps.contains(&&WalkStep::Gap(Gap { behind, before, reason })), "{unreadable}: {gaps:?}");
         }
     }
 

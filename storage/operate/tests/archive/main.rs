@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use fixtures::{Chain, copy, merchant};
 use tempfile::TempDir;
-use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, Line, each_commit};
+use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, SegmentChain, each_commit};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
@@ -25,11 +25,11 @@ use till_storage::rows::{Direction, RowReader};
 /// Large enough that everything of a small test is in one segment.
 const ONE_SEGMENT: u64 = 1 << 30;
 
-struct World(TempDir);
+struct ArchiveWorld(TempDir);
 
-impl World {
-    fn new() -> World {
-        World(tempfile::tempdir().expect("a temporary directory"))
+impl ArchiveWorld {
+    fn new() -> ArchiveWorld {
+        ArchiveWorld(tempfile::tempdir().expect("a temporary directory"))
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -64,7 +64,7 @@ impl World {
     }
 
     fn segments(&self) -> Vec<PathBuf> {
-        Line::read(&self.archive()).expect("sound").segments.into_iter().map(|segment| segment.path).collect()
+        SegmentChain::read(&self.archive()).expect("sound").segments.into_iter().map(|segment| segment.path).collect()
     }
 
     /// The names and bytes of the files with cut-off bytes, in the order of names.

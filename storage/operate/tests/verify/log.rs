@@ -6,7 +6,7 @@ use crate::filled::fault;
 use crate::filled::flipped;
 use crate::filled::records;
 use till_operate::verify::Fault;
-use till_operate::verify::Place;
+use till_operate::verify::FaultLocation;
 use till_operate::verify::VerifyOptions;
 use till_operate::verify::Wrong;
 use till_storage::family::Family;
@@ -23,7 +23,7 @@ use till_storage::rows::RowReader;
 use till_storage::shapes;
 
 #[test]
-fn a_flipped_record_is_named_and_the_records_behind_it_are_still_checked() {
+fn records_after_a_damaged_one_are_still_checked() {
     let filled = Filled::new();
     let (key, value) = filled.record(40);
     filled.store.damage(Family::Journal, &key, &flipped(value, 150));
@@ -38,7 +38,7 @@ fn a_flipped_record_is_named_and_the_records_behind_it_are_still_checked() {
 }
 
 #[test]
-fn a_record_exchanged_for_a_sound_one_breaks_the_chain_behind_it() {
+fn a_replaced_record_breaks_the_chain_after_it() {
     let filled = Filled::new();
     let (key, value) = filled.record(50);
     let sound = record::decode(&value[12..]).expect("sound");
@@ -67,32 +67,32 @@ fn a_head_that_is_behind_missing_or_another_is_named() {
     let key = HeadKey(ONE).encode();
     let other = Head { hash: [3; 32], ..head };
     filled.store.damage(Family::Meta, &key, &encode_head(other));
-    filled.names(&[fault(ONE, Place::Head, Wrong::OtherRecord)]);
+    filled.names(&[fault(ONE, FaultLocation::Head, Wrong::OtherRecord)]);
     let behind = Head { sequence: Sequence(head.sequence.0 - 1), ..head };
     filled.store.damage(Family::Meta, &key, &encode_head(behind));
-    filled.names(&[fault(ONE, Place::Head, Wrong::LogGoesOn { to: head.sequence })]);
+    filled.names(&[fault(ONE, FaultLocation::Head, Wrong::LogGoesOn { to: head.sequence })]);
     filled.store.lose(Family::Meta, &key);
-    filled.names(&[fault(ONE, Place::Head, Wrong::Missing)]);
+    filled.names(&[fault(ONE, FaultLocation::Head, Wrong::Missing)]);
 }
 
 #[test]
-fn a_snapshot_that_is_damaged_of_another_state_or_ahead_of_the_log_is_named() {
+fn a_wrong_snapshot_is_reported() {
     let filled = Filled::new();
     let snapshots = filled.store.newest_snapshots(ONE, 2).expect("readable");
     let at = snapshots[0].at.sequence;
     let key = SnapshotKey { merchant_id: ONE, sequence: at }.encode();
     let value = filled.store.get(Family::Snapshots, &key).expect("readable").expect("it is there");
     filled.store.damage(Family::Snapshots, &key, &flipped(value.clone(), 60));
-    filled.names(&[fault(ONE, Place::Snapshot(at), Wrong::WrongChecksum)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot(at), Wrong::WrongChecksum)]);
     let mut state = shapes::decode_state(&snapshots[0].bytes).expect("decodes");
     state.reserved_minor += 1;
     let bytes = shapes::encode_state(&state).expect("small");
     filled.store.damage(Family::Snapshots, &key, &snapshot(&key, &value, &bytes));
-    filled.names(&[fault(ONE, Place::Snapshot(at), Wrong::Different)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot(at), Wrong::Different)]);
     filled.store.damage(Family::Snapshots, &key, &value);
     let ahead = SnapshotKey { merchant_id: ONE, sequence: Sequence(9_999) }.encode();
     filled.store.damage(Family::Snapshots, &ahead, &snapshot(&ahead, &value, &bytes));
-    filled.names(&[fault(ONE, Place::Snapshot(Sequence(9_999)), Wrong::Ahead)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot(Sequence(9_999)), Wrong::Ahead)]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn acknowledged_commits_that_are_missing_are_named() {
     assert!(filled.report_with(&known(last)).is_clean());
     let report = filled.report_with(&known(CommitNumber(last.0 + 2)));
     let wrong = Wrong::CommitsMissing { first: last.next(), last: CommitNumber(last.0 + 2) };
-    assert_eq!(report.faults, [Fault { merchant_id: None, place: Place::Store, wrong }]);
+    assert_eq!(report.faults, [Fault { merchant_id: None, place: FaultLocation::Store, wrong }]);
 }
 
 /// A stored snapshot with another content and a right checksum, in the layout of `journal/snapshot.rs`.

@@ -22,7 +22,9 @@ use till_domain::text::{
     TimeZone,
 };
 use till_domain::time::Millis;
-use till_sandbox::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook, Standing};
+use till_sandbox::book::{
+    AuthorizationState, AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook,
+};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
@@ -45,7 +47,7 @@ pub(crate) fn keyring() -> (Arc<Keyring>, Vec<u8>) {
 }
 
 /// One merchant.
-pub(crate) struct Shop<'a, S> {
+pub(crate) struct FilledMerchant<'a, S> {
     store: &'a S,
     keyring: Arc<Keyring>,
     personal: MerchantPersonal<&'a S>,
@@ -73,7 +75,7 @@ impl Entropy for Counter {
 }
 
 struct View<'a, 's, S> {
-    shop: &'a Shop<'s, S>,
+    shop: &'a FilledMerchant<'s, S>,
 }
 
 impl<S: RowStore> Rows for View<'_, '_, S> {
@@ -88,12 +90,12 @@ impl<S: RowStore> Records for View<'_, '_, S> {
     }
 }
 
-impl<'a, S: Journal + RowStore> Shop<'a, S> {
+impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
     /// A merchant with a key, an installation, and an open balance.
-    pub(crate) fn open(store: &'a S, keyring: &Arc<Keyring>, number: u8) -> Shop<'a, S> {
+    pub(crate) fn open(store: &'a S, keyring: &Arc<Keyring>, number: u8) -> FilledMerchant<'a, S> {
         let merchant_id = MerchantId::from_bytes([number; 16]);
         let claim = store.claim(merchant_id).expect("readable");
-        let mut shop = Shop {
+        let mut shop = FilledMerchant {
             store,
             keyring: Arc::clone(keyring),
             personal: MerchantPersonal::new(merchant_id, Arc::clone(keyring), store),
@@ -277,7 +279,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         let captured = payment.capture_mode == CaptureMode::Automatic;
         let captured_minor = if captured { payment.money.amount.get() } else { 0 };
         let outcome = if approves {
-            AuthorizeOutcome::Approved(Standing { captured_minor, ..Standing::default() })
+            AuthorizeOutcome::Approved(AuthorizationState { captured_minor, ..AuthorizationState::default() })
         } else {
             AuthorizeOutcome::Declined(DeclineReason::CardDeclined)
         };

@@ -1,7 +1,7 @@
 //! Removing expired data leaves no fault, and nothing in the vault.
 
 use crate::filled::{Filled, ONE};
-use crate::shop::{Shop, person};
+use crate::shop::{FilledMerchant, person};
 use till_domain::card::TokenUsage;
 use till_domain::payment::CaptureMode;
 use till_storage::family::Family;
@@ -48,9 +48,9 @@ fn is_key_text(key: VaultKey) -> bool {
 }
 
 #[test]
-fn swept_sessions_tokens_and_answers_leave_no_fault_and_nothing_in_the_vault() {
+fn removing_expired_rows_leaves_no_fault_and_no_vault_rows() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(3, &mut book);
     for number in 0..3 {
         let token = shop.tokenize(TokenUsage::Single);

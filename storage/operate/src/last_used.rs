@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use crate::durable;
 
 /// The data directory's note about such a directory, in a file of its own: the path that was used last.
-pub(crate) struct Known {
+pub(crate) struct LastUsedDirectory {
     file: PathBuf,
     place: Option<PathBuf>,
 }
 
-impl Known {
+impl LastUsedDirectory {
     /// A file that cannot be read counts as an empty note.
-    pub(crate) fn of(data: &Path, name: &str) -> Known {
+    pub(crate) fn of(data: &Path, name: &str) -> LastUsedDirectory {
         let file = data.join(name);
         let place = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
-        Known { file, place }
+        LastUsedDirectory { file, place }
     }
 
     /// The file.

@@ -3,25 +3,25 @@
 use std::time::Duration;
 
 /// Rows between two pauses.
-const ROWS_BETWEEN_RESTS: usize = 256;
+const ROWS_BETWEEN_PAUSES: usize = 256;
 /// The length of a pause: with the rows before it, at most 10,240 rows a second.
-const REST: Duration = Duration::from_millis(25);
+const PAUSE_LENGTH: Duration = Duration::from_millis(25);
 /// The cost of a read without its rows, in rows: it seeks the first of them.
 const LOOK_COST_ROWS: usize = 8;
 
 /// Counts rows, and pauses.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct ScanThrottle {
     rows: usize,
 }
 
-impl Pace {
-    /// Counts rows that were read, and pauses after [`ROWS_BETWEEN_RESTS`] of them.
-    pub(crate) async fn rest_after(&mut self, rows: usize) {
+impl ScanThrottle {
+    /// Counts rows that were read, and pauses after [`ROWS_BETWEEN_PAUSES`] of them.
+    pub(crate) async fn pause_after(&mut self, rows: usize) {
         self.rows += rows + LOOK_COST_ROWS;
-        while self.rows >= ROWS_BETWEEN_RESTS {
-            self.rows -= ROWS_BETWEEN_RESTS;
-            tokio::time::sleep(REST).await;
+        while self.rows >= ROWS_BETWEEN_PAUSES {
+            self.rows -= ROWS_BETWEEN_PAUSES;
+            tokio::time::sleep(PAUSE_LENGTH).await;
         }
     }
 }

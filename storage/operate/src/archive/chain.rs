@@ -35,7 +35,7 @@ pub enum SegmentState {
 
 /// A segment, by its header and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct SegmentInfo {
     /// Its file.
     pub path: PathBuf,
     /// Its number in the chain, from 1.
@@ -51,7 +51,7 @@ pub struct Standing {
     pub(super) checksum: Option<[u8; 32]>,
 }
 
-impl Standing {
+impl SegmentInfo {
     /// The last commit, of a closed one.
     #[must_use]
     pub fn last(&self) -> Option<CommitNumber> {
@@ -64,40 +64,40 @@ impl Standing {
 
 /// An archive, as its directory lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct SegmentChain {
     /// Its directory.
     pub directory: PathBuf,
     /// The store that it belongs to; none when it is empty.
     pub store: Option<StoreIdentity>,
     /// Its segments, in order.
-    pub segments: Vec<Standing>,
+    pub segments: Vec<SegmentInfo>,
 }
 
-impl Line {
+impl SegmentChain {
     /// Reads the headers and ends of all segments, and checks that each follows the one before. The first may have any
     /// number: those before it were pruned.
     ///
     /// # Errors
     /// [`ArchiveError`], naming the file.
-    pub fn read(directory: &Path) -> Result<Line, ArchiveError> {
+    pub fn read(directory: &Path) -> Result<SegmentChain, ArchiveError> {
         for _ in 1..LIST_TRIES {
             let files = list(directory).map_err(ArchiveError::files("list", directory))?;
-            let read = Line::of(directory, &files);
+            let read = SegmentChain::of(directory, &files);
             // A server may close its segment meanwhile: then a name that was listed is missing, or both names are.
             if list(directory).is_ok_and(|now| now.starts_with(&files)) {
                 return read;
             }
         }
-        Line::of(directory, &list(directory).map_err(ArchiveError::files("list", directory))?)
+        SegmentChain::of(directory, &list(directory).map_err(ArchiveError::files("list", directory))?)
     }
 
     /// The chain of these segments.
-    fn of(directory: &Path, files: &[(u64, bool)]) -> Result<Line, ArchiveError> {
-        let mut line = Line { directory: directory.to_owned(), store: None, segments: Vec::new() };
+    fn of(directory: &Path, files: &[(u64, bool)]) -> Result<SegmentChain, ArchiveError> {
+        let mut chain = SegmentChain { directory: directory.to_owned(), store: None, segments: Vec::new() };
         for (at, (number, is_open)) in files.iter().enumerate() {
-            line.add(*number, *is_open, at + 1 == files.len())?;
+            chain.add(*number, *is_open, at + 1 == files.len())?;
         }
-        Ok(line)
+        Ok(chain)
     }
 
     /// The store that the archive belongs to.
@@ -130,7 +130,7 @@ impl Line {
             None => return Err(damaged(bytes, "its end is missing or damaged")),
         };
         self.store = Some(header.store);
-        self.segments.push(Standing { path, number, base, opened_at_ms, bytes, state, checksum });
+        self.segments.push(SegmentInfo { path, number, base, opened_at_ms, bytes, state, checksum });
         Ok(())
     }
 
