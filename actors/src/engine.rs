@@ -89,7 +89,7 @@ pub enum StartError {
     #[error("failed to start a thread")]
     Thread(#[from] std::io::Error),
     /// Open effects or timers could not be read.
-    #[error("failed to read what is open: {0}")]
+    #[error("failed to read open effects or timers: {0}")]
     Unreadable(String),
 }
 

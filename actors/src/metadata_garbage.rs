@@ -44,7 +44,7 @@ impl BackgroundWork for GarbageCollector {
             let command = Command::SweepMetadata(command);
             if self.registry.carry_out(merchant_id, command, Admission::Always).await? == Answer::Changed(false) {
                 // An immediate repetition would only spin.
-                return Err("nothing of what is left was swept".into());
+                return Err("none of the remaining rows was removed".into());
             }
         }
         Ok(Some(AT_ONCE))

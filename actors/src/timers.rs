@@ -55,7 +55,7 @@ impl BackgroundWork for TimerService {
         if !has_fired && next.is_some_and(|next| next <= now) {
             // The clock stepped back between this read and the actor's. An immediate repetition would only spin. When
             // nothing is due any more, a call that advances the merchant's clock has fired the timers meanwhile.
-            return Err("nothing of what is due fired".into());
+            return Err("none of the due timers fired".into());
         }
         Ok(next.map(|next| self.clocks.wall_at(merchant_id, next)))
     }

@@ -100,7 +100,7 @@ impl SandboxAcquirer {
                 send_late(&late_answers, &answered);
             }
             let read = read(&answered);
-            let other = "the sandbox recorded something else than was asked";
+            let other = "the sandbox recorded another request under the reference";
             read.ok_or_else(|| AcquirerUnavailable::because(other))
         })
     }

@@ -179,6 +179,6 @@ fn repeated(ask: &Ask, line: BookLine, handling: Handling, taken: TakenMoney) ->
         return Ok(Answered { line: Some(line), handling, taken });
     }
     // Neither done nor declined would be true. Unknown keeps the payment open until an operator looks.
-    tracing::error!(reference = ask.reference, "the sandbox was asked for something else under a used reference");
+    tracing::error!(reference = ask.reference, "the sandbox was sent another request under a used reference");
     Err(AcquirerUnavailable::because("the reference names another request"))
 }

@@ -62,7 +62,7 @@ impl Conformance<'_> {
         expect("a call that was never made is not found", &self.find(payment, PaymentStep::Authorize).await?, &None)?;
         let first = ask().await?;
         let is_declined = matches!(&first, Authorization::Declined { code, .. } if !code.is_empty());
-        require("a bad instrument is declined with a code", is_declined, &first)?;
+        require("the declined instrument is declined with a code", is_declined, &first)?;
         expect("a repeated authorization is answered as the first", &ask().await?, &first)?;
         let found = Some(FoundCall::Authorization(first));
         expect("an authorization is found by its reference", &self.find(payment, PaymentStep::Authorize).await?, &found)
@@ -77,17 +77,17 @@ impl Conformance<'_> {
         let found = Some(FoundCall::Completion(first));
         expect("a capture is found by its reference", &self.find(payment, PaymentStep::Capture).await?, &found)?;
         let void = self.acquirer.void(self.follow_up(payment, PaymentStep::Void, &own, self.money)).await?;
-        require("what is captured is not voided", !is_done(&void), &void)
+        require("a captured authorization is not voided", !is_done(&void), &void)
     }
 
     async fn check_void(&self) -> Result<(), Unmet> {
         let (payment, own) = self.authorized(CaptureMode::Manual).await?;
         let void = || self.acquirer.void(self.follow_up(payment, PaymentStep::Void, &own, self.money));
         let first = void().await?;
-        require("a void of what is not captured is done", is_done(&first), &first)?;
+        require("a void of an authorization that is not captured is done", is_done(&first), &first)?;
         expect("a repeated void is answered as the first", &void().await?, &first)?;
         let capture = self.acquirer.capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money)).await?;
-        require("what is voided is not captured", !is_done(&capture), &capture)
+        require("a voided authorization is not captured", !is_done(&capture), &capture)
     }
 
     async fn check_refunds(&self) -> Result<(), Unmet> {
@@ -132,7 +132,7 @@ impl Conformance<'_> {
                 Ok((payment, acquirer_reference.clone()))
             }
             Authorization::Approved { .. } | Authorization::NeedsAction { .. } | Authorization::Declined { .. } => {
-                let promise = "a good instrument is approved, and captured when that was asked";
+                let promise = "the approved instrument is approved, and captured when it was to be";
                 Err(Unmet::Promise { promise, answer: format!("{answer:?}") })
             }
         }

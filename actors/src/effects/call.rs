@@ -33,7 +33,7 @@ pub(crate) enum NoResult {
     #[error("the acquirer did not answer: {0}")]
     Unanswered(String),
     /// A row or secret that the call needs could not be read.
-    #[error("what the call needs could not be read: {0}")]
+    #[error("data of the call could not be read: {0}")]
     Unreadable(String),
 }
 
@@ -56,7 +56,7 @@ impl AcquirerCaller {
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
         let effect = rows.get::<Effects>(effect_id).map_err(unreadable)?;
         let payment = rows.get::<Payments>(effect_id.payment_id).map_err(unreadable)?;
-        let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
+        let payment = payment.ok_or_else(|| NoResult::Unreadable("the payment is missing".to_owned()))?;
         Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
@@ -172,7 +172,7 @@ impl AcquirerCaller {
     fn refund_row(&self, merchant: MerchantId, id: RefundId) -> Result<Refund, NoResult> {
         let refund = self.reader(merchant).get::<Refunds>(id);
         let refund = refund.map_err(|error| NoResult::Unreadable(error.to_string()))?;
-        refund.ok_or_else(|| NoResult::Unreadable("the refund is not there".to_owned()))
+        refund.ok_or_else(|| NoResult::Unreadable("the refund is missing".to_owned()))
     }
 
     /// The instrument that pays, with its secrets; none when the vault no longer has the card's number.
@@ -294,7 +294,7 @@ fn follow_up(
     amount: AmountMinor,
 ) -> Result<FollowUpRequest, NoResult> {
     let authorization = payment.authorization.as_ref();
-    let authorization = authorization.ok_or_else(|| NoResult::Unreadable("the authorization to act on".to_owned()))?;
+    let authorization = authorization.ok_or_else(|| NoResult::Unreadable("the authorization is missing".to_owned()))?;
     Ok(FollowUpRequest {
         reference,
         acquirer_reference: authorization.acquirer_reference.clone(),
@@ -312,7 +312,7 @@ fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
     match completion {
         Completion::Done { .. } => Ok(CallResult::Done),
         Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
-        Completion::Pending(_) => Err(NoResult::Unanswered("the call is pending there".to_owned())),
+        Completion::Pending(_) => Err(NoResult::Unanswered("the call is pending".to_owned())),
     }
 }
 

@@ -91,7 +91,7 @@ impl Remover {
             tokio::time::sleep(self.pause).await;
             if let Err(reason) = self.round().await {
                 let reason = reason.to_string();
-                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and nothing more is swept now");
+                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and no more expired rows are removed now");
             }
         }
     }

@@ -156,7 +156,7 @@ impl MerchantActor {
             }
             Err(Stop::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), asker),
             Err(Stop::Unreadable(error)) => {
-                tracing::error!(merchant_id = %self.merchant_id, %error, "a command met a row that cannot be read");
+                tracing::error!(merchant_id = %self.merchant_id, %error, "a command needs a row that cannot be read");
                 asker.answer(Err(Denied::not_done(error.to_string())));
             }
         }

@@ -110,7 +110,7 @@ impl<P: Personal> LoadReplay<'_, P> {
         if self.applied == until {
             Ok(())
         } else {
-            Err(format!("the rows stand at {:?}, the log at {until:?}", self.applied))
+            Err(format!("the rows are derived up to {:?}, the log ends at {until:?}", self.applied))
         }
     }
 

@@ -79,7 +79,7 @@ fn seal(
             | VaultWrite::KeepWebhookSecret(_)
             | VaultWrite::ReplaceWebhookSecret(_),
             Some(_) | None,
-        ) => Err("the secret of the command did not come with it".to_owned()),
+        ) => Err("the secret of the command is missing".to_owned()),
     }
 }
 
@@ -103,7 +103,7 @@ fn kept_as_previous(
     let of = WebhookSecretOf::Current(id);
     let stored = store.get(Family::Vault, &VaultKey::WebhookSecret { merchant, of }.encode());
     let sealed =
-        stored.map_err(|error| error.to_string())?.ok_or_else(|| "the vault has no secret of it".to_owned())?;
+        stored.map_err(|error| error.to_string())?.ok_or_else(|| "the vault has no secret of the webhook".to_owned())?;
     let secret = keyring.open_webhook_secret(merchant, of, &sealed).map_err(|error| error.to_string())?;
     webhook_secret(merchant, WebhookSecretOf::Previous(id), &secret, keyring)
 }
@@ -132,7 +132,7 @@ fn resealed(
 ) -> Result<Sealed, String> {
     let key = VaultKey::CardNumber { merchant, of: from };
     let stored = store.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
-    let sealed = stored.ok_or_else(|| "the vault has forgotten it".to_owned())?;
+    let sealed = stored.ok_or_else(|| "the vault has no number".to_owned())?;
     let number = keyring.open_card_number(merchant, from, &sealed).map_err(|error| error.to_string())?;
     let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;
     Ok((VaultKey::CardNumber { merchant, of }, Some(resealed)))

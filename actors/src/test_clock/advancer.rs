@@ -44,7 +44,7 @@ impl Advancer {
     /// last step, and the same call goes on.
     pub(crate) async fn advance(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
         let advanced = tokio::time::timeout(ADVANCE_TIME_MAX, self.advance_in_turn(command, idempotency));
-        advanced.await.unwrap_or_else(|_| Err(Denied::unknown("what is due on the way took too long")))
+        advanced.await.unwrap_or_else(|_| Err(Denied::unknown("the timers on the way took too long")))
     }
 
     async fn advance_in_turn(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {

@@ -90,7 +90,7 @@ impl MerchantSums {
         if standing == (self.captured_minor, self.voided_minor, self.refunded_minor) {
             return Ok(totals);
         }
-        let what = "authorizations do not come to what was captured, voided and refunded".to_owned();
+        let what = "the sums of authorizations differ from those of captures, voids and refunds".to_owned();
         Err(BookError::Damaged { reference: format!("of every payment of {merchant}"), what })
     }
 }

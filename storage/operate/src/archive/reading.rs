@@ -133,7 +133,7 @@ impl SegmentReader {
         let mut byte = [0; 1];
         match self.fill(&mut byte)? {
             0 => Ok(SegmentItem::Ended { torn: 0 }),
-            _ => Err(self.damaged("there is something behind its end")),
+            _ => Err(self.damaged("there are bytes after its end")),
         }
     }
 
@@ -146,7 +146,7 @@ impl SegmentReader {
         self.file.read_to_end(&mut rest).map_err(ArchiveError::files("read", &self.path))?;
         match self.is_torn(&rest) {
             true => Ok(SegmentItem::Ended { torn: rest.len() as u64 }),
-            false => Err(self.damaged("an entry is not what was written, and good ones follow it")),
+            false => Err(self.damaged("an entry is not what was written, and valid ones follow it")),
         }
     }
 

@@ -189,7 +189,7 @@ impl<'a> ArchiveReplay<'a> {
             let key = JournalKey { merchant_id: commit.merchant_id, sequence: record.header.sequence };
             let stored = self.overlay.get(Family::Journal, &key.encode()).map_err(ArchiveError::store)?;
             if !stored.is_some_and(|stored| stored.ends_with(bytes)) {
-                return Err(unfit("the checkpoint has another one of this number".to_owned()));
+                return Err(unfit("the checkpoint has another commit of this number".to_owned()));
             }
         }
         Ok(())

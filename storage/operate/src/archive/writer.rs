@@ -452,7 +452,7 @@ fn begin_cut(path: &Path, offset: u64) -> io::Result<(PathBuf, File)> {
             made => return made.map(|file| (PathBuf::from(beside), file)),
         }
     }
-    Err(io::Error::other(format!("{CUTS_MAX} files of what was cut off there stand beside it: move them away")))
+    Err(io::Error::other(format!("there are {CUTS_MAX} files of bytes cut off at that offset: move them away")))
 }
 
 fn copy_end(file: &mut File, offset: u64, kept: &mut File) -> io::Result<()> {
@@ -480,7 +480,7 @@ fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
     };
     let (file, bytes) = open().map_err(ArchiveError::files("go on with", path))?;
     if bytes < offset {
-        let what = "what was synced is not there any more";
+        let what = "synced bytes are missing";
         return Err(ArchiveError::Damaged { file: path.to_owned(), offset: bytes, what });
     }
     Ok(file)

@@ -124,7 +124,7 @@ fn value<'t>(line: Option<&'t str>, key: &'static str) -> Result<&'t str, Manife
 }
 
 fn number(line: Option<&str>, key: &'static str) -> Result<u64, ManifestFault> {
-    value(line, key)?.parse().map_err(|_| ManifestFault::Damaged("a number is none"))
+    value(line, key)?.parse().map_err(|_| ManifestFault::Damaged("a number cannot be read"))
 }
 
 fn entry(line: &str) -> Result<ManifestEntry, ManifestFault> {
@@ -134,7 +134,7 @@ fn entry(line: &str) -> Result<ManifestEntry, ManifestFault> {
     let (bytes, path) = rest.split_once(' ').ok_or(fault)?;
     let path = PathBuf::from(path);
     if !stays_below(&path) {
-        return Err(ManifestFault::Damaged("a file stands outside of the checkpoint"));
+        return Err(ManifestFault::Damaged("a file is outside of the checkpoint"));
     }
     let hash = blake3::Hash::from_hex(hash).map_err(|_| fault)?;
     Ok(ManifestEntry { path, bytes: bytes.parse().map_err(|_| fault)?, hash })

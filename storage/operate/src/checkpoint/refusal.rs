@@ -140,7 +140,7 @@ pub enum CheckpointError {
         directory: PathBuf,
     },
     /// The caller asked to stop: files are left as a crash at this point would leave them.
-    #[error("it was stopped behind {step:?}")]
+    #[error("it was stopped after {step:?}")]
     Stopped {
         /// The last completed stage.
         step: CheckpointStage,

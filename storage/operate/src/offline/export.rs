@@ -245,7 +245,7 @@ impl OfMerchant<'_> {
     fn merchant(&self) -> anyhow::Result<Value> {
         let profile = self.rows.get::<Profiles>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
         let totals = self.rows.get::<Balances>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
-        let profile = profile.context("its profile is not there")?;
+        let profile = profile.context("its profile is missing")?;
         let mut shown = parts::shape(Shown::new(&profile, Disclosure::Opened)); // Nothing in it is personal.
         shown["available"] = totals.map_or(Value::Null, |totals| Value::from(totals.available_minor()));
         shown["pending"] = totals.map_or(Value::Null, |totals| Value::from(totals.pending_minor()));
@@ -259,7 +259,7 @@ impl OfMerchant<'_> {
         let (lower, upper) = table_range(self.merchant_id, table);
         self.each((table.family(), lower, upper), ROWS_PER_READ, &mut |(_, value)| {
             let row: AnyRow = decode_row_of(table, &value, &self.rows)?;
-            let row = T::unwrap(row).with_context(|| format!("a row of {} is another's", table.name()))?;
+            let row = T::unwrap(row).with_context(|| format!("a row of {} belongs to another table", table.name()))?;
             Ok(write(row)?)
         })
     }
@@ -278,7 +278,7 @@ impl OfMerchant<'_> {
             Ok(file.line("record", self.merchant_id, Value::Object(sound.members(disclosure)))?)
         })?;
         if before != self.head {
-            bail!("its log ends at record {}, and should at {}", before.sequence, self.head.sequence);
+            bail!("its log ends at record {}, and should end at {}", before.sequence, self.head.sequence);
         }
         Ok(())
     }

@@ -218,12 +218,12 @@ fn write_damaged(damaged: &Damaged, out: &mut dyn Write) -> io::Result<()> {
     let Damaged { sequence, reason, header, byte_count } = damaged;
     writeln!(out, "\nrecord {sequence}  DAMAGED: {reason}")?;
     if let Some(byte_count) = byte_count {
-        writeln!(out, "  {byte_count} bytes stand there")?;
+        writeln!(out, "  {byte_count} bytes are stored")?;
     }
     if let Some(header) = header {
         writeln!(
             out,
-            "  its header, which may be damaged too, says: record {} of {}, decided {}, behind the hash {}",
+            "  its header, which may be damaged too, says: record {} of {}, decided {}, after the hash {}",
             header.sequence,
             header.merchant_id,
             instant_ms(header.at_ms),

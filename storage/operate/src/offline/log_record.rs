@@ -80,7 +80,7 @@ fn sound(merchant_id: MerchantId, sequence: Sequence, value: &[u8], personal: &d
     let (_, stored) = decode_stored(merchant_id, &key, value).map_err(|error| error.to_string())?;
     let record = record::decode(&stored.bytes).map_err(|error| error.to_string())?;
     if (record.header.merchant_id, record.header.sequence) != (merchant_id, sequence) {
-        return Err(format!("record {} of {} stands there", record.header.sequence, record.header.merchant_id));
+        return Err(format!("record {} of {} is stored there", record.header.sequence, record.header.merchant_id));
     }
     let mutation = decode_mutation(record.body, personal).map_err(|error| error.to_string())?;
     let (commit, header, hash) = (stored.commit, record.header, record.hash);

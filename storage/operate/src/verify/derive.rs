@@ -34,7 +34,7 @@ pub enum DeriveError {
         what: String,
     },
     /// A person's key cannot be opened, so that rows would lack data that the log has.
-    #[error("the vault is damaged: the key of a person of {merchant_id} cannot be had")]
+    #[error("the vault is damaged: the key of a person of {merchant_id} cannot be opened")]
     Vault {
         /// The merchant whose log names the person.
         merchant_id: MerchantId,
@@ -127,7 +127,7 @@ impl<'a> Deriving<'a> {
     fn damaged(&self, faults: &Faults) -> DeriveError {
         faults
             .first()
-            .map_or_else(|| self.at_last("it is no record"), |fault| DeriveError::Log { what: fault.to_string() })
+            .map_or_else(|| self.at_last("it is not a record"), |fault| DeriveError::Log { what: fault.to_string() })
     }
 
     fn at_last(&self, reason: &str) -> DeriveError {

@@ -142,9 +142,9 @@ impl fmt::Display for FaultLocation {
             FaultLocation::Snapshot(sequence) => write!(f, "the snapshot at record {sequence}"),
             FaultLocation::Row(name) => write!(f, "{name}"),
             FaultLocation::Rows { family, behind, before, expected } => {
-                write!(f, "a stretch of the family {family}")?;
+                write!(f, "a range of the family {family}")?;
                 if let Some(behind) = behind {
-                    write!(f, " behind {behind}")?;
+                    write!(f, " after {behind}")?;
                 }
                 if let Some(before) = before {
                     write!(f, " before {before}")?;
@@ -206,7 +206,7 @@ pub enum Wrong {
         reason: String,
     },
     /// There are records after the head.
-    #[error("is behind record {to}, the last one of the log")]
+    #[error("is after record {to}, the last one of the log")]
     LogGoesOn {
         /// The last record.
         to: Sequence,
