@@ -295,7 +295,7 @@ impl Engine {
         self.pause.is_on()
     }
 
-    /// Has calls to acquirers and timers go on; true when they were paused.
+    /// Resumes calls to acquirers and timers; returns true when they were paused.
     pub fn resume(&self) -> bool {
         self.pause.end()
     }

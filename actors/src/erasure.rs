@@ -45,7 +45,7 @@ pub(crate) fn erased_by(merchant: MerchantId, mutation: &Mutation) -> Vec<Vec<u8
     keys.into_iter().map(|key| key.encode().to_vec()).collect()
 }
 
-/// Has the files written anew. If a crash prevents it, RocksDB does so by itself within a day.
+/// Makes RocksDB write the files anew. If a crash prevents it, RocksDB does so by itself within a day.
 pub(crate) struct Eraser {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) erasures: Arc<Erasures>,

@@ -10,10 +10,10 @@ use till_domain::command::EvidenceResult;
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
-use super::book_thread::{self, Clock, OnBroken};
+use super::book_thread::{self, MillisClock, OnBroken};
 use super::cards::{Behaviour, Handling, code_and_message};
 use super::judgement::{Ask, AskKind, PendingEnd, TakenMoney, by_evidence};
-use super::queue::{Answered, PendingAnswer, Request, RequestQueue};
+use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
     EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
@@ -59,7 +59,7 @@ impl SandboxAcquirer {
         SandboxAcquirer::spawn(book, Box::new(now_ms), Box::new(on_broken))
     }
 
-    fn spawn(book: impl Book, clock: Clock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
+    fn spawn(book: impl Book, clock: MillisClock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
         let queue = Arc::new(RequestQueue::new());
         let waiting = Arc::clone(&queue);
         let run = move || book_thread::run(&waiting, book, &clock, &on_broken);
@@ -73,7 +73,7 @@ impl SandboxAcquirer {
     /// # Errors
     /// [`AcquirerUnavailable`] in the answer: it may be ended or still pending.
     pub fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> AcquirerAnswer<bool> {
-        let waiting = self.queue.push(Request::EndPending { merchant, reference: reference.into_text(), end });
+        let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.into_text(), end });
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
             let answered = answered(waiting).await?;
@@ -172,7 +172,7 @@ impl Acquirer for SandboxAcquirer {
     }
 
     fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
-        let waiting = self.queue.push(Request::Find(reference.into_text()));
+        let waiting = self.queue.push(BookTask::Find(reference.into_text()));
         Box::pin(async move {
             let answered = answered(waiting).await?;
             let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
@@ -196,11 +196,11 @@ fn authorization(answered: &Answered) -> Option<Authorization> {
     let line = answered.line.as_ref()?;
     let Deed::Authorize { capture, outcome, .. } = &line.deed else { return None };
     Some(match outcome {
-        AuthorizeOutcome::Approved(standing) => Authorization::Approved {
+        AuthorizeOutcome::Approved(state) => Authorization::Approved {
             acquirer_reference: own_reference(line),
             // A later capture must not change the first answer. An automatic capture that failed is never repeated.
-            captured: *capture == CaptureMode::Automatic && standing.captured_minor > 0,
-            settles_at_once: standing.settles_at_once,
+            captured: *capture == CaptureMode::Automatic && state.captured_minor > 0,
+            settles_at_once: state.settles_at_once,
             is_disputed: TakenMoney::of(line).is_disputed,
         },
         AuthorizeOutcome::Declined(reason) => {

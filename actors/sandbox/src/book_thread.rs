@@ -9,17 +9,17 @@ use tokio::sync::oneshot;
 
 use super::cards::Handling;
 use super::judgement::{Ask, PendingEnd, TakenMoney, end_refund, ended_payout, has_failed_by};
-use super::queue::{Answered, Job, Recorded, Request, RequestQueue};
+use super::queue::{Answered, BookTask, Job, Recorded, RequestQueue};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Milliseconds since the Unix epoch.
-pub(super) type Clock = Box<dyn Fn() -> u64 + Send>;
+pub(super) type MillisClock = Box<dyn Fn() -> u64 + Send>;
 
 /// Called when the book has failed for good.
 pub(super) type OnBroken = Box<dyn Fn(String) + Send>;
 
 /// Carries requests out until the queue is closed, or the book fails for good.
-pub(super) fn run<B: Book>(queue: &Arc<RequestQueue>, mut book: B, clock: &Clock, on_broken: &OnBroken) {
+pub(super) fn run<B: Book>(queue: &Arc<RequestQueue>, mut book: B, clock: &MillisClock, on_broken: &OnBroken) {
     // When this thread ends for any reason, no caller may wait for it afterwards.
     let _abandon = AbandonWhenDropped(Arc::clone(queue));
     while let Some(jobs) = queue.next_group() {
@@ -90,14 +90,14 @@ struct Group<'a, B> {
 }
 
 impl<B: Book> Group<'_, B> {
-    fn answer(&mut self, request: Request, now_ms: u64) -> Result<Recorded, BookError> {
+    fn answer(&mut self, request: BookTask, now_ms: u64) -> Result<Recorded, BookError> {
         match request {
-            Request::CarryOut(ask) => self.record(ask, now_ms),
-            Request::Find(reference) => {
+            BookTask::CarryOut(ask) => self.record(ask, now_ms),
+            BookTask::Find(reference) => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.deed != Deed::TimedOut);
                 self.told(line)
             }
-            Request::EndPending { merchant, reference, end } => {
+            BookTask::EndPending { merchant, reference, end } => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.merchant == merchant);
                 let ended = line.map(|line| self.end_pending(&line, end)).transpose()?.flatten();
                 self.told(ended)

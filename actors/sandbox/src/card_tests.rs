@@ -27,11 +27,11 @@ const ANSWERS_TWICE: &str = "4000000000003220";
 
 /// The sandbox's time, which a test moves.
 #[derive(Clone)]
-struct Clock(Arc<AtomicU64>);
+struct ManualClock(Arc<AtomicU64>);
 
-impl Clock {
-    fn new() -> Clock {
-        Clock(Arc::new(AtomicU64::new(NOW_MS)))
+impl ManualClock {
+    fn new() -> ManualClock {
+        ManualClock(Arc::new(AtomicU64::new(NOW_MS)))
     }
 
     fn set(&self, now_ms: u64) {
@@ -45,7 +45,7 @@ impl Clock {
 }
 
 fn start(book: &MemoryBook) -> SandboxAcquirer {
-    Clock::new().start(book)
+    ManualClock::new().start(book)
 }
 
 /// A sandbox that has captured a payment of 100 with this card.
@@ -132,7 +132,7 @@ fn pending_refunds_never_give_back_more_than_was_captured() {
 
 #[test]
 fn a_refund_that_fails_later_is_pending_for_a_second() {
-    let (book, clock) = (MemoryBook::new(), Clock::new());
+    let (book, clock) = (MemoryBook::new(), ManualClock::new());
     let sandbox = clock.start(&book);
     wait(sandbox.authorize(authorize(1, card(REFUND_FAILS_LATER), CaptureMode::Automatic))).expect("an answer");
     assert!(is_pending(sandbox.refund(refund(8, 60))));
@@ -209,7 +209,7 @@ fn each_first_call_times_out_and_has_not_been_done() {
 
 #[test]
 fn a_line_keeps_the_time_of_the_call_that_timed_out() {
-    let (book, clock) = (MemoryBook::new(), Clock::new());
+    let (book, clock) = (MemoryBook::new(), ManualClock::new());
     let sandbox = clock.start(&book);
     let ask = || sandbox.authorize(authorize(1, card(TIMES_OUT_UNDONE), CaptureMode::Manual));
     wait(ask()).expect_err("a time-out");

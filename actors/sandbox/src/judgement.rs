@@ -175,11 +175,10 @@ pub(super) struct TakenMoney {
 impl TakenMoney {
     /// The treatment for the authorization with this line.
     pub(super) fn of(authorization: &BookLine) -> TakenMoney {
-        let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), instrument, .. } = &authorization.deed
-        else {
+        let Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), instrument, .. } = &authorization.deed else {
             return TakenMoney::default();
         };
-        TakenMoney { settles_at_once: standing.settles_at_once, is_disputed: is_disputed(instrument) }
+        TakenMoney { settles_at_once: state.settles_at_once, is_disputed: is_disputed(instrument) }
     }
 }
 
@@ -234,17 +233,17 @@ fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOut
 /// The authorization's line after this change, or the reason why it is declined.
 fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, DeclineReason> {
     let line = line.ok_or(DeclineReason::UnknownAuthorization)?;
-    let Deed::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(standing) } = &line.deed else {
+    let Deed::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(state) } = &line.deed else {
         return Err(DeclineReason::UnknownAuthorization);
     };
-    if standing.voided_minor > 0 {
+    if state.voided_minor > 0 {
         return Err(DeclineReason::AlreadyVoided);
     }
     if money.currency != line.money.currency {
         return Err(DeclineReason::WrongAmount);
     }
-    let standing = change(what, money.amount.get(), line.money.amount.get(), *standing)?;
-    let outcome = AuthorizeOutcome::Approved(standing);
+    let state = change(what, money.amount.get(), line.money.amount.get(), *state)?;
+    let outcome = AuthorizeOutcome::Approved(state);
     Ok(BookLine {
         deed: Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome },
         ..line.clone()
@@ -255,16 +254,16 @@ fn change(
     what: FollowUp,
     asked: u64,
     authorized: u64,
-    standing: AuthorizationState,
+    state: AuthorizationState,
 ) -> Result<AuthorizationState, DeclineReason> {
-    let is_captured = standing.captured_minor > 0;
+    let is_captured = state.captured_minor > 0;
     match what {
         FollowUp::Capture | FollowUp::Void if is_captured => Err(DeclineReason::AlreadyCaptured),
         FollowUp::Refund if !is_captured => Err(DeclineReason::NotCaptured),
-        FollowUp::Capture if asked <= authorized => Ok(AuthorizationState { captured_minor: asked, ..standing }),
-        FollowUp::Void if asked == authorized => Ok(AuthorizationState { voided_minor: asked, ..standing }),
-        FollowUp::Refund if asked <= standing.captured_minor.saturating_sub(standing.refunded_minor) => {
-            Ok(AuthorizationState { refunded_minor: standing.refunded_minor.saturating_add(asked), ..standing })
+        FollowUp::Capture if asked <= authorized => Ok(AuthorizationState { captured_minor: asked, ..state }),
+        FollowUp::Void if asked == authorized => Ok(AuthorizationState { voided_minor: asked, ..state }),
+        FollowUp::Refund if asked <= state.captured_minor.saturating_sub(state.refunded_minor) => {
+            Ok(AuthorizationState { refunded_minor: state.refunded_minor.saturating_add(asked), ..state })
         }
         FollowUp::Capture | FollowUp::Void | FollowUp::Refund => Err(DeclineReason::WrongAmount),
     }
@@ -300,9 +299,9 @@ mod tests {
         ask("follow", money, AskKind::FollowUp { what, authorization: "authorize".to_owned() })
     }
 
-    fn standing(line: &BookLine) -> AuthorizationState {
+    fn state(line: &BookLine) -> AuthorizationState {
         match &line.deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => *standing,
+            Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => *state,
             other => panic!("{other:?} is no approved authorization"),
         }
     }
@@ -327,15 +326,15 @@ mod tests {
 
     #[test]
     fn an_authorization_is_captured_at_once_only_when_asked_to() {
-        assert_eq!(standing(&authorized(CaptureMode::Manual)).captured_minor, 0);
-        assert_eq!(standing(&authorized(CaptureMode::Automatic)).captured_minor, 100);
+        assert_eq!(state(&authorized(CaptureMode::Manual)).captured_minor, 0);
+        assert_eq!(state(&authorized(CaptureMode::Automatic)).captured_minor, 100);
         assert_eq!(authorized(CaptureMode::Manual).asked_at_ms, 5);
     }
 
     #[test]
     fn capturing_a_part_releases_the_rest() {
         let line = after(CaptureMode::Manual, &[(FollowUp::Capture, 60)]);
-        assert_eq!(standing(&line).captured_minor, 60);
+        assert_eq!(state(&line).captured_minor, 60);
         assert_eq!(declined(FollowUp::Capture, thb(40), Some(&line)), Some(DeclineReason::AlreadyCaptured));
         assert_eq!(declined(FollowUp::Void, thb(100), Some(&line)), Some(DeclineReason::AlreadyCaptured));
     }
@@ -343,7 +342,7 @@ mod tests {
     #[test]
     fn what_was_captured_can_be_refunded_in_parts_and_no_further() {
         let line = after(CaptureMode::Automatic, &[(FollowUp::Refund, 30), (FollowUp::Refund, 69)]);
-        assert_eq!(standing(&line).refunded_minor, 99);
+        assert_eq!(state(&line).refunded_minor, 99);
         assert_eq!(declined(FollowUp::Refund, thb(2), Some(&line)), Some(DeclineReason::WrongAmount));
         assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), None);
     }
@@ -351,7 +350,7 @@ mod tests {
     #[test]
     fn a_voided_authorization_cannot_be_changed() {
         let line = after(CaptureMode::Manual, &[(FollowUp::Void, 100)]);
-        assert_eq!(standing(&line).voided_minor, 100);
+        assert_eq!(state(&line).voided_minor, 100);
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
             assert_eq!(declined(what, thb(100), Some(&line)), Some(DeclineReason::AlreadyVoided), "{what:?}");
         }
@@ -394,7 +393,7 @@ mod tests {
         let pending = Deed::PendingRefund { authorization: "authorize".to_owned(), fails_at_ms: None };
         assert_eq!((refunded.deed, unchanged), (pending, None));
         let (_, changed) = refund("payment/reverse").judge(Some(&authorized), 6);
-        assert_eq!(changed.map(|line| standing(&line).refunded_minor), Some(100));
+        assert_eq!(changed.map(|line| state(&line).refunded_minor), Some(100));
     }
 
     #[test]

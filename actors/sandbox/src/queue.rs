@@ -41,7 +41,7 @@ pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 pub(super) type PendingAnswer = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
 
 /// A task of the book's thread.
-pub(super) enum Request {
+pub(super) enum BookTask {
     /// Carry out a request, unless it was carried out before.
     CarryOut(Ask),
     /// Look up the line under a reference.
@@ -50,16 +50,16 @@ pub(super) enum Request {
     EndPending { merchant: MerchantId, reference: String, end: PendingEnd },
 }
 
-impl From<Ask> for Request {
-    fn from(ask: Ask) -> Request {
-        Request::CarryOut(ask)
+impl From<Ask> for BookTask {
+    fn from(ask: Ask) -> BookTask {
+        BookTask::CarryOut(ask)
     }
 }
 
 /// A request and the sender of its answer.
 pub(super) struct Job {
     pub(super) since: Instant,
-    pub(super) request: Request,
+    pub(super) request: BookTask,
     pub(super) reply: oneshot::Sender<Recorded>,
 }
 
@@ -87,7 +87,7 @@ impl RequestQueue {
     }
 
     /// Adds a request, and returns the receiver of its answer.
-    pub(super) fn push(&self, request: impl Into<Request>) -> PendingAnswer {
+    pub(super) fn push(&self, request: impl Into<BookTask>) -> PendingAnswer {
         let mut state = self.lock();
         if state.closed {
             return Err(AcquirerUnavailable::because("the sandbox has stopped"));
@@ -167,8 +167,8 @@ mod tests {
             queue.push(ask(number)).expect("there is room");
         }
         let reference = |job: Job| match job.request {
-            Request::CarryOut(ask) => ask.reference,
-            Request::Find(reference) | Request::EndPending { reference, .. } => reference,
+            BookTask::CarryOut(ask) => ask.reference,
+            BookTask::Find(reference) | BookTask::EndPending { reference, .. } => reference,
         };
         let references = |group: Vec<Job>| group.into_iter().map(reference).collect::<Vec<_>>();
         let first = references(queue.next_group().expect("a group"));

@@ -236,7 +236,7 @@ pub enum Completion {
 pub enum Awaited {
     /// Time: it ends by itself.
     Time,
-    /// Somebody's decision, which may never come.
+    /// The decision of a person, which may never come.
     Decision,
 }
 

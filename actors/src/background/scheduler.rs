@@ -74,19 +74,20 @@ impl<W: BackgroundWork> Scheduler<W> {
             let Some((subject, earliest, prepared)) = self.queue.take_due(clock, now, W::SERVED_MAX) else {
                 return self.queue.until_due(clock, now, W::SERVED_MAX);
             };
-            let (work, attempt) = (Arc::clone(&self.work), Attempt::<W> { queue: Arc::clone(&self.queue), subject });
+            let (work, attempt) =
+                (Arc::clone(&self.work), ServeAttempt::<W> { queue: Arc::clone(&self.queue), subject });
             tokio::spawn(async move { attempt.end(work.serve(subject, earliest, prepared).await) });
         }
     }
 }
 
 /// A subject that is being served.
-struct Attempt<W: BackgroundWork> {
+struct ServeAttempt<W: BackgroundWork> {
     queue: Arc<WorkQueue<W::Subject, W::Prepared>>,
     subject: W::Subject,
 }
 
-impl<W: BackgroundWork> Attempt<W> {
+impl<W: BackgroundWork> ServeAttempt<W> {
     fn end(&self, served: Served) {
         match served {
             Ok(next) => self.queue.finish(self.subject, next, Instant::now()),
@@ -98,7 +99,7 @@ impl<W: BackgroundWork> Attempt<W> {
     }
 }
 
-impl<W: BackgroundWork> Drop for Attempt<W> {
+impl<W: BackgroundWork> Drop for ServeAttempt<W> {
     /// A panic ends the attempt, and its subject is tried again.
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -124,9 +125,9 @@ mod tests {
 
     /// Panics, fails and succeeds in turns.
     #[derive(Default)]
-    struct Moody(AtomicUsize);
+    struct FlakyWork(AtomicUsize);
 
-    impl BackgroundWork for Arc<Moody> {
+    impl BackgroundWork for Arc<FlakyWork> {
         type Subject = char;
         type Prepared = ();
 
@@ -146,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_panics_or_fails_is_tried_again_until_it_succeeds() {
-        let (queue, work, pause) = (Arc::new(WorkQueue::default()), Arc::new(Moody::default()), Pause::new(true));
+        let (queue, work, pause) = (Arc::new(WorkQueue::default()), Arc::new(FlakyWork::default()), Pause::new(true));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         tokio::spawn(Scheduler::new(Arc::clone(&work), &queue, &clock).run(pause.watch()));
         queue.add('a', AT_ONCE, None);

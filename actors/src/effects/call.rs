@@ -67,7 +67,7 @@ impl AcquirerCaller {
         Ok(payout.filter(|payout| payout.status == PayoutStatus::Pending))
     }
 
-    /// Has a payout paid and returns the command that records the result.
+    /// Calls the acquirer for a payout and returns the command that records the result.
     pub(crate) async fn pay_out(&self, merchant: MerchantId, payout: &Payout) -> Result<Command, NoResult> {
         let acquirer = self.acquirer(payout.acquirer)?;
         let reference = Reference::of_payout(payout.id);

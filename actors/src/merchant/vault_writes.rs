@@ -102,8 +102,9 @@ fn kept_as_previous(
 ) -> Result<Sealed, String> {
     let of = WebhookSecretOf::Current(id);
     let stored = store.get(Family::Vault, &VaultKey::WebhookSecret { merchant, of }.encode());
-    let sealed =
-        stored.map_err(|error| error.to_string())?.ok_or_else(|| "the vault has no secret of the webhook".to_owned())?;
+    let sealed = stored
+        .map_err(|error| error.to_string())?
+        .ok_or_else(|| "the vault has no secret of the webhook".to_owned())?;
     let secret = keyring.open_webhook_secret(merchant, of, &sealed).map_err(|error| error.to_string())?;
     webhook_secret(merchant, WebhookSecretOf::Previous(id), &secret, keyring)
 }

@@ -80,7 +80,8 @@ impl WebhookReader {
             Ok(rows.webhook_secret(of)?.map(|bytes| SigningSecret::from_bytes(&bytes)))
         };
         let current = read(WebhookSecretOf::Current(webhook.id))?;
-        let current = current.ok_or_else(|| Unreadable { reason: "the vault has no secret of the webhook".to_owned() })?;
+        let current =
+            current.ok_or_else(|| Unreadable { reason: "the vault has no secret of the webhook".to_owned() })?;
         let still_signs = webhook.previous_secret_until.is_some_and(|until| now < until);
         let previous = if still_signs { read(WebhookSecretOf::Previous(webhook.id))? } else { None };
         Ok((current, previous))

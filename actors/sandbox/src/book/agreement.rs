@@ -78,7 +78,7 @@ impl From<BookLine> for AcquirerLine {
 /// The answer to an authorization, as verification knows it.
 fn authorization_line(outcome: AuthorizeOutcome) -> AuthorizationLine {
     match outcome {
-        AuthorizeOutcome::Approved(standing) => AuthorizationLine::Approved { captured_minor: standing.captured_minor },
+        AuthorizeOutcome::Approved(state) => AuthorizationLine::Approved { captured_minor: state.captured_minor },
         AuthorizeOutcome::Declined(_) => AuthorizationLine::Declined,
     }
 }
@@ -118,7 +118,7 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
     if known.deed == Deed::TimedOut {
         return line.clone();
     }
-    let (Some(had), Some(has)) = (standing(&known), standing(line)) else { return known };
+    let (Some(had), Some(has)) = (state(&known), state(line)) else { return known };
     let merged = AuthorizationState {
         settles_at_once: had.settles_at_once,
         captured_minor: had.captured_minor.max(has.captured_minor),
@@ -134,9 +134,9 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
     }
 }
 
-fn standing(line: &BookLine) -> Option<AuthorizationState> {
+fn state(line: &BookLine) -> Option<AuthorizationState> {
     match &line.deed {
-        Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(*standing),
+        Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => Some(*state),
         Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
         | Deed::FollowUp { .. }
         | Deed::TimedOut
@@ -177,14 +177,14 @@ fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)
         let own = authorization.acquirer_reference.strip_prefix(OWN_PREFIX).map(str::to_owned);
         // A payment that was charged back is reversed without a call to the sandbox.
         let is_reversed = payment.status == PaymentStatus::Reversed && payment.charged_back_minor == 0;
-        let standing = AuthorizationState {
+        let state = AuthorizationState {
             settles_at_once: payment.capture.is_some_and(|capture| capture.settles_at == capture.at),
             captured_minor: payment.captured_minor(),
             voided_minor: if is_given_up(payment) { payment.money.amount.get() } else { 0 },
             // A refund that the acquirer has not confirmed is asked for again.
             refunded_minor: if is_reversed { payment.captured_minor() } else { payment.confirmed_refund_minor },
         };
-        return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(standing), authorization.at.0));
+        return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(state), authorization.at.0));
     }
     let reason = DeclineReason::of_code(&payment.failure.as_ref()?.code)?;
     Some((reference, AuthorizeOutcome::Declined(reason), payment.created_at.0))

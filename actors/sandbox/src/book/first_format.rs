@@ -44,7 +44,7 @@ pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
 /// The part of a line that depends on its deed.
 struct Tail<'a> {
     declined: Option<DeclineReason>,
-    standing: AuthorizationState,
+    state: AuthorizationState,
     instrument: u8,
     capture: u8,
     first_six: [u8; 6],
@@ -60,7 +60,7 @@ impl<'a> Tail<'a> {
             (2, 1..) => Some(*DeclineReason::ALL.get(usize::from(reason) - 1)?),
             _ => return None,
         };
-        let standing = AuthorizationState {
+        let state = AuthorizationState {
             settles_at_once: [false, true].get(usize::from(settles_at_once)).copied()?,
             captured_minor: number(rest)?,
             voided_minor: number(rest)?,
@@ -69,7 +69,7 @@ impl<'a> Tail<'a> {
         let ([instrument, capture], first_six, last_four) = (take(rest)?, take(rest)?, take(rest)?);
         let text_len = u16::from_be_bytes(take(rest)?);
         let text = std::str::from_utf8(rest).ok().filter(|text| text.len() == usize::from(text_len))?;
-        Some(Tail { declined, standing, instrument, capture, first_six, last_four, text })
+        Some(Tail { declined, state, instrument, capture, first_six, last_four, text })
     }
 
     fn authorization(self) -> Option<Deed> {
@@ -84,8 +84,8 @@ impl<'a> Tail<'a> {
             _ => return None,
         };
         let outcome = match self.declined {
-            None => AuthorizeOutcome::Approved(self.standing),
-            Some(reason) if self.standing == AuthorizationState::default() => AuthorizeOutcome::Declined(reason),
+            None => AuthorizeOutcome::Approved(self.state),
+            Some(reason) if self.state == AuthorizationState::default() => AuthorizeOutcome::Declined(reason),
             Some(_) => return None,
         };
         Some(Deed::Authorize { instrument, capture, outcome })
@@ -98,7 +98,7 @@ impl<'a> Tail<'a> {
             4 => FollowUp::Refund,
             _ => return None,
         };
-        let applies = self.standing == AuthorizationState::default() && self.names_no_card();
+        let applies = self.state == AuthorizationState::default() && self.names_no_card();
         let Tail { instrument: 0, capture: 0, declined, text, .. } = self else { return None };
         applies.then(|| Deed::FollowUp { what, authorization: text.to_owned(), declined })
     }

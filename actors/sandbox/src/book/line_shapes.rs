@@ -146,7 +146,11 @@ pub(super) fn decode(key: &[u8], bytes: &[u8]) -> Result<BookLine, BookError> {
 fn read(bytes: &[u8]) -> Result<BookLine, ShapeError> {
     let line = frozen::decode::<BookLineV1, BookLine>(WHAT, FORMAT, bytes)?;
     // A number has several encodings, and only one of them is written.
-    if encode(&line) == bytes { Ok(line) } else { Err(undecodable("it has another encoding than the one that is written")) }
+    if encode(&line) == bytes {
+        Ok(line)
+    } else {
+        Err(undecodable("it has another encoding than the one that is written"))
+    }
 }
 
 fn undecodable(reason: &str) -> ShapeError {

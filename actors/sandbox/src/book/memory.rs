@@ -25,11 +25,11 @@ pub enum NextWrite {
 /// the acquirer is dropped, as after a restart.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryBook {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SharedBook>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedBook {
     lines: BTreeMap<String, BookLine>,
     next_writes: VecDeque<NextWrite>,
     writes: u64,
@@ -54,7 +54,7 @@ impl MemoryBook {
         self.with(|shared| shared.writes)
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut Shared) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut SharedBook) -> T) -> T {
         act(&mut self.shared.lock())
     }
 }

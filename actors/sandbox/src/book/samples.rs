@@ -35,9 +35,9 @@ pub(crate) fn follow_up_line(reference: &str, what: FollowUp, declined: Option<D
 }
 
 pub(crate) fn approved() -> BookLine {
-    let standing =
+    let state =
         AuthorizationState { settles_at_once: true, captured_minor: 9_000, voided_minor: 0, refunded_minor: 1_000 };
-    card_line(REFERENCE, CaptureMode::Manual, AuthorizeOutcome::Approved(standing))
+    card_line(REFERENCE, CaptureMode::Manual, AuthorizeOutcome::Approved(state))
 }
 
 pub(crate) fn every_shape() -> Vec<BookLine> {

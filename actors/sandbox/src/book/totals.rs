@@ -56,8 +56,8 @@ impl MerchantSums {
     fn add(&mut self, line: &BookLine) {
         let amount_minor = u128::from(line.money.amount.get());
         match line.deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), capture, .. } => {
-                self.add_approved(amount_minor, standing, capture);
+            Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), capture, .. } => {
+                self.add_approved(amount_minor, state, capture);
             }
             Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
             Deed::Payout(PayoutOutcome::Paid) => self.totals.paid_out_minor += amount_minor,
@@ -71,23 +71,23 @@ impl MerchantSums {
         }
     }
 
-    fn add_approved(&mut self, amount_minor: u128, standing: AuthorizationState, capture: CaptureMode) {
+    fn add_approved(&mut self, amount_minor: u128, state: AuthorizationState, capture: CaptureMode) {
         self.totals.approved += 1;
         self.totals.authorized_minor += amount_minor;
-        self.totals.captured_minor += u128::from(standing.captured_minor);
-        self.totals.voided_minor += u128::from(standing.voided_minor);
-        self.totals.refunded_minor += u128::from(standing.refunded_minor);
+        self.totals.captured_minor += u128::from(state.captured_minor);
+        self.totals.voided_minor += u128::from(state.voided_minor);
+        self.totals.refunded_minor += u128::from(state.refunded_minor);
         self.captured_minor += match capture {
             // All of it or nothing: there is a card whose capture fails.
-            CaptureMode::Automatic if standing.captured_minor > 0 => amount_minor,
+            CaptureMode::Automatic if state.captured_minor > 0 => amount_minor,
             CaptureMode::Automatic | CaptureMode::Manual => 0,
         };
     }
 
     fn check(self, merchant: MerchantId) -> Result<MerchantTotals, BookError> {
         let totals = self.totals;
-        let standing = (totals.captured_minor, totals.voided_minor, totals.refunded_minor);
-        if standing == (self.captured_minor, self.voided_minor, self.refunded_minor) {
+        let state = (totals.captured_minor, totals.voided_minor, totals.refunded_minor);
+        if state == (self.captured_minor, self.voided_minor, self.refunded_minor) {
             return Ok(totals);
         }
         let what = "the sums of authorizations differ from those of captures, voids and refunds".to_owned();
@@ -104,8 +104,8 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn approved(reference: &str, capture: CaptureMode, standing: AuthorizationState) -> BookLine {
-        card_line(reference, capture, AuthorizeOutcome::Approved(standing))
+    fn approved(reference: &str, capture: CaptureMode, state: AuthorizationState) -> BookLine {
+        card_line(reference, capture, AuthorizeOutcome::Approved(state))
     }
 
     fn totals(lines: &[BookLine]) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {

@@ -135,8 +135,8 @@ fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
     let mut anew = MemoryBook::new();
     anew.record(&[(ONE, Arc::new(payment))]).expect("in memory");
     let line = anew.entries().next().expect("one line").expect("readable");
-    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } = line.deed else { panic!("{line:?}") };
-    assert_eq!(standing.refunded_minor, 100);
+    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } = line.deed else { panic!("{line:?}") };
+    assert_eq!(state.refunded_minor, 100);
 }
 
 fn line(payment_id: PaymentId) -> FaultLocation {
