@@ -127,7 +127,7 @@ impl Subject<'_> {
             Ok(book) => (Some(book), None),
             Err(error) => {
                 let wrong = Wrong::Unreadable { reason: format!("{:#}", anyhow::Error::new(error)) };
-                (None, Some(Fault { merchant_id: None, place: FaultLocation::Book, wrong }))
+                (None, Some(Fault { merchant_id: None, location: FaultLocation::Book, wrong }))
             }
         }
     }
@@ -176,7 +176,7 @@ mod tests {
     fn a_clean_report_ends_with_no_faults_and_another_with_each_fault_and_how_many_are_left_out() {
         let clean = Report { merchants: 2, records: 30, rows: 400, book_lines: 5, ..Report::default() };
         assert_eq!(text(&clean), "read 2 merchants, 30 records, 400 rows, 5 lines of the sandbox's book\nno faults\n");
-        let fault = Fault { merchant_id: None, place: FaultLocation::Head, wrong: Wrong::Missing };
+        let fault = Fault { merchant_id: None, location: FaultLocation::Head, wrong: Wrong::Missing };
         let faulty = Report { faults: vec![fault], fault_count: 3, ..clean };
         assert!(
             text(&faulty).ends_with("\n3 faults:\nthe head of the log is missing\nand 2 more\n"),

@@ -33,26 +33,26 @@ pub(super) fn report_json(report: &Report) -> Value {
 fn fault(fault: &Fault) -> Value {
     json!({
         "merchant_id": fault.merchant_id.map(|id| id.to_string()),
-        "place": place(&fault.place),
+        "place": location(&fault.location),
         "fault": fault.wrong.name(),
         "message": fault.to_string(),
     })
 }
 
-fn place(place: &FaultLocation) -> Value {
-    match place {
+fn location(location: &FaultLocation) -> Value {
+    match location {
         FaultLocation::Store => json!({ "kind": "store" }),
         FaultLocation::Records { first, last } => json!({ "kind": "records", "first": first.0, "last": last.0 }),
         FaultLocation::Head => json!({ "kind": "head" }),
         FaultLocation::Applied => json!({ "kind": "position" }),
         FaultLocation::Snapshot(sequence) => json!({ "kind": "snapshot", "sequence": sequence.0 }),
         FaultLocation::Row(RowName { family, key }) => json!({ "kind": "row", "family": family.name(), "row": key }),
-        FaultLocation::Rows { family, behind, before, expected } => {
+        FaultLocation::Rows { family, after, before, expected } => {
             let name = |row: &Option<RowName>| row.as_ref().map(|row| row.key.clone());
             json!({
                 "kind": "rows",
                 "family": family.name(),
-                "behind": name(behind),
+                "behind": name(after),
                 "before": name(before),
                 "expected": expected,
             })

@@ -129,19 +129,19 @@ impl<P: Personal> LoadReplay<'_, P> {
         Ok(())
     }
 
-    fn read(&self, behind: Sequence) -> Result<Vec<StoredRecord>, String> {
+    fn read(&self, after: Sequence) -> Result<Vec<StoredRecord>, String> {
         let records =
-            self.store.read(self.merchant_id, behind.next(), REPLAY_RECORDS).map_err(|error| error.to_string())?;
+            self.store.read(self.merchant_id, after.next(), REPLAY_RECORDS).map_err(|error| error.to_string())?;
         if records.is_empty() {
-            return Err(format!("record {} of the log is missing", behind.next()));
+            return Err(format!("record {} of the log is missing", after.next()));
         }
         Ok(records)
     }
 
-    fn decode(&self, stored: &StoredRecord, behind: Head) -> Result<(Head, Mutation), String> {
-        let named = |error: RecordError| format!("record {}: {error}", behind.sequence.next());
+    fn decode(&self, stored: &StoredRecord, after: Head) -> Result<(Head, Mutation), String> {
+        let named = |error: RecordError| format!("record {}: {error}", after.sequence.next());
         let record = record::decode(&stored.bytes).map_err(named)?;
-        let head = record.follow(self.merchant_id, behind).map_err(named)?;
+        let head = record.follow(self.merchant_id, after).map_err(named)?;
         let mutation = shapes::decode_mutation(record.body, &self.records.personal)
             .map_err(|error| format!("record {}: {error}", head.sequence))?;
         Ok((head, mutation))

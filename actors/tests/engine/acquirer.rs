@@ -24,7 +24,7 @@ pub(crate) enum CallTreatment {
 #[derive(Default)]
 struct Script {
     turns: VecDeque<CallTreatment>,
-    deaf_to: Option<MerchantId>,
+    unanswered_merchant: Option<MerchantId>,
     security_codes: Vec<Option<String>>,
     calls: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl ScriptHandle {
 
     /// Calls of this merchant get no answer from now on.
     pub(crate) fn do_not_answer(&self, merchant_id: Option<MerchantId>) {
-        self.script().deaf_to = merchant_id;
+        self.script().unanswered_merchant = merchant_id;
     }
 
     /// The security codes that came with authorizations, in order.
@@ -66,19 +66,23 @@ impl ScriptHandle {
     fn turn(&self, merchant_id: MerchantId, call: String) -> Option<CallTreatment> {
         let mut script = self.script();
         script.calls.push(call);
-        if script.deaf_to == Some(merchant_id) { Some(CallTreatment::NoAnswer) } else { script.turns.pop_front() }
+        if script.unanswered_merchant == Some(merchant_id) {
+            Some(CallTreatment::NoAnswer)
+        } else {
+            script.turns.pop_front()
+        }
     }
 }
 
 /// The sandbox behind a script.
-pub(crate) struct DirectedAcquirer {
+pub(crate) struct ScriptedAcquirer {
     sandbox: SandboxAcquirer,
-    direction: ScriptHandle,
+    script: ScriptHandle,
 }
 
-impl DirectedAcquirer {
-    pub(crate) fn start(book: MemoryBook, direction: ScriptHandle) -> DirectedAcquirer {
-        DirectedAcquirer { sandbox: SandboxAcquirer::start(book).expect("a thread"), direction }
+impl ScriptedAcquirer {
+    pub(crate) fn start(book: MemoryBook, script: ScriptHandle) -> ScriptedAcquirer {
+        ScriptedAcquirer { sandbox: SandboxAcquirer::start(book).expect("a thread"), script }
     }
 
     fn answer<T: 'static>(
@@ -87,7 +91,7 @@ impl DirectedAcquirer {
         call: String,
         ask: impl FnOnce(&SandboxAcquirer) -> AcquirerAnswer<T>,
     ) -> AcquirerAnswer<T> {
-        match self.direction.turn(merchant_id, call) {
+        match self.script.turn(merchant_id, call) {
             Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
             Some(CallTreatment::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
             Some(CallTreatment::After(act)) => {
@@ -99,11 +103,11 @@ impl DirectedAcquirer {
     }
 }
 
-impl Acquirer for DirectedAcquirer {
+impl Acquirer for ScriptedAcquirer {
     fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization> {
         if let Instrument::Card { number: _, expiry: _, security_code } = &request.instrument {
             let code = security_code.as_ref().map(|code| code.expose_digits().to_owned());
-            self.direction.script().security_codes.push(code);
+            self.script.script().security_codes.push(code);
         }
         let call = format!("authorize as {}", request.reference);
         self.answer(request.merchant, call, |sandbox| sandbox.authorize(request))

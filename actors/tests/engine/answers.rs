@@ -36,13 +36,12 @@ async fn an_effect_without_a_result_counts_until_it_has_one() {
     let shop = world.open_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
     assert_eq!(world.engine.open_effects(), OpenEffects::default());
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     done(world.submit(shop.merchant_id, initiate(session).by(&shop)).await);
     let engine = &world.engine;
-    eventually("it was asked for, and is open", || world.direction.calls() > 0 && engine.open_effects().count == 1)
-        .await;
+    eventually("it was asked for, and is open", || world.script.calls() > 0 && engine.open_effects().count == 1).await;
     assert!(engine.open_effects().oldest > Duration::ZERO, "and it grows older");
-    world.direction.do_not_answer(None);
+    world.script.do_not_answer(None);
     eventually("it has a result", || engine.open_effects() == OpenEffects::default()).await;
-    assert!(world.direction.calls() >= 2, "it was asked for again");
+    assert!(world.script.calls() >= 2, "it was asked for again");
 }

@@ -16,7 +16,7 @@ const EACH: usize = 10;
 
 /// The operation that follows an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum NextOperation {
     Nothing,
     Capture,
     Void,
@@ -24,14 +24,21 @@ enum Wish {
     Refund,
 }
 
-impl Wish {
-    /// Every wish, several times.
-    fn all() -> Vec<Wish> {
-        [Wish::Nothing, Wish::Capture, Wish::Void, Wish::Reverse, Wish::Refund].repeat(EACH)
+impl NextOperation {
+    /// Every operation, several times.
+    fn all() -> Vec<NextOperation> {
+        [
+            NextOperation::Nothing,
+            NextOperation::Capture,
+            NextOperation::Void,
+            NextOperation::Reverse,
+            NextOperation::Refund,
+        ]
+        .repeat(EACH)
     }
 
     fn is_captured_at_once(self) -> bool {
-        !matches!(self, Wish::Capture | Wish::Void)
+        !matches!(self, NextOperation::Capture | NextOperation::Void)
     }
 
     fn authorized_as(self) -> PaymentStatus {
@@ -42,11 +49,11 @@ impl Wish {
     fn commands(self, payment: PaymentId) -> Vec<Command> {
         let payment = PaymentRef::Own(payment);
         match self {
-            Wish::Nothing => Vec::new(),
-            Wish::Capture => vec![Command::CapturePayment(CapturePayment { payment, amount: None })],
-            Wish::Void => vec![Command::VoidPayment(payment)],
-            Wish::Reverse => vec![Command::ReversePayment(payment)],
-            Wish::Refund => [1_000, PRICE_MINOR - 1_000].map(|minor| part(&payment, minor)).to_vec(),
+            NextOperation::Nothing => Vec::new(),
+            NextOperation::Capture => vec![Command::CapturePayment(CapturePayment { payment, amount: None })],
+            NextOperation::Void => vec![Command::VoidPayment(payment)],
+            NextOperation::Reverse => vec![Command::ReversePayment(payment)],
+            NextOperation::Refund => [1_000, PRICE_MINOR - 1_000].map(|minor| part(&payment, minor)).to_vec(),
         }
     }
 
@@ -54,11 +61,13 @@ impl Wish {
     fn calls(self, payment: PaymentId, refunds: &[RefundId]) -> Vec<String> {
         let call = |name: &str, step| format!("{name} as {}", Reference::new(payment, step));
         match self {
-            Wish::Nothing => Vec::new(),
-            Wish::Capture => vec![call("capture", PaymentStep::Capture)],
-            Wish::Void => vec![call("void", PaymentStep::Void)],
-            Wish::Reverse => vec![call("refund", PaymentStep::Reverse)],
-            Wish::Refund => refunds.iter().map(|refund| call("refund", PaymentStep::Refund(*refund))).collect(),
+            NextOperation::Nothing => Vec::new(),
+            NextOperation::Capture => vec![call("capture", PaymentStep::Capture)],
+            NextOperation::Void => vec![call("void", PaymentStep::Void)],
+            NextOperation::Reverse => vec![call("refund", PaymentStep::Reverse)],
+            NextOperation::Refund => {
+                refunds.iter().map(|refund| call("refund", PaymentStep::Refund(*refund))).collect()
+            }
         }
     }
 }
@@ -69,15 +78,16 @@ fn part(payment: &PaymentRef, minor: u64) -> Command {
 }
 
 /// Pays, and returns the payment once it is authorized.
-async fn authorized(world: &EngineWorld, shop: &TestShop, wish: Wish) -> PaymentId {
-    let answer = world.pay(shop, |words| if wish.is_captured_at_once() { words } else { words.authorize_only() }).await;
-    world.settles_down_as(shop, answer, wish.authorized_as()).await.id
+async fn authorized(world: &EngineWorld, shop: &TestShop, operation: NextOperation) -> PaymentId {
+    let answer =
+        world.pay(shop, |words| if operation.is_captured_at_once() { words } else { words.authorize_only() }).await;
+    world.settles_down_as(shop, answer, operation.authorized_as()).await.id
 }
 
 /// Asks for the operation, and returns the refunds that result.
-async fn ask(world: &EngineWorld, shop: &TestShop, wish: Wish, payment: PaymentId) -> Vec<RefundId> {
+async fn ask(world: &EngineWorld, shop: &TestShop, operation: NextOperation, payment: PaymentId) -> Vec<RefundId> {
     let mut refunds = Vec::new();
-    for command in wish.commands(payment) {
+    for command in operation.commands(payment) {
         let request = by(Caller::ApiKey(shop.key_id), command);
         if let Answer::Refund(refund) = done(world.submit(shop.merchant_id, request).await) {
             refunds.push(refund);
@@ -97,22 +107,22 @@ async fn each_effect_is_one_call_to_the_acquirer_even_after_a_restart() {
     let shop = world.open_shop().await;
     let mut expected = Vec::new();
     let mut payments = Vec::new();
-    for wish in Wish::all() {
-        let payment = authorized(&world, &shop, wish).await;
+    for operation in NextOperation::all() {
+        let payment = authorized(&world, &shop, operation).await;
         expected.push(format!("authorize as {}", Reference::new(payment, PaymentStep::Authorize)));
-        payments.push((wish, payment));
+        payments.push((operation, payment));
     }
-    for (wish, payment) in payments {
-        let refunds = ask(&world, &shop, wish, payment).await;
-        expected.extend(wish.calls(payment, &refunds));
+    for (operation, payment) in payments {
+        let refunds = ask(&world, &shop, operation, payment).await;
+        expected.extend(operation.calls(payment, &refunds));
     }
     everything_is_carried_out(&world, &shop).await;
-    let mut made = world.direction.calls_made();
+    let mut made = world.script.calls_made();
     made.sort();
     expected.sort();
     assert_eq!(made, expected);
     let world = world.restart();
-    authorized(&world, &shop, Wish::Nothing).await;
+    authorized(&world, &shop, NextOperation::Nothing).await;
     everything_is_carried_out(&world, &shop).await;
-    assert_eq!(world.direction.calls(), 1, "that of the payment after the restart: {:?}", world.direction.calls_made());
+    assert_eq!(world.script.calls(), 1, "that of the payment after the restart: {:?}", world.script.calls_made());
 }

@@ -72,7 +72,7 @@ async fn a_delayed_write_fails_with_its_group_and_is_requested_again() {
     world.store.fail_append(0, AppendFault::Unavailable);
     assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
     eventually("it is asked for again, and lingers", || {
-        world.direction.calls() == 2 && world.engine.commit_stats().queued() == 1
+        world.script.calls() == 2 && world.engine.commit_stats().queued() == 1
     })
     .await;
     for reply in all([world.send(shop.merchant_id, topup(1))]).await {

@@ -125,9 +125,9 @@ async fn a_token_without_an_end_is_given_one() {
     let end = token.expires_at;
     let old = AnyRow::Tokens(Arc::new(Token { expires_at: None, ..token }));
     let key = AnyKey::Tokens(token_id);
-    let (family, place) = world.place(&shop, &key);
+    let (family, row_key) = world.family_and_key(&shop, &key);
     let bytes = world.encoded(&shop, &key, &old);
-    let world = world.restart_after(|store| store.damage(family, &place, &bytes));
+    let world = world.restart_after(|store| store.damage(family, &row_key, &bytes));
     world.clock.pass_seconds(SINGLE_TOKEN_LIFETIME_SECONDS + GRACE_SECONDS);
     let later = |at: Option<Millis>| at > end;
     let found = || world.find::<Tokens>(&shop, token_id).and_then(|token| token.expires_at);
@@ -147,7 +147,7 @@ async fn is_given_back(world: &EngineWorld, shop: &TestShop, waiting: Answer) ->
 async fn a_waiting_payment_keeps_its_number_until_it_has_ended() {
     let world = looking_often();
     let shop = world.open_shop().await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
     let session_id = world.payment(&shop, waiting).session_id;
     let unused: SessionId = world.session(&shop).await;
@@ -165,12 +165,12 @@ async fn a_waiting_payment_keeps_its_number_until_it_has_ended() {
 async fn a_session_that_had_to_stay_goes_once_its_payment_is_answered() {
     let world = looking_often();
     let shop = world.open_shop().await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
     world.session(&shop).await;
     world.clock.pass_seconds(3 * 86_400);
     world.keeps(&shop, [1, 1, 0, 1]).await;
-    world.direction.do_not_answer(None);
+    world.script.do_not_answer(None);
     is_given_back(&world, &shop, waiting).await;
     world.keeps(&shop, [0, 0, 0, 0]).await;
 }
@@ -206,7 +206,7 @@ async fn a_row_that_cannot_be_read_does_not_keep_others() {
     let world = looking_often();
     let shop = world.open_shop().await;
     let sessions = world.sessions(&shop, 3).await;
-    let (family, key) = world.place(&shop, &AnyKey::Sessions(sessions[0]));
+    let (family, key) = world.family_and_key(&shop, &AnyKey::Sessions(sessions[0]));
     world.store.damage(family, &key, &[1, 2, 3]);
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
     eventually("the others go", || world.rows(&shop, TableKind::Sessions) == 1).await;

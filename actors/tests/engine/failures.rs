@@ -81,11 +81,11 @@ async fn an_uncertain_append_is_unknown_and_the_end_and_said_once() {
         world.store.fail_append(0, fault);
         let first = world.send(shop.merchant_id, topup(1));
         world.handled(&shop).await;
-        let behind = world.send(shop.merchant_id, topup(1));
+        let later = world.send(shop.merchant_id, topup(1));
         let others = world.send(other.merchant_id, topup(1));
         world.handled(&other).await;
         world.store.resume_appends();
-        let replies = all([first, behind, others]).await;
+        let replies = all([first, later, others]).await;
         assert_unknown(&replies[0]);
         // Commits in the same group are uncertain, too; later ones were never written.
         assert!(replies[1..].iter().all(|reply| matches!(reply, Err(Denied::Unavailable { .. }))), "{replies:?}");
@@ -255,7 +255,7 @@ impl Saving {
     async fn begin() -> Saving {
         let world = EngineWorld::start();
         let shop = world.open_shop().await;
-        world.direction.do_not_answer(Some(shop.merchant_id));
+        world.script.do_not_answer(Some(shop.merchant_id));
         let token_id = world.token(&shop, TokenUsage::Multiple).await;
         let session_id = world.session_of(&shop, token_id).await;
         let request = initiate(session_id).email("somchai@example.com").save_card().by(&shop);
@@ -270,7 +270,7 @@ impl Saving {
     async fn succeeds_without(&self, (family, key): (Family, Vec<u8>)) {
         let Saving { world, shop, .. } = self;
         let store = Arc::clone(&world.store);
-        world.direction.next([CallTreatment::After(Box::new(move || store.fail_reads(family, &key)))]);
+        world.script.next([CallTreatment::After(Box::new(move || store.fail_reads(family, &key)))]);
         assert!(world.engine.resume());
         world.settles_down_as(shop, self.payment, PaymentStatus::Successful).await;
         world.store.heal_reads();
@@ -290,7 +290,7 @@ async fn an_unreadable_row_fails_the_saved_card_and_not_the_payment() {
     ];
     for row in rows {
         let saving = Saving::begin().await;
-        saving.succeeds_without(saving.world.place(&saving.shop, &row(&saving))).await;
+        saving.succeeds_without(saving.world.family_and_key(&saving.shop, &row(&saving))).await;
         assert_eq!(saving.saved_card(), None, "{:?}", row(&saving));
     }
 }

@@ -96,14 +96,14 @@ async fn rows_that_lag_behind_the_log_are_caught_up_to_the_byte() {
 async fn rows_that_lag_behind_a_snapshot_are_caught_up_too() {
     let world = EngineWorld::start();
     let shop = world.open_shop().await;
-    let early = derived(&world.store);
+    let earlier = derived(&world.store);
     let sent: Vec<_> = (0..SNAPSHOT_EVERY).map(|_| world.send(shop.merchant_id, topup(1))).collect();
     for reply in all(sent).await {
         done(reply);
     }
     done(world.submit(shop.merchant_id, topup_known_as("bank-1")).await);
     let last = derived(&world.store);
-    let world = world.restart_after(|store| put_back(store, &early));
+    let world = world.restart_after(|store| put_back(store, &earlier));
     assert_not_done(&world.submit(shop.merchant_id, crate::shop::tokenize_without_number(&shop)).await);
     assert_eq!(derived(&world.store), last);
 }
@@ -115,7 +115,7 @@ async fn what_follows_from_rows_that_lagged_behind_is_carried_out() {
     let settled = world.pay(&shop, |words| words).await;
     let session_id = world.session(&shop).await;
     world.settles_down_as(&shop, settled, PaymentStatus::Successful).await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let open = done(world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await);
     let none = derived(&MemoryStore::new());
     let world = world.restart_after(|store| put_back(store, &none));

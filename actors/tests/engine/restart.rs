@@ -13,7 +13,7 @@ use crate::world::{EngineWorld, all, assert_not_done, eventually};
 async fn open_effects_go_on_after_a_restart() {
     let world = EngineWorld::start();
     let shop = world.open_shop().await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let mut payments = Vec::new();
     for _ in 0..20 {
         payments.push(world.pay(&shop, |words| words).await);

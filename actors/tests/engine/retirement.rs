@@ -68,7 +68,7 @@ async fn insist_on(world: Arc<EngineWorld>, shop: crate::shop::TestShop) {
 async fn an_open_effect_and_a_set_timer_keep_no_actor_alive() {
     let world = retiring_at_once();
     let (waiting, held) = (world.open_shop().await, world.open_shop().await);
-    world.direction.do_not_answer(Some(waiting.merchant_id));
+    world.script.do_not_answer(Some(waiting.merchant_id));
     world.pay(&waiting, |words| words).await;
     let captured = world.pay(&held, |words| words).await;
     world.settles_down_as(&held, captured, till_domain::payment::PaymentStatus::Successful).await;

@@ -28,7 +28,7 @@ use till_storage::rows::RowPair;
 use till_storage::shapes::{KeyParts, MerchantReader, decode_key, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
-use crate::acquirer::{DirectedAcquirer, ScriptHandle};
+use crate::acquirer::{ScriptHandle, ScriptedAcquirer};
 use crate::clock::ManualClock;
 use crate::shop::{TestShop, tokenize_without_number};
 
@@ -61,7 +61,7 @@ pub(crate) struct EngineWorld {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) book: MemoryBook,
     deliveries: Arc<MemoryDeliveries>,
-    pub(crate) direction: ScriptHandle,
+    pub(crate) script: ScriptHandle,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) security_codes: Arc<SecurityCodes>,
@@ -90,9 +90,9 @@ impl EngineWorld {
         clock: Arc<ManualClock>,
         settings: Settings,
     ) -> EngineWorld {
-        let (store, direction) = (Arc::new(store), ScriptHandle::default());
+        let (store, script) = (Arc::new(store), ScriptHandle::default());
         let security_codes = Arc::new(SecurityCodes::new());
-        let acquirer = DirectedAcquirer::start(book.clone(), direction.clone());
+        let acquirer = ScriptedAcquirer::start(book.clone(), script.clone());
         let fatal = Arc::new(AtomicUsize::new(0));
         let called = Arc::clone(&fatal);
         let dependencies = Dependencies {
@@ -116,7 +116,7 @@ impl EngineWorld {
             }),
         };
         let engine = Arc::new(Engine::start(dependencies, options).expect("nothing is unreadable"));
-        EngineWorld { store, book, deliveries, direction, clock, keyring, security_codes, engine, settings, fatal }
+        EngineWorld { store, book, deliveries, script, clock, keyring, security_codes, engine, settings, fatal }
     }
 
     /// The next process: everything in memory is lost, everything durable is there.
@@ -252,7 +252,7 @@ impl EngineWorld {
 
     /// Makes reads of this row fail from now on.
     pub(crate) fn fail_reads_of<T: Table>(&self, shop: &TestShop, key: T::Key) {
-        let (family, key) = self.place(shop, &T::key(key));
+        let (family, key) = self.family_and_key(shop, &T::key(key));
         self.store.fail_reads(family, &key);
     }
 
@@ -261,7 +261,7 @@ impl EngineWorld {
         encode_row(row, key, &mut self.reader(shop)).expect("nothing of it is sealed")
     }
 
-    pub(crate) fn place(&self, shop: &TestShop, key: &AnyKey) -> (Family, Vec<u8>) {
+    pub(crate) fn family_and_key(&self, shop: &TestShop, key: &AnyKey) -> (Family, Vec<u8>) {
         row_key(shop.merchant_id, key, &self.reader(shop))
     }
 

@@ -11,15 +11,15 @@ use crate::durable;
 /// The data directory's note about such a directory, in a file of its own: the path that was used last.
 pub(crate) struct LastUsedDirectory {
     file: PathBuf,
-    place: Option<PathBuf>,
+    path: Option<PathBuf>,
 }
 
 impl LastUsedDirectory {
     /// A file that cannot be read counts as an empty note.
     pub(crate) fn of(data: &Path, name: &str) -> LastUsedDirectory {
         let file = data.join(name);
-        let place = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
-        LastUsedDirectory { file, place }
+        let path = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
+        LastUsedDirectory { file, path }
     }
 
     /// The file.
@@ -29,7 +29,7 @@ impl LastUsedDirectory {
 
     /// True when this directory was used last.
     pub(crate) fn is(&self, directory: &Path) -> bool {
-        self.place.as_deref() == Some(whole(directory).as_path())
+        self.path.as_deref() == Some(whole(directory).as_path())
     }
 
     /// Notes that this directory is used.

@@ -83,7 +83,7 @@ impl CheckpointWorld {
         self.checkpointer.take(&wanted(name))
     }
 
-    fn stop_behind(&self, name: &str, last: CheckpointStage) {
+    fn stop_after(&self, name: &str, last: CheckpointStage) {
         let stopped = self.checkpointer.take_until(&wanted(name), &mut |step| step != last);
         assert!(matches!(stopped, Err(CheckpointError::Stopped { step }) if step == last), "{last:?}: {stopped:?}");
     }
@@ -322,7 +322,7 @@ fn deliveries_are_not_written_while_a_checkpoint_holds_them() {
 fn a_crash_after_any_stage_leaves_no_complete_checkpoint() {
     let world = CheckpointWorld::filled();
     for last in CheckpointStage::ALL {
-        world.stop_behind("cut-off", last);
+        world.stop_after("cut-off", last);
         let named = last == CheckpointStage::Named;
         assert_eq!(world.complete().contains(&"cut-off".to_owned()), named, "{last:?}");
         assert_eq!(world.shelf().directory().join("cut-off").exists(), named, "{last:?}");
@@ -332,7 +332,7 @@ fn a_crash_after_any_stage_leaves_no_complete_checkpoint() {
             assert!(matches!(read_manifest(&left), Err(CheckpointError::Unfinished { .. })), "{last:?}");
             world.checkpointer.clear().expect("nobody else is there");
             assert!(!left.exists() && !world.below("data").join("checkpoint-staging").exists(), "{last:?}");
-            world.stop_behind("cut-off", last);
+            world.stop_after("cut-off", last);
         }
         let name = format!("behind-{last:?}").to_lowercase();
         let taken = world.take(&name);
@@ -432,14 +432,14 @@ fn without_an_earlier_checkpoint_all_tables_are_read() {
     let table = &first_table(&first).path;
     flip(&first.directory.join(table), 10);
     flip(&first.directory.join(MANIFEST_FILE), 30);
-    let behind_damage = world.take("behind-damage");
+    let after_damage = world.take("behind-damage");
     flip(&first.directory.join(table), 11);
     world.shelf().prune(0, "", None).expect("nobody else is there");
-    let behind_none = world.take("behind-none");
-    assert!(check_files(&behind_none.directory, &behind_none.manifest, &mut |_| {}).is_ok());
+    let after_none = world.take("behind-none");
+    assert!(check_files(&after_none.directory, &after_none.manifest, &mut |_| {}).is_ok());
     let hash =
         |taken: &TakenCheckpoint| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
-    let hashes = [hash(&first), hash(&behind_damage), hash(&behind_none)];
+    let hashes = [hash(&first), hash(&after_damage), hash(&after_none)];
     assert!(hashes.iter().all(Option::is_some), "no table was rewritten meanwhile");
     assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2], "each was read");
 }
@@ -508,7 +508,7 @@ fn what_is_no_checkpoint_is_told_apart() {
     let world = CheckpointWorld::filled();
     let none = world.directory.path();
     assert!(matches!(read_manifest(none), Err(CheckpointError::NoManifest { .. })));
-    world.stop_behind("cut-off", CheckpointStage::Listed);
+    world.stop_after("cut-off", CheckpointStage::Listed);
     let unfinished = world.shelf().directory().join("cut-off.in-progress");
     assert!(matches!(read_manifest(&unfinished), Err(CheckpointError::Unfinished { .. })), "though all of it is there");
     let taken = world.take("newer");
@@ -579,7 +579,7 @@ fn pruning_keeps_the_newest_and_removes_unfinished_checkpoints() {
         let wanted = CheckpointRequest { name, taken_at_ms, program: "0.1.0" };
         world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
     }
-    world.stop_behind("cut-off", CheckpointStage::Moved);
+    world.stop_after("cut-off", CheckpointStage::Moved);
     assert_eq!(world.complete(), ["a-1", "b-1", "a-2", "a-3"], "the oldest first");
     assert_eq!(world.shelf().prune(2, "a-", None).expect("nobody else is there"), ["cut-off.in-progress", "a-1"]);
     assert_eq!(world.complete(), ["b-1", "a-2", "a-3"]);

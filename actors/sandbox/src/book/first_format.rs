@@ -138,7 +138,7 @@ mod tests {
             let bytes = changed(samples::REFERENCE, offset, value);
             assert_eq!(read(samples::REFERENCE, &bytes), None, "byte {offset}");
         }
-        // A follow-up has no standing, no instrument and no capture mode.
+        // A follow-up has no state, no instrument and no capture mode.
         for offset in [54, 55, 56, 64, 72, 80, 81, 82, 88] {
             assert_eq!(read("Void", &changed("Void", offset, 1)), None, "byte {offset}");
         }

@@ -145,7 +145,7 @@ impl Archiver {
     #[must_use]
     pub fn stats(&self) -> ArchiveStats {
         let lag_commits = self.engine.last_commit().0.saturating_sub(self.gate.covered().0);
-        let lag = if lag_commits == 0 { Duration::ZERO } else { self.gate.behind_for() };
+        let lag = if lag_commits == 0 { Duration::ZERO } else { self.gate.lag() };
         let (segments_closed, failures) = (self.gate.segments_closed(), self.gate.failures());
         ArchiveStats { lag_commits, lag, segments_closed, failures }
     }
@@ -345,7 +345,7 @@ mod tests {
         };
         catch_up(&engine, &archiver.gate, &archiver.settings, &mut more).expect("it can be written to");
         assert_eq!((groups.get(), archiver.stats().lag_commits), (5, 1));
-        let caught_up_after = begun.elapsed().saturating_sub(archiver.gate.behind_for());
+        let caught_up_after = begun.elapsed().saturating_sub(archiver.gate.lag());
         assert!(caught_up_after >= 4 * PAUSE, "{caught_up_after:?}: at the last look, not at the first");
     }
 }

@@ -36,7 +36,7 @@ pub struct ArchivedCommit {
     /// The last commit that the store had for sure when this one was archived. When it is lower than this commit, this
     /// one was archived before it was written, and counts only if the store has it.
     pub stored: CommitNumber,
-    pub(super) place: GroupPosition,
+    pub(super) position: GroupPosition,
     /// The merchant that it belongs to.
     pub merchant_id: MerchantId,
     /// Its records, complete.
@@ -63,11 +63,11 @@ impl ArchivedCommit {
 
     /// Appends its bytes to `bytes`.
     pub(super) fn encode_onto(&self, bytes: &mut Vec<u8>) {
-        for number in [self.commit.0, self.before.0, self.stored.0, self.place.group] {
+        for number in [self.commit.0, self.before.0, self.stored.0, self.position.group] {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
-        bytes.extend_from_slice(&self.place.index.to_be_bytes());
-        bytes.extend_from_slice(&self.place.size.to_be_bytes());
+        bytes.extend_from_slice(&self.position.index.to_be_bytes());
+        bytes.extend_from_slice(&self.position.size.to_be_bytes());
         bytes.extend_from_slice(&self.merchant_id.to_bytes());
         bytes.extend_from_slice(&length(self.records.len()));
         bytes.extend_from_slice(&length(self.vault.len()));
@@ -82,13 +82,13 @@ impl ArchivedCommit {
     pub(super) fn decode(bytes: &[u8]) -> Option<ArchivedCommit> {
         let mut cursor = Cursor(bytes);
         let (commit, before, stored) = (cursor.number()?, cursor.number()?, cursor.number()?);
-        let place = GroupPosition { group: cursor.number()?, index: cursor.short()?, size: cursor.short()? };
+        let position = GroupPosition { group: cursor.number()?, index: cursor.short()?, size: cursor.short()? };
         let merchant_id = MerchantId::from_bytes(*cursor.array()?);
         let (record_count, vault_count) = (cursor.short()?, cursor.short()?);
         let records = (0..record_count).map(|_| cursor.sized().map(<[u8]>::to_vec)).collect::<Option<_>>()?;
         let vault = decode_vault(&mut cursor, vault_count)?;
         let (commit, before, stored) = (CommitNumber(commit), CommitNumber(before), CommitNumber(stored));
-        cursor.0.is_empty().then_some(ArchivedCommit { commit, before, stored, place, merchant_id, records, vault })
+        cursor.0.is_empty().then_some(ArchivedCommit { commit, before, stored, position, merchant_id, records, vault })
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) mod tests {
             commit: CommitNumber(commit),
             before: CommitNumber(commit - 1),
             stored: CommitNumber(commit),
-            place: GroupPosition { group: 1, index: 0, size: 1 },
+            position: GroupPosition { group: 1, index: 0, size: 1 },
             merchant_id: MerchantId::from_bytes([0x11; 16]),
             records: vec![b"record".to_vec()],
             vault: vec![

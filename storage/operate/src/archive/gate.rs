@@ -117,7 +117,7 @@ impl ArchiveGate {
     }
 
     /// Time for which the archive has been behind.
-    pub(super) fn behind_for(&self) -> Duration {
+    pub(super) fn lag(&self) -> Duration {
         self.caught_up.lock().elapsed()
     }
 
@@ -183,7 +183,7 @@ fn entry(commit: CommitNumber, append: &Append, stored: CommitNumber) -> Archive
         commit,
         before: CommitNumber::default(),
         stored,
-        place: GroupPosition::default(),
+        position: GroupPosition::default(),
         merchant_id: append.merchant_id,
         records: append.records.iter().map(|record| record.bytes.clone()).collect(),
         vault: vault_of(append),

@@ -77,7 +77,15 @@ fn commit_of(store: &dyn RowReader, key: &[u8], value: &[u8]) -> Result<Archived
         Ok(stored.bytes)
     };
     let records = (0..records).map(record).collect::<Result<_, ArchiveError>>()?;
-    Ok(ArchivedCommit { commit, before, stored: commit, place: GroupPosition::default(), merchant_id, records, vault })
+    Ok(ArchivedCommit {
+        commit,
+        before,
+        stored: commit,
+        position: GroupPosition::default(),
+        merchant_id,
+        records,
+        vault,
+    })
 }
 
 /// True when an operator gave up every commit after `after` up to `until`.

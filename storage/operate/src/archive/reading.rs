@@ -33,7 +33,7 @@ pub(super) struct SegmentReader {
     hasher: blake3::Hasher,
     last: CommitNumber,
     commits: u64,
-    place: GroupPosition,
+    position: GroupPosition,
     body: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ impl SegmentReader {
             hasher,
             last: header.base,
             commits: 0,
-            place: GroupPosition::default(),
+            position: GroupPosition::default(),
             body: Vec::new(),
             header,
         })
@@ -80,7 +80,7 @@ impl SegmentReader {
 
     /// The group read last.
     pub(super) fn group(&self) -> u64 {
-        self.place.group
+        self.position.group
     }
 
     /// The next commit, or the end.
@@ -118,7 +118,7 @@ impl SegmentReader {
         self.offset += (ENTRY_HEAD_LEN + body.len()) as u64;
         self.last = commit.commit;
         self.commits += 1;
-        self.place = commit.place;
+        self.position = commit.position;
         Ok(SegmentItem::Commit(commit))
     }
 
@@ -138,11 +138,11 @@ impl SegmentReader {
     }
 
     /// Judges bytes that cannot be read: the end is torn when they are the last write; else the segment is damaged.
-    fn broken(&mut self, met: &[u8]) -> Result<SegmentItem, ArchiveError> {
+    fn broken(&mut self, bytes_read: &[u8]) -> Result<SegmentItem, ArchiveError> {
         if !self.is_open {
             return Err(self.damaged("an entry is not what was written"));
         }
-        let mut rest = met.to_vec();
+        let mut rest = bytes_read.to_vec();
         self.file.read_to_end(&mut rest).map_err(ArchiveError::files("read", &self.path))?;
         match self.is_torn(&rest) {
             true => Ok(SegmentItem::Ended { torn: rest.len() as u64 }),
@@ -153,11 +153,11 @@ impl SegmentReader {
     /// True when all valid entries in these bytes are of one write: of the group that the reader is in the middle of,
     /// or of the next one.
     fn is_torn(&self, rest: &[u8]) -> bool {
-        let GroupPosition { group, index, size } = self.place;
+        let GroupPosition { group, index, size } = self.position;
         let is_unfinished = index + 1 < size;
-        let is_of_this = |found: &EntryAfterFault| is_unfinished && found.place.group == group;
+        let is_of_this = |found: &EntryAfterFault| is_unfinished && found.position.group == group;
         let is_of_next = |found: &EntryAfterFault| {
-            found.place.group == group + 1 && (!is_unfinished || found.is_in_group_behind(self.last))
+            found.position.group == group + 1 && (!is_unfinished || found.is_in_group_after(self.last))
         };
         all_in(rest, is_of_this) || all_in(rest, is_of_next)
     }
@@ -205,7 +205,7 @@ fn open_as_named_now(path: &Path) -> Result<(File, PathBuf), ArchiveError> {
 /// A valid commit after an invalid entry.
 struct EntryAfterFault {
     commit: CommitNumber,
-    place: GroupPosition,
+    position: GroupPosition,
 }
 
 impl EntryAfterFault {
@@ -213,8 +213,8 @@ impl EntryAfterFault {
     ///
     /// A start keeps the valid part of a torn group, and the next group goes on from there. When an entry of a complete
     /// group is damaged later, there is at least one commit between the valid part before it and the next group.
-    fn is_in_group_behind(&self, last: CommitNumber) -> bool {
-        self.commit.0 == last.next().0 + u64::from(self.place.index)
+    fn is_in_group_after(&self, last: CommitNumber) -> bool {
+        self.commit.0 == last.next().0 + u64::from(self.position.index)
     }
 }
 
@@ -229,9 +229,9 @@ fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<EntryAfterFault>> {
     starts.filter_map(|at| {
         let (kind, body, _) = entry(&bytes[at..])?;
         match kind {
-            EntryKind::Commit => {
-                Some(ArchivedCommit::decode(body).map(|it| EntryAfterFault { commit: it.commit, place: it.place }))
-            }
+            EntryKind::Commit => Some(
+                ArchivedCommit::decode(body).map(|it| EntryAfterFault { commit: it.commit, position: it.position }),
+            ),
             EntryKind::End => Some(None),
         }
     })

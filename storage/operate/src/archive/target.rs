@@ -143,8 +143,8 @@ mod tests {
     fn a_commit_with_an_unreadable_time_does_not_count_as_later() {
         let (commit, before, stored) = (CommitNumber(2), CommitNumber(1), CommitNumber(2));
         let (merchant_id, records) = (MerchantId::from_bytes([1; 16]), vec![vec![0xff; 200]]);
-        let (place, vault) = (GroupPosition::default(), Vec::new());
-        let unreadable = ArchivedCommit { commit, before, stored, place, merchant_id, records, vault };
+        let (position, vault) = (GroupPosition::default(), Vec::new());
+        let unreadable = ArchivedCommit { commit, before, stored, position, merchant_id, records, vault };
         assert!(Until::Moment(5).wants(&unreadable).is_err());
         assert_eq!(Until::End.wants(&unreadable), Ok(true));
         assert_eq!(Until::Commit(before).wants(&unreadable), Ok(false));

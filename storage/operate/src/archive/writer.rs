@@ -174,7 +174,7 @@ impl Writer {
         let (mut last, mut bytes, mut body) = (current.last, Vec::new(), Vec::new());
         for (index, commit) in (0..size).zip(commits.iter_mut()) {
             commit.before = last;
-            commit.place = GroupPosition { group: current.group + 1, index, size };
+            commit.position = GroupPosition { group: current.group + 1, index, size };
             last = commit.commit;
             encode_commit(commit, &mut body, &mut bytes);
         }
@@ -394,7 +394,7 @@ impl ScannedSegment {
 
     fn add(&mut self, reader: &SegmentReader, commit: ArchivedCommit) {
         let valid = std::mem::replace(&mut self.valid, ValidPrefix::of(reader, commit.commit));
-        if commit.place.index == 0 {
+        if commit.position.index == 0 {
             self.last_group = Some(LastGroup { valid, newest: self.newest.clone(), stored: commit.stored });
         }
         if !commit.records.is_empty() {

@@ -30,12 +30,12 @@ impl<'c> Throttle<'c> {
         if (self.commits)() == self.seen {
             return;
         }
-        thread::sleep(rest_behind(self.paused_at.elapsed()));
+        thread::sleep(pause_after(self.paused_at.elapsed()));
         (self.seen, self.paused_at) = ((self.commits)(), Instant::now());
     }
 }
 
-fn rest_behind(worked: Duration) -> Duration {
+fn pause_after(worked: Duration) -> Duration {
     worked.saturating_mul(PAUSE_FACTOR).min(PAUSE_MAX)
 }
 
@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn pauses_last_nine_times_as_long_as_work_up_to_a_limit() {
-        assert_eq!(rest_behind(Duration::from_millis(3)), Duration::from_millis(27));
-        assert_eq!(rest_behind(Duration::from_secs(3)), PAUSE_MAX);
+        assert_eq!(pause_after(Duration::from_millis(3)), Duration::from_millis(27));
+        assert_eq!(pause_after(Duration::from_secs(3)), PAUSE_MAX);
         let last = Cell::new(0);
         let commits = || CommitNumber(last.get());
         let mut throttle = Throttle::beside(&commits);

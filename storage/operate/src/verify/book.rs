@@ -52,8 +52,8 @@ pub(super) fn check(
             }
             Err(error) => {
                 tally.incomplete = true;
-                let (place, wrong) = damage(error);
-                job.faults.add(None, place, wrong);
+                let (location, wrong) = damage(error);
+                job.faults.add(None, location, wrong);
             }
         }
         if lines.len() >= LINES_AT_ONCE {

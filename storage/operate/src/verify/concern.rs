@@ -22,7 +22,7 @@ impl Concern {
     /// The data that this fault concerns.
     #[must_use]
     pub fn of(fault: &Fault) -> Concern {
-        match &fault.place {
+        match &fault.location {
             FaultLocation::Store | FaultLocation::Records { .. } | FaultLocation::Head => Concern::Log,
             FaultLocation::Applied | FaultLocation::Snapshot(_) => Concern::Derived,
             FaultLocation::Row(name) => of_row(name.family, &fault.wrong),

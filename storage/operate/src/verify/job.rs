@@ -31,8 +31,8 @@ pub(super) struct Job<'a> {
 
 impl Job<'_> {
     /// Notes a fault of a merchant.
-    pub(super) fn fault(&mut self, merchant_id: MerchantId, place: FaultLocation, wrong: Wrong) {
-        self.faults.add(Some(merchant_id), place, wrong);
+    pub(super) fn fault(&mut self, merchant_id: MerchantId, location: FaultLocation, wrong: Wrong) {
+        self.faults.add(Some(merchant_id), location, wrong);
     }
 
     /// Notes a fault of a row.
@@ -43,9 +43,9 @@ impl Job<'_> {
     /// Notes a range that cannot be read.
     pub(super) fn gap(&mut self, merchant_id: Option<MerchantId>, family: Family, gap: Gap, expected: Option<u64>) {
         let name = |key: Vec<u8>| RowName::of(family, &key);
-        let place =
-            FaultLocation::Rows { family, behind: gap.behind.map(name), before: gap.before.map(name), expected };
-        self.faults.add(merchant_id, place, Wrong::Unreadable { reason: gap.reason });
+        let location =
+            FaultLocation::Rows { family, after: gap.after.map(name), before: gap.before.map(name), expected };
+        self.faults.add(merchant_id, location, Wrong::Unreadable { reason: gap.reason });
     }
 
     /// Counts a record.

@@ -67,7 +67,7 @@ impl LogCheck {
                 self.meet_record(&key, &value, personal, job)
             }
             WalkStep::Gap(gap) => {
-                self.meet_gap(gap, job);
+                self.skip_gap(gap, job);
                 None
             }
         }
@@ -118,10 +118,10 @@ impl LogCheck {
         decode_mutation(record.body, personal).map_err(|error| undecodable(error.to_string()))
     }
 
-    fn meet_gap(&mut self, gap: Gap, job: &mut Job<'_>) {
+    fn skip_gap(&mut self, gap: Gap, job: &mut Job<'_>) {
         let wrong = Wrong::Unreadable { reason: gap.reason };
-        let behind = gap.before.as_deref().and_then(JournalKey::decode);
-        let last = behind.map(|key| Sequence(key.sequence.0.saturating_sub(1))).or(self.end);
+        let next = gap.before.as_deref().and_then(JournalKey::decode);
+        let last = next.map(|key| Sequence(key.sequence.0.saturating_sub(1))).or(self.end);
         let first = self.last.next();
         self.skip(first, last.map_or(first, |last| last.max(first)), wrong, job);
     }

@@ -122,8 +122,8 @@ impl<'a> MerchantReplay<'a> {
             Ok(()) => Ok(()),
             Err(ReplayError::Scratch(error)) => Err(error),
             Err(ReplayError::Log(unreadable)) => {
-                let place = FaultLocation::Records { first: self.log.last(), last: self.log.last() };
-                job.fault(self.merchant_id, place, Wrong::NotReplayable { reason: unreadable.reason });
+                let location = FaultLocation::Records { first: self.log.last(), last: self.log.last() };
+                job.fault(self.merchant_id, location, Wrong::NotReplayable { reason: unreadable.reason });
                 self.rows_fold = false;
                 Ok(())
             }
@@ -172,8 +172,8 @@ impl<'a> MerchantReplay<'a> {
     fn check_head(&mut self, head: Head, job: &mut Job<'_>) {
         let last = self.log.last();
         if last < head.sequence {
-            let place = FaultLocation::Records { first: last.next(), last: head.sequence };
-            job.fault(self.merchant_id, place, Wrong::Missing);
+            let location = FaultLocation::Records { first: last.next(), last: head.sequence };
+            job.fault(self.merchant_id, location, Wrong::Missing);
             self.log.give_replay_up();
         } else if last > head.sequence {
             job.fault(self.merchant_id, FaultLocation::Head, Wrong::LogGoesOn { to: last });

@@ -80,7 +80,7 @@ pub struct Fault {
     /// The merchant that it belongs to; none for a fault of the store as a whole.
     pub merchant_id: Option<MerchantId>,
     /// The location of the fault.
-    pub place: FaultLocation,
+    pub location: FaultLocation,
     /// The kind of the fault.
     pub wrong: Wrong,
 }
@@ -90,7 +90,7 @@ impl fmt::Display for Fault {
         if let Some(merchant_id) = self.merchant_id {
             write!(f, "{merchant_id}: ")?;
         }
-        write!(f, "{} {}", self.place, self.wrong)
+        write!(f, "{} {}", self.location, self.wrong)
     }
 }
 
@@ -119,7 +119,7 @@ pub enum FaultLocation {
         /// The family of the rows.
         family: Family,
         /// The last row before it, if there is one.
-        behind: Option<RowName>,
+        after: Option<RowName>,
         /// The first row after it, if there is one.
         before: Option<RowName>,
         /// The number of rows that belong there by the log, if known.
@@ -141,10 +141,10 @@ impl fmt::Display for FaultLocation {
             FaultLocation::Applied => f.write_str("the position of the rows"),
             FaultLocation::Snapshot(sequence) => write!(f, "the snapshot at record {sequence}"),
             FaultLocation::Row(name) => write!(f, "{name}"),
-            FaultLocation::Rows { family, behind, before, expected } => {
+            FaultLocation::Rows { family, after, before, expected } => {
                 write!(f, "a range of the family {family}")?;
-                if let Some(behind) = behind {
-                    write!(f, " after {behind}")?;
+                if let Some(after) = after {
+                    write!(f, " after {after}")?;
                 }
                 if let Some(before) = before {
                     write!(f, " before {before}")?;
@@ -385,9 +385,9 @@ impl Faults {
     }
 
     /// Notes a fault, unless a fault at this location is known already.
-    pub(super) fn add(&mut self, merchant_id: Option<MerchantId>, place: FaultLocation, wrong: Wrong) {
-        let fault = Fault { merchant_id, place, wrong };
-        if self.knows(merchant_id, &fault.place) {
+    pub(super) fn add(&mut self, merchant_id: Option<MerchantId>, location: FaultLocation, wrong: Wrong) {
+        let fault = Fault { merchant_id, location, wrong };
+        if self.knows(merchant_id, &fault.location) {
             return;
         }
         self.counts.note(&fault);
@@ -402,14 +402,14 @@ impl Faults {
     }
 
     /// True when a fault at this location is known.
-    pub(super) fn knows(&self, merchant_id: Option<MerchantId>, place: &FaultLocation) -> bool {
-        self.kept.iter().any(|known| known.merchant_id == merchant_id && known.place == *place)
+    pub(super) fn knows(&self, merchant_id: Option<MerchantId>, location: &FaultLocation) -> bool {
+        self.kept.iter().any(|known| known.merchant_id == merchant_id && known.location == *location)
     }
 
     /// True when a fault in a row of a merchant's table is known.
     pub(super) fn knows_rows_of(&self, merchant_id: MerchantId, table: TableKind) -> bool {
-        let is_of_table = |place: &FaultLocation| matches!(place, FaultLocation::Row(name) if name.is_of(table));
-        self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.place))
+        let is_of_table = |location: &FaultLocation| matches!(location, FaultLocation::Row(name) if name.is_of(table));
+        self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.location))
     }
 
     /// The numbers of faults.
@@ -425,7 +425,7 @@ impl Faults {
     /// Adds other faults after its own.
     pub(super) fn absorb(&mut self, others: Faults) {
         self.add_counted_only(others.counts.without(FaultCounts::of(&others.kept)));
-        others.kept.into_iter().for_each(|fault| self.add(fault.merchant_id, fault.place, fault.wrong));
+        others.kept.into_iter().for_each(|fault| self.add(fault.merchant_id, fault.location, fault.wrong));
     }
 
     /// Adds faults by number only.

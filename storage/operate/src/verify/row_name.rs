@@ -30,8 +30,8 @@ impl fmt::Display for RowName {
 impl RowName {
     /// True when it is a row of the table.
     pub(super) fn is_of(&self, table: TableKind) -> bool {
-        let behind = self.key.strip_prefix(table.name());
-        self.family == table.family() && behind.is_some_and(|rest| rest.starts_with('('))
+        let arguments = self.key.strip_prefix(table.name());
+        self.family == table.family() && arguments.is_some_and(|rest| rest.starts_with('('))
     }
 
     /// The name of the row under these bytes.

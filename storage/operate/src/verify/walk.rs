@@ -31,7 +31,7 @@ pub(super) enum WalkStep {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     /// The last key before it.
-    pub(super) behind: Option<Vec<u8>>,
+    pub(super) after: Option<Vec<u8>>,
     /// The first key after it.
     pub(super) before: Option<Vec<u8>>,
     /// The message of the store.
@@ -153,7 +153,7 @@ impl Iterator for RowWalk<'_> {
         self.fill();
         if let Some(reason) = self.failed.take() {
             let before = self.rows.front().map(|(key, _)| key.clone());
-            return Some(WalkStep::Gap(Gap { behind: self.last.clone(), before, reason }));
+            return Some(WalkStep::Gap(Gap { after: self.last.clone(), before, reason }));
         }
         let (key, value) = self.rows.pop_front()?;
         self.last = Some(key.clone());
@@ -253,9 +253,9 @@ mod tests {
             let gaps: Vec<&WalkStep> = steps.iter().filter(|step| matches!(step, WalkStep::Gap(_))).collect();
             assert_eq!((rows, gaps.len()), (2_997, 2), "{unreadable}");
             let reason = "the store failed to read rows: planned".to_owned();
-            let behind = unreadable.checked_sub(1).map(key);
+            let after = unreadable.checked_sub(1).map(key);
             let before = (unreadable + 2 < 3_000).then(|| key(unreadable + 2));
-            assert!(gaps.contains(&&WalkStep::Gap(Gap { behind, before, reason })), "{unreadable}: {gaps:?}");
+            assert!(gaps.contains(&&WalkStep::Gap(Gap { after, before, reason })), "{unreadable}: {gaps:?}");
         }
     }
 

@@ -73,7 +73,7 @@ fn differences_between_book_and_payments_are_reported() {
     book.write(&[stranger, more]).expect("in memory");
     let report = Filled { store, keyring, book, scratch }.report();
     let places: Vec<(&FaultLocation, &Wrong)> =
-        report.faults.iter().map(|fault| (&fault.place, &fault.wrong)).collect();
+        report.faults.iter().map(|fault| (&fault.location, &fault.wrong)).collect();
     assert_eq!(report.fault_count, 3, "{places:?}");
     assert!(places.contains(&(&changed, &Wrong::OtherResult)), "{places:?}");
     assert!(places.contains(&(&FaultLocation::BookLine("stranger".to_owned()), &Wrong::NoPayment)), "{places:?}");

@@ -59,7 +59,7 @@ fn a_damaged_block_is_reported_by_its_neighbouring_rows() {
             assert!(!report.is_clean(), "{}: byte {at} of {}", path.display(), bytes.len());
             for fault in &report.faults {
                 let named = matches!(
-                    fault.place,
+                    fault.location,
                     FaultLocation::Rows { .. } | FaultLocation::Records { .. } | FaultLocation::Applied
                 );
                 assert!(named && matches!(fault.wrong, Wrong::Unreadable { .. }), "{fault}");

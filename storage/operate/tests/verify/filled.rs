@@ -80,8 +80,8 @@ impl Filled {
         let (lower, upper) = shapes::table_range(merchant_id, table);
         let pairs = self.store.dump(table.family()).into_iter();
         let (key, value) = pairs.filter(|(key, _)| *key >= lower && *key < upper).nth(0).expect("there is one");
-        let place = FaultLocation::Row(name(table.family(), &key));
-        (key, value, place)
+        let location = FaultLocation::Row(name(table.family(), &key));
+        (key, value, location)
     }
 
     pub(crate) fn row(&self, key: &AnyKey) -> (Family, Vec<u8>, Vec<u8>) {
@@ -115,8 +115,8 @@ pub(crate) fn name(family: Family, key: &[u8]) -> RowName {
     RowName { family, key }
 }
 
-pub(crate) fn fault(merchant_id: MerchantId, place: FaultLocation, wrong: Wrong) -> Fault {
-    Fault { merchant_id: Some(merchant_id), place, wrong }
+pub(crate) fn fault(merchant_id: MerchantId, location: FaultLocation, wrong: Wrong) -> Fault {
+    Fault { merchant_id: Some(merchant_id), location, wrong }
 }
 
 pub(crate) fn records(first: u64, last: u64) -> FaultLocation {

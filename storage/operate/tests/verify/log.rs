@@ -32,7 +32,7 @@ fn records_after_a_damaged_one_are_still_checked() {
     let report = filled.report();
     assert_eq!(report.fault_count, 2, "{:?}", report.faults);
     assert_eq!(report.faults[0], fault(ONE, records(40, 40), Wrong::Record(RecordError::WrongChecksum)));
-    assert_eq!(report.faults[1].place, records(90, 90));
+    assert_eq!(report.faults[1].location, records(90, 90));
     assert!(matches!(report.faults[1].wrong, Wrong::Undecodable { .. }));
     assert_eq!((report.merchants, report.merchants_not_replayed), (2, 1));
 }
@@ -68,8 +68,8 @@ fn a_head_that_is_behind_missing_or_another_is_named() {
     let other = Head { hash: [3; 32], ..head };
     filled.store.damage(Family::Meta, &key, &encode_head(other));
     filled.names(&[fault(ONE, FaultLocation::Head, Wrong::OtherRecord)]);
-    let behind = Head { sequence: Sequence(head.sequence.0 - 1), ..head };
-    filled.store.damage(Family::Meta, &key, &encode_head(behind));
+    let older_head = Head { sequence: Sequence(head.sequence.0 - 1), ..head };
+    filled.store.damage(Family::Meta, &key, &encode_head(older_head));
     filled.names(&[fault(ONE, FaultLocation::Head, Wrong::LogGoesOn { to: head.sequence })]);
     filled.store.lose(Family::Meta, &key);
     filled.names(&[fault(ONE, FaultLocation::Head, Wrong::Missing)]);
@@ -103,7 +103,7 @@ fn acknowledged_commits_that_are_missing_are_named() {
     assert!(filled.report_with(&known(last)).is_clean());
     let report = filled.report_with(&known(CommitNumber(last.0 + 2)));
     let wrong = Wrong::CommitsMissing { first: last.next(), last: CommitNumber(last.0 + 2) };
-    assert_eq!(report.faults, [Fault { merchant_id: None, place: FaultLocation::Store, wrong }]);
+    assert_eq!(report.faults, [Fault { merchant_id: None, location: FaultLocation::Store, wrong }]);
 }
 
 /// A stored snapshot with another content and a right checksum, in the layout of `journal/snapshot.rs`.

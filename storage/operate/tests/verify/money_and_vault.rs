@@ -38,13 +38,13 @@ fn a_wrong_balance_is_reported_even_without_a_replay() {
     let (family, key, value) = filled.row(&AnyKey::Balances(Single));
     let last = value.len() - 1;
     filled.store.damage(family, &key, &flipped(value, last));
-    let place = FaultLocation::Row(name(family, &key));
-    filled.names(&[fault(ONE, place.clone(), Wrong::Different)]);
+    let location = FaultLocation::Row(name(family, &key));
+    filled.names(&[fault(ONE, location.clone(), Wrong::Different)]);
     let (record, value) = filled.record(40);
     filled.store.damage(Family::Journal, &record, &flipped(value, 150));
     let report = filled.report();
     assert_eq!(report.fault_count, 2, "{:?}", report.faults);
-    assert_eq!(report.faults[1].place, place);
+    assert_eq!(report.faults[1].location, location);
     assert!(matches!(report.faults[1].wrong, Wrong::Totals { totals: Some(_), .. }), "{:?}", report.faults);
 }
 
@@ -72,9 +72,9 @@ fn a_wrong_statement_is_reported_even_without_the_log() {
     }
     let filled = Filled { store, keyring, book, scratch };
     filled.names(&[]);
-    let (key, value, place) = filled.first(ONE, TableKind::Statements);
+    let (key, value, location) = filled.first(ONE, TableKind::Statements);
     filled.store.damage(Family::Rows, &key, &flipped(value, OPENING_AT));
-    filled.names(&[fault(ONE, place, Wrong::Different)]);
+    filled.names(&[fault(ONE, location, Wrong::Different)]);
     let (record, value) = filled.record(10);
     filled.store.damage(Family::Journal, &record, &flipped(value, 150));
     let report = filled.report();
@@ -150,8 +150,8 @@ fn a_card_number_without_its_token_or_card_is_reported_once() {
         let sealed = filled.keyring.seal_card_number(ONE, of, &number).expect("randomness");
         let key = VaultKey::CardNumber { merchant: ONE, of }.encode();
         filled.store.damage(Family::Vault, &key, &sealed);
-        let place = FaultLocation::Row(RowName { family: Family::Vault, key: shown });
-        left.push(fault(ONE, place, Wrong::NumberLeft));
+        let location = FaultLocation::Row(RowName { family: Family::Vault, key: shown });
+        left.push(fault(ONE, location, Wrong::NumberLeft));
     }
     filled.names(&left);
     let shown = filled.report().faults[0].to_string();
@@ -186,8 +186,8 @@ fn the_key_of_a_customer_who_is_not_there_is_a_fault() {
     let subject = SubjectId::customer(customer_id);
     let (_, wrapped) = filled.keyring.create_subject_key(ONE, subject).expect("randomness");
     filled.store.damage(Family::Vault, &VaultKey::SubjectKey { merchant: ONE, subject }.encode(), &wrapped);
-    let place = FaultLocation::Row(RowName { family: Family::Vault, key: format!("key of {customer_id}") });
-    filled.names(&[fault(ONE, place, Wrong::KeyLeft)]);
+    let location = FaultLocation::Row(RowName { family: Family::Vault, key: format!("key of {customer_id}") });
+    filled.names(&[fault(ONE, location, Wrong::KeyLeft)]);
 }
 
 fn is_token(key: &[u8]) -> bool {

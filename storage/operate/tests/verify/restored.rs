@@ -29,7 +29,7 @@ const CUSTOMER: u8 = 3;
 
 /// A store with an archive, and a checkpoint of an earlier moment.
 struct RestoreWorld {
-    place: TempDir,
+    root: TempDir,
     keyring: Arc<Keyring>,
     engine: Arc<Engine>,
     archiver: Archiver,
@@ -42,21 +42,21 @@ fn options(directory: &Path) -> EngineOptions {
 
 impl RestoreWorld {
     fn new() -> RestoreWorld {
-        let (place, (keyring, _)) = (directory(), keyring());
-        let engine = Arc::new(Engine::open(&options(&place.path().join("data"))).expect("a new store"));
+        let (root, (keyring, _)) = (directory(), keyring());
+        let engine = Arc::new(Engine::open(&options(&root.path().join("data"))).expect("a new store"));
         let settings = ArchiveSettings {
-            directory: place.path().join("archive"),
+            directory: root.path().join("archive"),
             segment_bytes: 20_000,
             segment_age: Duration::from_secs(3_600),
             every: Duration::from_secs(3_600),
             before_acknowledged: false,
         };
         let archiver = Archiver::open(Arc::clone(&engine), settings).expect("a new archive");
-        RestoreWorld { place, keyring, engine, archiver, checkpoint: None }
+        RestoreWorld { root, keyring, engine, archiver, checkpoint: None }
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.place.path().join(name)
+        self.root.path().join(name)
     }
 
     /// Takes the checkpoint, with a book of these lines.

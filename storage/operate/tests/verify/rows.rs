@@ -49,12 +49,12 @@ fn a_store_filled_through_the_rules_has_no_fault() {
 #[test]
 fn rows_beyond_memory_are_compared_and_the_scratch_is_removed() {
     let filled = Filled::new();
-    let (key, value, place) = filled.first(ONE, TableKind::Payments);
+    let (key, value, location) = filled.first(ONE, TableKind::Payments);
     filled.store.damage(Family::Rows, &key, &flipped(value, 20));
     let options = VerifyOptions { memory_bytes_max: 10_000, ..filled.options() };
     let report = filled.report_with(&options);
     assert_eq!(report.faults.len(), 1, "{:?}", report.faults);
-    assert_eq!((report.faults[0].merchant_id, &report.faults[0].place), (Some(ONE), &place));
+    assert_eq!((report.faults[0].merchant_id, &report.faults[0].location), (Some(ONE), &location));
     assert_eq!(fs::read_dir(filled.scratch.path()).expect("readable").count(), 0);
     let nowhere = VerifyOptions { scratch: Path::new("/dev/null/scratch").to_owned(), ..options };
     assert!(verify(&filled.store, &filled.keyring, None, &nowhere, &mut |_| {}).is_err());
@@ -81,23 +81,23 @@ fn a_changed_missing_or_extra_row_of_any_table_is_named() {
     assert!(tables.len() >= 19, "{tables:?}");
     for table in tables {
         let filled = Filled::new();
-        let (key, value, place) = filled.first(ONE, table);
+        let (key, value, location) = filled.first(ONE, table);
         filled.store.lose(table.family(), &key);
-        filled.names(&[fault(ONE, place.clone(), Wrong::Missing)]);
+        filled.names(&[fault(ONE, location.clone(), Wrong::Missing)]);
         filled.store.damage(table.family(), &key, &[value.as_slice(), &[0]].concat());
         let report = filled.report();
         assert_eq!(report.faults.len(), 1, "{table:?}: {:?}", report.faults);
-        assert_eq!(report.faults[0].place, place, "{table:?}");
+        assert_eq!(report.faults[0].location, location, "{table:?}");
     }
 }
 
 #[test]
 fn a_different_row_is_told_from_an_undecodable_one() {
     let filled = Filled::new();
-    let (key, value, place) = filled.first(ONE, TableKind::Activities);
+    let (key, value, location) = filled.first(ONE, TableKind::Activities);
     let object = value.len() - 4; // The object is followed by three absent fields, a byte each.
     filled.store.damage(Family::Rows, &key, &flipped(value.clone(), object));
-    filled.names(&[fault(ONE, place.clone(), Wrong::Different)]);
+    filled.names(&[fault(ONE, location.clone(), Wrong::Different)]);
     filled.store.damage(Family::Rows, &key, &value[..5]);
     let report = filled.report();
     assert!(matches!(report.faults.as_slice(), [Fault { wrong: Wrong::Undecodable { .. }, .. }]), "{report:?}");
@@ -120,9 +120,9 @@ fn an_extra_row_an_extra_index_and_a_key_of_no_table_are_named() {
 #[test]
 fn an_index_that_leads_to_another_row_is_named() {
     let filled = Filled::new();
-    let (key, value, place) = filled.first(ONE, TableKind::CustomersByEmail);
+    let (key, value, location) = filled.first(ONE, TableKind::CustomersByEmail);
     filled.store.damage(Family::Indexes, &key, &flipped(value, 9));
-    filled.names(&[fault(ONE, place, Wrong::Different)]);
+    filled.names(&[fault(ONE, location, Wrong::Different)]);
 }
 
 #[test]
@@ -131,10 +131,10 @@ fn a_timer_and_an_effect_without_a_record_are_reported() {
     let (timer, none, _) = filled.first(ONE, TableKind::Timers);
     let timer = flipped(timer, 20);
     filled.store.damage(Family::Timers, &timer, &none);
-    let (effect, _, place) = filled.first(ONE, TableKind::Effects);
+    let (effect, _, location) = filled.first(ONE, TableKind::Effects);
     filled.store.lose(Family::Effects, &effect);
     let extra = FaultLocation::Row(name(Family::Timers, &timer));
-    filled.names(&[fault(ONE, place, Wrong::Missing), fault(ONE, extra, Wrong::Extra)]);
+    filled.names(&[fault(ONE, location, Wrong::Missing), fault(ONE, extra, Wrong::Extra)]);
 }
 
 #[test]
@@ -142,18 +142,18 @@ fn a_changed_missing_or_extra_row_of_the_directory_is_named() {
     let directory = [TableKind::KeyDirectory, TableKind::MerchantDirectory, TableKind::CreatedMerchants];
     for table in directory {
         let filled = Filled::new();
-        let (key, value, place) = filled.first(ONE, table);
+        let (key, value, location) = filled.first(ONE, table);
         filled.store.lose(Family::Directory, &key);
-        filled.names(&[fault(ONE, place.clone(), Wrong::Missing)]);
+        filled.names(&[fault(ONE, location.clone(), Wrong::Missing)]);
         let last = value.len() - 1;
         filled.store.damage(Family::Directory, &key, &flipped(value.clone(), last));
-        filled.names(&[fault(ONE, place, Wrong::Different)]);
+        filled.names(&[fault(ONE, location, Wrong::Different)]);
         filled.store.damage(Family::Directory, &key, &value);
         let extra = flipped(key, 5);
         filled.store.damage(Family::Directory, &extra, &value);
         let report = filled.report();
         assert_eq!(report.fault_count, 1, "{table:?}: {:?}", report.faults);
-        assert_eq!(report.faults[0].place, FaultLocation::Row(name(Family::Directory, &extra)));
+        assert_eq!(report.faults[0].location, FaultLocation::Row(name(Family::Directory, &extra)));
         assert_eq!(report.faults[0].wrong, Wrong::Extra);
     }
 }
@@ -183,9 +183,9 @@ fn rows_that_lag_are_compared_up_to_their_position() {
     }
     let filled = Filled { store, keyring, book, scratch };
     filled.names(&[]);
-    let (key, _, place) = filled.first(ONE, TableKind::Sessions);
+    let (key, _, location) = filled.first(ONE, TableKind::Sessions);
     filled.store.lose(Family::Rows, &key);
-    filled.names(&[fault(ONE, place, Wrong::Missing)]);
+    filled.names(&[fault(ONE, location, Wrong::Missing)]);
 }
 
 #[test]
@@ -229,20 +229,20 @@ fn an_unreadable_range_is_reported_and_the_rest_is_verified() {
         (key, ())
     };
     filled.store.fail_reads(Family::Journal, &record);
-    let (index, value, place) = filled.first(ONE, TableKind::CustomersByEmail);
+    let (index, value, location) = filled.first(ONE, TableKind::CustomersByEmail);
     filled.store.damage(Family::Indexes, &index, &flipped(value, 9));
     let report = filled.report();
     assert_eq!(report.fault_count, 3, "{:#?}", report.faults);
     assert!(matches!(
         &report.faults[0],
         Fault {
-            place: FaultLocation::Rows { expected: Some(1), behind: Some(_), before: Some(_), .. },
+            location: FaultLocation::Rows { expected: Some(1), after: Some(_), before: Some(_), .. },
             wrong: Wrong::Unreadable { .. },
             ..
         }
     ));
-    assert_eq!(report.faults[1], fault(ONE, place, Wrong::Different));
-    assert_eq!((report.faults[2].merchant_id, &report.faults[2].place), (Some(TWO), &records(30, 30)));
+    assert_eq!(report.faults[1], fault(ONE, location, Wrong::Different));
+    assert_eq!((report.faults[2].merchant_id, &report.faults[2].location), (Some(TWO), &records(30, 30)));
 }
 
 #[test]
