@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_gone_after_half_an_hour_and_not_before() {
+    fn a_code_is_removed_after_half_an_hour_and_not_before() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         codes.of_one_at(token(1), code("123"), now);
         codes.of_one_at(token(2), code("456"), now + Duration::from_secs(1));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_or_any_other_call_forgets_what_is_too_old() {
+    fn a_timer_or_any_other_call_removes_codes_that_are_too_old() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         let later = now + SECURITY_CODE_LIFETIME;
         codes.of_one_at(token(1), code("123"), now);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_timer_forgets_what_is_too_old_without_any_call() {
+    async fn the_timer_removes_codes_that_are_too_old_without_any_call() {
         let codes = Arc::new(SecurityCodes::new());
         let long_ago = Instant::now().checked_sub(SECURITY_CODE_LIFETIME).expect("the machine runs for long enough");
         codes.of_one_at(token(1), code("123"), long_ago);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_fills_the_store_displaces_codes_of_the_same_merchant() {
+    fn a_full_store_displaces_codes_of_the_same_merchant() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         let (victim, flooded) = (merchant(2), merchant(1));
         (0..3).for_each(|number| codes.insert_at(victim, token(number), code("987"), now));

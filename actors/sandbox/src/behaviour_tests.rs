@@ -218,7 +218,7 @@ fn a_repetition_without_the_security_code_is_the_same_request() {
 }
 
 #[test]
-fn what_was_done_since_does_not_change_the_first_answer() {
+fn later_changes_do_not_change_the_first_answer() {
     let sandbox = start(&MemoryBook::new());
     let first = wait(sandbox.authorize(manual(1)));
     assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))));

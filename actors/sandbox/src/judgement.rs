@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_captured_can_be_refunded_in_parts_and_no_further() {
+    fn captured_money_can_be_refunded_in_parts_and_no_further() {
         let line = after(CaptureMode::Automatic, &[(FollowUp::Refund, 30), (FollowUp::Refund, 69)]);
         assert_eq!(state(&line).refunded_minor, 99);
         assert_eq!(declined(FollowUp::Refund, thb(2), Some(&line)), Some(DeclineReason::WrongAmount));

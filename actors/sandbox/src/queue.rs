@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_queue_hands_out_what_waits_and_takes_no_more() {
+    fn a_closed_queue_returns_waiting_requests_and_takes_no_more() {
         let queue = RequestQueue::new();
         queue.push(ask(1)).expect("there is room");
         queue.close();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_queue_tells_those_who_wait() {
+    fn an_abandoned_queue_answers_its_callers() {
         let queue = RequestQueue::new();
         let mut answer = queue.push(ask(1)).expect("there is room");
         queue.abandon();
@@ -209,7 +209,7 @@ mod tests {
     const FOR_EVER: Duration = Duration::from_secs(20);
 
     #[test]
-    fn a_request_without_company_leaves_when_it_has_lingered() {
+    fn a_lone_request_leaves_after_its_delay() {
         let at_most = Duration::from_millis(50);
         for (queue, delay) in [(RequestQueue::with_delay(at_most), at_most), (RequestQueue::new(), GROUP_DELAY)] {
             let start = Instant::now();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn many_requests_are_company_enough_and_wake_who_lingers() {
+    fn a_full_group_leaves_without_further_delay() {
         let queue = RequestQueue::with_delay(FOR_EVER);
         std::thread::scope(|scope| {
             let start = Instant::now();

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_while_its_subject_is_served_waits_until_it_was() {
+    fn work_added_while_its_subject_is_served_waits_for_the_end() {
         let (queue, now) = queue();
         queue.add('a', Millis(10), None);
         assert_eq!(take(&queue, 10, now), Some('a'));

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_panics_or_fails_is_tried_again_until_it_succeeds() {
+    async fn work_that_panics_or_fails_is_repeated_until_it_succeeds() {
         let (queue, work, pause) = (Arc::new(WorkQueue::default()), Arc::new(FlakyWork::default()), Pause::new(true));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         tokio::spawn(Scheduler::new(Arc::clone(&work), &queue, &clock).run(pause.watch()));

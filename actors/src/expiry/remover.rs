@@ -154,8 +154,8 @@ impl Remover {
         }
     }
 
-    /// Asks the actor to remove expired rows. Returns true when it removed any: its clock may have stepped back
-    /// meanwhile.
+    /// Asks the actor to remove expired rows. Returns false when it removed none of them: its clock may have stepped
+    /// back meanwhile.
     async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, WorkError> {
         if expired.is_empty() {
             return Ok(true);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused_with_an_example() {
+    fn an_invalid_network_is_refused_with_an_example() {
         for entry in ["", "10.0.0.1", "10.0.0.0/33", "10.0.0/8", "::/129", "localhost", "10.0.0.0/8;::1/128"] {
             let message = format!(
                 "{entry:?} is no network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8"

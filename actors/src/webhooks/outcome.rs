@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_ends_it_and_keeps_what_was_answered() {
+    fn a_success_ends_the_delivery_and_keeps_the_answer() {
         let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered(204, None));
         assert_eq!(
             (delivery.status, delivery.attempt, verdict),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_is_gone_is_not_asked_again() {
+    fn an_endpoint_that_is_gone_is_not_called_again() {
         let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered(410, None));
         assert_eq!(
             (delivery.status, delivery.next_attempt_at, verdict),

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_refused_with_the_limits() {
+    fn an_invalid_schedule_is_refused_with_the_limits() {
         for entry in ["", "0", "604801", "-5", "+5", "5s", "1.5", "99999999999999999999"] {
             assert_eq!(refused(entry), format!("{entry:?} {NO_DELAY}"));
         }
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_after_of_another_form_is_passed_over() {
+    fn a_retry_after_of_another_form_is_ignored() {
         for value in ["", "soon", "-1", "+1", "1.5", "Sun, 36 Nov 1994 08:51:37 GMT", "2026-01-01T00:00:00Z"] {
             assert_eq!(retry_after(value, SystemTime::UNIX_EPOCH), None, "{value}");
         }

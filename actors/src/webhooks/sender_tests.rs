@@ -267,7 +267,7 @@ async fn an_endpoint_that_does_not_answer_in_time_has_failed() {
 }
 
 #[tokio::test]
-async fn an_answer_whose_body_stalls_counts_with_what_came_of_it() {
+async fn an_answer_whose_body_stalls_counts_with_its_beginning() {
     let sent = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nthank you";
     let endpoint = TestServer::start(Behaviour::Stalls(sent.to_owned())).await;
     let sender = Sender { time_limit: Duration::from_secs(2), ..sender() };
@@ -305,7 +305,7 @@ async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_no_answer() {
+async fn bytes_that_are_not_http_are_no_answer() {
     for sent in ["", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 200 OK\r\n"] {
         let endpoint = TestServer::start(Behaviour::Answers(sent.to_owned())).await;
         let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;

@@ -37,7 +37,7 @@ async fn the_acquirers_answer_is_written_with_any_merchants_next_call() {
 }
 
 #[actix_rt::test]
-async fn a_refusal_that_rests_on_what_lingers_is_answered_at_once() {
+async fn a_refusal_based_on_a_delayed_write_is_answered_at_once() {
     let world = world_that_lingers();
     let shop = world.open_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
@@ -55,7 +55,7 @@ async fn the_check_of_the_threads_is_not_delayed() {
 }
 
 #[actix_rt::test]
-async fn a_stop_writes_what_lingers() {
+async fn a_stop_writes_delayed_writes() {
     let world = world_that_lingers();
     let shop = world.open_shop().await;
     let payment = answered_payment(&world, &shop).await;

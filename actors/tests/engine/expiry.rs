@@ -162,7 +162,7 @@ async fn a_waiting_payment_keeps_its_number_until_it_has_ended() {
 }
 
 #[actix_rt::test]
-async fn a_session_that_had_to_stay_goes_once_its_payment_is_answered() {
+async fn a_session_is_removed_once_its_payment_is_answered() {
     let world = looking_often();
     let shop = world.open_shop().await;
     world.script.do_not_answer(Some(shop.merchant_id));
@@ -176,7 +176,7 @@ async fn a_session_that_had_to_stay_goes_once_its_payment_is_answered() {
 }
 
 #[actix_rt::test]
-async fn more_than_one_command_removes_goes_in_several() {
+async fn many_expired_rows_are_removed_by_several_commands() {
     let world = looking_often();
     let shop = world.open_shop().await;
     world.sessions(&shop, 600).await;
@@ -213,7 +213,7 @@ async fn a_row_that_cannot_be_read_does_not_keep_others() {
 }
 
 #[actix_rt::test]
-async fn what_failed_to_be_removed_is_removed_later() {
+async fn rows_that_failed_to_be_removed_are_removed_later() {
     let world = looking_often();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
@@ -239,7 +239,7 @@ async fn after_a_clock_step_expired_rows_are_removed_later() {
 }
 
 #[actix_rt::test]
-async fn payments_go_on_while_their_merchant_is_swept() {
+async fn payments_continue_while_expired_rows_are_removed() {
     let world = looking_often();
     let shop = world.open_shop().await;
     world.sessions(&shop, 300).await;

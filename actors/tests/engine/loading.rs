@@ -109,7 +109,7 @@ async fn rows_that_lag_behind_a_snapshot_are_caught_up_too() {
 }
 
 #[actix_rt::test]
-async fn what_follows_from_rows_that_lagged_behind_is_carried_out() {
+async fn effects_of_rows_that_lagged_behind_are_carried_out() {
     let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let settled = world.pay(&shop, |words| words).await;

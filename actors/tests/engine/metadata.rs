@@ -49,7 +49,7 @@ async fn fill(world: &EngineWorld, shop: &TestShop, name: &str, items: usize) {
 }
 
 #[actix_rt::test]
-async fn the_rows_of_a_deleted_record_are_swept_in_several_steps() {
+async fn the_rows_of_a_deleted_record_are_removed_in_several_steps() {
     let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let before = rows(&world, &shop);
@@ -60,7 +60,7 @@ async fn the_rows_of_a_deleted_record_are_swept_in_several_steps() {
 }
 
 #[actix_rt::test]
-async fn a_record_that_expires_is_swept_when_its_time_has_come() {
+async fn the_rows_of_a_record_that_expires_are_removed() {
     let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let before = rows(&world, &shop);
@@ -93,7 +93,7 @@ async fn the_sets_of_a_replaced_value_are_removed() {
 }
 
 #[actix_rt::test]
-async fn what_is_left_at_a_stop_is_swept_after_the_next_start() {
+async fn rows_left_at_a_stop_are_removed_after_the_next_start() {
     let world = EngineWorld::start();
     let (shop, idle) = (world.open_shop().await, world.open_shop().await);
     let before = rows(&world, &shop);

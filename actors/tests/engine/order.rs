@@ -73,7 +73,7 @@ async fn a_refusal_based_on_staged_state_waits_until_it_is_durable() {
 }
 
 #[actix_rt::test]
-async fn a_refusal_that_rests_on_durable_state_waits_for_no_append() {
+async fn a_refusal_based_on_durable_state_waits_for_no_append() {
     let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let first = done(world.submit(shop.merchant_id, topup_known_as("bank-1")).await);

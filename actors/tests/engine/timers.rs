@@ -65,7 +65,7 @@ async fn more_timers_than_one_command_fires_all_fire() {
 }
 
 #[actix_rt::test]
-async fn an_authorization_that_nobody_captures_lapses_and_is_given_up() {
+async fn an_authorization_that_is_not_captured_lapses_and_is_voided() {
     let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let payment = world.pay(&shop, |words| words.authorize_only()).await;

@@ -382,7 +382,7 @@ fn flip(file: &Path, at: u64) {
 }
 
 #[test]
-fn a_file_that_is_missing_cut_off_or_was_not_there_is_named() {
+fn a_missing_shortened_or_unlisted_file_is_reported() {
     let world = CheckpointWorld::filled();
     let taken = world.take("cut");
     let current = taken.directory.join("db/CURRENT");
@@ -504,7 +504,7 @@ fn a_directory_that_is_in_use_or_not_empty_is_not_restored_to() {
 }
 
 #[test]
-fn what_is_no_checkpoint_is_told_apart() {
+fn a_directory_that_is_not_a_checkpoint_is_refused() {
     let world = CheckpointWorld::filled();
     let none = world.directory.path();
     assert!(matches!(read_manifest(none), Err(CheckpointError::NoManifest { .. })));
@@ -629,7 +629,7 @@ fn pruning_keeps_the_checkpoint_that_was_just_taken() {
 }
 
 #[test]
-fn a_shelf_that_was_brought_to_another_disk_goes_on() {
+fn a_shelf_that_was_moved_to_another_disk_can_be_used() {
     let world = CheckpointWorld::filled();
     world.take("first");
     fs::remove_file(world.shelf().directory().join("shelf.lock")).expect("it was taken under it");

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_log_knows_replaces_a_call_that_timed_out() {
+    fn a_result_in_the_log_replaces_a_call_that_timed_out() {
         let timed_out = BookLine { deed: Deed::TimedOut, ..samples::approved() };
         assert_eq!(at_least(timed_out, &samples::approved()), samples::approved());
     }

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_after_closing_and_opening_again() {
+    fn written_lines_are_there_after_opening_again() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         book.write(&samples::every_shape()).expect("writes");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_nobody_wrote_is_named_as_damaged() {
+    fn an_unknown_row_is_reported_as_damaged() {
         let directory = tempfile::tempdir().expect("a directory");
         let book = RocksBook::open(directory.path()).expect("opens");
         book.db.put("pay_1/authorize", [1, 1, 1]).expect("writes");

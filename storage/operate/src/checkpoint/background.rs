@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn the_work_gives_way_and_whoever_waits_for_it_does_not() {
+    fn the_work_has_low_priority_and_its_caller_has_not() {
         let before = niceness();
         assert_eq!(giving_way(niceness), before + NICENESS);
         assert_eq!(giving_way(|| thread::scope(|scope| scope.spawn(niceness).join().ok())), Some(before + NICENESS));

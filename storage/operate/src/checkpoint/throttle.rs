@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_commit_nothing_rests() {
+    fn without_a_commit_there_is_no_pause() {
         let mut throttle = Throttle::beside(&|| CommitNumber(7));
         thread::sleep(Duration::from_millis(1));
         let paused_at = throttle.paused_at;

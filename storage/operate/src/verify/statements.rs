@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_with_other_sums_or_that_does_not_follow_is_named() {
+    fn a_statement_with_other_sums_or_without_order_is_reported() {
         let [first, second] = statements();
         let mut other = second.clone();
         other.entries.sums[0].amount_minor += 1;

@@ -235,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_meets_every_row_once() {
+    fn a_walk_returns_every_row_once() {
         let steps = walk(&store(3_000));
         let expected: Vec<WalkStep> = (0..3_000).map(|number| WalkStep::Row(key(number), vec![1])).collect();
         assert_eq!(steps, expected);
     }
 
     #[test]
-    fn a_walk_goes_on_behind_each_stretch_that_cannot_be_read() {
+    fn a_walk_continues_after_each_unreadable_range() {
         for unreadable in [0, 1, 1_500, 2_998] {
             let store = store(3_000);
             store.fail_reads(Family::Rows, &key(unreadable));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn half_way_and_a_power_further_are_counted_over_all_bytes() {
+    fn midpoints_and_powers_are_counted_over_all_bytes() {
         assert_eq!(midpoint(&[0xff, 0xff], &[0xff, 0xff]), [0xff, 0xff]);
         assert_eq!(midpoint(&[0x00, 0xff], &[0x01, 0x01]), [0x01, 0x00]);
         assert_eq!(midpoint(&[0xff, 0x00], &[0xff, 0x03]), [0xff, 0x01]);

@@ -142,7 +142,7 @@ fn a_commit_that_cannot_be_archived_first_is_not_written() {
 }
 
 #[test]
-fn commits_that_were_not_queued_leave_a_gap_that_is_named() {
+fn commits_that_were_not_queued_leave_a_reported_gap() {
     let world = ArchiveWorld::new();
     let engine = world.engine("data");
     drop(world.archiver(&engine, ONE_SEGMENT));

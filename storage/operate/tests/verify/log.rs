@@ -51,7 +51,7 @@ fn a_replaced_record_breaks_the_chain_after_it() {
 }
 
 #[test]
-fn missing_records_in_the_middle_and_at_the_end_are_named() {
+fn missing_records_in_the_middle_and_at_the_end_are_reported() {
     let filled = Filled::new();
     let head = filled.store.head(ONE).expect("readable").sequence.0;
     for sequence in [60, 61, head - 1, head] {
@@ -61,7 +61,7 @@ fn missing_records_in_the_middle_and_at_the_end_are_named() {
 }
 
 #[test]
-fn a_head_that_is_behind_missing_or_another_is_named() {
+fn an_older_missing_or_different_head_is_reported() {
     let filled = Filled::new();
     let head = filled.store.head(ONE).expect("readable");
     let key = HeadKey(ONE).encode();
@@ -96,7 +96,7 @@ fn a_wrong_snapshot_is_reported() {
 }
 
 #[test]
-fn acknowledged_commits_that_are_missing_are_named() {
+fn missing_acknowledged_commits_are_reported() {
     let filled = Filled::new();
     let last = filled.store.last_commit();
     let known = |acknowledged| VerifyOptions { acknowledged: Some(acknowledged), ..filled.options() };

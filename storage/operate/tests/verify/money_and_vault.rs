@@ -180,7 +180,7 @@ fn an_erased_person_leaves_a_fault_only_in_remaining_indexes() {
 }
 
 #[test]
-fn the_key_of_a_customer_who_is_not_there_is_a_fault() {
+fn the_key_of_a_missing_customer_is_a_fault() {
     let filled = Filled::new();
     let customer_id = CustomerId::from_bytes([8; 16]);
     let subject = SubjectId::customer(customer_id);

@@ -70,7 +70,7 @@ fn progress_is_told_up_to_the_last_merchant() {
 }
 
 #[test]
-fn a_changed_missing_or_extra_row_of_any_table_is_named() {
+fn a_changed_missing_or_extra_row_of_any_table_is_reported() {
     let below_merchants = TableKind::ALL.iter().filter(|table| table.is_below_a_merchant());
     let reference = Filled::new();
     let has_rows = |table: &&TableKind| {
@@ -104,7 +104,7 @@ fn a_different_row_is_told_from_an_undecodable_one() {
 }
 
 #[test]
-fn an_extra_row_an_extra_index_and_a_key_of_no_table_are_named() {
+fn extra_rows_extra_indexes_and_unknown_keys_are_reported() {
     let filled = Filled::new();
     let (key, value, _) = filled.first(ONE, TableKind::PaymentsByExternalId);
     let extra = [key.as_slice(), b"-x"].concat();
@@ -118,7 +118,7 @@ fn an_extra_row_an_extra_index_and_a_key_of_no_table_are_named() {
 }
 
 #[test]
-fn an_index_that_leads_to_another_row_is_named() {
+fn an_index_that_leads_to_another_row_is_reported() {
     let filled = Filled::new();
     let (key, value, location) = filled.first(ONE, TableKind::CustomersByEmail);
     filled.store.damage(Family::Indexes, &key, &flipped(value, 9));
@@ -138,7 +138,7 @@ fn a_timer_and_an_effect_without_a_record_are_reported() {
 }
 
 #[test]
-fn a_changed_missing_or_extra_row_of_the_directory_is_named() {
+fn a_changed_missing_or_extra_directory_row_is_reported() {
     let directory = [TableKind::KeyDirectory, TableKind::MerchantDirectory, TableKind::CreatedMerchants];
     for table in directory {
         let filled = Filled::new();
