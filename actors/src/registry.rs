@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::background::WorkError;
 use crate::bounds::InFlight;
-use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, SharedContext, Submit};
+use crate::merchant::{Held, MerchantActor, Requester, Retire, Secret, SharedContext, Submit};
 use crate::reply::{Denied, Reply};
 
 /// Actors that are retired at once when there is no room for another, so that not every new one has to search.
@@ -116,7 +116,7 @@ impl Registry {
         let (reply, receiver) = oneshot::channel();
         let actor = slot.actor.clone();
         let held = Held { _counted: counted, _slot: slot };
-        actor.do_send(Submit { request, secret, asker: Asker { urgency: admission.urgency(), reply, held } });
+        actor.do_send(Submit { request, secret, requester: Requester { urgency: admission.urgency(), reply, held } });
         Ok(receiver)
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct Loaded<P> {
     pub(crate) pending: Pending,
 }
 
-/// Claims the log, so that no batch of an earlier incarnation is written any more, and loads its state.
+/// Claims the log, so that no batch of an earlier session is written any more, and loads its state.
 pub(crate) fn load<P: Personal>(
     merchant_id: MerchantId,
     store: &Arc<dyn Store>,

@@ -42,7 +42,7 @@ pub(crate) struct Held {
 
 /// The sender of a request. It is answered exactly once.
 #[derive(Debug)]
-pub(crate) struct Asker {
+pub(crate) struct Requester {
     /// Urgent for a caller, who waits for the answer.
     pub(crate) urgency: Urgency,
     /// Declared before the reply: a panic drops `held` first, so that a caller that learns of it finds nothing held any
@@ -51,7 +51,7 @@ pub(crate) struct Asker {
     pub(crate) reply: oneshot::Sender<Reply>,
 }
 
-impl Asker {
+impl Requester {
     /// Answers and releases everything held. A caller that has gone is no fault: its command remains in effect.
     pub(crate) fn answer(self, reply: Reply) {
         drop(self.held);
@@ -64,7 +64,7 @@ impl Asker {
 pub(crate) struct Submit {
     pub(crate) request: Request,
     pub(crate) secret: Option<Secret>,
-    pub(crate) asker: Asker,
+    pub(crate) requester: Requester,
 }
 
 impl Message for Submit {

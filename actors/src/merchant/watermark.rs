@@ -1,19 +1,19 @@
-//! The state that one incarnation of an actor shares with the commit thread.
+//! The state that one session of an actor, from load to unload, shares with the commit thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use till_storage::journal::Sequence;
 
-/// Written by the commit thread for one incarnation: the position up to which its batches are durable, and if one
+/// Written by the commit thread for one session of an actor: the position up to which its batches are durable, and if one
 /// failed.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct DurableWatermark {
     durable: AtomicU64,
     poisoned: AtomicBool,
 }
 
-impl Lane {
-    pub(crate) fn new(durable: Sequence) -> Lane {
-        Lane { durable: AtomicU64::new(durable.0), poisoned: AtomicBool::new(false) }
+impl DurableWatermark {
+    pub(crate) fn new(durable: Sequence) -> DurableWatermark {
+        DurableWatermark { durable: AtomicU64::new(durable.0), poisoned: AtomicBool::new(false) }
     }
 
     /// The position up to which the log is durable.
