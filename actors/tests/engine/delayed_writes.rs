@@ -19,7 +19,7 @@ fn world_that_lingers() -> EngineWorld {
 /// A payment that was initiated, whose answer from the acquirer is a delayed write.
 async fn answered_payment(world: &EngineWorld, shop: &TestShop) -> Answer {
     let payment = world.pay(shop, |words| words).await;
-    eventually("the acquirer's answer lingers", || world.engine.commit_stats().queued() == 1).await;
+    eventually("the acquirer's answer is a delayed write", || world.engine.commit_stats().queued() == 1).await;
     assert_eq!(world.payment(shop, payment).status, PaymentStatus::Pending);
     payment
 }
@@ -42,7 +42,7 @@ async fn a_refusal_based_on_a_delayed_write_is_answered_at_once() {
     let shop = world.open_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
     let payment = done(world.submit(shop.merchant_id, initiate(session).by(&shop)).await);
-    eventually("the acquirer's answer lingers", || world.engine.commit_stats().queued() == 1).await;
+    eventually("the acquirer's answer is a delayed write", || world.engine.commit_stats().queued() == 1).await;
     let again = world.submit(shop.merchant_id, initiate(session).by(&shop)).await;
     assert!(again.is_err(), "the session is used up: {again:?}");
     assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Successful, "it went with what rests on it");
@@ -71,7 +71,7 @@ async fn a_delayed_write_fails_with_its_group_and_is_requested_again() {
     let payment = answered_payment(&world, &shop).await;
     world.store.fail_append(0, AppendFault::Unavailable);
     assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
-    eventually("it is asked for again, and lingers", || {
+    eventually("it is requested again, and delayed", || {
         world.script.calls() == 2 && world.engine.commit_stats().queued() == 1
     })
     .await;

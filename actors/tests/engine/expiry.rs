@@ -196,7 +196,7 @@ async fn a_merchant_without_anything_old_is_not_loaded() {
     eventually("the actor retires", || world.engine.live_actors() == 0).await;
     let claims = world.claims();
     actix_rt::time::sleep(SOME_ROUNDS).await;
-    assert_eq!(world.claims(), claims + 1, "claimed by nobody but this look");
+    assert_eq!(world.claims(), claims + 1, "only this check has claimed it");
     world.clock.pass_seconds(GRACE_SECONDS);
     world.keeps(&shop, [1, 0, 0, 0]).await;
 }

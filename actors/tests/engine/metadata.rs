@@ -56,7 +56,7 @@ async fn the_rows_of_a_deleted_record_are_removed_in_several_steps() {
     fill(&world, &shop, "k", 1_000).await;
     assert!(world.count(Family::Rows, &shop) > 2_000);
     assert_eq!(ask(&world, &shop, delete(&shop, "k")).await, Answer::Changed(true));
-    eventually("everything of it is gone", || rows(&world, &shop) == before).await;
+    eventually("all its rows are removed", || rows(&world, &shop) == before).await;
 }
 
 #[actix_rt::test]
@@ -70,7 +70,7 @@ async fn the_rows_of_a_record_that_expires_are_removed() {
     actix_rt::time::sleep(std::time::Duration::from_millis(300)).await;
     assert!(world.find::<Metadata>(&shop, key("k")).is_some());
     world.clock.pass_seconds(1);
-    eventually("everything of it is gone", || rows(&world, &shop) == before).await;
+    eventually("all its rows are removed", || rows(&world, &shop) == before).await;
 }
 
 #[actix_rt::test]
@@ -84,7 +84,7 @@ async fn the_sets_of_a_replaced_value_are_removed() {
     assert_eq!((record.set_count(), first.item_count), (2, 4));
     // Of six items two rows each, of two sets one each, the record and its document.
     let before = rows(&world, &world.open_shop().await).0;
-    eventually("the old ones are gone", || rows(&world, &shop).0 == before + 2 * 6 + 2 + 2).await;
+    eventually("the old rows are removed", || rows(&world, &shop).0 == before + 2 * 6 + 2 + 2).await;
     // The engine counts them once it knows that they are removed.
     let swept = ("metadata", 2 * (601 + 2) + 2);
     eventually("of each item two rows, of each set one", || world.engine.removed_rows().by_kind()[3] == swept).await;
@@ -102,6 +102,6 @@ async fn rows_left_at_a_stop_are_removed_after_the_next_start() {
     ask(&world, &idle, add(&idle, "k", "l", "1", None)).await;
     ask(&world, &shop, delete(&shop, "k")).await;
     let world = world.restart();
-    eventually("everything of it is gone", || rows(&world, &shop) == before).await;
+    eventually("all its rows are removed", || rows(&world, &shop) == before).await;
     assert_eq!(world.count(Family::Timers, &idle), 1);
 }

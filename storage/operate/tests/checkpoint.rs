@@ -315,7 +315,7 @@ fn deliveries_are_not_written_while_a_checkpoint_holds_them() {
     assert!(written.recv_timeout(Duration::from_millis(100)).is_err(), "it waits");
     held(&world.below("data").join("linked")).expect("its files can be linked");
     assert_eq!(written.recv_timeout(Duration::from_secs(60)), Ok(Ok(())));
-    writer.join().expect("the writer does not panic").expect("somebody waits");
+    writer.join().expect("the writer does not panic").expect("the receiver still exists");
 }
 
 #[test]
@@ -330,11 +330,11 @@ fn a_crash_after_any_stage_leaves_no_complete_checkpoint() {
         if !named {
             let left = world.shelf().directory().join("cut-off.in-progress");
             assert!(matches!(read_manifest(&left), Err(CheckpointError::Unfinished { .. })), "{last:?}");
-            world.checkpointer.clear().expect("nobody else is there");
+            world.checkpointer.clear().expect("no other process uses the shelf");
             assert!(!left.exists() && !world.below("data").join("checkpoint-staging").exists(), "{last:?}");
             world.stop_after("cut-off", last);
         }
-        let name = format!("behind-{last:?}").to_lowercase();
+        let name = format!("after-{last:?}").to_lowercase();
         let taken = world.take(&name);
         check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
         assert!(!world.below("data").join("checkpoint-staging").exists(), "{last:?}");
@@ -432,10 +432,10 @@ fn without_an_earlier_checkpoint_all_tables_are_read() {
     let table = &first_table(&first).path;
     flip(&first.directory.join(table), 10);
     flip(&first.directory.join(MANIFEST_FILE), 30);
-    let after_damage = world.take("behind-damage");
+    let after_damage = world.take("after-damage");
     flip(&first.directory.join(table), 11);
-    world.shelf().prune(0, "", None).expect("nobody else is there");
-    let after_none = world.take("behind-none");
+    world.shelf().prune(0, "", None).expect("no other process uses the shelf");
+    let after_none = world.take("after-none");
     assert!(check_files(&after_none.directory, &after_none.manifest, &mut |_| {}).is_ok());
     let hash =
         |taken: &TakenCheckpoint| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
@@ -581,11 +581,11 @@ fn pruning_keeps_the_newest_and_removes_unfinished_checkpoints() {
     }
     world.stop_after("cut-off", CheckpointStage::Moved);
     assert_eq!(world.complete(), ["a-1", "b-1", "a-2", "a-3"], "the oldest first");
-    assert_eq!(world.shelf().prune(2, "a-", None).expect("nobody else is there"), ["cut-off.in-progress", "a-1"]);
+    assert_eq!(world.shelf().prune(2, "a-", None).expect("no other process uses the shelf"), ["cut-off.in-progress", "a-1"]);
     assert_eq!(world.complete(), ["b-1", "a-2", "a-3"]);
-    assert_eq!(world.shelf().prune(1, "", None).expect("nobody else is there"), ["b-1", "a-2"]);
+    assert_eq!(world.shelf().prune(1, "", None).expect("no other process uses the shelf"), ["b-1", "a-2"]);
     assert_eq!(world.complete(), ["a-3"]);
-    assert!(world.shelf().prune(9, "", None).expect("nobody else is there").is_empty());
+    assert!(world.shelf().prune(9, "", None).expect("no other process uses the shelf").is_empty());
 }
 
 #[test]
@@ -594,9 +594,9 @@ fn a_checkpoint_that_is_being_read_is_not_pruned() {
     let _taken = ["a-1", "a-2"].map(|name| world.take(name));
     let directory = world.shelf().directory().join("a-1");
     let readers = [(); 2].map(|()| Reading::begin(&directory));
-    assert!(world.shelf().prune(0, "", None).expect("nobody else is there") == ["a-2"]);
+    assert!(world.shelf().prune(0, "", None).expect("no other process uses the shelf") == ["a-2"]);
     drop(readers);
-    assert_eq!(world.shelf().prune(0, "", None).expect("nobody else is there"), ["a-1"]);
+    assert_eq!(world.shelf().prune(0, "", None).expect("no other process uses the shelf"), ["a-1"]);
 }
 
 #[test]
@@ -610,7 +610,7 @@ fn a_checkpoint_taken_after_a_clock_step_is_the_newest() {
     take("ahead-1", 9_000);
     take("ahead-2", 9_001);
     take("true-1", 2_000);
-    assert_eq!(world.shelf().prune(2, "", None).expect("nobody else is there"), ["ahead-1"]);
+    assert_eq!(world.shelf().prune(2, "", None).expect("no other process uses the shelf"), ["ahead-1"]);
     assert_eq!(world.complete(), ["ahead-2", "true-1"]);
 }
 
@@ -624,7 +624,7 @@ fn pruning_keeps_the_checkpoint_that_was_just_taken() {
     })
     .expect("on one file system");
     assert_eq!(world.complete(), ["mine", "further"]);
-    assert_eq!(world.shelf().prune(1, "", Some("mine")).expect("nobody else is there"), ["further"]);
+    assert_eq!(world.shelf().prune(1, "", Some("mine")).expect("no other process uses the shelf"), ["further"]);
     assert_eq!(world.complete(), ["mine"]);
 }
 

@@ -51,6 +51,6 @@ mod tests {
     #[test]
     fn the_moment_is_waited_for_as_long_as_commits_go_on() {
         assert_eq!((looks(1, true), looks(4, true)), (1, 4));
-        assert_eq!(looks(4, false), 1, "nobody is kept waiting");
+        assert_eq!(looks(4, false), 1, "there is no wait");
     }
 }

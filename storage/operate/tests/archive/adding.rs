@@ -38,7 +38,7 @@ fn every_commit_is_archived_once_in_order_and_leaves_the_queue() {
     assert_eq!(archived, log.into_iter().map(|record| (record.commit, record.bytes)).collect::<Vec<_>>());
     let checked = check_chain(&world.archive(), &mut |_| {}).expect("sound");
     assert_eq!((checked.commits, checked.last, checked.gaps.len()), (13, CommitNumber(13), 0));
-    assert_eq!(checked.segments, 2, "the second catching up began behind a full segment");
+    assert_eq!(checked.segments, 2, "the second catching up began after a full segment");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
     let file = world.segments().remove(0);
     let whole = fs::metadata(&file).expect("it is there").len();
     append(&engine, 1, 2);
-    copy(engine.directory(), &world.at("behind"));
+    copy(engine.directory(), &world.at("later"));
     archiver.catch_up().expect("it can be written to");
     drop(archiver);
     let bytes = fs::read(&file).expect("readable");
@@ -28,7 +28,7 @@ fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
         let checked = check_chain(&world.archive(), &mut |_| {}).expect("a torn end is none");
         assert!(checked.last >= CommitNumber(2) && checked.last < CommitNumber(4), "{length}: {checked:?}");
         let data = format!("copy-{length}");
-        copy(&world.at("behind"), &world.at(&data));
+        copy(&world.at("later"), &world.at(&data));
         drop(world.archiver(&world.engine(&data), ONE_SEGMENT));
         assert_eq!(world.numbers(), [1, 2, 3, 4], "{length}");
         fs::remove_dir_all(world.at(&data)).expect("it can be removed");
