@@ -120,7 +120,7 @@ impl Engine {
         let clocks = MerchantClocks::read(Arc::clone(&dependencies.clock), dependencies.store.as_ref());
         let clocks = Arc::new(clocks.map_err(unreadable)?);
         let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
-        outbox.take_up(dependencies.store.as_ref()).map_err(unreadable)?;
+        outbox.queue_open_work(dependencies.store.as_ref()).map_err(unreadable)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
         let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
         let background = runtime("till-background")?;
@@ -129,7 +129,7 @@ impl Engine {
         let waiting = waiting.map_err(|error| StartError::Unreadable(error.to_string()))?;
         let waiting: Vec<WebhookEndpoint> =
             waiting.into_iter().map(|(merchant_id, webhook_id)| WebhookEndpoint { merchant_id, webhook_id }).collect();
-        let taken_up = outbox.take_up_webhooks(dependencies.store.as_ref(), &waiting);
+        let taken_up = outbox.queue_webhooks(dependencies.store.as_ref(), &waiting);
         taken_up.map_err(unreadable)?;
         // From here on nothing fails, so that no thread is left running after an error.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();

@@ -114,7 +114,7 @@ impl Outbox {
     }
 
     /// Queues a webhook that was connected or changed, or was connected when the service last stopped.
-    fn look_at_webhook(&self, endpoint: WebhookEndpoint) {
+    fn queue_webhook(&self, endpoint: WebhookEndpoint) {
         self.connected.write().entry(endpoint.merchant_id).or_default().insert(endpoint.webhook_id);
         self.webhooks.add(endpoint, AT_ONCE, None);
     }
@@ -131,14 +131,14 @@ impl Outbox {
     }
 
     /// Queues all webhooks that are sent events, and those with waiting deliveries.
-    pub(crate) fn take_up_webhooks(&self, store: &dyn Store, waiting: &[WebhookEndpoint]) -> Result<(), Unreadable> {
+    pub(crate) fn queue_webhooks(&self, store: &dyn Store, waiting: &[WebhookEndpoint]) -> Result<(), Unreadable> {
         let directory = MerchantReader::of_all_merchants(store);
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
             let page = directory.scan_keys::<WebhookDirectory>(range, Direction::Forward, SCANNED_AT_ONCE)?;
             for (merchant_id, webhook_id) in page.iter().copied() {
-                self.look_at_webhook(WebhookEndpoint { merchant_id, webhook_id });
+                self.queue_webhook(WebhookEndpoint { merchant_id, webhook_id });
             }
             let Some(last) = page.last().copied().filter(|_| page.len() == SCANNED_AT_ONCE) else { break };
             after = Bound::Excluded(last);
@@ -158,7 +158,7 @@ impl Outbox {
     }
 
     /// Queues the work that was open when the service last stopped.
-    pub(crate) fn take_up(&self, store: &dyn Store) -> Result<(), Unreadable> {
+    pub(crate) fn queue_open_work(&self, store: &dyn Store) -> Result<(), Unreadable> {
         let mut after = None;
         loop {
             let page = open_effects(store, after, SCANNED_AT_ONCE)?;
@@ -279,7 +279,7 @@ impl Pending {
             outbox.timers.add(merchant_id, outbox.clocks.wall_at(merchant_id, due), None);
         }
         for webhook_id in self.webhooks {
-            outbox.look_at_webhook(WebhookEndpoint { merchant_id, webhook_id });
+            outbox.queue_webhook(WebhookEndpoint { merchant_id, webhook_id });
         }
         if self.has_events {
             outbox.send_to_webhooks(merchant_id);

@@ -130,7 +130,7 @@ impl Remover {
             let page = self.finder.page(self.walk, merchant_id, &range, now)?;
             rows += page.rows;
             self.throttle.pause_after(page.rows).await;
-            let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last() || page.expires_later);
+            let (stays, ended) = (self.walk.must_be_read_again(&page), page.is_last() || page.expires_later);
             let was_removed = self.remove(merchant_id, page.expired).await?;
             if let Some(next_key) = page.next_key.filter(|_| !page.expires_later) {
                 position.pass(next_key, stays || !was_removed);

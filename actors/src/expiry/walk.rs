@@ -72,7 +72,7 @@ impl ExpiryWalk {
     /// True when a page must be read again. A token for several uses that a payment used stays for good, a used one
     /// whose payment still waits is removed with its session, and no row is inserted between old ones, except for
     /// answers.
-    pub(super) const fn looks_again_at(self, page: &ExpiryPage) -> bool {
+    pub(super) const fn must_be_read_again(self, page: &ExpiryPage) -> bool {
         match self {
             ExpiryWalk::UnusedTokens
             | ExpiryWalk::WaitingTokens

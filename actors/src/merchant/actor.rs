@@ -24,7 +24,7 @@ use crate::reply::{Answered, Denied, FailedOutcome, Reply};
 use crate::store::Store;
 
 /// The shortest time between two checks that an actor is idle.
-const IDLE_LOOK_MIN: Duration = Duration::from_millis(1);
+const IDLE_CHECK_MIN: Duration = Duration::from_millis(1);
 
 /// The context that all actors share.
 pub(crate) struct SharedContext {
@@ -65,7 +65,7 @@ impl Actor for MerchantActor {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        let interval = self.shared.idle_before_retiring.max(IDLE_LOOK_MIN);
+        let interval = self.shared.idle_before_retiring.max(IDLE_CHECK_MIN);
         context.run_interval(interval, |actor, context| {
             if actor.last_used.elapsed() >= actor.shared.idle_before_retiring {
                 actor.retire(context);

@@ -29,7 +29,7 @@ impl LastUsedDirectory {
 
     /// True when this directory was used last.
     pub(crate) fn is(&self, directory: &Path) -> bool {
-        self.path.as_deref() == Some(whole(directory).as_path())
+        self.path.as_deref() == Some(absolute(directory).as_path())
     }
 
     /// Notes that this directory is used.
@@ -39,12 +39,12 @@ impl LastUsedDirectory {
         }
         let beside = self.file.with_extension("new");
         let _ = fs::remove_file(&beside); // One that a crash left.
-        durable::write_new(&beside, whole(directory).as_os_str().as_bytes())?;
+        durable::write_new(&beside, absolute(directory).as_os_str().as_bytes())?;
         fs::rename(&beside, &self.file)?;
         self.file.parent().map_or(Ok(()), durable::sync_directory)
     }
 }
 
-fn whole(directory: &Path) -> PathBuf {
+fn absolute(directory: &Path) -> PathBuf {
     std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned())
 }

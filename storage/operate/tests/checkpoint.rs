@@ -581,7 +581,10 @@ fn pruning_keeps_the_newest_and_removes_unfinished_checkpoints() {
     }
     world.stop_after("cut-off", CheckpointStage::Moved);
     assert_eq!(world.complete(), ["a-1", "b-1", "a-2", "a-3"], "the oldest first");
-    assert_eq!(world.shelf().prune(2, "a-", None).expect("no other process uses the shelf"), ["cut-off.in-progress", "a-1"]);
+    assert_eq!(
+        world.shelf().prune(2, "a-", None).expect("no other process uses the shelf"),
+        ["cut-off.in-progress", "a-1"]
+    );
     assert_eq!(world.complete(), ["b-1", "a-2", "a-3"]);
     assert_eq!(world.shelf().prune(1, "", None).expect("no other process uses the shelf"), ["b-1", "a-2"]);
     assert_eq!(world.complete(), ["a-3"]);

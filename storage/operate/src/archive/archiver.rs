@@ -26,7 +26,7 @@ const KNOWN_FILE: &str = "archive-known";
 const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Time until an archive that failed is tried again.
-const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Limit of the time that a stop spends on commits that are not archived yet: they stay in the queue, and the next
 /// start goes on from there.
@@ -167,7 +167,7 @@ impl Drop for Archiver {
 /// The pause before the next turn: a short one of its own after a failure.
 fn pause(gate: &ArchiveGate, settings: &ArchiveSettings) -> Duration {
     match gate.failing() {
-        Some(_) => TRIED_AGAIN_AFTER,
+        Some(_) => RETRY_DELAY,
         None => settings.every,
     }
 }
@@ -210,7 +210,7 @@ fn catch_up(
 /// Removes from the queue the commits that are on the archive's disk.
 fn unqueue_archived(engine: &Engine, gate: &ArchiveGate) -> Result<(), ArchiveError> {
     let archived = gate.with_writer(|writer| Ok(writer.last()))?;
-    gate.unqueue(archived, |after| queue::take_out(engine, after, archived));
+    gate.unqueue(archived, |after| queue::remove_archived(engine, after, archived));
     Ok(())
 }
 
@@ -256,7 +256,7 @@ fn archive_some(engine: &Engine, gate: &ArchiveGate, writer: &mut Writer) -> Res
         tracing::warn!(%first, %last, "commits were not queued for the archive: take a checkpoint");
         writer.leave_gap(next)?;
     }
-    keep_those_that_follow(&mut commits);
+    truncate_at_gap(&mut commits);
     if commits.is_empty() {
         gate.cover(next);
         return Ok(QueueRead { has_written: false, has_reached: true });
@@ -267,7 +267,7 @@ fn archive_some(engine: &Engine, gate: &ArchiveGate, writer: &mut Writer) -> Res
 }
 
 /// Keeps the commits before the next gap.
-fn keep_those_that_follow(commits: &mut Vec<ArchivedCommit>) {
+fn truncate_at_gap(commits: &mut Vec<ArchivedCommit>) {
     let breaks = commits.windows(2).position(|pair| pair[1].before != pair[0].commit);
     if let Some(at) = breaks {
         commits.truncate(at + 1);

@@ -13,12 +13,12 @@ use super::commit::{ArchivedCommit, GroupPosition};
 use super::writer::Writer;
 
 /// Time between two lines of the log about the same failure.
-const TOLD_EVERY: Duration = Duration::from_secs(60);
+const LOGGED_EVERY: Duration = Duration::from_secs(60);
 
 /// A failure to write to the archive, and the time at which it was logged last.
 struct ArchiveFailure {
     reason: String,
-    told: Instant,
+    logged_at: Instant,
 }
 
 /// The archive of a running store, shared by all threads.
@@ -89,18 +89,18 @@ impl ArchiveGate {
         self.covered.fetch_max(last.0, Ordering::AcqRel);
     }
 
-    /// Has `take_out` remove from the queue the commits after the one that it is given, up to `archived`. Commits that
+    /// Calls `remove_archived` to remove from the queue the commits after its argument, up to `archived`. Commits that
     /// remain after an error are removed by a later call.
     pub(super) fn unqueue(
         &self,
         archived: CommitNumber,
-        take_out: impl FnOnce(CommitNumber) -> Result<(), ArchiveError>,
+        remove_archived: impl FnOnce(CommitNumber) -> Result<(), ArchiveError>,
     ) {
         let unqueued = CommitNumber(self.unqueued.load(Ordering::Acquire));
         if archived <= unqueued {
             return;
         }
-        match take_out(unqueued) {
+        match remove_archived(unqueued) {
             Ok(()) => {
                 self.unqueued.fetch_max(archived.0, Ordering::AcqRel);
             }
@@ -126,13 +126,14 @@ impl ArchiveGate {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let reason = error.chain();
         let mut failure = self.failure.lock();
-        let was_told = |failure: &ArchiveFailure| failure.reason == reason && failure.told.elapsed() < TOLD_EVERY;
-        if failure.as_ref().is_some_and(was_told) {
+        let was_logged =
+            |failure: &ArchiveFailure| failure.reason == reason && failure.logged_at.elapsed() < LOGGED_EVERY;
+        if failure.as_ref().is_some_and(was_logged) {
             return;
         }
         let covered = self.covered();
         tracing::error!(%reason, %covered, "the archive cannot be written to; it is tried again");
-        *failure = Some(ArchiveFailure { reason, told: Instant::now() });
+        *failure = Some(ArchiveFailure { reason, logged_at: Instant::now() });
     }
 
     /// Notes that the archive can be written to.

@@ -15,7 +15,7 @@ use super::ArchiveError;
 use super::commit::{ArchivedCommit, GroupPosition};
 
 /// Rows removed at once: some 100 KB of keys.
-const TAKEN_OUT_MAX: usize = 8_192;
+const REMOVED_AT_ONCE: usize = 8_192;
 
 /// The commits after `after` that are not archived yet, in order, until they have `bytes_max` bytes; at least one if
 /// there is one.
@@ -41,7 +41,11 @@ pub(super) fn read(
 }
 
 /// Removes the commits after `after` up to `archived` from the queue. They must be in the archive and on its disk.
-pub(super) fn take_out(engine: &Engine, after: CommitNumber, archived: CommitNumber) -> Result<(), ArchiveError> {
+pub(super) fn remove_archived(
+    engine: &Engine,
+    after: CommitNumber,
+    archived: CommitNumber,
+) -> Result<(), ArchiveError> {
     let mut after = after;
     while after < archived {
         let commits = numbers(engine, after, archived)?;
@@ -52,13 +56,13 @@ pub(super) fn take_out(engine: &Engine, after: CommitNumber, archived: CommitNum
     Ok(())
 }
 
-/// The commits after `after` up to `last` that are in the queue, in order, at most `TAKEN_OUT_MAX`.
+/// The commits after `after` up to `last` that are in the queue, in order, at most `REMOVED_AT_ONCE`.
 fn numbers(store: &dyn RowReader, after: CommitNumber, last: CommitNumber) -> Result<Vec<CommitNumber>, ArchiveError> {
     let (lower, upper) = UnarchivedKey::range_between(after, last);
     let mut commits = Vec::new();
     let visited = store.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, _| {
         commits.extend(UnarchivedKey::decode(key).map(|UnarchivedKey(commit)| commit));
-        if commits.len() < TAKEN_OUT_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if commits.len() < REMOVED_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     visited.map_err(ArchiveError::store)?;
     Ok(commits)

@@ -80,7 +80,7 @@ impl Writer {
     /// Opens an archive that the store can continue, or begins one.
     pub(super) fn open(directory: &Path, segment_bytes: u64, side: &StoreSide<'_>) -> Result<Writer, ArchiveError> {
         if side.was_there {
-            refuse_nothing(directory)?;
+            refuse_empty_directory(directory)?;
         }
         durable::make_directory(directory).map_err(ArchiveError::files("create", directory))?;
         let lock = lock(directory)?;
@@ -294,7 +294,7 @@ impl Writer {
         };
         let valid = self.agreed_part(scanned, earlier, side)?;
         if segment.bytes > valid.offset {
-            keep_what_is_cut(&segment.path, valid.offset, torn)?;
+            save_cut_bytes(&segment.path, valid.offset, torn)?;
         }
         let ValidPrefix { offset, hasher, commits, group, last } = valid;
         let (path, opened) = (segment.path.clone(), opened_at(segment.opened_at_ms));
@@ -421,7 +421,7 @@ impl ValidPrefix {
 
 /// Saves the bytes that are cut off an open segment in a file beside it: nobody was told of those commits, but no bytes
 /// are thrown away.
-fn keep_what_is_cut(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveError> {
+fn save_cut_bytes(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveError> {
     let failed = || ArchiveError::files("keep the end of", path);
     // For writing: a file that cannot be opened for it cannot be cut either, and each attempt would leave another copy.
     let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed())?;
@@ -488,7 +488,7 @@ fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
 
 /// Refuses a directory in which nothing is left of the archive, before anything is created in it: the archive's disk
 /// may not be mounted there.
-fn refuse_nothing(directory: &Path) -> Result<(), ArchiveError> {
+fn refuse_empty_directory(directory: &Path) -> Result<(), ArchiveError> {
     match SegmentChain::read(directory)?.segments.is_empty() {
         true => Err(ArchiveError::Gone { archive: directory.to_owned() }),
         false => Ok(()),
@@ -519,7 +519,7 @@ fn opened_at(at_ms: u64) -> Instant {
 
 /// Refuses an archive that would be lost with the data directory.
 pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveError> {
-    let is_inside = || -> io::Result<bool> { Ok(whole(archive)?.starts_with(whole(data)?)) };
+    let is_inside = || -> io::Result<bool> { Ok(real_path(archive)?.starts_with(real_path(data)?)) };
     match is_inside() {
         Ok(true) => Err(ArchiveError::Inside { archive: archive.to_owned(), data: data.to_owned() }),
         Ok(false) => Ok(()),
@@ -528,7 +528,7 @@ pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveEr
 }
 
 /// The real path of the part that exists, followed by the part that does not exist yet.
-fn whole(path: &Path) -> io::Result<PathBuf> {
+fn real_path(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     for ancestor in path.ancestors() {
         if let Ok(real) = ancestor.canonicalize() {

@@ -8,7 +8,7 @@ const NICENESS: i32 = 10;
 
 /// Runs `work` on a thread of its own, which gets the processor time that others leave, and waits for it. Threads that
 /// it starts have the same low priority.
-pub(super) fn giving_way<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub(super) fn with_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let span = tracing::Span::current();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -36,8 +36,11 @@ mod tests {
     #[test]
     fn the_work_has_low_priority_and_its_caller_has_not() {
         let before = niceness();
-        assert_eq!(giving_way(niceness), before + NICENESS);
-        assert_eq!(giving_way(|| thread::scope(|scope| scope.spawn(niceness).join().ok())), Some(before + NICENESS));
+        assert_eq!(with_low_priority(niceness), before + NICENESS);
+        assert_eq!(
+            with_low_priority(|| thread::scope(|scope| scope.spawn(niceness).join().ok())),
+            Some(before + NICENESS)
+        );
         assert_eq!(niceness(), before);
     }
 }

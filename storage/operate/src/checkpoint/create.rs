@@ -29,7 +29,7 @@ use till_storage::journal::{CommitNumber, Journal};
 use crate::durable;
 use crate::last_used::LastUsedDirectory;
 
-use super::background::giving_way;
+use super::background::with_low_priority;
 use super::beside::BookBeside;
 use super::heads::HeadsError;
 use super::manifest::{Manifest, ManifestEntry};
@@ -144,7 +144,7 @@ impl Checkpointer {
     }
 
     /// Refuses a shelf that existed and is missing: its disk is not mounted.
-    fn refuse_gone(&self, known: Option<&LastUsedDirectory>) -> Result<(), CheckpointError> {
+    fn refuse_missing_shelf(&self, known: Option<&LastUsedDirectory>) -> Result<(), CheckpointError> {
         let directory = self.shelf.directory();
         match known.filter(|known| known.is(directory) && !self.shelf.is_begun()) {
             Some(known) => {
@@ -181,7 +181,7 @@ impl Checkpointer {
         // The reserved disk space is not for copies.
         self.engine.admit(0).map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
         let known = self.known();
-        self.refuse_gone(known.as_ref())?;
+        self.refuse_missing_shelf(known.as_ref())?;
         let _lock = self.shelf.lock()?;
         if let Some(known) = known {
             known.remember(self.shelf.directory()).map_err(CheckpointError::files("write", known.file()))?;
@@ -211,7 +211,7 @@ impl Checkpointer {
         let acknowledged = self.engine.last_commit();
         self.link(&staging, done)?;
         // From here on no caller waits: the work gets the processor time that calls leave.
-        let manifest = giving_way(|| self.complete(wanted, acknowledged, done))?;
+        let manifest = with_low_priority(|| self.complete(wanted, acknowledged, done))?;
         let directory = self.name(&unfinished, wanted.name)?;
         done(CheckpointStage::Named)?;
         Ok(TakenCheckpoint { directory, manifest })

@@ -38,8 +38,8 @@ const FORMAT: u64 = 1;
 const MANIFEST: &str = "export.json";
 
 /// An export is private to its owner, with personal data opened or sealed.
-const OWNER_S_DIRECTORY: u32 = 0o700;
-const OWNER_S_FILE: u32 = 0o600;
+const OWNER_ONLY_DIRECTORY: u32 = 0o700;
+const OWNER_ONLY_FILE: u32 = 0o600;
 
 /// Suffix of the name of a directory that is not complete yet.
 const UNFINISHED: &str = ".in-progress";
@@ -338,12 +338,12 @@ impl ExportWriter {
 /// Creates a directory that only its owner may enter, and those above it that are missing.
 fn make_directory(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    DirBuilder::new().mode(OWNER_S_DIRECTORY).create(path)
+    DirBuilder::new().mode(OWNER_ONLY_DIRECTORY).create(path)
 }
 
 /// Creates a file that only its owner may read.
 fn make_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(OWNER_S_FILE).open(path)
+    OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY_FILE).open(path)
 }
 
 fn unfinished(to: &Path) -> PathBuf {
