@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use till_storage::journal::Sequence;
 
-/// Written by the commit thread for one session of an actor: the position up to which its batches are durable, and if one
-/// failed.
+/// Written by the commit thread for one session of an actor: the position up to which its batches are durable, and a
+/// flag for a failed one.
 #[derive(Debug)]
 pub(crate) struct DurableWatermark {
     durable: AtomicU64,

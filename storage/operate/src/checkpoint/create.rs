@@ -1,7 +1,7 @@
 //! Takes a checkpoint of a store that is written to meanwhile.
 //!
-//! 1. Wait for the next log, if the current one is long. Stop writes to the books beside the store: the sandbox's, and the
-//!    deliveries of webhooks. Commits go on.
+//! 1. Wait for the next log, if the current one is long. Stop writes to the books beside the store: the sandbox's, and
+//!    the deliveries of webhooks. Commits go on.
 //! 2. Link the files of the database, then those of the books, into the data directory, which is on their disk:
 //!    table files as links, logs and lists as copies. Nothing is flushed. Let writes to each book go on.
 //! 3. Move them to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
