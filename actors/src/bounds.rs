@@ -1,4 +1,4 @@
-//! Bounds on work in flight. A mailbox's capacity does not bound load in actix, so the bound stands in front of it.
+//! Bounds on work in flight. A mailbox's capacity does not bound load in actix, so the bound is checked before it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,8 +27,8 @@ impl InFlight {
     #[must_use]
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Permit> {
         let grow = |count| (count < self.max).then_some(count + 1);
-        // Sequentially consistent with the flag that stops the service: either it sees the permit, or the permit's
-        // holder sees it.
+        // Sequentially consistent with the flag that stops the service: either the stop sees the permit, or the
+        // permit's holder sees the flag.
         self.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, grow).ok()?;
         Some(Permit { of: Arc::clone(self) })
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_than_the_most_are_in_flight_and_a_dropped_permit_makes_room() {
+    fn a_dropped_permit_makes_room_below_the_limit() {
         let bound = InFlight::new(2);
         let first = bound.enter().expect("room for the first");
         let _second = bound.enter().expect("room for the second");

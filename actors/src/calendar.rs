@@ -1,4 +1,4 @@
-//! The months of time zones, which the rules take from outside.
+//! The months of time zones, which the rules get from outside.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -7,8 +7,8 @@ use till_domain::statement::{Calendar, Month, MonthBounds, UtcCalendar};
 use till_domain::text;
 use till_domain::time::Millis;
 
-/// The months of the time zone database. A month begins with the first instant of its first day, also where the clocks
-/// skip midnight. A zone that the database has lost since is UTC.
+/// The months of the time zone database. A month begins with the first instant of its first day, even where the clocks
+/// skip midnight. A zone that the database no longer has counts as UTC.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ZoneCalendar;
 
@@ -25,7 +25,7 @@ fn bounds(zone: &TimeZone, at: Millis) -> Option<MonthBounds> {
     let first = zone.to_datetime(instant).date().first_of_month();
     let next = first.checked_add(1.month()).ok()?;
     let bounds = of(zone, first, next)?;
-    // Where clocks are turned back over midnight, the last hour of a month comes once more in the next.
+    // When clocks are turned back over midnight, the last hour of a month is repeated in the next one.
     if bounds.ends_at > at { Some(bounds) } else { of(zone, next, next.checked_add(1.month()).ok()?) }
 }
 

@@ -1,4 +1,4 @@
-//! Time and chance, which the rules take from outside.
+//! Time and randomness, which the rules get from outside.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 use till_domain::ids::Entropy;
@@ -6,7 +6,7 @@ use till_domain::time::Millis;
 
 /// A source of time.
 pub trait Clock: Send + Sync + 'static {
-    /// Now, in milliseconds since the Unix epoch. May step back; what is decided on it does not.
+    /// The present time, in milliseconds since the Unix epoch. It may step back; decisions based on it do not.
     fn now(&self) -> Millis;
 }
 

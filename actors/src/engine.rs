@@ -18,9 +18,11 @@ use tokio::sync::mpsc;
 
 use crate::background::Scheduler;
 use crate::clock::Clock;
-use crate::effects::{Acquirers, Caller, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers};
+use crate::effects::{
+    AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers,
+};
 use crate::erasure::Eraser;
-use crate::expiry::{Remover, Walk};
+use crate::expiry::{ExpiryWalk, Remover};
 use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
 use crate::outbox::Outbox;
@@ -33,20 +35,22 @@ use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 use crate::test_clock::{Advancer, MerchantClocks};
 use crate::timers::TimerService;
-use crate::webhooks::{Dispatcher, Endpoint, Waiting, WebhookDelivery, Webhooks, remove_old_deliveries};
+use crate::webhooks::{
+    Dispatcher, WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks, remove_old_deliveries,
+};
 
-/// The pause between two looks of a stop at whether everything is answered.
+/// The pause between two checks of a stop that every request is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
-/// The least time that a stop waits for the background: enough to read a row, not to call an acquirer.
+/// The least time that a stop waits for background work: enough to read a row, not to call an acquirer.
 const BACKGROUND_PATIENCE_MIN: Duration = Duration::from_secs(5);
 
 /// The settings that an engine is started with.
 pub struct EngineOptions {
     /// Threads that actors live on.
     pub arbiters: usize,
-    /// Actors that live at the same time, at most.
+    /// Limit of the actors that live at the same time.
     pub live_actors_max: usize,
-    /// The time for which an actor without work lives on.
+    /// The time after which an actor without work retires.
     pub idle_before_retiring: Duration,
     /// The pause of each search for expired rows between its rounds, as a rule [`crate::EXPIRY_PAUSE`].
     pub expiry_pause: Duration,
@@ -85,11 +89,11 @@ pub enum StartError {
     #[error("failed to start a thread")]
     Thread(#[from] std::io::Error),
     /// Open effects or timers could not be read.
-    #[error("failed to read what is open: {0}")]
+    #[error("failed to read open effects or timers: {0}")]
     Unreadable(String),
 }
 
-/// Everything below the edge. Dropping it stops it without patience.
+/// Everything below the edge. Dropping it stops it without waiting.
 pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
@@ -101,7 +105,7 @@ pub struct Engine {
     webhooks: Webhooks,
     /// Merchants whose available balance is below zero, by the last count.
     overdrawn: Arc<AtomicU64>,
-    /// Background work, and beside it deliveries: a busy endpoint must not hold up a call to an acquirer.
+    /// Background work, and deliveries apart from it: a busy endpoint must not hold up a call to an acquirer.
     background: Mutex<Vec<Runtime>>,
 }
 
@@ -110,24 +114,24 @@ impl Engine {
     /// actix system.
     ///
     /// # Errors
-    /// [`StartError`]; then nothing runs on.
+    /// [`StartError`]; then no thread is left running.
     pub fn start(dependencies: Dependencies, options: EngineOptions) -> Result<Engine, StartError> {
         let unreadable = |error: Unreadable| StartError::Unreadable(error.to_string());
         let clocks = MerchantClocks::read(Arc::clone(&dependencies.clock), dependencies.store.as_ref());
         let clocks = Arc::new(clocks.map_err(unreadable)?);
         let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
-        outbox.take_up(dependencies.store.as_ref()).map_err(unreadable)?;
+        outbox.queue_open_work(dependencies.store.as_ref()).map_err(unreadable)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
         let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
         let background = runtime("till-background")?;
         let deliveries = runtime("till-webhooks")?;
         let waiting = dependencies.webhooks.deliveries.pending_webhooks();
         let waiting = waiting.map_err(|error| StartError::Unreadable(error.to_string()))?;
-        let waiting: Vec<Endpoint> =
-            waiting.into_iter().map(|(merchant_id, webhook_id)| Endpoint { merchant_id, webhook_id }).collect();
-        let taken_up = outbox.take_up_webhooks(dependencies.store.as_ref(), &waiting);
+        let waiting: Vec<WebhookEndpoint> =
+            waiting.into_iter().map(|(merchant_id, webhook_id)| WebhookEndpoint { merchant_id, webhook_id }).collect();
+        let taken_up = outbox.queue_webhooks(dependencies.store.as_ref(), &waiting);
         taken_up.map_err(unreadable)?;
-        // From here on nothing fails, so that no thread is left behind.
+        // From here on nothing fails, so that no thread is left running after an error.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
         let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.live_actors_max));
         registry.share(Arc::new(SharedContext {
@@ -169,8 +173,8 @@ impl Engine {
     /// recorded.
     ///
     /// # Errors
-    /// [`Denied`]: refused by the rules, not carried out during a pause, or not done in time: then the same call goes on
-    /// where this one stood.
+    /// [`Denied`]: refused by the rules, not carried out during a pause, or not done in time: then the same call
+    /// continues from there.
     pub async fn advance_clock(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
         if self.is_paused() {
             return Err(Denied::not_done("calls to acquirers and timers are paused"));
@@ -184,31 +188,31 @@ impl Engine {
         &self.clocks
     }
 
-    /// The commit thread's numbers.
+    /// The statistics of the commit thread.
     #[must_use]
     pub fn commit_stats(&self) -> Arc<CommitStats> {
         self.committer.stats()
     }
 
-    /// Actors that live now.
+    /// The number of live actors.
     #[must_use]
     pub fn live_actors(&self) -> usize {
         self.registry.live_actors()
     }
 
-    /// Requests that are not answered yet.
+    /// The number of requests that are not answered yet.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.registry.in_flight()
     }
 
-    /// Calls to acquirers that are under way.
+    /// The number of calls to acquirers that are under way.
     #[must_use]
     pub fn running_effects(&self) -> usize {
         self.outbox.effects.served()
     }
 
-    /// Effects that have no result yet. Looks at every one.
+    /// Effects that have no result yet. Reads every one.
     #[must_use]
     pub fn open_effects(&self) -> OpenEffects {
         let (mut open, now) = (OpenEffects::default(), self.clocks.wall());
@@ -216,13 +220,13 @@ impl Engine {
         open
     }
 
-    /// Merchants whose available balance is below zero, as of the last count.
+    /// The number of merchants whose available balance is below zero, as of the last count.
     #[must_use]
     pub fn overdrawn_merchants(&self) -> u64 {
         self.overdrawn.load(Ordering::Relaxed)
     }
 
-    /// Payments that an acquirer authorized when they were over.
+    /// The number of payments that an acquirer authorized after they had ended.
     #[must_use]
     pub fn late_successes(&self) -> u64 {
         self.outbox.late_successes()
@@ -234,15 +238,15 @@ impl Engine {
         &self.webhooks
     }
 
-    /// Deliveries that wait for another attempt, and the time since the oldest of them was made.
+    /// The number of deliveries that wait for another attempt, and the time since the oldest of them was made.
     #[must_use]
     pub fn webhook_lag(&self) -> (usize, Duration) {
-        let Waiting { count, since } = self.webhooks.statistics().waiting();
+        let WaitingDeliveries { count, since } = self.webhooks.statistics().waiting();
         let lag = since.map_or(0, |since| self.clocks.wall().0.saturating_sub(since.0));
         (count, Duration::from_millis(lag))
     }
 
-    /// Webhooks that are sent something now.
+    /// The number of webhooks that are sent something now.
     #[must_use]
     pub fn busy_webhooks(&self) -> usize {
         self.outbox.webhooks.served()
@@ -271,12 +275,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Has every arbiter answer in its turn.
+    /// Asks every arbiter for an answer.
     fn ask_arbiters(&self) -> Vec<blocking::Receiver<()>> {
         let arbiters = self.arbiters.lock();
         let ask = |arbiter: &Arbiter| {
             let (answer, answered) = blocking::channel();
-            // One that has stopped drops what it is asked, which the receiver sees.
+            // An arbiter that has stopped drops the request, which the receiver notices.
             arbiter.spawn_fn(move || {
                 let _nobody_waits = answer.send(());
             });
@@ -291,27 +295,27 @@ impl Engine {
         self.pause.is_on()
     }
 
-    /// Has calls to acquirers and timers go on; true when they were paused.
+    /// Resumes calls to acquirers and timers; returns true when they were paused.
     pub fn resume(&self) -> bool {
         self.pause.end()
     }
 
-    /// The number of changes to API keys of any merchant: a key that was read is valid as long as this number, looked
-    /// at before the reading, is the same. A change is counted before it is answered.
+    /// The number of changes to API keys of any merchant. A key is valid as long as this number is the same as before
+    /// the key was read. A change is counted before it is answered.
     #[must_use]
     pub fn key_changes(&self) -> u64 {
         self.outbox.key_changes()
     }
 
-    /// Rows that were removed in the background.
+    /// Counts of rows that were removed in the background.
     #[must_use]
     pub fn removed_rows(&self) -> &RemovedRows {
         self.outbox.removed_rows()
     }
 
-    /// Turns callers away, waits at most `patience` until those in flight are answered, and stops
-    /// everything. Effects and timers that are open then go on at the next start. Stopping again does nothing. Blocks
-    /// its thread, which must not be one of the engine's own.
+    /// Refuses new requests, waits at most `patience` until those in flight are answered, and stops everything. Open
+    /// effects and timers continue at the next start. Stopping again does nothing. Blocks its thread, which must not be
+    /// one of the engine's own.
     pub fn stop(&self, patience: Duration) {
         self.registry.stop_accepting();
         let until = Instant::now() + patience;
@@ -320,7 +324,7 @@ impl Engine {
         }
         self.stop_background(patience.max(BACKGROUND_PATIENCE_MIN));
         self.stop_arbiters();
-        // Last, so that everything that the actors handed over is written and answered.
+        // Last, so that everything that the actors submitted is written and answered.
         self.committer.stop();
     }
 
@@ -340,7 +344,7 @@ impl Engine {
             arbiter.stop();
         }
         for arbiter in arbiters {
-            // An arbiter's thread that panicked has said so already.
+            // An arbiter's thread that panicked has reported it already.
             let _panicked = arbiter.join();
         }
     }
@@ -363,14 +367,14 @@ pub enum Silent {
     Arbiter,
 }
 
-/// Sends a barrier of no merchant behind everything that waits, and waits for its turn. Its verdict does not matter.
+/// Sends a barrier of no merchant after everything that waits, and waits for its turn. Its verdict does not matter.
 fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Silent> {
     let (answer, answered) = blocking::channel();
     let completion = Box::new(move |_: BarrierVerdict| {
         let _nobody_waits = answer.send(());
     });
-    let nobody = MerchantId::from_bytes([0; 16]);
-    let barrier = Submission::Barrier { merchant_id: nobody, expected_head: Head::default(), completion };
+    let no_merchant = MerchantId::from_bytes([0; 16]);
+    let barrier = Submission::Barrier { merchant_id: no_merchant, expected_head: Head::default(), completion };
     committer.submit(barrier, Urgency::AtOnce).map_err(|_| Silent::CommitThread)?;
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
@@ -379,7 +383,7 @@ fn runtime(name: &str) -> std::io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()
 }
 
-/// Starts what delivers events to webhooks, once `pause` ends.
+/// Starts the deliveries of events to webhooks, once `pause` ends.
 fn start_deliveries(
     dispatcher: &Arc<Dispatcher>,
     outbox: &Outbox,
@@ -391,7 +395,8 @@ fn start_deliveries(
     runtime.spawn(remove_old_deliveries(Arc::clone(dispatcher)));
 }
 
-/// Starts what goes on in the background, and makes what delivers events. Calls to acquirers and timers begin when `pause` ends, the others at once.
+/// Starts the background work, and creates the dispatcher of events. Calls to acquirers and timers begin when `pause`
+/// ends, everything else at once.
 fn start_background(
     dependencies: Dependencies,
     registry: &Arc<Registry>,
@@ -402,7 +407,7 @@ fn start_background(
     runtime: &Runtime,
 ) -> Arc<Dispatcher> {
     let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
-    for walk in Walk::ALL {
+    for walk in ExpiryWalk::ALL {
         let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
         runtime.spawn(Remover::new(walk, store, registry, clock, expiry_pause).run());
     }
@@ -419,7 +424,7 @@ fn start_background(
     let library = (Arc::clone(&store), Arc::clone(&keyring));
     let (registry_too, outbox_too) = (Arc::clone(registry), Arc::clone(outbox));
     let dispatcher = Dispatcher::new(library, webhooks, registry_too, outbox_too, Arc::clone(&clock));
-    let caller = Caller { acquirers, keyring, security_codes, store };
+    let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
     let effects = EffectRunner { caller, registry: Arc::clone(registry), clocks: outbox.clocks(), lifetimes };
     runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
     Arc::new(dispatcher)

@@ -1,5 +1,5 @@
-//! Erasure from the disk: a key that was deleted in the vault is still in table files and in RocksDB's log, until those are
-//! written anew. After a customer was removed that is done soon, and not left to chance.
+//! Erasure from the disk: a key that was deleted in the vault is still in table files and in RocksDB's log, until those
+//! are written anew. After the removal of a customer this is done soon, and not left to chance.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) fn erased_by(merchant: MerchantId, mutation: &Mutation) -> Vec<Vec<u8
     keys.into_iter().map(|key| key.encode().to_vec()).collect()
 }
 
-/// Has the files written anew. What a crash keeps it from, RocksDB does by itself within a day.
+/// Makes RocksDB write the files anew. If a crash prevents it, RocksDB does so by itself within a day.
 pub(crate) struct Eraser {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) erasures: Arc<Erasures>,

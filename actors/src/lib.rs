@@ -1,4 +1,4 @@
-//! Order and bounds: each merchant's mutations, one after the other; what follows from them; what comes due.
+//! Order and bounds: the mutations of each merchant, one after the other; the effects that follow from them; timers.
 
 pub mod acquirer;
 mod background;

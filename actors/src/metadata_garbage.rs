@@ -1,7 +1,7 @@
 //! Metadata garbage: removes rows of metadata that nobody can see any more, in chunks, as commands.
 //!
-//! When a metadata record ends or its value is replaced, the items of its sets are invisible at once and their
-//! rows stay. Such rows cannot change any more, so what is read of the store is what there is.
+//! When a metadata record ends or its value is replaced, the items of its sets are invisible at once and their rows
+//! stay. Such rows cannot change any more, so that reading the store without staged records is correct.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use crate::background::{AT_ONCE, Retry, Served, Work};
+use crate::background::{AT_ONCE, BackgroundWork, Retry, Served};
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 
-/// Rows that one command removes: bounds the size of its record, and how long it keeps its merchant.
+/// Rows that one command removes: it bounds the size of its record, and the time that it takes of its merchant.
 const REMOVED_AT_ONCE: usize = 256;
-/// Commands of one merchant before it is another's turn.
+/// Commands of one merchant before other merchants have their turn.
 const COMMANDS_A_TURN: usize = 32;
 
 /// Removes the metadata garbage of merchants.
@@ -30,11 +30,11 @@ pub(crate) struct GarbageCollector {
     pub(crate) registry: Arc<Registry>,
 }
 
-impl Work for GarbageCollector {
+impl BackgroundWork for GarbageCollector {
     type Subject = MerchantId;
     type Prepared = ();
 
-    /// A few: nobody waits for it.
+    /// Few: no caller waits for it.
     const SERVED_MAX: usize = 4;
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(1) };
 
@@ -43,8 +43,8 @@ impl Work for GarbageCollector {
             let Some(command) = self.next(merchant_id)? else { return Ok(None) };
             let command = Command::SweepMetadata(command);
             if self.registry.carry_out(merchant_id, command, Admission::Always).await? == Answer::Changed(false) {
-                // To ask again at once would only spin.
-                return Err("nothing of what is left was swept".into());
+                // An immediate repetition would only spin.
+                return Err("none of the remaining rows was removed".into());
             }
         }
         Ok(Some(AT_ONCE))

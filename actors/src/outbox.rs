@@ -1,4 +1,4 @@
-//! The outbox: what follows from durable records and is done in the background.
+//! The outbox: background work that follows from durable records.
 
 use parking_lot::RwLock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,16 +15,16 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::{MerchantReader, next_merchant_with_timers, open_effects};
 
-use crate::background::{AT_ONCE, Queue};
+use crate::background::{AT_ONCE, WorkQueue};
 use crate::bounds::{InFlight, Permit};
 use crate::erasure::{Erasures, erased_by};
 use crate::merchant::Changes;
 use crate::removed_rows::{Removed, RemovedRows};
 use crate::store::Store;
 use crate::test_clock::MerchantClocks;
-use crate::webhooks::Endpoint;
+use crate::webhooks::WebhookEndpoint;
 
-/// Effects that wait in memory with all that their call needs. The others are read when it is their turn.
+/// Limit of the effects that wait in memory with all that their call needs. Others are read in their turn.
 const PREPARED_CALLS_MAX: usize = 8_192;
 /// Effects that one page of the scan at start reads.
 const SCANNED_AT_ONCE: usize = 4_096;
@@ -39,34 +39,34 @@ pub(crate) struct OpenEffect {
 /// The effect and its payment.
 pub(crate) type CallRows = (Arc<Effect>, Arc<Payment>);
 
-/// The rows that the call of an effect rests on, as they were when the effect was opened: nothing changes them before
-/// the call.
+/// The rows that the call of an effect needs, as they were when the effect was opened: nothing changes them before the
+/// call.
 #[derive(Debug)]
 pub(crate) struct PreparedCall {
     rows: CallRows,
-    /// The room that it takes.
+    /// Its permit for memory.
     permit: Permit,
 }
 
 impl PreparedCall {
-    /// Gives the room back.
+    /// Returns the rows, and releases the permit.
     pub(crate) fn into_rows(self) -> CallRows {
         drop(self.permit);
         self.rows
     }
 }
 
-/// The queues of pending work. They only repeat what rows say: work that is lost here is found at the next start.
+/// The queues of pending work. They only repeat rows: work that is lost here is found at the next start.
 pub(crate) struct Outbox {
-    pub(crate) effects: Arc<Queue<OpenEffect, PreparedCall>>,
+    pub(crate) effects: Arc<WorkQueue<OpenEffect, PreparedCall>>,
     clocks: Arc<MerchantClocks>,
     /// Merchants, by their earliest timers, at the instants of the wall clock.
-    pub(crate) timers: Arc<Queue<MerchantId>>,
+    pub(crate) timers: Arc<WorkQueue<MerchantId>>,
     /// Merchants that have metadata garbage.
-    pub(crate) garbage: Arc<Queue<MerchantId>>,
+    pub(crate) garbage: Arc<WorkQueue<MerchantId>>,
     /// Webhooks that have something to be sent.
-    pub(crate) webhooks: Arc<Queue<Endpoint>>,
-    /// The webhooks of merchants that are sent events, and at times some that are not any more.
+    pub(crate) webhooks: Arc<WorkQueue<WebhookEndpoint>>,
+    /// The webhooks of merchants that are sent events, and sometimes disconnected ones.
     connected: RwLock<BTreeMap<MerchantId, BTreeSet<WebhookId>>>,
     prepared: Arc<InFlight>,
     /// Keys of removed customers that are to leave the files.
@@ -77,7 +77,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// An empty one.
+    /// An empty outbox.
     pub(crate) fn new(clocks: Arc<MerchantClocks>) -> Outbox {
         Outbox {
             clocks,
@@ -104,23 +104,23 @@ impl Outbox {
         self.key_changes.load(Ordering::Acquire)
     }
 
-    /// Sends a merchant's events to its webhooks.
+    /// Queues a merchant's webhooks, since it has new events.
     fn send_to_webhooks(&self, merchant_id: MerchantId) {
         if let Some(webhooks) = self.connected.read().get(&merchant_id) {
             for webhook_id in webhooks.iter().copied() {
-                self.webhooks.add(Endpoint { merchant_id, webhook_id }, AT_ONCE, None);
+                self.webhooks.add(WebhookEndpoint { merchant_id, webhook_id }, AT_ONCE, None);
             }
         }
     }
 
-    /// Looks at a webhook that was connected or changed, or was when the service last stopped.
-    fn look_at_webhook(&self, endpoint: Endpoint) {
+    /// Queues a webhook that was connected or changed, or was connected when the service last stopped.
+    fn queue_webhook(&self, endpoint: WebhookEndpoint) {
         self.connected.write().entry(endpoint.merchant_id).or_default().insert(endpoint.webhook_id);
         self.webhooks.add(endpoint, AT_ONCE, None);
     }
 
-    /// Sends no events to a webhook any more.
-    pub(crate) fn forget_webhook(&self, Endpoint { merchant_id, webhook_id }: Endpoint) {
+    /// Stops sending events to a webhook.
+    pub(crate) fn forget_webhook(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) {
         let mut connected = self.connected.write();
         if let Some(webhooks) = connected.get_mut(&merchant_id) {
             webhooks.remove(&webhook_id);
@@ -130,15 +130,15 @@ impl Outbox {
         }
     }
 
-    /// Looks at all webhooks that are sent events, and at those where deliveries wait.
-    pub(crate) fn take_up_webhooks(&self, store: &dyn Store, waiting: &[Endpoint]) -> Result<(), Unreadable> {
+    /// Queues all webhooks that are sent events, and those with waiting deliveries.
+    pub(crate) fn queue_webhooks(&self, store: &dyn Store, waiting: &[WebhookEndpoint]) -> Result<(), Unreadable> {
         let directory = MerchantReader::of_all_merchants(store);
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
             let page = directory.scan_keys::<WebhookDirectory>(range, Direction::Forward, SCANNED_AT_ONCE)?;
             for (merchant_id, webhook_id) in page.iter().copied() {
-                self.look_at_webhook(Endpoint { merchant_id, webhook_id });
+                self.queue_webhook(WebhookEndpoint { merchant_id, webhook_id });
             }
             let Some(last) = page.last().copied().filter(|_| page.len() == SCANNED_AT_ONCE) else { break };
             after = Bound::Excluded(last);
@@ -147,18 +147,18 @@ impl Outbox {
         Ok(())
     }
 
-    /// The number of payments that an acquirer authorized when they were over.
+    /// The number of payments that an acquirer authorized after they had ended.
     pub(crate) fn late_successes(&self) -> u64 {
         self.late_successes.load(Ordering::Relaxed)
     }
 
-    /// Rows that were removed in the background.
+    /// Counts of rows that were removed in the background.
     pub(crate) const fn removed_rows(&self) -> &RemovedRows {
         &self.removed
     }
 
     /// Queues the work that was open when the service last stopped.
-    pub(crate) fn take_up(&self, store: &dyn Store) -> Result<(), Unreadable> {
+    pub(crate) fn queue_open_work(&self, store: &dyn Store) -> Result<(), Unreadable> {
         let mut after = None;
         loop {
             let page = open_effects(store, after, SCANNED_AT_ONCE)?;
@@ -184,7 +184,8 @@ impl Outbox {
     }
 }
 
-/// The share of one record in the outbox, or of those that a load derives rows from, to be sent once they are durable.
+/// The outbox entries of one record, or of the records that a load derives rows from; they are sent once the records
+/// are durable.
 #[derive(Debug)]
 pub(crate) struct Pending {
     merchant_id: MerchantId,
@@ -202,7 +203,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Nothing yet.
+    /// No entries yet.
     pub(crate) const fn new(merchant_id: MerchantId) -> Pending {
         let removed = Removed::NONE;
         Pending {
@@ -220,7 +221,7 @@ impl Pending {
         }
     }
 
-    /// The share of a record and the rows that it writes.
+    /// The entries of a record and the rows that it writes.
     pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Pending {
         let (removed, late_success) = (Removed::of(mutation), late_success(mutation));
         let erased = erased_by(merchant_id, mutation);
@@ -229,7 +230,7 @@ impl Pending {
         pending
     }
 
-    /// Adds what follows from a further record.
+    /// Adds the entries of a further record.
     pub(crate) fn add(&mut self, changes: &Changes) {
         self.test_clock = changes.test_clock(self.merchant_id).or(self.test_clock);
         for key in changes.written() {
@@ -253,7 +254,7 @@ impl Pending {
         }
     }
 
-    /// Queues it.
+    /// Queues the entries.
     pub(crate) fn send(self, outbox: &Outbox) {
         let merchant_id = self.merchant_id;
         if self.changes_keys {
@@ -263,12 +264,12 @@ impl Pending {
         outbox.erasures.add(self.erased);
         if let Some(test_clock) = self.test_clock {
             outbox.clocks.set(merchant_id, test_clock);
-            // Timers that waited for a later instant may be due.
+            // Timers of the test clock may be due earlier.
             outbox.timers.add(merchant_id, outbox.clocks.wall(), None);
         }
         if let Some(payment_id) = self.late_success {
             outbox.late_successes.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(%merchant_id, %payment_id, "a payment that was over is authorized after all: its money is given back");
+            tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is given back");
         }
         for (call, rows) in self.effects {
             let prepared = rows.and_then(|rows| outbox.prepared.enter().map(|permit| PreparedCall { rows, permit }));
@@ -278,7 +279,7 @@ impl Pending {
             outbox.timers.add(merchant_id, outbox.clocks.wall_at(merchant_id, due), None);
         }
         for webhook_id in self.webhooks {
-            outbox.look_at_webhook(Endpoint { merchant_id, webhook_id });
+            outbox.queue_webhook(WebhookEndpoint { merchant_id, webhook_id });
         }
         if self.has_events {
             outbox.send_to_webhooks(merchant_id);
@@ -289,7 +290,7 @@ impl Pending {
     }
 }
 
-/// The payment that was over when the acquirer authorized it. A record has one answer of an acquirer.
+/// The payment that had ended before the acquirer authorized it. A record has one answer of an acquirer.
 fn late_success(mutation: &Mutation) -> Option<PaymentId> {
     mutation.events.iter().find_map(|event| {
         let Event::LateSuccess { payment_id, authorization: _, captured: _ } = event else { return None };

@@ -9,13 +9,13 @@ use till_domain::records::{Balances, MerchantDirectory, Rows, Single, Unreadable
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use crate::expiry::Pace;
+use crate::expiry::ScanThrottle;
 use crate::store::Store;
 
-/// Merchants that one look at the directory finds.
+/// Merchants that one read of the directory finds.
 const MERCHANTS_AT_ONCE: usize = 256;
 
-/// Counts overdrawn merchants again and again.
+/// Counts overdrawn merchants periodically.
 pub(crate) struct OverdrawnCounter {
     pub(crate) store: Arc<dyn Store>,
     /// The pause between two counts.
@@ -37,12 +37,12 @@ impl OverdrawnCounter {
     }
 
     async fn round(&self) -> Result<u64, Unreadable> {
-        let (mut count, mut after, mut pace) = (0, None, Pace::default());
+        let (mut count, mut after, mut throttle) = (0, None, ScanThrottle::default());
         loop {
             let found = self.merchants(after)?;
             for merchant_id in &found {
                 count += u64::from(self.is_overdrawn(*merchant_id)?);
-                pace.rest_after(1).await;
+                throttle.pause_after(1).await;
             }
             after = found.last().copied();
             if found.len() < MERCHANTS_AT_ONCE {

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub(crate) struct Pause(watch::Sender<bool>);
 
-/// The view of those that are paused.
+/// A watch on the pause, for the paused work.
 #[derive(Debug, Clone)]
 pub(crate) struct PauseWatch(watch::Receiver<bool>);
 
@@ -26,7 +26,7 @@ impl Pause {
         *self.0.borrow()
     }
 
-    /// Ends it for good; true when there was one.
+    /// Ends it for good; returns true when it was on.
     pub(crate) fn end(&self) -> bool {
         self.0.send_replace(false)
     }
@@ -37,7 +37,7 @@ impl PauseWatch {
         *self.0.borrow()
     }
 
-    /// Returns when the pause ends. Without one it never does.
+    /// Returns when the pause ends. When there is none, it never returns.
     pub(crate) async fn ended(&mut self) {
         if !self.is_on() || self.0.wait_for(|is_on| !is_on).await.is_err() {
             pending().await

@@ -11,26 +11,26 @@ use till_domain::ids::MerchantId;
 use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
-use crate::background::Failure;
+use crate::background::WorkError;
 use crate::bounds::InFlight;
-use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, SharedContext, Submit};
+use crate::merchant::{Held, MerchantActor, Requester, Retire, Secret, SharedContext, Submit};
 use crate::reply::{Denied, Reply};
 
-/// Actors that are retired when there is no room for another, so that not every new one has to look.
+/// Actors that are retired at once when there is no room for another, so that not every new one has to search.
 const RETIRED_AT_ONCE: usize = 16;
 
-/// Strong references to a slot that nobody waits on: the registry's own.
+/// Strong references to a slot without holders: the registry's own.
 const UNHELD: usize = 1;
 
 /// One live actor. A caller that holds the slot keeps the actor from retiring.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ActorSlot {
     actor: Addr<MerchantActor>,
-    /// True when it was used since room was last looked for.
+    /// True when it was used since the last search for room.
     used: AtomicBool,
 }
 
-impl Slot {
+impl ActorSlot {
     fn is_unheld(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == UNHELD
     }
@@ -38,7 +38,7 @@ impl Slot {
 
 /// All live actors.
 pub(crate) struct Registry {
-    slots: DashMap<MerchantId, Arc<Slot>>,
+    slots: DashMap<MerchantId, Arc<ActorSlot>>,
     arbiters: Vec<ArbiterHandle>,
     next_arbiter: AtomicUsize,
     live_actors_max: usize,
@@ -47,15 +47,15 @@ pub(crate) struct Registry {
     shared: OnceLock<Arc<SharedContext>>,
 }
 
-/// The way in which a request is admitted and written. Results of effects and due timers are always admitted: what was
-/// accepted must be able to go on when new work cannot. There are at most `SERVED_MAX` of either.
+/// The admission of a request. Results of effects and due timers are always admitted: accepted work must be able to
+/// continue when new work cannot. There are at most `SERVED_MAX` of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// A caller's request.
     Bounded,
-    /// The service's own that gives way to callers.
+    /// The service's own request, which gives way to callers.
     Yielding,
-    /// The service's own.
+    /// The service's own request.
     Always,
 }
 
@@ -89,7 +89,7 @@ impl Registry {
         }
     }
 
-    /// Sets what actors share. Before that none can start.
+    /// Sets the context that actors share. Before that no actor can start.
     pub(crate) fn share(&self, shared: Arc<SharedContext>) {
         let _once = self.shared.set(shared);
     }
@@ -106,7 +106,8 @@ impl Registry {
         admission: Admission,
     ) -> Result<oneshot::Receiver<Reply>, Denied> {
         let counted = if admission.is_for_new_work() { self.in_flight.enter() } else { None };
-        // After it is counted: a stop either sees the request, and waits for it, or is seen here.
+        // Checked after the request is counted: either a stop sees the request, and waits for it, or the request sees
+        // the stop.
         if self.stopping.load(Ordering::SeqCst) && admission.is_for_new_work() {
             return Err(Denied::not_done("the service is stopping"));
         }
@@ -115,27 +116,27 @@ impl Registry {
         let (reply, receiver) = oneshot::channel();
         let actor = slot.actor.clone();
         let held = Held { _counted: counted, _slot: slot };
-        actor.do_send(Submit { request, secret, asker: Asker { urgency: admission.urgency(), reply, held } });
+        actor.do_send(Submit { request, secret, requester: Requester { urgency: admission.urgency(), reply, held } });
         Ok(receiver)
     }
 
-    /// Has a command of the service's own carried out, under nobody's key.
+    /// Submits a command of the service's own, without an API key.
     ///
     /// # Errors
-    /// In words for the log: it was denied, or the actor went away.
+    /// A message for the log: it was denied, or the actor was dropped.
     pub(crate) async fn carry_out(
         &self,
         merchant_id: MerchantId,
         command: Command,
         admission: Admission,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, WorkError> {
         let request = Request { caller: Caller::System, idempotency: None, command };
         let reply = self.submit(merchant_id, request, None, admission)?.await;
         Ok(reply.map_err(|_| "the actor went away")??.answer)
     }
 
     /// The merchant's live actor, started if there is none.
-    fn slot(&self, merchant_id: MerchantId, admission: Admission) -> Result<Arc<Slot>, Denied> {
+    fn slot(&self, merchant_id: MerchantId, admission: Admission) -> Result<Arc<ActorSlot>, Denied> {
         if let Some(slot) = self.published(merchant_id) {
             return Ok(slot);
         }
@@ -154,8 +155,8 @@ impl Registry {
         }
     }
 
-    /// The published slot. One whose actor died, which only a bug makes it do, is taken out.
-    fn published(&self, merchant_id: MerchantId) -> Option<Arc<Slot>> {
+    /// The published slot. A slot whose actor died, which only a bug causes, is removed.
+    fn published(&self, merchant_id: MerchantId) -> Option<Arc<ActorSlot>> {
         let slot = self.slots.get(&merchant_id).map(|slot| Arc::clone(&slot))?;
         if slot.actor.connected() {
             return Some(slot);
@@ -165,19 +166,19 @@ impl Registry {
         None
     }
 
-    fn start(&self, merchant_id: MerchantId, shared: Arc<SharedContext>) -> Arc<Slot> {
+    fn start(&self, merchant_id: MerchantId, shared: Arc<SharedContext>) -> Arc<ActorSlot> {
         let turn = self.next_arbiter.fetch_add(1, Ordering::Relaxed) % self.arbiters.len();
         let actor =
             MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| MerchantActor::new(merchant_id, shared));
-        Arc::new(Slot { actor, used: AtomicBool::new(true) })
+        Arc::new(ActorSlot { actor, used: AtomicBool::new(true) })
     }
 
     fn is_full(&self) -> bool {
         self.slots.len() >= self.live_actors_max
     }
 
-    /// Retires some idle actors if there is no room for another: those that were not used since the last time
-    /// room was looked for, else any. Nobody waits for them, so all of their batches have had their verdict.
+    /// Retires some idle actors if there is no room for another: those that were not used since the last search, else
+    /// any. They have no holders, so all of their batches have had their verdict.
     fn make_room(&self) {
         if !self.is_full() {
             return;
@@ -193,12 +194,12 @@ impl Registry {
         }
     }
 
-    fn idle(&self, may_retire: impl Fn(&Slot) -> bool) -> Vec<MerchantId> {
+    fn idle(&self, may_retire: impl Fn(&ActorSlot) -> bool) -> Vec<MerchantId> {
         let idle = self.slots.iter().filter(|slot| slot.value().is_unheld() && may_retire(slot.value()));
         idle.map(|slot| *slot.key()).take(RETIRED_AT_ONCE).collect()
     }
 
-    /// Takes an actor's slot out if nobody holds it, in one step, and tells whether it is out: then no message
+    /// Removes an actor's slot if it has no holders, in one step, and returns true if it is removed: then no message
     /// can reach the actor any more. Another actor's slot under the same merchant is left alone.
     pub(crate) fn unpublish_unheld(&self, merchant_id: MerchantId, actor: &Addr<MerchantActor>) -> bool {
         match self.slots.entry(merchant_id) {
@@ -214,17 +215,17 @@ impl Registry {
         }
     }
 
-    /// Turns callers away from now on.
+    /// Refuses callers from now on.
     pub(crate) fn stop_accepting(&self) {
         self.stopping.store(true, Ordering::SeqCst);
     }
 
-    /// Requests of callers that are not answered yet.
+    /// The number of callers' requests that are not answered yet.
     pub(crate) fn in_flight(&self) -> usize {
         self.in_flight.count()
     }
 
-    /// Live actors.
+    /// The number of live actors.
     pub(crate) fn live_actors(&self) -> usize {
         self.slots.len()
     }

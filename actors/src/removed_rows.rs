@@ -1,4 +1,4 @@
-//! Counts rows that were removed in the background, by what they were.
+//! Counts rows that were removed in the background, by kind.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::event::{Event, Mutation};
@@ -11,13 +11,13 @@ const KINDS: [&str; 5] = ["session", "token", "answer", "metadata", "webhook_eve
 pub struct RemovedRows([AtomicU64; KINDS.len()]);
 
 impl RemovedRows {
-    /// Each kind of row by its name, with how many were removed.
+    /// The name of each kind of row, with the number of removed rows.
     #[must_use]
     pub fn by_kind(&self) -> [(&'static str, u64); KINDS.len()] {
         std::array::from_fn(|kind| (KINDS[kind], self.0[kind].load(Ordering::Relaxed)))
     }
 
-    /// Adds what a durable record removed.
+    /// Adds the rows that a durable record removed.
     pub(crate) fn add(&self, removed: Removed) {
         for (total, removed) in self.0.iter().zip(removed.0) {
             total.fetch_add(removed, Ordering::Relaxed);
@@ -33,7 +33,7 @@ impl Removed {
     /// No rows.
     pub(crate) const NONE: Removed = Removed([0; KINDS.len()]);
 
-    /// The rows that a record removes. An item of a set is two: by hash and by position.
+    /// The rows that a record removes. An item of a set has two: by hash and by position.
     pub(crate) fn of(mutation: &Mutation) -> Removed {
         let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
         let Removed([mut sessions, mut tokens, mut answers, mut metadata, mut webhook_events]) = Removed::NONE;

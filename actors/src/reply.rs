@@ -1,27 +1,27 @@
-//! What a caller of a merchant's actor is told.
+//! The replies of a merchant's actor.
 
 use till_domain::event::Answer;
 use till_domain::refusal::Refusal;
 
-/// A command that took effect, or had done so before.
+/// A command that took effect, now or in an earlier call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
-    /// What is answered.
+    /// The answer.
     pub answer: Answer,
-    /// Whether it is the kept answer of an earlier call.
+    /// True when it is the kept answer of an earlier call.
     pub replayed: bool,
 }
 
-/// Whether a call that failed may have taken effect.
+/// The outcome of a call that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailedOutcome {
     /// It changed nothing.
     NotDone,
-    /// It may have: ask again under the same Idempotency-Key.
+    /// It may have taken effect: repeat the call under the same Idempotency-Key.
     Unknown,
 }
 
-/// Why a command was not answered with success.
+/// The reason that a command was not answered with success.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// The rules refuse it; nothing changed.
@@ -30,7 +30,7 @@ pub enum Denied {
     /// The service could not carry it out now.
     #[error("the service cannot carry it out now: {reason}")]
     Unavailable {
-        /// Whether it may have taken effect.
+        /// Not done, or unknown.
         outcome: FailedOutcome,
         /// For the operator's log.
         reason: String,
@@ -38,16 +38,16 @@ pub enum Denied {
 }
 
 impl Denied {
-    /// Nothing was done.
+    /// A failure in which nothing was done.
     pub fn not_done(reason: impl Into<String>) -> Denied {
         Denied::Unavailable { outcome: FailedOutcome::NotDone, reason: reason.into() }
     }
 
-    /// It may have been done.
+    /// A failure after which the outcome is unknown.
     pub fn unknown(reason: impl Into<String>) -> Denied {
         Denied::Unavailable { outcome: FailedOutcome::Unknown, reason: reason.into() }
     }
 }
 
-/// What a caller is told.
+/// The reply to a caller.
 pub type Reply = Result<Answered, Denied>;

@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 use till_domain::ids::{MerchantId, TokenId};
 use zeroize::Zeroizing;
 
-/// How long a code is kept at most: as long as a session lives.
+/// Limit of the time that a code is kept: the lifetime of a session.
 pub const SECURITY_CODE_LIFETIME: Duration = Duration::from_secs(30 * 60);
 
-/// Codes kept at most. At some 300 bytes each, 30 MB; beyond it the oldest of the merchant that has the most go, and
-/// their authorizations go out without. So whoever fills the store in a merchant's name displaces that merchant's.
+/// Limit of the codes that are kept. At some 300 bytes each, 30 MB; beyond it the oldest codes of the merchant with the
+/// most are dropped, and their authorizations go out without. So a caller that fills the store in a merchant's name
+/// displaces only that merchant's.
 pub const SECURITY_CODES_MAX: usize = 100_000;
 
-/// How often is looked for codes that are too old. Looking costs next to nothing when there are none.
+/// Interval of the search for codes that are too old. A search costs next to nothing when there are none.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A security code: three or four digits. Zeroized when dropped, and never shown.
@@ -36,7 +37,7 @@ impl SecurityCode {
     /// Reads a security code from its digits.
     ///
     /// # Errors
-    /// [`SecurityCodeError`] when it is none.
+    /// [`SecurityCodeError`] when it is not one.
     pub fn parse(text: &str) -> Result<SecurityCode, SecurityCodeError> {
         let is_code = (3..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         is_code.then(|| SecurityCode(Zeroizing::new(Box::from(text)))).ok_or(SecurityCodeError)
@@ -55,29 +56,29 @@ impl fmt::Debug for SecurityCode {
     }
 }
 
-/// Keeps the security codes of tokens until they are used or too old, by a monotonic clock, so that one set
-/// back keeps no code longer.
+/// Keeps the security codes of tokens until they are used or too old, by a monotonic clock: a clock that is set back
+/// keeps no code longer.
 #[derive(Default)]
 pub struct SecurityCodes {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptCodes>,
 }
 
 #[derive(Default)]
-struct Kept {
-    by_token: HashMap<TokenId, Entry>,
-    /// The tokens in the order in which their codes came.
+struct KeptCodes {
+    by_token: HashMap<TokenId, KeptCode>,
+    /// The tokens in the order in which their codes were inserted.
     by_age: BTreeMap<Age, TokenId>,
     /// The same for each merchant that has any.
     by_merchant: HashMap<MerchantId, BTreeMap<Age, TokenId>>,
-    /// The merchants by how many codes they have.
+    /// The merchants by their numbers of codes.
     by_count: BTreeSet<(usize, MerchantId)>,
     next_number: u64,
 }
 
-/// When a code came, with a number that keeps equal instants apart.
+/// Time of insertion, with a number that keeps equal instants apart.
 type Age = (Instant, u64);
 
-struct Entry {
+struct KeptCode {
     code: SecurityCode,
     merchant: MerchantId,
     age: Age,
@@ -95,25 +96,25 @@ impl SecurityCodes {
         self.insert_at(merchant, token, code, Instant::now());
     }
 
-    /// The code of a token; nothing when it is forgotten, too old, or never was. It stays, so that a call
-    /// that timed out can be made again: [`SecurityCodes::remove`] it once the call is answered.
+    /// The code of a token; none when it was removed, is too old, or never existed. It stays, so that a call that timed
+    /// out can be repeated: [`SecurityCodes::remove`] it once the call is answered.
     #[must_use]
     pub fn get(&self, token: TokenId) -> Option<SecurityCode> {
         self.get_at(token, Instant::now())
     }
 
-    /// Forgets the code of a token. After an authorization was answered it must not be kept any longer.
+    /// Removes the code of a token. After an authorization was answered it must not be kept any longer.
     pub fn remove(&self, token: TokenId) {
         self.lock().remove(token);
     }
 
-    /// Forgets what is too old. Keeping and asking do so too; this is for a timer, so that nothing is kept
-    /// longer for want of calls.
+    /// Drops codes that are too old. Insertions and look-ups do so too; this is for a timer, so that no code is kept
+    /// longer because there are no calls.
     pub fn forget_expired(&self) {
         self.lock().forget_expired(Instant::now());
     }
 
-    /// Forgets what is too old for as long as it is polled.
+    /// Drops codes that are too old for as long as it is polled.
     pub(crate) async fn forget_expired_from_now_on(self: Arc<Self>) {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         loop {
@@ -122,13 +123,13 @@ impl SecurityCodes {
         }
     }
 
-    /// How many codes are kept.
+    /// The number of codes that are kept.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().by_token.len()
     }
 
-    /// Whether none is kept.
+    /// True when no code is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -144,7 +145,7 @@ impl SecurityCodes {
         let age = (now, kept.next_number);
         kept.next_number += 1;
         kept.by_age.insert(age, token);
-        kept.by_token.insert(token, Entry { code, merchant, age });
+        kept.by_token.insert(token, KeptCode { code, merchant, age });
         kept.change_merchant(merchant, |codes| _ = codes.insert(age, token));
     }
 
@@ -154,13 +155,13 @@ impl SecurityCodes {
         kept.by_token.get(&token).map(|entry| entry.code.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptCodes> {
         // A panic between the maps loses a code at worst, which a restart does too.
         self.kept.lock()
     }
 }
 
-impl Kept {
+impl KeptCodes {
     fn forget_expired(&mut self, now: Instant) {
         while let Some((&(since, _), _)) = self.by_age.first_key_value()
             && now.saturating_duration_since(since) >= SECURITY_CODE_LIFETIME
@@ -190,7 +191,7 @@ impl Kept {
         }
     }
 
-    /// Changes which codes a merchant has, and how many.
+    /// Changes the codes of a merchant, and their number.
     fn change_merchant(&mut self, merchant: MerchantId, change: impl FnOnce(&mut BTreeMap<Age, TokenId>)) {
         let codes = self.by_merchant.entry(merchant).or_default();
         self.by_count.remove(&(codes.len(), merchant));
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_gone_after_half_an_hour_and_not_before() {
+    fn a_code_is_removed_after_half_an_hour_and_not_before() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         codes.of_one_at(token(1), code("123"), now);
         codes.of_one_at(token(2), code("456"), now + Duration::from_secs(1));
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_or_any_other_call_forgets_what_is_too_old() {
+    fn a_timer_or_any_other_call_removes_codes_that_are_too_old() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         let later = now + SECURITY_CODE_LIFETIME;
         codes.of_one_at(token(1), code("123"), now);
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_timer_forgets_what_is_too_old_without_any_call() {
+    async fn the_timer_removes_codes_that_are_too_old_without_any_call() {
         let codes = Arc::new(SecurityCodes::new());
         let long_ago = Instant::now().checked_sub(SECURITY_CODE_LIFETIME).expect("the machine runs for long enough");
         codes.of_one_at(token(1), code("123"), long_ago);
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_fills_the_store_displaces_codes_of_the_same_merchant() {
+    fn a_full_store_displaces_codes_of_the_same_merchant() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         let (victim, flooded) = (merchant(2), merchant(1));
         (0..3).for_each(|number| codes.insert_at(victim, token(number), code("987"), now));

@@ -1,4 +1,4 @@
-//! Timers: a merchant's rows say what is due when; this wakes the merchant then.
+//! Timers: a merchant's rows say when something is due; this wakes the merchant then.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use crate::background::{Retry, Served, Work};
+use crate::background::{BackgroundWork, Retry, Served};
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 use crate::test_clock::MerchantClocks;
 
-/// Timers that one command fires: bounds the size of its record.
+/// Timers that one command fires: it bounds the size of its record.
 pub(crate) const FIRED_AT_ONCE: usize = 256;
 
 /// Fires the timers of merchants.
@@ -26,20 +26,20 @@ pub(crate) struct TimerService {
     pub(crate) clocks: Arc<MerchantClocks>,
 }
 
-impl Work for TimerService {
+impl BackgroundWork for TimerService {
     type Subject = MerchantId;
     type Prepared = ();
 
-    /// Each waits for its own commit.
+    /// Each of them waits for its own commit.
     const SERVED_MAX: usize = 256;
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(1) };
 
-    /// Fires what is due of one merchant, and tells when it has something due next.
+    /// Fires the due timers of one merchant, and returns the instant at which it has something due next.
     async fn serve(&self, merchant_id: MerchantId, earliest: Millis, _: Option<()>) -> Served {
         let now = self.clocks.now(merchant_id);
         let rows = MerchantReader::new(merchant_id, None, &*self.store);
-        // From the earliest on, so that the places of those that fired before are not read again. By a test clock that
-        // was advanced since, the earliest is another.
+        // From the earliest on, so that the rows of timers that fired before are not read again. For a test clock that
+        // was advanced since, the earliest may be another.
         let has_test_clock = self.clocks.test_clock(merchant_id).is_some();
         let earliest = if has_test_clock { Millis(0) } else { earliest };
         let first = Timer { due: earliest, kind: TimerKind::Settle(TransactionId::from_bytes([0; 16])) };
@@ -53,9 +53,9 @@ impl Work for TimerService {
         let next = rows.scan_keys::<Timers>(first.., Direction::Forward, 1)?;
         let next = next.first().map(|timer| timer.due);
         if !has_fired && next.is_some_and(|next| next <= now) {
-            // The clock stepped back between our look at it and the actor's. To ask again at once would only spin. Where
-            // nothing is due any more, a call that advances the merchant's clock has fired it meanwhile.
-            return Err("nothing of what is due fired".into());
+            // The clock stepped back between this read and the actor's. An immediate repetition would only spin. When
+            // nothing is due any more, a call that advances the merchant's clock has fired the timers meanwhile.
+            return Err("none of the due timers fired".into());
         }
         Ok(next.map(|next| self.clocks.wall_at(merchant_id, next)))
     }

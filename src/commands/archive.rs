@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use till_operate::archive::{ArchiveError, Line, SegmentState, Standing, check_line, prune};
+use till_operate::archive::{ArchiveError, SegmentChain, SegmentInfo, SegmentState, check_chain, prune};
 use till_operate::checkpoint::read_manifest;
 
 use super::checkpoint::moment;
@@ -63,15 +63,15 @@ fn place<'a>(configuration: &'a Configuration, named: &'a Option<PathBuf>) -> an
 }
 
 fn list(directory: &Path) -> anyhow::Result<Vec<String>> {
-    let line = Line::read(directory)?;
+    let line = SegmentChain::read(directory)?;
     let store = line.store()?;
     let segments = line.segments.iter().map(segment);
     Ok(std::iter::once(format!("store {store}")).chain(segments).collect())
 }
 
 /// A segment as a line: state, time, commits, bytes, file.
-fn segment(standing: &Standing) -> String {
-    let Standing { path, base, opened_at_ms, bytes, state, .. } = standing;
+fn segment(standing: &SegmentInfo) -> String {
+    let SegmentInfo { path, base, opened_at_ms, bytes, state, .. } = standing;
     let (opened_at, path) = (moment(*opened_at_ms), path.display());
     match state {
         SegmentState::Closed { last, commits } => {
@@ -82,9 +82,9 @@ fn segment(standing: &Standing) -> String {
 }
 
 fn verify(directory: &Path) -> anyhow::Result<Vec<String>> {
-    let total = Line::read(directory)?.segments.iter().map(|segment| segment.bytes).sum();
+    let total = SegmentChain::read(directory)?.segments.iter().map(|segment| segment.bytes).sum();
     let (mut bytes, mut progress) = (0_u64, Progress::begin("checked", Unit::Bytes, Some(total)));
-    let checked = check_line(directory, &mut |more| {
+    let checked = check_chain(directory, &mut |more| {
         bytes = bytes.saturating_add(more);
         progress.show(bytes);
     })?;
@@ -107,7 +107,7 @@ fn remove(configuration: &Configuration, before: &Path, directory: &Path) -> any
     let subject = Subject { directory: before, scratch: PathBuf::new(), open_time_max, checkpoint: None };
     let identity =
         subject.open_store()?.identity().map_err(|error| ArchiveError::Store { reason: error.to_string() })?;
-    let archive = Line::read(directory)?.store()?;
+    let archive = SegmentChain::read(directory)?.store()?;
     if identity != Some(archive) {
         bail!("the checkpoint is of another store than the archive: nothing was removed");
     }

@@ -8,7 +8,9 @@ use anyhow::Context;
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::json;
-use till_operate::checkpoint::{Kept, Manifest, Reading, Shelf, Standing, check_files, read_manifest};
+use till_operate::checkpoint::{
+    CheckpointStatus, KeptCheckpoint, Manifest, Reading, Shelf, check_files, read_manifest,
+};
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
@@ -81,7 +83,7 @@ fn prune(shelf: &Shelf, keep: usize) -> anyhow::Result<Vec<String>> {
 }
 
 /// All that are kept. Where there are none it says where it looked: as a rule that is another server's directory.
-fn all_kept(shelf: &Shelf) -> anyhow::Result<Vec<Kept>> {
+fn all_kept(shelf: &Shelf) -> anyhow::Result<Vec<KeptCheckpoint>> {
     let kept = shelf.list()?;
     if kept.is_empty() {
         progress::say(&format!("no checkpoints in {}", shelf.directory().display()));
@@ -90,17 +92,17 @@ fn all_kept(shelf: &Shelf) -> anyhow::Result<Vec<Kept>> {
 }
 
 /// A checkpoint as a line: state, time, last commit, bytes, directory.
-fn line(shelf: &Shelf, kept: &Kept) -> String {
+fn line(shelf: &Shelf, kept: &KeptCheckpoint) -> String {
     let directory = shelf.directory().join(&kept.name);
     let directory = directory.display();
-    match &kept.standing {
-        Standing::Complete(manifest) => {
+    match &kept.status {
+        CheckpointStatus::Complete(manifest) => {
             let Manifest { taken_at_ms, last_commit, .. } = manifest;
             let taken_at = moment(*taken_at_ms);
             format!("complete    {taken_at}  commit {last_commit}  {} bytes  {directory}", manifest.byte_count())
         }
-        Standing::Unfinished => format!("unfinished  {directory}"),
-        Standing::Unusable(error) => format!("unusable    {directory}: {error}"),
+        CheckpointStatus::Unfinished => format!("unfinished  {directory}"),
+        CheckpointStatus::Unusable(error) => format!("unusable    {directory}: {error}"),
     }
 }
 

@@ -12,7 +12,7 @@ use till_domain::ids::{MerchantId, StatementId};
 use till_domain::ledger::Entry;
 use till_domain::payment::Payment;
 use till_domain::time::Millis;
-use till_operate::offline::{ApiShapes, Export, OpenKeyring, Source, What};
+use till_operate::offline::{ApiShapes, Export, ExportFile, OpenKeyring, Source};
 use till_storage::rows::RowReader;
 
 use super::progress::{Progress, Unit};
@@ -31,7 +31,7 @@ pub struct ExportArguments {
     pub merchant: Option<MerchantId>,
     /// Only these files, with commas between them [default: all]
     #[arg(long, value_delimiter = ',', value_parser = files())]
-    pub what: Vec<What>,
+    pub what: Vec<ExportFile>,
     /// Open personal data: names, addresses, mobile numbers, metadata. Needs the vault key
     #[arg(long)]
     pub open_personal_data: bool,
@@ -58,16 +58,16 @@ fn json(shape: impl serde::Serialize) -> Value {
     serde_json::to_value(shape).expect("an answer has a JSON form")
 }
 
-fn files() -> impl TypedValueParser<Value = What> {
-    let named = |name: String| What::ALL.into_iter().find(|what| what.name() == name).expect("a possible value");
-    PossibleValuesParser::new(What::ALL.map(What::name)).map(named)
+fn files() -> impl TypedValueParser<Value = ExportFile> {
+    let named = |name: String| ExportFile::ALL.into_iter().find(|what| what.name() == name).expect("a possible value");
+    PossibleValuesParser::new(ExportFile::ALL.map(ExportFile::name)).map(named)
 }
 
 /// Exports what the arguments say, and says how much that was.
 pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments) -> anyhow::Result<String> {
     let ExportArguments { to, merchant, what, open_personal_data } = arguments;
     let source = open(configuration, *open_personal_data)?;
-    let mut what = if what.is_empty() { What::ALL.to_vec() } else { what.clone() };
+    let mut what = if what.is_empty() { ExportFile::ALL.to_vec() } else { what.clone() };
     what.sort();
     what.dedup();
     let export = Export { source: &source, api: &MerchantApi, merchant_id: *merchant, what, now: SystemClock.now() };

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use clap::Args;
 use till_domain::ids::{MerchantId, PaymentId};
-use till_operate::offline::{Inspect, Selection};
+use till_operate::offline::{Inspect, RecordSelection};
 
 use super::exit_code::ExitCode;
 use super::export::open;
@@ -63,11 +63,11 @@ pub(super) fn inspect(configuration: &Configuration, arguments: &InspectArgument
 }
 
 impl InspectArguments {
-    fn selection(&self, records: u64) -> Selection {
+    fn selection(&self, records: u64) -> RecordSelection {
         let is_ranged = self.from.is_some() || self.to.is_some() || self.payment.is_some();
         let last = self.last.or((!is_ranged).then_some(LAST_DEFAULT));
         let first_of_last = last.map(|last| records.saturating_sub(last).saturating_add(1));
         let from = self.from.or(first_of_last).unwrap_or(1);
-        Selection { from, to: self.to.unwrap_or(records), payment: self.payment }
+        RecordSelection { from, to: self.to.unwrap_or(records), payment: self.payment }
     }
 }

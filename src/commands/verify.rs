@@ -9,7 +9,7 @@ use anyhow::bail;
 use clap::Args;
 use till_operate::acquirer_book::AcquirerBook;
 use till_operate::checkpoint::compare_heads;
-use till_operate::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
+use till_operate::verify::{self, Fault, FaultLocation, Report, VerifyOptions, VerifyProgress, Wrong};
 use till_sandbox::book::RocksBook;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::vault::Keyring;
@@ -127,17 +127,17 @@ impl Subject<'_> {
             Ok(book) => (Some(book), None),
             Err(error) => {
                 let wrong = Wrong::Unreadable { reason: format!("{:#}", anyhow::Error::new(error)) };
-                (None, Some(Fault { merchant_id: None, place: Place::Book, wrong }))
+                (None, Some(Fault { merchant_id: None, location: FaultLocation::Book, wrong }))
             }
         }
     }
 }
 
 /// Tells a person how far it has come, by what is done to records.
-pub(super) fn teller(what: &'static str) -> impl FnMut(&Progress) {
+pub(super) fn teller(what: &'static str) -> impl FnMut(&VerifyProgress) {
     let mut shown = progress::Progress::begin(what, Unit::Things("records"), None);
     move |progress| {
-        let Progress { merchants, merchants_total, records, records_total, rows, book_lines: _ } = progress;
+        let VerifyProgress { merchants, merchants_total, records, records_total, rows, book_lines: _ } = progress;
         shown.detail(format!("({merchants} of {merchants_total} merchants, {rows} rows)"));
         shown.show_of(*records, *records_total);
     }
@@ -176,7 +176,7 @@ mod tests {
     fn a_clean_report_ends_with_no_faults_and_another_with_each_fault_and_how_many_are_left_out() {
         let clean = Report { merchants: 2, records: 30, rows: 400, book_lines: 5, ..Report::default() };
         assert_eq!(text(&clean), "read 2 merchants, 30 records, 400 rows, 5 lines of the sandbox's book\nno faults\n");
-        let fault = Fault { merchant_id: None, place: Place::Head, wrong: Wrong::Missing };
+        let fault = Fault { merchant_id: None, location: FaultLocation::Head, wrong: Wrong::Missing };
         let faulty = Report { faults: vec![fault], fault_count: 3, ..clean };
         assert!(
             text(&faulty).ends_with("\n3 faults:\nthe head of the log is missing\nand 2 more\n"),

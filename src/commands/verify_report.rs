@@ -1,7 +1,7 @@
 //! The report of a verification as JSON.
 
 use serde_json::{Value, json};
-use till_operate::verify::{Fault, Place, Report, RowName};
+use till_operate::verify::{Fault, FaultLocation, Report, RowName};
 
 /// The report as one object.
 pub(super) fn report_json(report: &Report) -> Value {
@@ -33,31 +33,31 @@ pub(super) fn report_json(report: &Report) -> Value {
 fn fault(fault: &Fault) -> Value {
     json!({
         "merchant_id": fault.merchant_id.map(|id| id.to_string()),
-        "place": place(&fault.place),
+        "place": location(&fault.location),
         "fault": fault.wrong.name(),
         "message": fault.to_string(),
     })
 }
 
-fn place(place: &Place) -> Value {
-    match place {
-        Place::Store => json!({ "kind": "store" }),
-        Place::Records { first, last } => json!({ "kind": "records", "first": first.0, "last": last.0 }),
-        Place::Head => json!({ "kind": "head" }),
-        Place::Applied => json!({ "kind": "position" }),
-        Place::Snapshot(sequence) => json!({ "kind": "snapshot", "sequence": sequence.0 }),
-        Place::Row(RowName { family, key }) => json!({ "kind": "row", "family": family.name(), "row": key }),
-        Place::Rows { family, behind, before, expected } => {
+fn location(location: &FaultLocation) -> Value {
+    match location {
+        FaultLocation::Store => json!({ "kind": "store" }),
+        FaultLocation::Records { first, last } => json!({ "kind": "records", "first": first.0, "last": last.0 }),
+        FaultLocation::Head => json!({ "kind": "head" }),
+        FaultLocation::Applied => json!({ "kind": "position" }),
+        FaultLocation::Snapshot(sequence) => json!({ "kind": "snapshot", "sequence": sequence.0 }),
+        FaultLocation::Row(RowName { family, key }) => json!({ "kind": "row", "family": family.name(), "row": key }),
+        FaultLocation::Rows { family, after, before, expected } => {
             let name = |row: &Option<RowName>| row.as_ref().map(|row| row.key.clone());
             json!({
                 "kind": "rows",
                 "family": family.name(),
-                "behind": name(behind),
+                "behind": name(after),
                 "before": name(before),
                 "expected": expected,
             })
         }
-        Place::Book => json!({ "kind": "book" }),
-        Place::BookLine(reference) => json!({ "kind": "book_line", "reference": reference }),
+        FaultLocation::Book => json!({ "kind": "book" }),
+        FaultLocation::BookLine(reference) => json!({ "kind": "book_line", "reference": reference }),
     }
 }

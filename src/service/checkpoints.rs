@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use till_domain::time::Millis;
-use till_operate::checkpoint::{CheckpointError, Checkpointer, Kept, Taken, Wanted};
+use till_operate::checkpoint::{CheckpointError, CheckpointRequest, Checkpointer, KeptCheckpoint, TakenCheckpoint};
 
 use crate::exposition::CHECKPOINTS;
 
@@ -28,7 +28,8 @@ impl Checkpoints {
     /// With what takes them.
     #[must_use]
     pub fn new(checkpointer: Checkpointer) -> Checkpoints {
-        let newest = checkpointer.shelf().list().ok().and_then(|kept| kept.iter().rev().find_map(Kept::taken_at_ms));
+        let newest =
+            checkpointer.shelf().list().ok().and_then(|kept| kept.iter().rev().find_map(KeptCheckpoint::taken_at_ms));
         let newest_ms = Arc::new(AtomicU64::new(newest.unwrap_or(0)));
         for outcome in ["taken", "failed"] {
             // So that it is there from the start.
@@ -48,9 +49,9 @@ impl Checkpoints {
     ///
     /// # Errors
     /// [`CheckpointError`]; nothing is left of it then.
-    pub fn take(&self, name: Option<&str>, now: Millis) -> Result<Taken, CheckpointError> {
+    pub fn take(&self, name: Option<&str>, now: Millis) -> Result<TakenCheckpoint, CheckpointError> {
         let name = name.map_or_else(|| name_of(now), str::to_owned);
-        let wanted = Wanted { name: &name, taken_at_ms: now.0, program: env!("CARGO_PKG_VERSION") };
+        let wanted = CheckpointRequest { name: &name, taken_at_ms: now.0, program: env!("CARGO_PKG_VERSION") };
         let taken = self.take_unless_stopped(&wanted);
         let outcome = if taken.is_ok() { "taken" } else { "failed" };
         CHECKPOINTS.with_label_values(&[outcome]).inc();
@@ -66,7 +67,7 @@ impl Checkpoints {
         taken
     }
 
-    fn take_unless_stopped(&self, wanted: &Wanted<'_>) -> Result<Taken, CheckpointError> {
+    fn take_unless_stopped(&self, wanted: &CheckpointRequest<'_>) -> Result<TakenCheckpoint, CheckpointError> {
         match self.stops.try_lock() {
             Some(stops) if !*stops => self.checkpointer.take(wanted),
             Some(_) | None => {
@@ -91,7 +92,7 @@ impl Checkpoints {
     pub(super) fn scheduled_age(&self, now: Millis) -> Option<Duration> {
         let kept = self.checkpointer.shelf().list().ok()?;
         let mut scheduled = kept.iter().rev().filter(|kept| kept.name.starts_with(SCHEDULED_PREFIX));
-        let taken_at_ms = scheduled.find_map(Kept::taken_at_ms)?;
+        let taken_at_ms = scheduled.find_map(KeptCheckpoint::taken_at_ms)?;
         Some(Duration::from_millis(now.0.saturating_sub(taken_at_ms)))
     }
 

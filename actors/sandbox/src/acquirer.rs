@@ -10,24 +10,24 @@ use till_domain::command::EvidenceResult;
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
-use super::book_thread::{self, Clock, OnBroken};
+use super::book_thread::{self, MillisClock, OnBroken};
 use super::cards::{Behaviour, Handling, code_and_message};
-use super::judgement::{Ask, PendingEnd, TakenMoney, What, by_evidence};
-use super::queue::{Answered, Queue, Request, Waiting};
+use super::judgement::{Ask, AskKind, PendingEnd, TakenMoney, by_evidence};
+use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
-    EvidenceRequest, FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
+    EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
 };
 
-/// What stands before our reference in the sandbox's own.
+/// Prefix of our reference in the sandbox's own.
 const OWN_PREFIX: &str = "sandbox:";
 
-/// The built-in acquirer: it behaves by card number, and keeps a book of what it was asked and what it did.
+/// The built-in acquirer: it behaves by card number, and keeps a book of requests and their results.
 ///
-/// Every answer is on disk before it is given. A request is under way when its method returns, whether or
-/// not its future is polled. Dropping the acquirer carries out what was asked, then closes the book.
+/// Every answer is on disk before it is given. A request is under way when its method returns, even if its future is
+/// never polled. Dropping the acquirer carries out the requests, then closes the book.
 pub struct SandboxAcquirer {
-    queue: Arc<Queue>,
+    queue: Arc<RequestQueue>,
     thread: Option<JoinHandle<()>>,
     late_answers: Arc<OnceLock<LateAnswers>>,
 }
@@ -36,7 +36,7 @@ impl SandboxAcquirer {
     /// Starts the sandbox over its book, on a thread of its own.
     ///
     /// # Errors
-    /// The operating system's, when it gives no thread.
+    /// The operating system's, when it starts no thread.
     pub fn start(book: impl Book) -> io::Result<SandboxAcquirer> {
         SandboxAcquirer::start_with_clock(book, now_ms)
     }
@@ -44,35 +44,36 @@ impl SandboxAcquirer {
     /// Starts the sandbox with a clock of the caller's, in milliseconds since the Unix epoch.
     ///
     /// # Errors
-    /// The operating system's, when it gives no thread.
+    /// The operating system's, when it starts no thread.
     pub fn start_with_clock(book: impl Book, clock: impl Fn() -> u64 + Send + 'static) -> io::Result<SandboxAcquirer> {
         SandboxAcquirer::spawn(book, Box::new(clock), Box::new(|_| {}))
     }
 
-    /// Starts the sandbox; `on_broken` is told, once, why its book failed for good. Until the book is opened again,
-    /// which reads what reached the disk, nothing is answered any more: it is expected to end the process.
+    /// Starts the sandbox; `on_broken` is called once, with the reason, when its book has failed for good. Nothing is
+    /// answered then until the book is opened again, which reads the lines that reached the disk: the callback is
+    /// expected to end the process.
     ///
     /// # Errors
-    /// The operating system's, when it gives no thread.
+    /// The operating system's, when it starts no thread.
     pub fn start_or_end(book: impl Book, on_broken: impl Fn(String) + Send + 'static) -> io::Result<SandboxAcquirer> {
         SandboxAcquirer::spawn(book, Box::new(now_ms), Box::new(on_broken))
     }
 
-    fn spawn(book: impl Book, clock: Clock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
-        let queue = Arc::new(Queue::new());
+    fn spawn(book: impl Book, clock: MillisClock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
+        let queue = Arc::new(RequestQueue::new());
         let waiting = Arc::clone(&queue);
         let run = move || book_thread::run(&waiting, book, &clock, &on_broken);
         let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;
         Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers: Arc::default() })
     }
 
-    /// Ends a merchant's refund or payout that is pending, as the provider would, and sends how it ended; false when there is none
-    /// under the reference.
+    /// Ends a merchant's pending refund or payout, as the provider would, and sends the result; the answer is false
+    /// when none is pending under the reference.
     ///
     /// # Errors
-    /// [`AcquirerUnavailable`] by the answer: it may be ended or still pending.
+    /// [`AcquirerUnavailable`] in the answer: it may be ended or still pending.
     pub fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> AcquirerAnswer<bool> {
-        let waiting = self.queue.push(Request::EndPending { merchant, reference: reference.into_text(), end });
+        let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.into_text(), end });
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
             let answered = answered(waiting).await?;
@@ -84,7 +85,7 @@ impl SandboxAcquirer {
     fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         // A reference that is not the sandbox's own names no line, and is declined as unknown.
         let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
-        let what = What::FollowUp { what, authorization };
+        let what = AskKind::FollowUp { what, authorization };
         let FollowUpRequest { reference, merchant, payment, money, .. } = request;
         let payment = Some(payment);
         self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, completion)
@@ -99,14 +100,14 @@ impl SandboxAcquirer {
                 send_late(&late_answers, &answered);
             }
             let read = read(&answered);
-            let other = "the sandbox recorded something else than was asked";
+            let other = "the sandbox recorded another request under the reference";
             read.ok_or_else(|| AcquirerUnavailable::because(other))
         })
     }
 }
 
-/// The answer to a request, when it is time to answer.
-async fn answered(waiting: Waiting) -> Result<Answered, AcquirerUnavailable> {
+/// Waits for the answer to a request, and for its delay.
+async fn answered(waiting: PendingAnswer) -> Result<Answered, AcquirerUnavailable> {
     let stopped = |_| AcquirerUnavailable::because("the sandbox stopped before it answered");
     let answered = waiting?.await.map_err(stopped)??;
     let delay = answered.handling.answer_delay();
@@ -116,7 +117,7 @@ async fn answered(waiting: Waiting) -> Result<Answered, AcquirerUnavailable> {
     Ok(answered)
 }
 
-/// Sends an answer that nobody waits for. Where it cannot be sent, it is asked for again.
+/// Sends an answer that no call waits for. If it cannot be sent, the caller asks again.
 fn send_late(late_answers: &OnceLock<LateAnswers>, answered: &Answered) {
     let (Some(late_answers), Some(line), Some(found)) = (late_answers.get(), &answered.line, found(answered)) else {
         return;
@@ -136,7 +137,7 @@ impl Acquirer for SandboxAcquirer {
                 (BookInstrument::Installment { plan: plan.id().to_owned() }, Behaviour::Approve)
             }
         };
-        let what = What::Authorize { instrument, capture: request.capture, behaviour };
+        let what = AskKind::Authorize { instrument, capture: request.capture, behaviour };
         let AuthorizeRequest { reference, merchant, payment, money, .. } = request;
         let payment = Some(payment);
         self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, authorization)
@@ -157,21 +158,21 @@ impl Acquirer for SandboxAcquirer {
     fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
         let PayoutRequest { reference, merchant, payout: _, money } = request;
         let reference = reference.into_text();
-        self.answer(Ask { reference, merchant, payment: None, money, what: What::Payout }, completion)
+        self.answer(Ask { reference, merchant, payment: None, money, what: AskKind::Payout }, completion)
     }
 
-    /// The text alone decides, so that nothing of it is kept in the book.
+    /// The text alone decides, so the book keeps nothing of it.
     fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult> {
         Box::pin(async move { Ok(by_evidence(request.evidence.as_str())) })
     }
 
     fn send_late_answers(&self, to: LateAnswers) {
-        // A sandbox serves one engine; a further one asks for what it needs.
+        // A sandbox serves one engine; any other engine has to ask for answers.
         let _is_the_first = self.late_answers.set(to);
     }
 
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
-        let waiting = self.queue.push(Request::Find(reference.into_text()));
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
+        let waiting = self.queue.push(BookTask::Find(reference.into_text()));
         Box::pin(async move {
             let answered = answered(waiting).await?;
             let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
@@ -184,22 +185,22 @@ impl Drop for SandboxAcquirer {
     fn drop(&mut self) {
         self.queue.close();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so itself, and those who waited were told.
+            // A thread that panicked has reported it itself, and its callers were told.
             let _ = thread.join();
         }
     }
 }
 
-/// The answer that an authorization's line gives, the same however often it is asked for.
+/// The answer in an authorization's line, which is the same for every repetition of the call.
 fn authorization(answered: &Answered) -> Option<Authorization> {
     let line = answered.line.as_ref()?;
     let Deed::Authorize { capture, outcome, .. } = &line.deed else { return None };
     Some(match outcome {
-        AuthorizeOutcome::Approved(standing) => Authorization::Approved {
+        AuthorizeOutcome::Approved(state) => Authorization::Approved {
             acquirer_reference: own_reference(line),
-            // A later capture must not change the first answer. What was not captured when it was asked to never is.
-            captured: *capture == CaptureMode::Automatic && standing.captured_minor > 0,
-            settles_at_once: standing.settles_at_once,
+            // A later capture must not change the first answer. An automatic capture that failed is never repeated.
+            captured: *capture == CaptureMode::Automatic && state.captured_minor > 0,
+            settles_at_once: state.settles_at_once,
             is_disputed: TakenMoney::of(line).is_disputed,
         },
         AuthorizeOutcome::Declined(reason) => {
@@ -235,8 +236,8 @@ fn completion(answered: &Answered) -> Option<Completion> {
     })
 }
 
-fn found(answered: &Answered) -> Option<Found> {
-    authorization(answered).map(Found::Authorization).or_else(|| completion(answered).map(Found::Completion))
+fn found(answered: &Answered) -> Option<FoundCall> {
+    authorization(answered).map(FoundCall::Authorization).or_else(|| completion(answered).map(FoundCall::Completion))
 }
 
 fn own_reference(line: &BookLine) -> String {

@@ -16,7 +16,7 @@ use super::SandboxAcquirer;
 use till_actors::acquirer::conformance::Conformance;
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
-    FollowUpRequest, Found, Instrument, Reference, Step,
+    FollowUpRequest, FoundCall, Instrument, PaymentStep, Reference,
 };
 use till_actors::security_codes::SecurityCode;
 
@@ -53,7 +53,7 @@ pub(super) fn card(digits: &str) -> Instrument {
 }
 
 pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
-    let reference = Reference::new(payment(number), Step::Authorize);
+    let reference = Reference::new(payment(number), PaymentStep::Authorize);
     AuthorizeRequest { reference, merchant: MERCHANT, payment: payment(number), money: thb(100), instrument, capture }
 }
 
@@ -61,10 +61,10 @@ fn manual(number: u8) -> AuthorizeRequest {
     authorize(number, card(GOOD_CARD), CaptureMode::Manual)
 }
 
-pub(super) fn follow_up(number: u8, step: Step, minor: u64) -> FollowUpRequest {
+pub(super) fn follow_up(number: u8, step: PaymentStep, minor: u64) -> FollowUpRequest {
     FollowUpRequest {
         reference: Reference::new(payment(number), step),
-        acquirer_reference: format!("sandbox:{}", Reference::new(payment(number), Step::Authorize)),
+        acquirer_reference: format!("sandbox:{}", Reference::new(payment(number), PaymentStep::Authorize)),
         merchant: MERCHANT,
         payment: payment(number),
         money: thb(minor),
@@ -72,7 +72,7 @@ pub(super) fn follow_up(number: u8, step: Step, minor: u64) -> FollowUpRequest {
 }
 
 pub(super) fn approved(number: u8, captured: bool) -> Result<Authorization, AcquirerUnavailable> {
-    let acquirer_reference = follow_up(number, Step::Capture, 1).acquirer_reference;
+    let acquirer_reference = follow_up(number, PaymentStep::Capture, 1).acquirer_reference;
     Ok(Authorization::Approved { acquirer_reference, captured, settles_at_once: false, is_disputed: false })
 }
 
@@ -112,9 +112,10 @@ fn it_keeps_the_promises_of_an_acquirer() {
 fn a_call_of_another_merchant_is_not_found() {
     let sandbox = start(&MemoryBook::new());
     wait(sandbox.authorize(manual(1))).expect("an answer");
-    let find = |merchant| wait(sandbox.find(merchant, Reference::new(payment(1), Step::Authorize))).expect("an answer");
+    let find =
+        |merchant| wait(sandbox.find(merchant, Reference::new(payment(1), PaymentStep::Authorize))).expect("an answer");
     assert_eq!(find(MerchantId::from_bytes([9; 16])), None);
-    assert_eq!(find(MERCHANT), approved(1, false).ok().map(Found::Authorization));
+    assert_eq!(find(MERCHANT), approved(1, false).ok().map(FoundCall::Authorization));
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn the_card_that_is_disputed_says_so_with_either_capture() {
     assert!(matches!(answer, Ok(Authorization::Approved { is_disputed: true, captured: true, .. })), "{answer:?}");
     let answer = wait(sandbox.authorize(authorize(2, card("4000000000000259"), CaptureMode::Manual)));
     assert!(matches!(answer, Ok(Authorization::Approved { captured: false, .. })), "{answer:?}");
-    let answer = wait(sandbox.capture(follow_up(2, Step::Capture, 100)));
+    let answer = wait(sandbox.capture(follow_up(2, PaymentStep::Capture, 100)));
     assert!(matches!(answer, Ok(Completion::Done { is_disputed: true, .. })), "{answer:?}");
 }
 
@@ -183,7 +184,7 @@ fn instalments_always_succeed() {
 }
 
 #[test]
-fn the_book_keeps_who_how_much_and_when_and_no_more_of_the_card_than_may_be_shown() {
+fn the_book_keeps_only_the_card_digits_that_may_be_shown() {
     let book = MemoryBook::new();
     wait(start(&book).authorize(manual(1))).expect("an answer");
     let line = &lines(&book)[0];
@@ -194,7 +195,7 @@ fn the_book_keeps_who_how_much_and_when_and_no_more_of_the_card_than_may_be_show
 }
 
 #[test]
-fn a_repeated_request_is_answered_as_the_first_was_and_writes_nothing() {
+fn a_repeated_request_gets_the_first_answer_and_writes_nothing() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     let first = wait(sandbox.authorize(manual(1)));
@@ -206,7 +207,7 @@ fn a_repeated_request_is_answered_as_the_first_was_and_writes_nothing() {
 }
 
 #[test]
-fn a_repeated_request_without_the_security_code_is_the_same_request() {
+fn a_repetition_without_the_security_code_is_the_same_request() {
     let sandbox = start(&MemoryBook::new());
     let first = wait(sandbox.authorize(manual(1)));
     let mut again = manual(1);
@@ -217,15 +218,15 @@ fn a_repeated_request_without_the_security_code_is_the_same_request() {
 }
 
 #[test]
-fn what_was_done_since_does_not_change_the_first_answer() {
+fn later_changes_do_not_change_the_first_answer() {
     let sandbox = start(&MemoryBook::new());
     let first = wait(sandbox.authorize(manual(1)));
-    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 100))));
+    assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))));
     assert_eq!(wait(sandbox.authorize(manual(1))), first);
 }
 
 #[test]
-fn a_used_reference_with_another_request_is_unknown_and_changes_nothing() {
+fn another_request_under_a_used_reference_is_unknown() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     wait(sandbox.authorize(manual(1))).expect("an answer");
@@ -237,18 +238,18 @@ fn a_used_reference_with_another_request_is_unknown_and_changes_nothing() {
 }
 
 #[test]
-fn an_authorization_is_captured_once_and_refunded_up_to_what_was_captured() {
+fn an_authorization_is_captured_once_and_refunded_up_to_that() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     wait(sandbox.authorize(manual(1))).expect("an answer");
-    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 80))));
-    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 80))), "asked again, done once");
-    assert!(is_done(sandbox.refund(follow_up(1, Step::Refund(RefundId::from_bytes([8; 16])), 50))));
+    assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 80))));
+    assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 80))), "asked again, done once");
+    assert!(is_done(sandbox.refund(follow_up(1, PaymentStep::Refund(RefundId::from_bytes([8; 16])), 50))));
     assert_eq!(
-        decline_code(sandbox.refund(follow_up(1, Step::Refund(RefundId::from_bytes([9; 16])), 31))),
+        decline_code(sandbox.refund(follow_up(1, PaymentStep::Refund(RefundId::from_bytes([9; 16])), 31))),
         "wrong_amount"
     );
-    assert_eq!(decline_code(sandbox.void(follow_up(1, Step::Void, 100))), "already_captured");
+    assert_eq!(decline_code(sandbox.void(follow_up(1, PaymentStep::Void, 100))), "already_captured");
     let totals = totals_by_merchant(&book).expect("agrees")[&MERCHANT];
     assert_eq!((totals.captured_minor, totals.refunded_minor, totals.follow_ups_declined), (80, 50, 2));
 }
@@ -257,29 +258,29 @@ fn an_authorization_is_captured_once_and_refunded_up_to_what_was_captured() {
 fn a_voided_authorization_cannot_be_captured() {
     let sandbox = start(&MemoryBook::new());
     wait(sandbox.authorize(manual(1))).expect("an answer");
-    assert!(is_done(sandbox.void(follow_up(1, Step::Void, 100))));
-    assert_eq!(decline_code(sandbox.capture(follow_up(1, Step::Capture, 100))), "already_voided");
+    assert!(is_done(sandbox.void(follow_up(1, PaymentStep::Void, 100))));
+    assert_eq!(decline_code(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))), "already_voided");
 }
 
 #[test]
 fn a_declined_follow_up_stays_declined_under_its_reference() {
     let sandbox = start(&MemoryBook::new());
-    assert_eq!(decline_code(sandbox.capture(follow_up(1, Step::Capture, 100))), "unknown_authorization");
+    assert_eq!(decline_code(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))), "unknown_authorization");
     wait(sandbox.authorize(manual(1))).expect("an answer");
-    assert_eq!(decline_code(sandbox.capture(follow_up(1, Step::Capture, 100))), "unknown_authorization");
+    assert_eq!(decline_code(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))), "unknown_authorization");
 }
 
 #[test]
-fn an_acquirer_reference_that_is_not_the_sandboxs_own_is_unknown() {
+fn a_foreign_acquirer_reference_is_unknown() {
     let sandbox = start(&MemoryBook::new());
     wait(sandbox.authorize(manual(1))).expect("an answer");
-    let foreign = Reference::new(payment(1), Step::Authorize).to_string();
-    let request = FollowUpRequest { acquirer_reference: foreign, ..follow_up(1, Step::Capture, 100) };
+    let foreign = Reference::new(payment(1), PaymentStep::Authorize).to_string();
+    let request = FollowUpRequest { acquirer_reference: foreign, ..follow_up(1, PaymentStep::Capture, 100) };
     assert_eq!(decline_code(sandbox.capture(request)), "unknown_authorization");
 }
 
 #[test]
-fn a_time_out_before_or_after_the_deed_is_unknown_and_asking_again_does_it_once() {
+fn a_request_that_times_out_is_carried_out_once() {
     for how in [NextWrite::TimesOutUndone, NextWrite::TimesOutDone] {
         let book = MemoryBook::new();
         let sandbox = start(&book);
@@ -298,14 +299,14 @@ fn a_refund_that_timed_out_after_it_was_done_is_not_done_again() {
     let sandbox = start(&book);
     wait(sandbox.authorize(authorize(1, card(GOOD_CARD), CaptureMode::Automatic))).expect("an answer");
     book.plan_writes([NextWrite::TimesOutDone]);
-    let refund = || follow_up(1, Step::Refund(RefundId::from_bytes([8; 16])), 60);
+    let refund = || follow_up(1, PaymentStep::Refund(RefundId::from_bytes([8; 16])), 60);
     wait(sandbox.refund(refund())).expect_err("unknown");
     assert!(is_done(sandbox.refund(refund())));
     assert_eq!(totals_by_merchant(&book).expect("agrees")[&MERCHANT].refunded_minor, 60);
 }
 
 #[test]
-fn a_book_that_fails_for_good_stops_the_sandbox_and_never_says_failed() {
+fn a_book_that_fails_for_good_stops_the_sandbox() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     book.plan_writes([NextWrite::Breaks]);
@@ -319,14 +320,14 @@ fn a_book_that_fails_for_good_stops_the_sandbox_and_never_says_failed() {
 #[test]
 fn requests_that_wait_together_are_one_write_and_see_each_other() {
     let book = MemoryBook::new();
-    let gate = Gate::default();
+    let gate = ClockGate::default();
     let sandbox = SandboxAcquirer::start_with_clock(book.clone(), gate.clock()).expect("a thread");
     // The first request is a group of its own; the others gather while the gate holds it.
     let mut answers = vec![sandbox.authorize(manual(1))];
     gate.wait_until_reached();
     answers.extend((2..=200).map(|number| sandbox.authorize(manual(number))));
     let again = sandbox.authorize(manual(200));
-    let capture = sandbox.capture(follow_up(200, Step::Capture, 100));
+    let capture = sandbox.capture(follow_up(200, PaymentStep::Capture, 100));
     gate.open();
     assert!(is_done(capture), "a capture sees the authorization of its own group");
     assert_eq!(wait(again), approved(200, false));
@@ -335,7 +336,7 @@ fn requests_that_wait_together_are_one_write_and_see_each_other() {
 }
 
 #[test]
-fn a_request_whose_answer_nobody_waits_for_is_carried_out_all_the_same() {
+fn a_request_whose_answer_is_dropped_is_carried_out() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     drop(sandbox.authorize(manual(1)));
@@ -345,9 +346,9 @@ fn a_request_whose_answer_nobody_waits_for_is_carried_out_all_the_same() {
 
 /// Holds the book's thread at its first look at the clock.
 #[derive(Clone, Default)]
-pub(super) struct Gate(std::sync::Arc<(std::sync::Mutex<(bool, bool)>, std::sync::Condvar)>);
+pub(super) struct ClockGate(std::sync::Arc<(std::sync::Mutex<(bool, bool)>, std::sync::Condvar)>);
 
-impl Gate {
+impl ClockGate {
     pub(super) fn clock(&self) -> impl Fn() -> u64 + Send + use<> {
         let gate = self.clone();
         move || {

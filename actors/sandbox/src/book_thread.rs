@@ -1,5 +1,5 @@
-//! The one thread that writes the sandbox's book: whatever waits becomes one synced write, and is answered
-//! after it.
+//! The one thread that writes the sandbox's book: all waiting requests become one synced write, and are answered after
+//! it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use tokio::sync::oneshot;
 
 use super::cards::Handling;
 use super::judgement::{Ask, PendingEnd, TakenMoney, end_refund, ended_payout, has_failed_by};
-use super::queue::{Answered, Job, Queue, Recorded, Request};
+use super::queue::{Answered, BookTask, Job, Recorded, RequestQueue};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Milliseconds since the Unix epoch.
-pub(super) type Clock = Box<dyn Fn() -> u64 + Send>;
+pub(super) type MillisClock = Box<dyn Fn() -> u64 + Send>;
 
-/// What to do when the book has failed for good.
+/// Called when the book has failed for good.
 pub(super) type OnBroken = Box<dyn Fn(String) + Send>;
 
 /// Carries requests out until the queue is closed, or the book fails for good.
-pub(super) fn run<B: Book>(queue: &Arc<Queue>, mut book: B, clock: &Clock, on_broken: &OnBroken) {
-    // However this thread ends, nobody may wait for it afterwards.
+pub(super) fn run<B: Book>(queue: &Arc<RequestQueue>, mut book: B, clock: &MillisClock, on_broken: &OnBroken) {
+    // When this thread ends for any reason, no caller may wait for it afterwards.
     let _abandon = AbandonWhenDropped(Arc::clone(queue));
     while let Some(jobs) = queue.next_group() {
         if let Err(error) = carry_out(jobs, &mut book, clock()) {
@@ -31,13 +31,13 @@ pub(super) fn run<B: Book>(queue: &Arc<Queue>, mut book: B, clock: &Clock, on_br
     }
 }
 
-/// An error with its source.
+/// An error with its source, as text.
 fn in_words(error: &BookError) -> String {
     let source = std::error::Error::source(error).map(|source| format!(": {source}"));
     format!("{error}{}", source.unwrap_or_default())
 }
 
-struct AbandonWhenDropped(Arc<Queue>);
+struct AbandonWhenDropped(Arc<RequestQueue>);
 
 impl Drop for AbandonWhenDropped {
     fn drop(&mut self) {
@@ -67,7 +67,7 @@ fn carry_out<B: Book>(jobs: Vec<Job>, book: &mut B, now_ms: u64) -> Result<(), B
     Ok(())
 }
 
-/// What a book's error means to those who asked, when the book can be used afterwards.
+/// The answer to the callers after an error, when the book can still be used.
 fn unavailable(error: BookError) -> Result<AcquirerUnavailable, BookError> {
     match error {
         BookError::TimedOut => Ok(AcquirerUnavailable::because("the sandbox's book did not answer in time")),
@@ -83,21 +83,21 @@ fn unavailable(error: BookError) -> Result<AcquirerUnavailable, BookError> {
     }
 }
 
-/// The book with what a group adds to it in front.
+/// The book with the lines that a group adds.
 struct Group<'a, B> {
     book: &'a B,
     staged: BTreeMap<String, BookLine>,
 }
 
 impl<B: Book> Group<'_, B> {
-    fn answer(&mut self, request: Request, now_ms: u64) -> Result<Recorded, BookError> {
+    fn answer(&mut self, request: BookTask, now_ms: u64) -> Result<Recorded, BookError> {
         match request {
-            Request::CarryOut(ask) => self.record(ask, now_ms),
-            Request::Find(reference) => {
+            BookTask::CarryOut(ask) => self.record(ask, now_ms),
+            BookTask::Find(reference) => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.deed != Deed::TimedOut);
                 self.told(line)
             }
-            Request::EndPending { merchant, reference, end } => {
+            BookTask::EndPending { merchant, reference, end } => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.merchant == merchant);
                 let ended = line.map(|line| self.end_pending(&line, end)).transpose()?.flatten();
                 self.told(ended)
@@ -105,7 +105,7 @@ impl<B: Book> Group<'_, B> {
         }
     }
 
-    /// The answer about a call that was made before.
+    /// The answer to a call that was made before.
     fn told(&self, line: Option<BookLine>) -> Result<Recorded, BookError> {
         let authorization = line.as_ref().and_then(|line| line.deed.authorization());
         let authorization = authorization.map(|reference| self.line(reference)).transpose()?.flatten();
@@ -178,7 +178,7 @@ fn repeated(ask: &Ask, line: BookLine, handling: Handling, taken: TakenMoney) ->
     if ask.is_recorded_by(&line) {
         return Ok(Answered { line: Some(line), handling, taken });
     }
-    // Neither done nor declined would be true. Unknown keeps the payment open until somebody looks.
-    tracing::error!(reference = ask.reference, "the sandbox was asked for something else under a used reference");
+    // Neither done nor declined would be true. Unknown keeps the payment open until an operator looks.
+    tracing::error!(reference = ask.reference, "the sandbox was sent another request under a used reference");
     Err(AcquirerUnavailable::because("the reference names another request"))
 }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, Awaited, Completion, FollowUpRequest, Found, LateAnswer, Reference, Step,
+    Acquirer, AcquirerAnswer, Awaited, Completion, FollowUpRequest, FoundCall, LateAnswer, PaymentStep, Reference,
 };
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::payment::CaptureMode;
 use tokio::sync::mpsc;
 
 use super::behaviour_tests::{
-    Gate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
+    ClockGate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
 };
 use super::{PendingEnd, SandboxAcquirer};
 use crate::book::{Deed, MemoryBook, MerchantTotals, totals_by_merchant};
@@ -27,11 +27,11 @@ const ANSWERS_TWICE: &str = "4000000000003220";
 
 /// The sandbox's time, which a test moves.
 #[derive(Clone)]
-struct Clock(Arc<AtomicU64>);
+struct ManualClock(Arc<AtomicU64>);
 
-impl Clock {
-    fn new() -> Clock {
-        Clock(Arc::new(AtomicU64::new(NOW_MS)))
+impl ManualClock {
+    fn new() -> ManualClock {
+        ManualClock(Arc::new(AtomicU64::new(NOW_MS)))
     }
 
     fn set(&self, now_ms: u64) {
@@ -45,7 +45,7 @@ impl Clock {
 }
 
 fn start(book: &MemoryBook) -> SandboxAcquirer {
-    Clock::new().start(book)
+    ManualClock::new().start(book)
 }
 
 /// A sandbox that has captured a payment of 100 with this card.
@@ -55,15 +55,15 @@ fn captured(book: &MemoryBook, digits: &str) -> SandboxAcquirer {
     sandbox
 }
 
-fn refund_step(number: u8) -> Step {
-    Step::Refund(RefundId::from_bytes([number; 16]))
+fn refund_step(number: u8) -> PaymentStep {
+    PaymentStep::Refund(RefundId::from_bytes([number; 16]))
 }
 
 fn refund(number: u8, minor: u64) -> FollowUpRequest {
     follow_up(1, refund_step(number), minor)
 }
 
-fn reference(step: Step) -> Reference {
+fn reference(step: PaymentStep) -> Reference {
     Reference::new(payment(1), step)
 }
 
@@ -85,7 +85,7 @@ fn a_refund_is_pending_until_the_operator_completes_it() {
     let sandbox = start(&book);
     assert!(is_pending(sandbox.refund(refund(8, 60))), "asked again of the sandbox of the next process");
     let found = wait(sandbox.find(MERCHANT, reference(refund_step(8))));
-    assert_eq!(found, Ok(Some(Found::Completion(Completion::Pending(Awaited::Decision)))));
+    assert_eq!(found, Ok(Some(FoundCall::Completion(Completion::Pending(Awaited::Decision)))));
     assert_eq!(totals(&book).refunded_minor, 0, "no money has moved");
     let end = |merchant, number| sandbox.end_pending(merchant, reference(refund_step(number)), PendingEnd::Completed);
     assert_eq!(wait(end(MerchantId::from_bytes([9; 16]), 8)), Ok(false), "of another merchant");
@@ -98,7 +98,7 @@ fn a_refund_is_pending_until_the_operator_completes_it() {
 }
 
 #[test]
-fn a_refund_that_the_operator_fails_is_declined_and_another_may_follow() {
+fn after_a_refund_that_the_operator_fails_another_may_follow() {
     let book = MemoryBook::new();
     let sandbox = captured(&book, REFUND_WAITS);
     let end = |number, end| wait(sandbox.end_pending(MERCHANT, reference(refund_step(number)), end));
@@ -132,7 +132,7 @@ fn pending_refunds_never_give_back_more_than_was_captured() {
 
 #[test]
 fn a_refund_that_fails_later_is_pending_for_a_second() {
-    let (book, clock) = (MemoryBook::new(), Clock::new());
+    let (book, clock) = (MemoryBook::new(), ManualClock::new());
     let sandbox = clock.start(&book);
     wait(sandbox.authorize(authorize(1, card(REFUND_FAILS_LATER), CaptureMode::Automatic))).expect("an answer");
     assert!(is_pending(sandbox.refund(refund(8, 60))));
@@ -142,8 +142,7 @@ fn a_refund_that_fails_later_is_pending_for_a_second() {
     clock.set(NOW_MS + 1_000);
     assert_eq!(decline_code(sandbox.refund(refund(8, 60))), "refund_failed");
     let found = wait(sandbox.find(MERCHANT, reference(refund_step(9)))).expect("an answer");
-    let failed =
-        |found| matches!(found, Some(Found::Completion(Completion::Declined { code, .. })) if code == "refund_failed");
+    let failed = |found| matches!(found, Some(FoundCall::Completion(Completion::Declined { code, .. })) if code == "refund_failed");
     assert!(failed(found), "it fails without being asked again");
     clock.set(NOW_MS);
     assert_eq!(decline_code(sandbox.refund(refund(9, 40))), "refund_failed", "also when the clock steps back");
@@ -151,14 +150,14 @@ fn a_refund_that_fails_later_is_pending_for_a_second() {
 }
 
 #[test]
-fn the_card_whose_capture_fails_is_authorized_never_captured_and_can_be_voided() {
+fn the_card_whose_capture_fails_is_authorized_and_can_be_voided() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     for (number, mode) in [(1, CaptureMode::Automatic), (2, CaptureMode::Manual)] {
         let ask = || sandbox.authorize(authorize(number, card(CAPTURE_FAILS), mode));
         assert_eq!(wait(ask()), approved(number, false));
-        assert_eq!(decline_code(sandbox.capture(follow_up(number, Step::Capture, 100))), "capture_failed");
-        assert!(is_done(sandbox.void(follow_up(number, Step::Void, 100))));
+        assert_eq!(decline_code(sandbox.capture(follow_up(number, PaymentStep::Capture, 100))), "capture_failed");
+        assert!(is_done(sandbox.void(follow_up(number, PaymentStep::Void, 100))));
         assert_eq!(wait(ask()), approved(number, false), "the answer stays the first one");
     }
     let totals = totals(&book);
@@ -174,13 +173,13 @@ fn each_first_call_times_out_and_has_been_done() {
         wait(ask(number)).expect_err("a time-out");
         assert_eq!(wait(ask(number)), approved(number, false));
     }
-    wait(sandbox.capture(follow_up(1, Step::Capture, 100))).expect_err("a time-out");
+    wait(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))).expect_err("a time-out");
     assert_eq!(totals(&book).captured_minor, 100, "it has been done");
-    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 100))));
+    assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))));
     wait(sandbox.refund(refund(8, 60))).expect_err("a time-out");
     let found = wait(sandbox.find(MERCHANT, reference(refund_step(8)))).expect("an answer");
-    assert!(matches!(found, Some(Found::Completion(Completion::Done { .. }))), "{found:?}");
-    wait(sandbox.void(follow_up(2, Step::Void, 100))).expect_err("a time-out");
+    assert!(matches!(found, Some(FoundCall::Completion(Completion::Done { .. }))), "{found:?}");
+    wait(sandbox.void(follow_up(2, PaymentStep::Void, 100))).expect_err("a time-out");
     let totals = totals(&book);
     assert_eq!((totals.captured_minor, totals.refunded_minor, totals.voided_minor), (100, 60, 100));
 }
@@ -191,26 +190,26 @@ fn each_first_call_times_out_and_has_not_been_done() {
     let sandbox = start(&book);
     let ask = |number| authorize(number, card(TIMES_OUT_UNDONE), CaptureMode::Manual);
     wait(sandbox.authorize(ask(1))).expect_err("a time-out");
-    assert_eq!(wait(sandbox.find(MERCHANT, reference(Step::Authorize))), Ok(None), "it has not been done");
+    assert_eq!(wait(sandbox.find(MERCHANT, reference(PaymentStep::Authorize))), Ok(None), "it has not been done");
     drop(sandbox);
     let sandbox = start(&book);
     assert_eq!(wait(sandbox.authorize(ask(1))), approved(1, false), "also the call of the next process is the second");
     wait(sandbox.authorize(ask(2))).expect_err("a time-out");
     assert_eq!(wait(sandbox.authorize(ask(2))), approved(2, false));
-    wait(sandbox.capture(follow_up(1, Step::Capture, 100))).expect_err("a time-out");
+    wait(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))).expect_err("a time-out");
     assert_eq!(totals(&book).captured_minor, 0);
-    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 100))));
+    assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))));
     wait(sandbox.refund(refund(8, 60))).expect_err("a time-out");
     assert!(is_done(sandbox.refund(refund(8, 60))));
-    wait(sandbox.void(follow_up(2, Step::Void, 100))).expect_err("a time-out");
-    assert!(is_done(sandbox.void(follow_up(2, Step::Void, 100))));
+    wait(sandbox.void(follow_up(2, PaymentStep::Void, 100))).expect_err("a time-out");
+    assert!(is_done(sandbox.void(follow_up(2, PaymentStep::Void, 100))));
     let totals = totals(&book);
     assert_eq!((totals.captured_minor, totals.refunded_minor, totals.voided_minor), (100, 60, 100));
 }
 
 #[test]
 fn a_line_keeps_the_time_of_the_call_that_timed_out() {
-    let (book, clock) = (MemoryBook::new(), Clock::new());
+    let (book, clock) = (MemoryBook::new(), ManualClock::new());
     let sandbox = clock.start(&book);
     let ask = || sandbox.authorize(authorize(1, card(TIMES_OUT_UNDONE), CaptureMode::Manual));
     wait(ask()).expect_err("a time-out");
@@ -221,9 +220,9 @@ fn a_line_keeps_the_time_of_the_call_that_timed_out() {
 }
 
 #[test]
-fn of_calls_that_wait_together_only_the_first_under_a_reference_times_out() {
+fn of_waiting_calls_only_the_first_under_a_reference_times_out() {
     for digits in [TIMES_OUT_DONE, TIMES_OUT_UNDONE] {
-        let (book, gate) = (MemoryBook::new(), Gate::default());
+        let (book, gate) = (MemoryBook::new(), ClockGate::default());
         let sandbox = SandboxAcquirer::start_with_clock(book.clone(), gate.clock()).expect("a thread");
         let ask = || sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic));
         let before = sandbox.authorize(authorize(2, card("4242424242424242"), CaptureMode::Manual));
@@ -239,7 +238,7 @@ fn of_calls_that_wait_together_only_the_first_under_a_reference_times_out() {
 }
 
 #[test]
-fn the_slow_card_is_answered_after_five_seconds_and_holds_up_nobody() {
+fn the_slow_card_delays_only_its_own_answers() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     let start = Instant::now();
@@ -257,7 +256,7 @@ fn the_slow_card_is_answered_after_five_seconds_and_holds_up_nobody() {
 }
 
 #[test]
-fn answers_are_sent_once_more_and_ends_of_pending_refunds_are_sent() {
+fn repeated_answers_and_results_of_pending_refunds_are_sent() {
     for (digits, sent) in [("4242424242424242", 0), (ANSWERS_LATE, 0), (ANSWERS_TWICE, 2), (REFUND_WAITS, 1)] {
         let book = MemoryBook::new();
         let sandbox = start(&book);

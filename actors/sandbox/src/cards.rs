@@ -1,14 +1,14 @@
-//! How the sandbox's cards behave: by number, with the numbers that the field knows.
+//! The behaviour of the sandbox's cards: by number, with the numbers that the field knows.
 
 use std::time::Duration;
 
 use crate::book::{BookInstrument, DeclineReason};
 use till_storage::vault::CardNumber;
 
-/// After how long the answers to calls for the slow card are given.
+/// Delay of the answers to calls for the slow card.
 const LATE_ANSWER: Duration = Duration::from_secs(5);
 
-/// What becomes of a payment.
+/// The result of a payment's authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Behaviour {
     /// It is authorized, and settles after the merchant's delay.
@@ -28,7 +28,7 @@ impl Behaviour {
             "4000000000000069" => Behaviour::Decline(DeclineReason::ExpiredCard),
             "4000000000000127" => Behaviour::Decline(DeclineReason::IncorrectCvc),
             "4000000000000119" => Behaviour::Decline(DeclineReason::ProcessingError),
-            // There is no page yet on which its holder could be authenticated.
+            // There is no page yet on which the holder could be authenticated.
             "4000003800000446" => Behaviour::Decline(DeclineReason::AuthenticationRequired),
             "4000000000000077" => Behaviour::ApproveAndSettleAtOnce,
             // Among them 4242424242424242, and 4000000000000259, whose payments are disputed once they are captured.
@@ -75,7 +75,7 @@ impl Handling {
         }
     }
 
-    /// For how long an answer is held back.
+    /// The delay of an answer.
     pub(super) const fn answer_delay(self) -> Duration {
         match self {
             Handling::AnswersLate => LATE_ANSWER,
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_handled_by_its_shown_digits_and_an_instalment_at_once() {
+    fn a_card_is_handled_by_its_digits_and_an_instalment_at_once() {
         let handling = |first_six: &[u8; 6], last_four: &[u8; 4]| {
             Handling::of(&BookInstrument::Card { first_six: *first_six, last_four: *last_four })
         };

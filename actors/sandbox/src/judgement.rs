@@ -1,6 +1,8 @@
-//! What the sandbox does when asked, as lines of its book. No waiting, no clock, no disk.
+//! The decisions of the sandbox, as lines of its book. No waiting, no clock, no disk.
 
-use crate::book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use crate::book::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 use till_domain::command::EvidenceResult;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
@@ -20,7 +22,7 @@ const REFUND_FAILS_AFTER_MS: u64 = 1_000;
 pub enum PendingEnd {
     /// The money is given back or paid out.
     Completed,
-    /// It is not.
+    /// It fails.
     Failed,
 }
 
@@ -31,15 +33,15 @@ pub(super) struct Ask {
     pub(super) merchant: MerchantId,
     pub(super) payment: Option<PaymentId>,
     pub(super) money: Money,
-    pub(super) what: What,
+    pub(super) what: AskKind,
 }
 
-/// What is asked.
+/// The kinds of requests.
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum AskKind {
     /// To authorize.
     Authorize { instrument: BookInstrument, capture: CaptureMode, behaviour: Behaviour },
-    /// To do something to the authorization under a reference.
+    /// Change the authorization under a reference.
     FollowUp { what: FollowUp, authorization: String },
     /// To pay a payout.
     Payout,
@@ -49,28 +51,28 @@ impl Ask {
     /// The reference of another line that judging reads.
     pub(super) fn authorization(&self) -> Option<&str> {
         match &self.what {
-            What::Authorize { .. } | What::Payout => None,
-            What::FollowUp { authorization, .. } => Some(authorization),
+            AskKind::Authorize { .. } | AskKind::Payout => None,
+            AskKind::FollowUp { authorization, .. } => Some(authorization),
         }
     }
 
-    /// Whether a line records this very request.
+    /// True when a line records this very request.
     pub(super) fn is_recorded_by(&self, line: &BookLine) -> bool {
         let same_deed = match (&self.what, &line.deed) {
             (
-                What::Authorize { instrument, capture, .. },
+                AskKind::Authorize { instrument, capture, .. },
                 Deed::Authorize { instrument: recorded, capture: mode, .. },
             ) => instrument == recorded && capture == mode,
-            (What::FollowUp { what, authorization }, Deed::FollowUp { what: recorded, authorization: of, .. }) => {
+            (AskKind::FollowUp { what, authorization }, Deed::FollowUp { what: recorded, authorization: of, .. }) => {
                 what == recorded && authorization == of
             }
-            (What::FollowUp { what, authorization }, Deed::PendingRefund { authorization: of, .. }) => {
+            (AskKind::FollowUp { what, authorization }, Deed::PendingRefund { authorization: of, .. }) => {
                 *what == FollowUp::Refund && authorization == of
             }
-            (What::Payout, Deed::Payout(_)) => true,
-            (What::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. } | Deed::Payout(_))
-            | (What::FollowUp { .. }, Deed::Authorize { .. } | Deed::Payout(_))
-            | (What::Payout, Deed::Authorize { .. } | Deed::FollowUp { .. } | Deed::PendingRefund { .. })
+            (AskKind::Payout, Deed::Payout(_)) => true,
+            (AskKind::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. } | Deed::Payout(_))
+            | (AskKind::FollowUp { .. }, Deed::Authorize { .. } | Deed::Payout(_))
+            | (AskKind::Payout, Deed::Authorize { .. } | Deed::FollowUp { .. } | Deed::PendingRefund { .. })
             | (_, Deed::TimedOut) => false,
         };
         same_deed
@@ -81,9 +83,9 @@ impl Ask {
     /// The treatment of this call. `authorization` is the line under [`Ask::authorization`].
     pub(super) fn handling(&self, authorization: Option<&BookLine>) -> Handling {
         match (&self.what, authorization.map(|line| &line.deed)) {
-            (What::Authorize { instrument, .. }, _)
-            | (What::FollowUp { .. }, Some(Deed::Authorize { instrument, .. })) => Handling::of(instrument),
-            (What::FollowUp { .. } | What::Payout, _) => Handling::AtOnce,
+            (AskKind::Authorize { instrument, .. }, _)
+            | (AskKind::FollowUp { .. }, Some(Deed::Authorize { instrument, .. })) => Handling::of(instrument),
+            (AskKind::FollowUp { .. } | AskKind::Payout, _) => Handling::AtOnce,
         }
     }
 
@@ -92,18 +94,18 @@ impl Ask {
         self.recorded(Deed::TimedOut, now_ms)
     }
 
-    /// Does what is asked for the first time under its reference: the line that records it, then the
-    /// authorization's own when that changed. `authorization` is the line under [`Ask::authorization`].
+    /// Carries out a request that is the first one under its reference: returns the line that records it, and the
+    /// authorization's own line when it changed. `authorization` is the line under [`Ask::authorization`].
     pub(super) fn judge(self, authorization: Option<&BookLine>, now_ms: u64) -> (BookLine, Option<BookLine>) {
         let handling = self.handling(authorization);
         let (deed, changed) = match &self.what {
-            What::Authorize { instrument, capture, behaviour } => {
+            AskKind::Authorize { instrument, capture, behaviour } => {
                 let captures = *capture == CaptureMode::Automatic && handling != Handling::CaptureFails;
                 let outcome = authorize(self.money, captures, *behaviour);
                 (Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome }, None)
             }
-            What::Payout => (Deed::Payout(pay_out(self.money)), None),
-            What::FollowUp { what, authorization: reference } => {
+            AskKind::Payout => (Deed::Payout(pay_out(self.money)), None),
+            AskKind::FollowUp { what, authorization: reference } => {
                 let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
                 let done = match follow_up(*what, self.money, own) {
                     Ok(_) if *what == FollowUp::Capture && handling == Handling::CaptureFails => {
@@ -171,17 +173,16 @@ pub(super) struct TakenMoney {
 }
 
 impl TakenMoney {
-    /// That of the authorization with this line.
+    /// The treatment for the authorization with this line.
     pub(super) fn of(authorization: &BookLine) -> TakenMoney {
-        let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), instrument, .. } = &authorization.deed
-        else {
+        let Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), instrument, .. } = &authorization.deed else {
             return TakenMoney::default();
         };
-        TakenMoney { settles_at_once: standing.settles_at_once, is_disputed: is_disputed(instrument) }
+        TakenMoney { settles_at_once: state.settles_at_once, is_disputed: is_disputed(instrument) }
     }
 }
 
-/// The decision of the provider by the evidence of a merchant.
+/// The decision of the provider about the evidence of a merchant.
 pub(super) fn by_evidence(evidence: &str) -> EvidenceResult {
     match evidence {
         "winning_evidence" => EvidenceResult::Won,
@@ -195,8 +196,8 @@ pub(super) fn has_failed_by(line: &BookLine, now_ms: u64) -> bool {
     matches!(line.deed, Deed::PendingRefund { fails_at_ms: Some(fails_at_ms), .. } if fails_at_ms <= now_ms)
 }
 
-/// Ends the pending refund that was authorized under a reference: its line, then the authorization's own when that
-/// changed. A refund is declined for its amount when others took what there was meanwhile.
+/// Ends the pending refund of an authorization: returns its line, and the authorization's own line when it changed. A
+/// refund is declined for its amount when other refunds took the money meanwhile.
 pub(super) fn end_refund(
     line: &BookLine,
     reference: &str,
@@ -226,38 +227,43 @@ fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOut
         Behaviour::Decline(reason) => return AuthorizeOutcome::Declined(reason),
     };
     let captured_minor = if captures { money.amount.get() } else { 0 };
-    AuthorizeOutcome::Approved(Standing { settles_at_once, captured_minor, ..Standing::default() })
+    AuthorizeOutcome::Approved(AuthorizationState { settles_at_once, captured_minor, ..AuthorizationState::default() })
 }
 
-/// The authorization's line after `what` was done to it, or why it cannot be.
+/// The authorization's line after this change, or the reason why it is declined.
 fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, DeclineReason> {
     let line = line.ok_or(DeclineReason::UnknownAuthorization)?;
-    let Deed::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(standing) } = &line.deed else {
+    let Deed::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(state) } = &line.deed else {
         return Err(DeclineReason::UnknownAuthorization);
     };
-    if standing.voided_minor > 0 {
+    if state.voided_minor > 0 {
         return Err(DeclineReason::AlreadyVoided);
     }
     if money.currency != line.money.currency {
         return Err(DeclineReason::WrongAmount);
     }
-    let standing = change(what, money.amount.get(), line.money.amount.get(), *standing)?;
-    let outcome = AuthorizeOutcome::Approved(standing);
+    let state = change(what, money.amount.get(), line.money.amount.get(), *state)?;
+    let outcome = AuthorizeOutcome::Approved(state);
     Ok(BookLine {
         deed: Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome },
         ..line.clone()
     })
 }
 
-fn change(what: FollowUp, asked: u64, authorized: u64, standing: Standing) -> Result<Standing, DeclineReason> {
-    let is_captured = standing.captured_minor > 0;
+fn change(
+    what: FollowUp,
+    asked: u64,
+    authorized: u64,
+    state: AuthorizationState,
+) -> Result<AuthorizationState, DeclineReason> {
+    let is_captured = state.captured_minor > 0;
     match what {
         FollowUp::Capture | FollowUp::Void if is_captured => Err(DeclineReason::AlreadyCaptured),
         FollowUp::Refund if !is_captured => Err(DeclineReason::NotCaptured),
-        FollowUp::Capture if asked <= authorized => Ok(Standing { captured_minor: asked, ..standing }),
-        FollowUp::Void if asked == authorized => Ok(Standing { voided_minor: asked, ..standing }),
-        FollowUp::Refund if asked <= standing.captured_minor.saturating_sub(standing.refunded_minor) => {
-            Ok(Standing { refunded_minor: standing.refunded_minor.saturating_add(asked), ..standing })
+        FollowUp::Capture if asked <= authorized => Ok(AuthorizationState { captured_minor: asked, ..state }),
+        FollowUp::Void if asked == authorized => Ok(AuthorizationState { voided_minor: asked, ..state }),
+        FollowUp::Refund if asked <= state.captured_minor.saturating_sub(state.refunded_minor) => {
+            Ok(AuthorizationState { refunded_minor: state.refunded_minor.saturating_add(asked), ..state })
         }
         FollowUp::Capture | FollowUp::Void | FollowUp::Refund => Err(DeclineReason::WrongAmount),
     }
@@ -276,13 +282,13 @@ mod tests {
         Money { amount: AmountMinor::new(minor).expect("an amount"), currency: Currency::from_bytes(*b"THB") }
     }
 
-    fn ask(reference: &str, money: Money, what: What) -> Ask {
+    fn ask(reference: &str, money: Money, what: AskKind) -> Ask {
         Ask { reference: reference.to_owned(), merchant: MERCHANT, payment: Some(PAYMENT), money, what }
     }
 
-    fn card(capture: CaptureMode, behaviour: Behaviour) -> What {
+    fn card(capture: CaptureMode, behaviour: Behaviour) -> AskKind {
         let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
-        What::Authorize { instrument, capture, behaviour }
+        AskKind::Authorize { instrument, capture, behaviour }
     }
 
     fn authorized(capture: CaptureMode) -> BookLine {
@@ -290,12 +296,12 @@ mod tests {
     }
 
     fn follow(what: FollowUp, money: Money) -> Ask {
-        ask("follow", money, What::FollowUp { what, authorization: "authorize".to_owned() })
+        ask("follow", money, AskKind::FollowUp { what, authorization: "authorize".to_owned() })
     }
 
-    fn standing(line: &BookLine) -> Standing {
+    fn state(line: &BookLine) -> AuthorizationState {
         match &line.deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => *standing,
+            Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => *state,
             other => panic!("{other:?} is no approved authorization"),
         }
     }
@@ -319,32 +325,32 @@ mod tests {
     }
 
     #[test]
-    fn an_approved_authorization_is_captured_at_once_only_when_asked_to() {
-        assert_eq!(standing(&authorized(CaptureMode::Manual)).captured_minor, 0);
-        assert_eq!(standing(&authorized(CaptureMode::Automatic)).captured_minor, 100);
+    fn an_authorization_is_captured_at_once_only_when_asked_to() {
+        assert_eq!(state(&authorized(CaptureMode::Manual)).captured_minor, 0);
+        assert_eq!(state(&authorized(CaptureMode::Automatic)).captured_minor, 100);
         assert_eq!(authorized(CaptureMode::Manual).asked_at_ms, 5);
     }
 
     #[test]
     fn capturing_a_part_releases_the_rest() {
         let line = after(CaptureMode::Manual, &[(FollowUp::Capture, 60)]);
-        assert_eq!(standing(&line).captured_minor, 60);
+        assert_eq!(state(&line).captured_minor, 60);
         assert_eq!(declined(FollowUp::Capture, thb(40), Some(&line)), Some(DeclineReason::AlreadyCaptured));
         assert_eq!(declined(FollowUp::Void, thb(100), Some(&line)), Some(DeclineReason::AlreadyCaptured));
     }
 
     #[test]
-    fn what_was_captured_can_be_refunded_in_parts_and_no_further() {
+    fn captured_money_can_be_refunded_in_parts_and_no_further() {
         let line = after(CaptureMode::Automatic, &[(FollowUp::Refund, 30), (FollowUp::Refund, 69)]);
-        assert_eq!(standing(&line).refunded_minor, 99);
+        assert_eq!(state(&line).refunded_minor, 99);
         assert_eq!(declined(FollowUp::Refund, thb(2), Some(&line)), Some(DeclineReason::WrongAmount));
         assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), None);
     }
 
     #[test]
-    fn a_voided_authorization_can_be_neither_captured_nor_voided_nor_refunded() {
+    fn a_voided_authorization_cannot_be_changed() {
         let line = after(CaptureMode::Manual, &[(FollowUp::Void, 100)]);
-        assert_eq!(standing(&line).voided_minor, 100);
+        assert_eq!(state(&line).voided_minor, 100);
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
             assert_eq!(declined(what, thb(100), Some(&line)), Some(DeclineReason::AlreadyVoided), "{what:?}");
         }
@@ -362,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authorization_that_is_missing_declined_or_anothers_is_unknown() {
+    fn a_missing_declined_or_foreign_authorization_is_unknown() {
         let refused =
             ask("authorize", thb(100), card(CaptureMode::Manual, Behaviour::Decline(DeclineReason::ExpiredCard)));
         let refused = refused.judge(None, 5).0;
@@ -380,14 +386,14 @@ mod tests {
     #[test]
     fn a_reversal_is_never_pending_as_a_refund_is() {
         let instrument = BookInstrument::Card { first_six: *b"400000", last_four: *b"7726" };
-        let what = What::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
+        let what = AskKind::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
         let authorized = ask("authorize", thb(100), what).judge(None, 5).0;
         let refund = |reference: &str| Ask { reference: reference.to_owned(), ..follow(FollowUp::Refund, thb(100)) };
         let (refunded, unchanged) = refund("payment/refund/1").judge(Some(&authorized), 6);
         let pending = Deed::PendingRefund { authorization: "authorize".to_owned(), fails_at_ms: None };
         assert_eq!((refunded.deed, unchanged), (pending, None));
         let (_, changed) = refund("payment/reverse").judge(Some(&authorized), 6);
-        assert_eq!(changed.map(|line| standing(&line).refunded_minor), Some(100));
+        assert_eq!(changed.map(|line| state(&line).refunded_minor), Some(100));
     }
 
     #[test]
@@ -400,7 +406,7 @@ mod tests {
             (12_398, PayoutOutcome::Pending),
             (12_399, PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
         ] {
-            let (line, unchanged) = ask("payout", thb(minor), What::Payout).judge(None, 5);
+            let (line, unchanged) = ask("payout", thb(minor), AskKind::Payout).judge(None, 5);
             assert_eq!((line.deed, unchanged), (Deed::Payout(outcome), None), "{minor}");
         }
     }

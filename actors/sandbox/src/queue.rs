@@ -13,20 +13,20 @@ use super::cards::Handling;
 use super::judgement::{Ask, PendingEnd, TakenMoney};
 use till_actors::acquirer::AcquirerUnavailable;
 
-/// Requests that may wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
+/// Limit of the requests that wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
 const WAITING_MAX: usize = 65_536;
-/// Requests answered by one write, so that none waits for an endless group.
+/// Limit of the requests answered by one write, so that none waits for an endless group.
 const GROUP_MAX: usize = 1_024;
 
-/// How long a request waits for others, to share their write: 2 ms, far less than any acquirer elsewhere takes.
-const LINGER: Duration = Duration::from_millis(2);
-/// Requests that are company enough: a write is shared well by so many.
-const COMPANY_MAX: usize = 128;
+/// Delay of a request until its write, so that others can share it: 2 ms, far less than any other acquirer takes.
+const GROUP_DELAY: Duration = Duration::from_millis(2);
+/// Number of requests that are written without further delay.
+const FULL_GROUP: usize = 128;
 
 /// The answer to a request.
 #[derive(Debug)]
 pub(super) struct Answered {
-    /// The line that records it; nothing when a look-up finds none.
+    /// The line that records it; none when a look-up finds none.
     pub(super) line: Option<BookLine>,
     /// The way in which the answer is given.
     pub(super) handling: Handling,
@@ -37,57 +37,57 @@ pub(super) struct Answered {
 /// The answer to a request, or the reason why there is none.
 pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 
-/// An answer that is waited for, unless the queue took no request.
-pub(super) type Waiting = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
+/// A pending answer, or a refusal when the queue took no request.
+pub(super) type PendingAnswer = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
 
-/// What the book's thread is to do.
-pub(super) enum Request {
-    /// What is asked, unless it was done before.
+/// A task of the book's thread.
+pub(super) enum BookTask {
+    /// Carry out a request, unless it was carried out before.
     CarryOut(Ask),
     /// Look up the line under a reference.
     Find(String),
-    /// End a merchant's refund or payout under a reference that is pending.
+    /// End a merchant's pending refund or payout under a reference.
     EndPending { merchant: MerchantId, reference: String, end: PendingEnd },
 }
 
-impl From<Ask> for Request {
-    fn from(ask: Ask) -> Request {
-        Request::CarryOut(ask)
+impl From<Ask> for BookTask {
+    fn from(ask: Ask) -> BookTask {
+        BookTask::CarryOut(ask)
     }
 }
 
-/// A request and whom to answer.
+/// A request and the sender of its answer.
 pub(super) struct Job {
     pub(super) since: Instant,
-    pub(super) request: Request,
+    pub(super) request: BookTask,
     pub(super) reply: oneshot::Sender<Recorded>,
 }
 
 /// Requests that wait for the book's thread.
-pub(super) struct Queue {
-    linger: Duration,
-    state: Mutex<State>,
+pub(super) struct RequestQueue {
+    delay: Duration,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     waiting: VecDeque<Job>,
     closed: bool,
 }
 
-impl Queue {
-    /// An empty one whose requests linger for [`LINGER`].
-    pub(super) fn new() -> Queue {
-        Queue::lingering(LINGER)
+impl RequestQueue {
+    /// An empty queue whose requests are delayed by [`GROUP_DELAY`].
+    pub(super) fn new() -> RequestQueue {
+        RequestQueue::with_delay(GROUP_DELAY)
     }
 
-    fn lingering(linger: Duration) -> Queue {
-        Queue { linger, state: Mutex::default(), changed: Condvar::new() }
+    fn with_delay(delay: Duration) -> RequestQueue {
+        RequestQueue { delay, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Lets a request wait, and returns where its answer will be.
-    pub(super) fn push(&self, request: impl Into<Request>) -> Waiting {
+    /// Adds a request, and returns the receiver of its answer.
+    pub(super) fn push(&self, request: impl Into<BookTask>) -> PendingAnswer {
         let mut state = self.lock();
         if state.closed {
             return Err(AcquirerUnavailable::because("the sandbox has stopped"));
@@ -97,46 +97,46 @@ impl Queue {
         }
         let (reply, answer) = oneshot::channel();
         state.waiting.push_back(Job { since: Instant::now(), request: request.into(), reply });
-        let wakes = state.waiting.len() == 1 || state.waiting.len() == COMPANY_MAX;
+        let wakes = state.waiting.len() == 1 || state.waiting.len() == FULL_GROUP;
         drop(state);
-        // Else its thread is at work or lingers, and looks again. To wake it costs a call of the system's.
+        // Otherwise the thread is at work or delays a group, and looks again. Waking it costs a system call.
         if wakes {
             self.changed.notify_one();
         }
         Ok(answer)
     }
 
-    /// The requests that wait, at least one and at most a group, when the first has lingered or has company enough;
-    /// nothing once the queue is closed and empty.
+    /// The waiting requests, at least one and at most a group, when the first has waited long enough or there are
+    /// enough of them; none once the queue is closed and empty.
     pub(super) fn next_group(&self) -> Option<Vec<Job>> {
-        let idle = |state: &mut State| state.waiting.is_empty() && !state.closed;
+        let idle = |state: &mut QueueState| state.waiting.is_empty() && !state.closed;
         let mut state = self.lock();
         self.changed.wait_while(&mut state, idle);
         let first = state.waiting.front()?.since;
-        self.wait_for_company(&mut state, self.linger.saturating_sub(first.elapsed()));
+        self.wait_for_company(&mut state, self.delay.saturating_sub(first.elapsed()));
         let count = state.waiting.len().min(GROUP_MAX);
         Some(state.waiting.drain(..count).collect())
     }
 
-    fn wait_for_company(&self, state: &mut MutexGuard<'_, State>, at_most: Duration) {
-        let lonely = |state: &mut State| state.waiting.len() < COMPANY_MAX && !state.closed;
-        self.changed.wait_while_for(state, lonely, at_most);
+    fn wait_for_company(&self, state: &mut MutexGuard<'_, QueueState>, at_most: Duration) {
+        let may_grow = |state: &mut QueueState| state.waiting.len() < FULL_GROUP && !state.closed;
+        self.changed.wait_while_for(state, may_grow, at_most);
     }
 
-    /// Takes no more requests; those that wait are still carried out.
+    /// Takes no more requests; waiting ones are still carried out.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Takes no more requests and forgets those that wait: their callers learn that there is no answer.
+    /// Takes no more requests and drops the waiting ones: their callers learn that there is no answer.
     pub(super) fn abandon(&self) {
         self.close();
         let forgotten = std::mem::take(&mut self.lock().waiting);
         drop(forgotten);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock()
     }
 }
@@ -147,7 +147,7 @@ mod tests {
     use till_domain::ids::PaymentId;
     use till_domain::money::{AmountMinor, Currency, Money};
 
-    use super::super::judgement::What;
+    use super::super::judgement::AskKind;
     use super::*;
 
     fn ask(number: usize) -> Ask {
@@ -156,19 +156,19 @@ mod tests {
             merchant: MerchantId::from_bytes([1; 16]),
             payment: Some(PaymentId::from_bytes([1; 16])),
             money: Money { amount: AmountMinor::new(1).expect("an amount"), currency: Currency::from_bytes(*b"THB") },
-            what: What::FollowUp { what: FollowUp::Void, authorization: String::new() },
+            what: AskKind::FollowUp { what: FollowUp::Void, authorization: String::new() },
         }
     }
 
     #[test]
-    fn requests_leave_in_the_order_they_came_at_most_a_group_at_once() {
-        let queue = Queue::new();
+    fn requests_leave_in_order_at_most_a_group_at_once() {
+        let queue = RequestQueue::new();
         for number in 0..GROUP_MAX + 1 {
             queue.push(ask(number)).expect("there is room");
         }
         let reference = |job: Job| match job.request {
-            Request::CarryOut(ask) => ask.reference,
-            Request::Find(reference) | Request::EndPending { reference, .. } => reference,
+            BookTask::CarryOut(ask) => ask.reference,
+            BookTask::Find(reference) | BookTask::EndPending { reference, .. } => reference,
         };
         let references = |group: Vec<Job>| group.into_iter().map(reference).collect::<Vec<_>>();
         let first = references(queue.next_group().expect("a group"));
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_as_unavailable() {
-        let queue = Queue::new();
+        let queue = RequestQueue::new();
         for number in 0..WAITING_MAX {
             queue.push(ask(number)).expect("there is room");
         }
@@ -187,8 +187,8 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_queue_hands_out_what_waits_and_takes_no_more() {
-        let queue = Queue::new();
+    fn a_closed_queue_returns_waiting_requests_and_takes_no_more() {
+        let queue = RequestQueue::new();
         queue.push(ask(1)).expect("there is room");
         queue.close();
         assert_eq!(queue.push(ask(2)).expect_err("closed").reason, "the sandbox has stopped");
@@ -197,8 +197,8 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_queue_tells_those_who_wait() {
-        let queue = Queue::new();
+    fn an_abandoned_queue_answers_its_callers() {
+        let queue = RequestQueue::new();
         let mut answer = queue.push(ask(1)).expect("there is room");
         queue.abandon();
         assert_eq!(answer.try_recv().expect_err("no answer"), oneshot::error::TryRecvError::Closed);
@@ -209,35 +209,35 @@ mod tests {
     const FOR_EVER: Duration = Duration::from_secs(20);
 
     #[test]
-    fn a_request_without_company_leaves_when_it_has_lingered() {
+    fn a_lone_request_leaves_after_its_delay() {
         let at_most = Duration::from_millis(50);
-        for (queue, linger) in [(Queue::lingering(at_most), at_most), (Queue::new(), LINGER)] {
+        for (queue, delay) in [(RequestQueue::with_delay(at_most), at_most), (RequestQueue::new(), GROUP_DELAY)] {
             let start = Instant::now();
             queue.push(ask(1)).expect("there is room");
             assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
-            assert!(start.elapsed() >= linger, "{:?}", start.elapsed());
+            assert!(start.elapsed() >= delay, "{:?}", start.elapsed());
         }
     }
 
     #[test]
-    fn many_requests_are_company_enough_and_wake_who_lingers() {
-        let queue = Queue::lingering(FOR_EVER);
+    fn a_full_group_leaves_without_further_delay() {
+        let queue = RequestQueue::with_delay(FOR_EVER);
         std::thread::scope(|scope| {
             let start = Instant::now();
             let group = scope.spawn(|| queue.next_group());
             queue.push(ask(0)).expect("there is room");
-            std::thread::sleep(Duration::from_millis(50)); // Until the thread lingers.
-            for number in 1..COMPANY_MAX {
+            std::thread::sleep(Duration::from_millis(50)); // Until the thread delays a group.
+            for number in 1..FULL_GROUP {
                 queue.push(ask(number)).expect("there is room");
             }
-            assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(COMPANY_MAX));
+            assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(FULL_GROUP));
             assert!(start.elapsed() < FOR_EVER, "it was not woken");
         });
     }
 
     #[test]
-    fn a_request_does_not_linger_in_a_queue_that_is_closed_meanwhile() {
-        let queue = Queue::lingering(FOR_EVER);
+    fn closing_the_queue_ends_the_delay_of_a_request() {
+        let queue = RequestQueue::with_delay(FOR_EVER);
         let start = Instant::now();
         queue.push(ask(1)).expect("there is room");
         std::thread::scope(|scope| {

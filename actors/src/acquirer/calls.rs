@@ -1,4 +1,4 @@
-//! The calls to an acquirer and what comes back.
+//! The calls to an acquirer and their results.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,41 +16,42 @@ use tokio::sync::mpsc;
 use super::reference::Reference;
 use crate::security_codes::SecurityCode;
 
-/// An answer under way. Dropping it takes nothing back: the call is made all the same.
+/// A pending answer. Dropping it cancels nothing: the call is made all the same.
 pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnavailable>> + Send>>;
 
-/// Whoever moves the money of card holders.
+/// The party that moves the money of card holders.
 ///
-/// Every call is idempotent by its reference: a repeated one is answered as the first was, and done once; one that was
-/// pending is answered by how it ended since. A call that times out is unknown, never failed: it is asked again under the same reference.
+/// Every call is idempotent by its reference: it is carried out once, and a repeated call gets the same answer as the
+/// first; if the call was pending, it gets the result by then. A call that times out is unknown, never failed: it is
+/// repeated under the same reference.
 pub trait Acquirer: Send + Sync + 'static {
-    /// Sets money aside, and takes it at once when asked to.
+    /// Reserves money, and captures it at once when asked to.
     fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization>;
 
-    /// Takes money that was set aside, or a part of it, and releases the rest. Once for an authorization.
+    /// Captures reserved money, or a part of it, and releases the rest. Once for an authorization.
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
-    /// Releases all the money that was set aside and not taken.
+    /// Releases all the money that was reserved and not captured.
     fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
-    /// Gives taken money back, or a part of it. As often as there is some left.
+    /// Refunds captured money, or a part of it. It may be repeated under new references while some is left.
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
     /// Sends money to the merchant's own bank account.
     fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion>;
 
-    /// Gives the evidence of a merchant in a dispute.
+    /// Submits the evidence of a merchant in a dispute.
     fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult>;
 
-    /// Has answers that nobody asks for sent from now on: a provider calls by itself when a pending call has ended, or
-    /// answers twice. One that cannot be sent may be dropped, since every call is asked for until it has ended.
+    /// Registers the receiver of late answers: a provider calls by itself when a pending call has ended, or answers
+    /// twice. An answer that cannot be sent may be dropped, since every call is repeated until it has ended.
     fn send_late_answers(&self, to: LateAnswers);
 
-    /// Looks up how a call ended, by the reference that it was made under; nothing when the acquirer has not seen it.
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>>;
+    /// Looks up the result of a call by the reference that it was made under; none when the acquirer has not seen it.
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>>;
 }
 
-/// The way to Till for answers that it did not ask for.
+/// The channel to Till for answers that it did not ask for.
 pub type LateAnswers = mpsc::Sender<LateAnswer>;
 
 /// An answer that Till did not ask for.
@@ -61,11 +62,11 @@ pub struct LateAnswer {
     /// Our reference of the call.
     pub reference: String,
     /// The answer.
-    pub found: Found,
+    pub found: FoundCall,
 }
 
-/// The acquirer gave no answer. What was asked may have been done: it is neither done nor failed until the
-/// acquirer, asked again under the same reference, says so.
+/// The acquirer gave no answer. The request may have been carried out: it is neither done nor failed until the acquirer
+/// says so, when it is asked again under the same reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the acquirer gave no answer: {reason}")]
 pub struct AcquirerUnavailable {
@@ -74,68 +75,68 @@ pub struct AcquirerUnavailable {
 }
 
 impl AcquirerUnavailable {
-    /// With this reason, for the log.
+    /// An error with this reason, for the log.
     pub fn because(reason: impl Into<String>) -> AcquirerUnavailable {
         AcquirerUnavailable { reason: reason.into() }
     }
 }
 
-/// A request to set money aside.
+/// A request to reserve money.
 #[derive(Debug)]
 pub struct AuthorizeRequest {
-    /// Names the call.
+    /// The name of the call.
     pub reference: Reference,
-    /// Whose payment it is.
+    /// The merchant of the payment.
     pub merchant: MerchantId,
-    /// Which payment.
+    /// The payment.
     pub payment: PaymentId,
     /// The amount.
     pub money: Money,
-    /// Of what.
+    /// The means of payment.
     pub instrument: Instrument,
-    /// Whether to take it at once.
+    /// Automatic when the money is to be captured at once.
     pub capture: CaptureMode,
 }
 
-/// With what a payment is paid. Zeroized when dropped, as far as it is secret.
+/// The means of payment. Secret parts are zeroized when it is dropped.
 #[derive(Debug)]
 pub enum Instrument {
     /// A card.
     Card {
         /// Its number, out of the vault.
         number: CardNumber,
-        /// Until when it is good.
+        /// The last month in which it is valid.
         expiry: CardExpiry,
-        /// Its security code; nothing when it is a saved card, or the process restarted since.
+        /// Its security code; none when it is a saved card, or the process restarted since.
         security_code: Option<SecurityCode>,
     },
     /// Instalments.
     Installment {
-        /// By which plan.
+        /// The plan.
         plan: InstallmentPlan,
     },
 }
 
-/// A request to do something to an authorization: to capture, void or refund it.
+/// A request to change an authorization: to capture, void or refund it.
 #[derive(Debug, Clone)]
 pub struct FollowUpRequest {
-    /// Names the call.
+    /// The name of the call.
     pub reference: Reference,
     /// The acquirer's own reference of the authorization.
     pub acquirer_reference: String,
-    /// Whose payment it is.
+    /// The merchant of the payment.
     pub merchant: MerchantId,
-    /// Which payment.
+    /// The payment.
     pub payment: PaymentId,
-    /// How much, in the currency of the authorization. Capture: at most what was set aside. Void: all of
-    /// it. Refund: at most what was taken and not given back.
+    /// The amount, in the currency of the authorization. Capture: at most the reserved money. Void: all of it. Refund:
+    /// at most the captured money that is not refunded.
     pub money: Money,
 }
 
 /// A request to send money to the merchant's own bank account.
 #[derive(Debug, Clone)]
 pub struct PayoutRequest {
-    /// Names the call.
+    /// The name of the call.
     pub reference: Reference,
     /// The merchant that is paid.
     pub merchant: MerchantId,
@@ -148,7 +149,7 @@ pub struct PayoutRequest {
 /// The evidence of a merchant in a dispute.
 #[derive(Debug, Clone)]
 pub struct EvidenceRequest {
-    /// Names the call.
+    /// The name of the call.
     pub reference: Reference,
     /// The acquirer's own reference of the authorization whose money is in dispute.
     pub acquirer_reference: String,
@@ -160,30 +161,30 @@ pub struct EvidenceRequest {
     pub evidence: Evidence,
 }
 
-/// How an authorization ended.
+/// The result of an authorization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authorization {
-    /// The money is set aside.
+    /// The money is reserved.
     Approved {
         /// The acquirer's own reference: capture, void and refund name it.
         acquirer_reference: String,
-        /// Whether it was taken at once.
+        /// True when it was captured at once.
         captured: bool,
-        /// Whether taken money is there at once, whatever the merchant's settlement delay.
+        /// True when captured money is available at once, regardless of the merchant's settlement delay.
         settles_at_once: bool,
-        /// True when the customer disputes taken money as soon as it is taken.
+        /// True when the customer disputes captured money as soon as it is captured.
         is_disputed: bool,
     },
-    /// It is not yet: the customer must act first, for example authenticate the card.
+    /// The customer must act first, for example authenticate the card.
     NeedsAction {
         /// The acquirer's own reference of the authorization that waits.
         acquirer_reference: String,
         /// The address that the customer is to be sent to.
         url: String,
     },
-    /// It is not.
+    /// It is declined.
     Declined {
-        /// A word that programs branch on, such as `insufficient_funds`.
+        /// A code that programs branch on, such as `insufficient_funds`.
         code: String,
         /// A sentence for a person.
         message: String,
@@ -196,7 +197,7 @@ impl From<Authorization> for AuthorizationResult {
             Authorization::Approved { acquirer_reference, captured, settles_at_once, is_disputed } => {
                 AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed }
             }
-            // No payment can wait for its customer yet: nobody would be sent to the address.
+            // No payment can wait for its customer yet: no part of the server sends the customer to the address.
             Authorization::NeedsAction { acquirer_reference: _, url: _ } => AuthorizationResult::Declined {
                 code: "customer_action_required".to_owned(),
                 message: "The payment needs a step by the customer, which is not supported yet.".to_owned(),
@@ -206,26 +207,27 @@ impl From<Authorization> for AuthorizationResult {
     }
 }
 
-/// The end of a capture, a void, a refund or a payout, if it has ended.
+/// The result of a capture, a void, a refund or a payout, if it has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
     /// It is done.
     Done {
         /// The acquirer's own reference of it.
         acquirer_reference: String,
-        /// True when money that a capture took is there at once, whatever the merchant's settlement delay.
+        /// True when captured money is available at once, regardless of the merchant's settlement delay.
         settles_at_once: bool,
-        /// True when the customer disputes money that a capture took as soon as it is taken.
+        /// True when the customer disputes captured money as soon as it is captured.
         is_disputed: bool,
     },
-    /// It is not, and will not be under this reference.
+    /// It is declined, and will not be carried out under this reference.
     Declined {
-        /// A word that programs branch on, such as `already_voided`.
+        /// A code that programs branch on, such as `already_voided`.
         code: String,
         /// A sentence for a person.
         message: String,
     },
-    /// It is under way, and no money has moved yet: asked again under the same reference, the acquirer says how it ended.
+    /// It is under way, and no money has moved yet: when the call is repeated under the same reference, the acquirer
+    /// answers with its result.
     Pending(Awaited),
 }
 
@@ -234,13 +236,13 @@ pub enum Completion {
 pub enum Awaited {
     /// Time: it ends by itself.
     Time,
-    /// Somebody's decision, which may never come.
+    /// The decision of a person, which may never come.
     Decision,
 }
 
-/// How a call ended that was found by its reference.
+/// The result of a call that was found by its reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundCall {
     /// An authorization.
     Authorization(Authorization),
     /// A capture, a void, a refund or a payout.
@@ -252,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_authorization_that_waits_for_the_customer_is_recorded_as_declined_with_its_own_code() {
+    fn an_authorization_that_needs_the_customer_counts_as_declined() {
         let waits =
             Authorization::NeedsAction { acquirer_reference: "a".to_owned(), url: "https://a.example".to_owned() };
         let AuthorizationResult::Declined { code, message } = waits.into() else { panic!("it is not approved") };

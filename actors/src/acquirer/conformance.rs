@@ -1,27 +1,27 @@
-//! The promises that every acquirer keeps, as checks that any implementation can be put through: they ask it to move
-//! money, so give them play money or a provider's test account.
+//! The promises that every acquirer keeps, as checks for any implementation: they ask it to move money, so give them
+//! play money or a provider's test account.
 
 use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
 use super::calls::{
-    Acquirer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found, Instrument,
+    Acquirer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, FoundCall, Instrument,
     PayoutRequest,
 };
-use super::reference::{Reference, Step};
+use super::reference::{PaymentStep, Reference};
 
-/// The acquirer under test, and how to pay with it.
+/// The acquirer under test, and the means to pay with it.
 pub struct Conformance<'a> {
     /// The acquirer.
     pub acquirer: &'a dyn Acquirer,
     /// A merchant that it serves.
     pub merchant: MerchantId,
-    /// How much is paid: at least two minor units.
+    /// The amount that is paid: at least two minor units.
     pub money: Money,
     /// Makes the id of a payment that the acquirer has not seen.
     pub new_payment: &'a dyn Fn() -> PaymentId,
-    /// Makes an instrument that is approved, and needs nothing of the customer.
+    /// Makes an instrument that is approved without any action of the customer.
     pub approved: &'a dyn Fn() -> Instrument,
     /// Makes an instrument that is declined.
     pub declined: &'a dyn Fn() -> Instrument,
@@ -44,7 +44,7 @@ pub enum Unmet {
 }
 
 impl Conformance<'_> {
-    /// Puts the acquirer through all of it.
+    /// Checks every promise.
     ///
     /// # Errors
     /// [`Unmet`]: the first promise that was not kept.
@@ -59,35 +59,35 @@ impl Conformance<'_> {
     async fn check_declined(&self) -> Result<(), Unmet> {
         let payment = (self.new_payment)();
         let ask = || self.acquirer.authorize(self.request(payment, (self.declined)(), CaptureMode::Manual));
-        expect("a call that was never made is not found", &self.find(payment, Step::Authorize).await?, &None)?;
+        expect("a call that was never made is not found", &self.find(payment, PaymentStep::Authorize).await?, &None)?;
         let first = ask().await?;
         let is_declined = matches!(&first, Authorization::Declined { code, .. } if !code.is_empty());
-        require("a bad instrument is declined with a code", is_declined, &first)?;
+        require("the declined instrument is declined with a code", is_declined, &first)?;
         expect("a repeated authorization is answered as the first", &ask().await?, &first)?;
-        let found = Some(Found::Authorization(first));
-        expect("an authorization is found by its reference", &self.find(payment, Step::Authorize).await?, &found)
+        let found = Some(FoundCall::Authorization(first));
+        expect("an authorization is found by its reference", &self.find(payment, PaymentStep::Authorize).await?, &found)
     }
 
     async fn check_capture(&self) -> Result<(), Unmet> {
         let (payment, own) = self.authorized(CaptureMode::Manual).await?;
-        let capture = || self.acquirer.capture(self.follow_up(payment, Step::Capture, &own, self.money));
+        let capture = || self.acquirer.capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money));
         let first = capture().await?;
         require("a capture of all that is authorized is done", is_done(&first), &first)?;
         expect("a repeated capture is answered as the first", &capture().await?, &first)?;
-        let found = Some(Found::Completion(first));
-        expect("a capture is found by its reference", &self.find(payment, Step::Capture).await?, &found)?;
-        let void = self.acquirer.void(self.follow_up(payment, Step::Void, &own, self.money)).await?;
-        require("what is captured is not voided", !is_done(&void), &void)
+        let found = Some(FoundCall::Completion(first));
+        expect("a capture is found by its reference", &self.find(payment, PaymentStep::Capture).await?, &found)?;
+        let void = self.acquirer.void(self.follow_up(payment, PaymentStep::Void, &own, self.money)).await?;
+        require("a captured authorization is not voided", !is_done(&void), &void)
     }
 
     async fn check_void(&self) -> Result<(), Unmet> {
         let (payment, own) = self.authorized(CaptureMode::Manual).await?;
-        let void = || self.acquirer.void(self.follow_up(payment, Step::Void, &own, self.money));
+        let void = || self.acquirer.void(self.follow_up(payment, PaymentStep::Void, &own, self.money));
         let first = void().await?;
-        require("a void of what is not captured is done", is_done(&first), &first)?;
+        require("a void of an authorization that is not captured is done", is_done(&first), &first)?;
         expect("a repeated void is answered as the first", &void().await?, &first)?;
-        let capture = self.acquirer.capture(self.follow_up(payment, Step::Capture, &own, self.money)).await?;
-        require("what is voided is not captured", !is_done(&capture), &capture)
+        let capture = self.acquirer.capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money)).await?;
+        require("a voided authorization is not captured", !is_done(&capture), &capture)
     }
 
     async fn check_refunds(&self) -> Result<(), Unmet> {
@@ -118,7 +118,7 @@ impl Conformance<'_> {
         let first = self.acquirer.payout(request()).await?;
         require("a payout is paid", is_done(&first), &first)?;
         expect("a repeated payout is answered as the first", &self.acquirer.payout(request()).await?, &first)?;
-        expect("a payout is found by its reference", &found().await?, &Some(Found::Completion(first)))
+        expect("a payout is found by its reference", &found().await?, &Some(FoundCall::Completion(first)))
     }
 
     /// A payment that was authorized, and the acquirer's own reference of it.
@@ -132,26 +132,26 @@ impl Conformance<'_> {
                 Ok((payment, acquirer_reference.clone()))
             }
             Authorization::Approved { .. } | Authorization::NeedsAction { .. } | Authorization::Declined { .. } => {
-                let promise = "a good instrument is approved, and captured when that was asked";
+                let promise = "the approved instrument is approved, and captured when it was to be";
                 Err(Unmet::Promise { promise, answer: format!("{answer:?}") })
             }
         }
     }
 
-    async fn find(&self, payment: PaymentId, step: Step) -> Result<Option<Found>, Unmet> {
+    async fn find(&self, payment: PaymentId, step: PaymentStep) -> Result<Option<FoundCall>, Unmet> {
         Ok(self.acquirer.find(self.merchant, Reference::new(payment, step)).await?)
     }
 
-    fn refund_step(&self) -> Step {
-        Step::Refund(RefundId::from_raw((self.new_payment)().raw()))
+    fn refund_step(&self) -> PaymentStep {
+        PaymentStep::Refund(RefundId::from_raw((self.new_payment)().raw()))
     }
 
     fn request(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
-        let reference = Reference::new(payment, Step::Authorize);
+        let reference = Reference::new(payment, PaymentStep::Authorize);
         AuthorizeRequest { reference, merchant: self.merchant, payment, money: self.money, instrument, capture }
     }
 
-    fn follow_up(&self, payment: PaymentId, step: Step, own: &str, money: Money) -> FollowUpRequest {
+    fn follow_up(&self, payment: PaymentId, step: PaymentStep, own: &str, money: Money) -> FollowUpRequest {
         let reference = Reference::new(payment, step);
         FollowUpRequest { reference, acquirer_reference: own.to_owned(), merchant: self.merchant, payment, money }
     }

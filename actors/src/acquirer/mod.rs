@@ -1,4 +1,4 @@
-//! Acquirers: who authorizes, captures, voids and refunds payments.
+//! Acquirers: the parties that authorize, capture, void and refund payments.
 
 mod calls;
 pub mod conformance;
@@ -6,6 +6,6 @@ mod reference;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
-    EvidenceRequest, FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest,
+    EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest,
 };
-pub use reference::{NamedCall, Reference, Step, UnknownReference};
+pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};

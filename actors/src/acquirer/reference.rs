@@ -1,11 +1,11 @@
-//! References: how a call to an acquirer is named, so that asking twice does it once.
+//! References: the names of calls to an acquirer, so that a repeated call is carried out once.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId};
 
-/// Bytes of a reference, at most.
+/// Limit of the length of a reference, in bytes.
 const LEN_MAX: usize = 64;
 
 /// The step of a payout.
@@ -14,22 +14,22 @@ const PAY: &str = "pay";
 /// The attempt whose reference has no number.
 const FIRST_ATTEMPT: u32 = 1;
 
-/// The name of one call to an acquirer: the payment and the step, such as
-/// `pay_01h2e8kqvbfwea724h75qc655w/capture`, or the payout, such as `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same reference after
-/// any number of restarts, at most 64 bytes.
+/// The name of one call to an acquirer: the payment and the step, such as `pay_01h2e8kqvbfwea724h75qc655w/capture`, or
+/// the payout, such as `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same reference
+/// after any number of restarts, at most 64 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference(String);
 
 /// The step of a payment that a call carries out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PaymentStep {
     /// Its authorization, with or without capture.
     Authorize,
     /// Its one capture.
     Capture,
-    /// Giving its authorization up.
+    /// The void of its authorization.
     Void,
-    /// Taking its capture back as a whole, or what was captured when it was over already.
+    /// The reversal of its whole capture, or of the capture of a payment that had ended before.
     Reverse,
     /// One of its refunds, by the refund's id.
     Refund(RefundId),
@@ -38,20 +38,20 @@ pub enum Step {
 impl Reference {
     /// The reference of a step of a payment.
     #[must_use]
-    pub fn new(payment: PaymentId, step: Step) -> Reference {
+    pub fn new(payment: PaymentId, step: PaymentStep) -> Reference {
         Reference::of_attempt(payment, step, FIRST_ATTEMPT)
     }
 
-    /// The same where the acquirer has refused the step before: every attempt has a reference of its own.
+    /// The reference of a repetition after the acquirer has refused the step: every attempt has a reference of its own.
     #[must_use]
-    pub fn of_attempt(payment: PaymentId, step: Step, attempt: u32) -> Reference {
+    pub fn of_attempt(payment: PaymentId, step: PaymentStep, attempt: u32) -> Reference {
         let mut text = String::with_capacity(LEN_MAX);
         let written = match step {
-            Step::Authorize => write!(text, "{payment}/authorize"),
-            Step::Capture => write!(text, "{payment}/capture"),
-            Step::Void => write!(text, "{payment}/void"),
-            Step::Reverse => write!(text, "{payment}/reverse"),
-            Step::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
+            PaymentStep::Authorize => write!(text, "{payment}/authorize"),
+            PaymentStep::Capture => write!(text, "{payment}/capture"),
+            PaymentStep::Void => write!(text, "{payment}/void"),
+            PaymentStep::Reverse => write!(text, "{payment}/reverse"),
+            PaymentStep::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
         };
         let numbered = if attempt == FIRST_ATTEMPT { Ok(()) } else { write!(text, "/{attempt}") };
         written.and(numbered).expect("writing to a string cannot fail");
@@ -64,7 +64,7 @@ impl Reference {
         Reference(format!("{payout}/{PAY}"))
     }
 
-    /// The reference of the one call that gives the evidence of a dispute. An answer to it never comes unasked.
+    /// The reference of the one call that submits the evidence of a dispute. It has no late answers.
     #[must_use]
     pub fn of_evidence(dispute: DisputeId) -> Reference {
         Reference(format!("{dispute}/evidence"))
@@ -76,7 +76,7 @@ impl Reference {
         &self.0
     }
 
-    /// The same, for good.
+    /// The text, without a copy.
     #[must_use]
     pub fn into_text(self) -> String {
         self.0
@@ -91,7 +91,7 @@ pub enum NamedCall {
         /// The payment that it is for.
         payment: PaymentId,
         /// The operation that it carries out.
-        step: Step,
+        step: PaymentStep,
         /// The number of the attempt, from 1.
         attempt: u32,
     },
@@ -99,7 +99,7 @@ pub enum NamedCall {
     Payout(PayoutId),
 }
 
-/// The text is no reference of ours.
+/// The text is not one of our references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it names no call of ours")]
 pub struct UnknownReference;
@@ -115,16 +115,16 @@ impl FromStr for NamedCall {
         let mut parts = text.split('/');
         let payment = parts.next().and_then(|id| id.parse().ok()).ok_or(UnknownReference)?;
         let step = match parts.next().ok_or(UnknownReference)? {
-            "authorize" => Step::Authorize,
-            "capture" => Step::Capture,
-            "void" => Step::Void,
-            "reverse" => Step::Reverse,
-            "refund" => Step::Refund(refund_id(parts.next().ok_or(UnknownReference)?)?),
+            "authorize" => PaymentStep::Authorize,
+            "capture" => PaymentStep::Capture,
+            "void" => PaymentStep::Void,
+            "reverse" => PaymentStep::Reverse,
+            "refund" => PaymentStep::Refund(refund_id(parts.next().ok_or(UnknownReference)?)?),
             _ => return Err(UnknownReference),
         };
         let attempt = parts.next().map_or(Ok(FIRST_ATTEMPT), str::parse).map_err(|_| UnknownReference)?;
         let call = NamedCall::Payment { payment, step, attempt };
-        // Every call has one reference, so that nothing else reads as one.
+        // Every call has one reference, so no other text is accepted for it.
         let is_its_own = Reference::of_attempt(payment, step, attempt).as_str() == text;
         if is_its_own { Ok(call) } else { Err(UnknownReference) }
     }
@@ -145,15 +145,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_the_texts_that_acquirers_know_since_the_first_release() {
+    fn the_texts_of_references_are_those_of_the_first_release() {
         let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
         let texts = [
-            (Step::Authorize, "pay_01h2e8kqvbfwea724h75qc655w/authorize"),
-            (Step::Capture, "pay_01h2e8kqvbfwea724h75qc655w/capture"),
-            (Step::Void, "pay_01h2e8kqvbfwea724h75qc655w/void"),
-            (Step::Reverse, "pay_01h2e8kqvbfwea724h75qc655w/reverse"),
+            (PaymentStep::Authorize, "pay_01h2e8kqvbfwea724h75qc655w/authorize"),
+            (PaymentStep::Capture, "pay_01h2e8kqvbfwea724h75qc655w/capture"),
+            (PaymentStep::Void, "pay_01h2e8kqvbfwea724h75qc655w/void"),
+            (PaymentStep::Reverse, "pay_01h2e8kqvbfwea724h75qc655w/reverse"),
             (
-                Step::Refund(RefundId::from_raw(payment.raw())),
+                PaymentStep::Refund(RefundId::from_raw(payment.raw())),
                 "pay_01h2e8kqvbfwea724h75qc655w/refund/01h2e8kqvbfwea724h75qc655w",
             ),
         ];
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_reference_is_read_back_and_nothing_else_is_one() {
         let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
-        let refund = Step::Refund(RefundId::from_raw(payment.raw()));
-        for step in [Step::Authorize, Step::Capture, Step::Void, Step::Reverse, refund] {
+        let refund = PaymentStep::Refund(RefundId::from_raw(payment.raw()));
+        for step in [PaymentStep::Authorize, PaymentStep::Capture, PaymentStep::Void, PaymentStep::Reverse, refund] {
             for attempt in [1, 2, u32::MAX] {
                 let text = Reference::of_attempt(payment, step, attempt).into_text();
                 assert_eq!(text.parse(), Ok(NamedCall::Payment { payment, step, attempt }), "{text}");
@@ -191,9 +191,9 @@ mod tests {
     #[test]
     fn a_further_attempt_has_a_reference_of_its_own() {
         let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
-        let text = Reference::of_attempt(payment, Step::Reverse, u32::MAX).into_text();
+        let text = Reference::of_attempt(payment, PaymentStep::Reverse, u32::MAX).into_text();
         assert_eq!(text, "pay_01h2e8kqvbfwea724h75qc655w/reverse/4294967295");
         assert!(text.len() <= LEN_MAX);
-        assert_eq!(Reference::of_attempt(payment, Step::Void, 1), Reference::new(payment, Step::Void));
+        assert_eq!(Reference::of_attempt(payment, PaymentStep::Void, 1), Reference::new(payment, PaymentStep::Void));
     }
 }

@@ -1,8 +1,8 @@
 //! Work in the background: a queue of subjects that have something due, and a scheduler that serves a few at a time and
-//! tries again what failed.
+//! repeats failed attempts.
 
 mod queue;
 mod scheduler;
 
-pub(crate) use queue::{AT_ONCE, Queue, Retry};
-pub(crate) use scheduler::{Failure, Scheduler, Served, Work};
+pub(crate) use queue::{AT_ONCE, Retry, WorkQueue};
+pub(crate) use scheduler::{BackgroundWork, Scheduler, Served, WorkError};

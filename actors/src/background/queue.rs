@@ -1,4 +1,4 @@
-//! A queue of background work: which subjects have something due, which are being served, and which failed.
+//! A queue of background work: the subjects that have something due, that are being served, and that failed.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use till_domain::time::Millis;
 use tokio::sync::Notify;
 
-/// The instant of work that is due at once, whatever the clock says.
+/// The instant of work that is due at once, whatever the clock shows.
 pub(crate) const AT_ONCE: Millis = Millis(0);
 
 /// The longest sleep until a due instant: the clock may be set meanwhile.
@@ -19,69 +19,69 @@ pub(crate) struct Retry {
     pub(crate) pause_max: Duration,
 }
 
-/// Subjects that have something due, each once, however often it is added. `P` is data that was prepared for its first
-/// attempt.
+/// Subjects that have something due, each once, even when it is added several times. `P` is data that was prepared for
+/// its first attempt.
 #[derive(Debug)]
-pub(crate) struct Queue<S, P = ()> {
-    state: Mutex<State<S, P>>,
-    /// Told whenever a subject was added, or is not served any more.
+pub(crate) struct WorkQueue<S, P = ()> {
+    state: Mutex<WorkQueueState<S, P>>,
+    /// Notified whenever a subject was added, or is not served any more.
     pub(super) changed: Notify,
 }
 
 #[derive(Debug)]
-struct State<S, P> {
-    entries: BTreeMap<S, Entry<P>>,
-    waiting: Waiting<S>,
+struct WorkQueueState<S, P> {
+    entries: BTreeMap<S, SubjectEntry<P>>,
+    waiting: WaitingSubjects<S>,
     /// Subjects that failed, by the instant at which they are tried again.
     failed: BTreeSet<(Instant, S)>,
 }
 
-/// Subjects that wait, by the instant at which they are due, then in the order in which they came.
+/// Subjects that wait, by the instant at which they are due, then in the order in which they were added.
 #[derive(Debug)]
-struct Waiting<S> {
+struct WaitingSubjects<S> {
     by_due: BTreeSet<(Millis, u64, S)>,
     next_number: u64,
 }
 
-impl<S: Ord> Waiting<S> {
-    fn push(&mut self, subject: S, due: Millis) -> Progress {
+impl<S: Ord> WaitingSubjects<S> {
+    fn push(&mut self, subject: S, due: Millis) -> SubjectState {
         let number = self.next_number;
         self.next_number += 1;
         self.by_due.insert((due, number, subject));
-        Progress::Waiting(number)
+        SubjectState::Waiting(number)
     }
 }
 
 #[derive(Debug)]
-struct Entry<P> {
+struct SubjectEntry<P> {
     /// The instant at which it was added.
     since: Instant,
     /// The instant at which it is due.
     due: Millis,
-    progress: Progress,
+    progress: SubjectState,
     /// The pause after the last failure.
     pause: Duration,
     prepared: Option<P>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Progress {
-    /// With its number in the order in which subjects came.
+enum SubjectState {
+    /// The subject waits; its number is its place in the order in which subjects were added.
     Waiting(u64),
-    /// With the earliest instant that was added meanwhile.
+    /// The subject is being served; the instant is the earliest that was added meanwhile.
     Served(Option<Millis>),
     Failed,
 }
 
-impl<S, P> Default for Queue<S, P> {
-    fn default() -> Queue<S, P> {
-        let waiting = Waiting { by_due: BTreeSet::new(), next_number: 0 };
-        let state = State { entries: BTreeMap::new(), waiting, failed: BTreeSet::new() };
-        Queue { state: Mutex::new(state), changed: Notify::new() }
+impl<S, P> Default for WorkQueue<S, P> {
+    fn default() -> WorkQueue<S, P> {
+        let waiting = WaitingSubjects { by_due: BTreeSet::new(), next_number: 0 };
+        let state = WorkQueueState { entries: BTreeMap::new(), waiting, failed: BTreeSet::new() };
+        WorkQueue { state: Mutex::new(state), changed: Notify::new() }
     }
 }
 
-impl<S: Copy + Ord, P> Queue<S, P> {
+impl<S: Copy + Ord, P> WorkQueue<S, P> {
     /// Adds a subject, unless it waits for an earlier instant already. One that is being served is served again.
     pub(crate) fn add(&self, subject: S, due: Millis, prepared: Option<P>) {
         self.state.lock().add(subject, due, prepared);
@@ -101,14 +101,14 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         self.changed.notify_one();
     }
 
-    /// A subject could not be served. It is tried again after a pause, behind those that are due as early.
+    /// A subject could not be served. It is tried again after a pause, after those that are due at the same instant.
     pub(super) fn fail(&self, subject: S, retry: Retry, now: Instant) {
         self.state.lock().fail(subject, retry, now);
         self.changed.notify_one();
     }
 
-    /// The longest time until another subject is due; none when none becomes so by itself, or while `served_max` are
-    /// being served.
+    /// The longest time until another subject is due; none when no subject becomes due by the clock, or while
+    /// `served_max` are being served.
     pub(super) fn until_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<Duration> {
         let state = self.state.lock();
         if state.served() >= served_max {
@@ -125,33 +125,33 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         self.state.lock().served()
     }
 
-    /// Shows every subject, with the instant at which it was added.
+    /// Calls `see` with every subject and the instant at which it was added.
     pub(crate) fn each(&self, mut see: impl FnMut(S, Instant)) {
         self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since));
     }
 
-    /// The earliest instant at which a subject is or was due. Looks at every subject.
+    /// The earliest instant at which a subject is or was due. Reads every subject.
     pub(crate) fn earliest_due(&self) -> Option<Millis> {
         self.state.lock().entries.values().map(|entry| entry.due).min()
     }
 }
 
-impl<S: Copy + Ord, P> State<S, P> {
+impl<S: Copy + Ord, P> WorkQueueState<S, P> {
     fn add(&mut self, subject: S, due: Millis, prepared: Option<P>) {
         let Some(entry) = self.entries.get_mut(&subject) else {
             let progress = self.waiting.push(subject, due);
-            let entry = Entry { since: Instant::now(), due, progress, pause: Duration::ZERO, prepared };
+            let entry = SubjectEntry { since: Instant::now(), due, progress, pause: Duration::ZERO, prepared };
             self.entries.insert(subject, entry);
             return;
         };
         match entry.progress {
-            Progress::Waiting(number) if due < entry.due => {
+            SubjectState::Waiting(number) if due < entry.due => {
                 self.waiting.by_due.remove(&(entry.due, number, subject));
                 (entry.due, entry.progress) = (due, self.waiting.push(subject, due));
             }
-            Progress::Waiting(_) => {}
-            Progress::Served(again) => entry.progress = Progress::Served(earlier(again, Some(due))),
-            Progress::Failed => entry.due = entry.due.min(due),
+            SubjectState::Waiting(_) => {}
+            SubjectState::Served(again) => entry.progress = SubjectState::Served(earlier(again, Some(due))),
+            SubjectState::Failed => entry.due = entry.due.min(due),
         }
     }
 
@@ -170,13 +170,13 @@ impl<S: Copy + Ord, P> State<S, P> {
         }
         let (_, _, subject) = self.waiting.by_due.pop_first()?;
         let entry = self.entries.get_mut(&subject)?;
-        entry.progress = Progress::Served(None);
+        entry.progress = SubjectState::Served(None);
         Some((subject, entry.due, entry.prepared.take()))
     }
 
     fn finish(&mut self, subject: S, next: Option<Millis>, now: Instant) {
         let Some(entry) = self.entries.get_mut(&subject) else { return };
-        let Progress::Served(again) = entry.progress else { return };
+        let SubjectState::Served(again) = entry.progress else { return };
         match earlier(again, next) {
             Some(due) => {
                 (entry.since, entry.due, entry.pause) = (now, due, Duration::ZERO);
@@ -188,10 +188,10 @@ impl<S: Copy + Ord, P> State<S, P> {
 
     fn fail(&mut self, subject: S, retry: Retry, now: Instant) {
         let Some(entry) = self.entries.get_mut(&subject) else { return };
-        if let Progress::Served(Some(again)) = entry.progress {
+        if let SubjectState::Served(Some(again)) = entry.progress {
             entry.due = entry.due.min(again);
         }
-        entry.progress = Progress::Failed;
+        entry.progress = SubjectState::Failed;
         entry.pause = (entry.pause * 2).clamp(retry.pause_first, retry.pause_max);
         self.failed.insert((now + entry.pause, subject));
     }
@@ -210,17 +210,17 @@ mod tests {
     const MAX: usize = 3;
 
     /// A queue and an instant.
-    fn queue() -> (Queue<char>, Instant) {
-        (Queue::default(), Instant::now())
+    fn queue() -> (WorkQueue<char>, Instant) {
+        (WorkQueue::default(), Instant::now())
     }
 
-    fn subjects(queue: &Queue<char>) -> usize {
+    fn subjects(queue: &WorkQueue<char>) -> usize {
         let mut count = 0;
         queue.each(|_, _| count += 1);
         count
     }
 
-    fn take(queue: &Queue<char>, clock: u64, now: Instant) -> Option<char> {
+    fn take(queue: &WorkQueue<char>, clock: u64, now: Instant) -> Option<char> {
         queue.take_due(Millis(clock), now, MAX).map(|(subject, _, _)| subject)
     }
 
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_while_its_subject_is_served_waits_until_it_was() {
+    fn work_added_while_its_subject_is_served_waits_for_the_end() {
         let (queue, now) = queue();
         queue.add('a', Millis(10), None);
         assert_eq!(take(&queue, 10, now), Some('a'));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_that_failed_is_tried_after_a_pause_behind_the_others() {
+    fn a_subject_that_failed_is_tried_again_after_a_pause() {
         let (queue, now) = queue();
         queue.add('a', AT_ONCE, None);
         assert_eq!(take(&queue, 0, now), Some('a'));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pauses_double_up_to_the_longest_and_begin_anew_after_a_success() {
+    fn the_pauses_double_up_to_a_limit_and_restart_after_a_success() {
         let (queue, mut now) = queue();
         queue.add('a', AT_ONCE, None);
         let mut pauses = Vec::new();

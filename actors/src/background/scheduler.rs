@@ -1,22 +1,22 @@
-//! The scheduler: serves the subjects of a queue as they become due, several at a time, and tries again what failed.
+//! The scheduler: serves the subjects of a queue as they become due, several at a time, and repeats failed attempts.
 
 use std::future::{Future, pending};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use till_domain::time::Millis;
 
-use super::queue::{Queue, Retry};
+use super::queue::{Retry, WorkQueue};
 use crate::clock::Clock;
 use crate::pause::PauseWatch;
 
 /// The reason why a subject could not be served, for the log.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type WorkError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The instant at which a subject has something due next.
-pub(crate) type Served = Result<Option<Millis>, Failure>;
+/// The instant at which a subject has something due next, after it was served.
+pub(crate) type Served = Result<Option<Millis>, WorkError>;
 
 /// One kind of background work.
-pub(crate) trait Work: Send + Sync + 'static {
+pub(crate) trait BackgroundWork: Send + Sync + 'static {
     /// The key of one piece of work, such as a merchant.
     type Subject: Copy + Ord + Send + Sync + 'static;
     /// The data that may have been prepared for the first attempt.
@@ -27,7 +27,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// The pauses before a subject that could not be served is tried again.
     const RETRY: Retry;
 
-    /// Does what is due of a subject. Nothing of it is due before `earliest`.
+    /// Does the work of a subject that is due. None of it is due before `earliest`.
     fn serve(
         &self,
         subject: Self::Subject,
@@ -35,19 +35,23 @@ pub(crate) trait Work: Send + Sync + 'static {
         prepared: Option<Self::Prepared>,
     ) -> impl Future<Output = Served> + Send;
 
-    /// Tells the log that a subject could not be served and is tried again.
+    /// Logs that a subject could not be served and is tried again.
     fn warn(subject: Self::Subject, reason: &str);
 }
 
 /// Does one kind of work as it becomes due.
-pub(crate) struct Scheduler<W: Work> {
+pub(crate) struct Scheduler<W: BackgroundWork> {
     work: Arc<W>,
-    queue: Arc<Queue<W::Subject, W::Prepared>>,
+    queue: Arc<WorkQueue<W::Subject, W::Prepared>>,
     clock: Arc<dyn Clock>,
 }
 
-impl<W: Work> Scheduler<W> {
-    pub(crate) fn new(work: W, queue: &Arc<Queue<W::Subject, W::Prepared>>, clock: &Arc<dyn Clock>) -> Scheduler<W> {
+impl<W: BackgroundWork> Scheduler<W> {
+    pub(crate) fn new(
+        work: W,
+        queue: &Arc<WorkQueue<W::Subject, W::Prepared>>,
+        clock: &Arc<dyn Clock>,
+    ) -> Scheduler<W> {
         Scheduler { work: Arc::new(work), queue: Arc::clone(queue), clock: Arc::clone(clock) }
     }
 
@@ -63,26 +67,27 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// Starts to serve what is due as far as there is room, and says how long to sleep until there is more.
+    /// Starts to serve subjects that are due, up to the limit, and returns the time to sleep until there is more to do.
     fn start_due(&self) -> Option<Duration> {
         loop {
             let (clock, now) = (self.clock.now(), Instant::now());
             let Some((subject, earliest, prepared)) = self.queue.take_due(clock, now, W::SERVED_MAX) else {
                 return self.queue.until_due(clock, now, W::SERVED_MAX);
             };
-            let (work, attempt) = (Arc::clone(&self.work), Attempt::<W> { queue: Arc::clone(&self.queue), subject });
+            let (work, attempt) =
+                (Arc::clone(&self.work), ServeAttempt::<W> { queue: Arc::clone(&self.queue), subject });
             tokio::spawn(async move { attempt.end(work.serve(subject, earliest, prepared).await) });
         }
     }
 }
 
 /// A subject that is being served.
-struct Attempt<W: Work> {
-    queue: Arc<Queue<W::Subject, W::Prepared>>,
+struct ServeAttempt<W: BackgroundWork> {
+    queue: Arc<WorkQueue<W::Subject, W::Prepared>>,
     subject: W::Subject,
 }
 
-impl<W: Work> Attempt<W> {
+impl<W: BackgroundWork> ServeAttempt<W> {
     fn end(&self, served: Served) {
         match served {
             Ok(next) => self.queue.finish(self.subject, next, Instant::now()),
@@ -94,8 +99,8 @@ impl<W: Work> Attempt<W> {
     }
 }
 
-impl<W: Work> Drop for Attempt<W> {
-    /// A panic costs the attempt, and its subject is tried again.
+impl<W: BackgroundWork> Drop for ServeAttempt<W> {
+    /// A panic ends the attempt, and its subject is tried again.
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.end(Err("it panicked".into()));
@@ -120,9 +125,9 @@ mod tests {
 
     /// Panics, fails and succeeds in turns.
     #[derive(Default)]
-    struct Moody(AtomicUsize);
+    struct FlakyWork(AtomicUsize);
 
-    impl Work for Arc<Moody> {
+    impl BackgroundWork for Arc<FlakyWork> {
         type Subject = char;
         type Prepared = ();
 
@@ -141,8 +146,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_panics_or_fails_is_tried_again_until_it_succeeds() {
-        let (queue, work, pause) = (Arc::new(Queue::default()), Arc::new(Moody::default()), Pause::new(true));
+    async fn work_that_panics_or_fails_is_repeated_until_it_succeeds() {
+        let (queue, work, pause) = (Arc::new(WorkQueue::default()), Arc::new(FlakyWork::default()), Pause::new(true));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         tokio::spawn(Scheduler::new(Arc::clone(&work), &queue, &clock).run(pause.watch()));
         queue.add('a', AT_ONCE, None);

@@ -1,4 +1,4 @@
-//! One call to an acquirer: what is sent, and the command that records what came back.
+//! One call to an acquirer: the request, and the command that records the result.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest, Found, Instrument,
-    NamedCall, PayoutRequest, Reference, Step,
+    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest, FoundCall, Instrument,
+    NamedCall, PaymentStep, PayoutRequest, Reference,
 };
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
@@ -33,20 +33,20 @@ pub(crate) enum NoResult {
     #[error("the acquirer did not answer: {0}")]
     Unanswered(String),
     /// A row or secret that the call needs could not be read.
-    #[error("what the call needs could not be read: {0}")]
+    #[error("data of the call could not be read: {0}")]
     Unreadable(String),
 }
 
 /// The dependencies of calls.
-pub(crate) struct Caller {
+pub(crate) struct AcquirerCaller {
     pub(crate) acquirers: Acquirers,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) security_codes: Arc<SecurityCodes>,
     pub(crate) store: Arc<dyn Store>,
 }
 
-impl Caller {
-    /// The payment, with its effect as long as that is open.
+impl AcquirerCaller {
+    /// The payment, and its effect while that is open.
     pub(crate) fn read(
         &self,
         merchant_id: MerchantId,
@@ -56,18 +56,18 @@ impl Caller {
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
         let effect = rows.get::<Effects>(effect_id).map_err(unreadable)?;
         let payment = rows.get::<Payments>(effect_id.payment_id).map_err(unreadable)?;
-        let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
+        let payment = payment.ok_or_else(|| NoResult::Unreadable("the payment is missing".to_owned()))?;
         Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
-    /// The payout, as long as it is pending.
+    /// The payout, while it is pending.
     pub(crate) fn pending_payout(&self, merchant_id: MerchantId, id: PayoutId) -> Result<Option<Payout>, NoResult> {
         let payout = self.reader(merchant_id).get::<Payouts>(id);
         let payout = payout.map_err(|error| NoResult::Unreadable(error.to_string()))?;
         Ok(payout.filter(|payout| payout.status == PayoutStatus::Pending))
     }
 
-    /// Has a payout paid and returns the command that records the result.
+    /// Calls the acquirer for a payout and returns the command that records the result.
     pub(crate) async fn pay_out(&self, merchant: MerchantId, payout: &Payout) -> Result<Command, NoResult> {
         let acquirer = self.acquirer(payout.acquirer)?;
         let reference = Reference::of_payout(payout.id);
@@ -75,8 +75,8 @@ impl Caller {
         Ok(Command::RecordPayout(payout.id, ended(acquirer.payout(request)).await?))
     }
 
-    /// Gives evidence that the acquirer has not taken and returns the command that records how it took it; none when
-    /// nothing waits any more.
+    /// Submits evidence that the acquirer has not taken and returns the command that records the result; none when no
+    /// evidence waits any more.
     pub(crate) async fn give_evidence(&self, merchant: MerchantId, id: DisputeId) -> Result<Option<Command>, NoResult> {
         let Some((dispute, payment)) = self.dispute_with_evidence(merchant, id)? else { return Ok(None) };
         let (Some(evidence), Some(authorization)) = (dispute.evidence, payment.authorization) else { return Ok(None) };
@@ -92,7 +92,7 @@ impl Caller {
         Ok(Some(Command::RecordEvidence(id, result)))
     }
 
-    /// The dispute and its payment, as long as the evidence waits to be taken.
+    /// The dispute and its payment, while the evidence waits to be taken.
     fn dispute_with_evidence(
         &self,
         merchant_id: MerchantId,
@@ -131,8 +131,8 @@ impl Caller {
             EffectKind::Void => operate(acquirer, merchant, payment, OperationKind::Void).await,
             EffectKind::Reverse => operate(acquirer, merchant, payment, OperationKind::Reverse).await,
             EffectKind::Refund(refund_id) => self.refund(acquirer, merchant, payment, refund_id).await,
-            EffectKind::VoidLate => give_back(acquirer, merchant, payment, Step::Void).await,
-            EffectKind::RefundLate => give_back(acquirer, merchant, payment, Step::Reverse).await,
+            EffectKind::VoidLate => give_back(acquirer, merchant, payment, PaymentStep::Void).await,
+            EffectKind::RefundLate => give_back(acquirer, merchant, payment, PaymentStep::Reverse).await,
         }
     }
 
@@ -146,7 +146,7 @@ impl Caller {
             return Ok(Command::RecordAuthorization(payment.id, card_gone()));
         };
         let request = AuthorizeRequest {
-            reference: Reference::new(payment.id, Step::Authorize),
+            reference: Reference::new(payment.id, PaymentStep::Authorize),
             merchant,
             payment: payment.id,
             money: payment.money,
@@ -165,14 +165,14 @@ impl Caller {
         id: RefundId,
     ) -> Result<Command, NoResult> {
         let amount = self.refund_row(merchant, id)?.money.amount;
-        let request = follow_up(merchant, payment, Reference::new(payment.id, Step::Refund(id)), amount)?;
+        let request = follow_up(merchant, payment, Reference::new(payment.id, PaymentStep::Refund(id)), amount)?;
         Ok(Command::RecordRefund(id, ended(acquirer.refund(request)).await?))
     }
 
     fn refund_row(&self, merchant: MerchantId, id: RefundId) -> Result<Refund, NoResult> {
         let refund = self.reader(merchant).get::<Refunds>(id);
         let refund = refund.map_err(|error| NoResult::Unreadable(error.to_string()))?;
-        refund.ok_or_else(|| NoResult::Unreadable("the refund is not there".to_owned()))
+        refund.ok_or_else(|| NoResult::Unreadable("the refund is missing".to_owned()))
     }
 
     /// The instrument that pays, with its secrets; none when the vault no longer has the card's number.
@@ -203,7 +203,8 @@ impl Caller {
     }
 }
 
-/// Carries an operation out. A void of a lapsed authorization that an earlier version of the program asked for is none.
+/// Carries an operation out. A void of a lapsed authorization that an earlier version of the program asked for needs no
+/// call.
 async fn operate(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,
@@ -214,15 +215,15 @@ async fn operate(
     let (amount, attempt) = open.map_or((payment.money.amount, 1), |operation| (operation.amount, operation.attempt));
     let request = |step| follow_up(merchant, payment, Reference::of_attempt(payment.id, step, attempt), amount);
     let answer = match kind {
-        OperationKind::Capture => acquirer.capture(request(Step::Capture)?),
-        OperationKind::Void => acquirer.void(request(Step::Void)?),
-        OperationKind::Reverse => acquirer.refund(request(Step::Reverse)?),
+        OperationKind::Capture => acquirer.capture(request(PaymentStep::Capture)?),
+        OperationKind::Void => acquirer.void(request(PaymentStep::Void)?),
+        OperationKind::Reverse => acquirer.refund(request(PaymentStep::Reverse)?),
     };
     let completion = answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
     operated(payment.id, kind, attempt, completion)
 }
 
-/// The command that records how an operation ended.
+/// The command that records the result of an operation.
 fn operated(
     payment_id: PaymentId,
     kind: OperationKind,
@@ -235,7 +236,7 @@ fn operated(
     Ok(Command::RecordOperation(record))
 }
 
-/// Whether money that was taken is there at once, and whether it is in dispute.
+/// Two flags of captured money: true when it is available at once, and true when it is in dispute.
 const fn taken(completion: &Completion) -> (bool, bool) {
     match completion {
         Completion::Done { acquirer_reference: _, settles_at_once, is_disputed } => (*settles_at_once, *is_disputed),
@@ -243,41 +244,46 @@ const fn taken(completion: &Completion) -> (bool, bool) {
     }
 }
 
-/// The command that records an answer which nobody asked for; none when it says nothing new of a call of ours. Whether
-/// the call is still open is for the rules to say.
-pub(crate) fn late_answer(reference: &str, found: Found) -> Option<Command> {
+/// The command that records an answer which Till did not ask for; none when it has no result of one of our calls. The
+/// rules decide if the call is still open.
+pub(crate) fn late_answer(reference: &str, found: FoundCall) -> Option<Command> {
     let (payment, step, attempt) = match reference.parse().ok()? {
         NamedCall::Payment { payment, step, attempt } => (payment, step, attempt),
         NamedCall::Payout(payout) => return late_end_of_payout(payout, found),
     };
     let operation = |kind, completion| operated(payment, kind, attempt, completion).ok();
     match (step, found) {
-        (Step::Authorize, Found::Authorization(answer)) => Some(Command::RecordAuthorization(payment, answer.into())),
-        (Step::Capture, Found::Completion(completion)) => operation(OperationKind::Capture, completion),
-        (Step::Void, Found::Completion(completion)) => operation(OperationKind::Void, completion),
-        (Step::Reverse, Found::Completion(completion)) => operation(OperationKind::Reverse, completion),
-        (Step::Refund(id), Found::Completion(completion)) => {
+        (PaymentStep::Authorize, FoundCall::Authorization(answer)) => {
+            Some(Command::RecordAuthorization(payment, answer.into()))
+        }
+        (PaymentStep::Capture, FoundCall::Completion(completion)) => operation(OperationKind::Capture, completion),
+        (PaymentStep::Void, FoundCall::Completion(completion)) => operation(OperationKind::Void, completion),
+        (PaymentStep::Reverse, FoundCall::Completion(completion)) => operation(OperationKind::Reverse, completion),
+        (PaymentStep::Refund(id), FoundCall::Completion(completion)) => {
             end_of(completion).ok().map(|result| Command::RecordRefund(id, result))
         }
-        (Step::Authorize, Found::Completion(_))
-        | (Step::Capture | Step::Void | Step::Reverse | Step::Refund(_), Found::Authorization(_)) => None,
+        (PaymentStep::Authorize, FoundCall::Completion(_))
+        | (
+            PaymentStep::Capture | PaymentStep::Void | PaymentStep::Reverse | PaymentStep::Refund(_),
+            FoundCall::Authorization(_),
+        ) => None,
     }
 }
 
-fn late_end_of_payout(payout: PayoutId, found: Found) -> Option<Command> {
-    let Found::Completion(completion) = found else { return None };
+fn late_end_of_payout(payout: PayoutId, found: FoundCall) -> Option<Command> {
+    let FoundCall::Completion(completion) = found else { return None };
     end_of(completion).ok().map(|result| Command::RecordPayout(payout, result))
 }
 
-/// Gives the money of a payment back that was over when the acquirer authorized it.
+/// Returns the money of a payment that had ended before the acquirer authorized it.
 async fn give_back(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,
     payment: &Payment,
-    step: Step,
+    step: PaymentStep,
 ) -> Result<Command, NoResult> {
     let request = follow_up(merchant, payment, Reference::new(payment.id, step), payment.money.amount)?;
-    let answer = if step == Step::Void { acquirer.void(request) } else { acquirer.refund(request) };
+    let answer = if step == PaymentStep::Void { acquirer.void(request) } else { acquirer.refund(request) };
     Ok(Command::RecordGivenBack(payment.id, ended(answer).await?))
 }
 
@@ -288,7 +294,7 @@ fn follow_up(
     amount: AmountMinor,
 ) -> Result<FollowUpRequest, NoResult> {
     let authorization = payment.authorization.as_ref();
-    let authorization = authorization.ok_or_else(|| NoResult::Unreadable("the authorization to act on".to_owned()))?;
+    let authorization = authorization.ok_or_else(|| NoResult::Unreadable("the authorization is missing".to_owned()))?;
     Ok(FollowUpRequest {
         reference,
         acquirer_reference: authorization.acquirer_reference.clone(),
@@ -306,7 +312,7 @@ fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
     match completion {
         Completion::Done { .. } => Ok(CallResult::Done),
         Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
-        Completion::Pending(_) => Err(NoResult::Unanswered("the call is pending there".to_owned())),
+        Completion::Pending(_) => Err(NoResult::Unanswered("the call is pending".to_owned())),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Answers of acquirers that nobody asked for.
+//! Answers that acquirers send by themselves.
 
 use std::sync::Arc;
 use tokio::sync::mpsc::Receiver;
@@ -7,14 +7,16 @@ use super::call::late_answer;
 use crate::acquirer::LateAnswer;
 use crate::registry::{Admission, Registry};
 
-/// Answers that may wait to be recorded. More are dropped: what they are about is asked for again as long as it is open.
+/// Limit of the answers that wait to be recorded. Further ones are dropped: their calls are repeated while they are
+/// open.
 pub(crate) const LATE_ANSWERS_WAITING_MAX: usize = 1_024;
 
-/// Records answers, each in its turn, until no acquirer is left. One for a call that has ended changes nothing.
+/// Records answers, one after the other, until no acquirer is left. An answer for a call that has ended changes
+/// nothing.
 pub(crate) async fn record_late_answers(mut answers: Receiver<LateAnswer>, registry: Arc<Registry>) {
     while let Some(LateAnswer { merchant, reference, found }) = answers.recv().await {
         let Some(command) = late_answer(&reference, found) else {
-            tracing::warn!(merchant_id = %merchant, reference, "an acquirer answered by itself, but no call of ours");
+            tracing::warn!(merchant_id = %merchant, reference, "an acquirer sent an answer that belongs to no call of ours");
             continue;
         };
         if let Err(reason) = registry.carry_out(merchant, command, Admission::Always).await {

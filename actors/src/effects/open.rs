@@ -7,7 +7,7 @@ use till_domain::time::Millis;
 
 use crate::outbox::OpenEffect;
 
-/// The ages, in seconds, that open effects are counted by.
+/// The ages, in seconds, by which open effects are counted.
 pub const AGES_SECONDS: [u64; 5] = [1, 10, 60, 600, 3_600];
 
 /// Calls to acquirers that have no result yet, those that wait included.
@@ -77,7 +77,7 @@ mod tests {
     use till_domain::ids::{IdPosition, MerchantId, PaymentId, PayoutId, RawId, RefundId};
 
     #[test]
-    fn refunds_and_payouts_are_as_old_as_their_ids_and_others_as_their_places() {
+    fn refunds_and_payouts_are_as_old_as_their_ids() {
         let id = |millis| RawId::new(IdPosition { millis, counter: 0 }, 0);
         let (refund, payout) = (RefundId::from_raw(id(1_000_000)), PayoutId::from_raw(id(999_000)));
         let open_call = |call| OpenEffect { merchant_id: MerchantId::from_bytes([1; 16]), call };

@@ -9,24 +9,24 @@ use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 
-use super::call::{Caller, NoResult};
-use crate::background::{Retry, Served, Work};
+use super::call::{AcquirerCaller, NoResult};
+use crate::background::{BackgroundWork, Retry, Served};
 use crate::outbox::{OpenEffect, PreparedCall};
 use crate::registry::{Admission, Registry};
 use crate::test_clock::MerchantClocks;
 
-/// After this long without an answer a call is unknown, and is asked again.
+/// Time without an answer after which a call is unknown, and is repeated.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Carries open effects out.
 pub(crate) struct EffectRunner {
-    pub(crate) caller: Caller,
+    pub(crate) caller: AcquirerCaller,
     pub(crate) registry: Arc<Registry>,
     pub(crate) clocks: Arc<MerchantClocks>,
     pub(crate) lifetimes: Lifetimes,
 }
 
-impl Work for EffectRunner {
+impl BackgroundWork for EffectRunner {
     type Subject = OpenEffect;
     type Prepared = PreparedCall;
 
@@ -92,13 +92,14 @@ impl EffectRunner {
         Ok(None)
     }
 
-    /// True when the acquirer has left a payment without an answer for too long. It is asked on all the same.
+    /// True when the acquirer has left a payment without an answer for too long. Its call is repeated all the same.
     fn is_overdue(&self, merchant_id: MerchantId, payment: &Payment) -> bool {
         let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
         payment.status == PaymentStatus::Pending && due <= self.clocks.now(merchant_id)
     }
 
-    /// Once an authorization is recorded as answered, its security code must not be kept any longer.
+    /// Removes the security code of a payment whose authorization has a recorded answer: it must not be kept any
+    /// longer.
     fn forget_security_code(&self, payment: &Payment) {
         if let Instrument::Token { token_id, usage: _, card: _ } = &payment.instrument {
             self.caller.security_codes.remove(*token_id);

@@ -1,13 +1,13 @@
 //! Expiry: expired rows are found among the committed ones, and their merchant is asked to remove them.
 //!
-//! Nothing but rows decides: what is remembered between two looks only saves looking again. The rules look once
-//! more at whatever is named to them, so that a wrong guess removes nothing.
+//! Only rows decide: data that is kept between two visits merely saves reading again. The rules check every row that is
+//! named to them, so that a wrong guess removes nothing.
 
-mod pace;
+mod throttle;
 mod remover;
 mod walk;
 
-pub(crate) use pace::Pace;
 pub use remover::EXPIRY_PAUSE;
 pub(crate) use remover::Remover;
-pub(crate) use walk::Walk;
+pub(crate) use throttle::ScanThrottle;
+pub(crate) use walk::ExpiryWalk;

@@ -12,77 +12,77 @@ use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use super::pace::Pace;
-use super::walk::{Finder, Walk};
-use crate::background::Failure;
+use super::throttle::ScanThrottle;
+use super::walk::{ExpiryWalk, Finder};
+use crate::background::WorkError;
 use crate::clock::Clock;
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 
-/// The pause of a remover after it was with every merchant.
+/// The pause of a remover after it has visited every merchant.
 pub const EXPIRY_PAUSE: Duration = Duration::from_secs(60);
 
-/// Expired rows are removed this much later, in seconds, so that an actor whose clock is read a little behind the
+/// Expired rows are removed this much later, in seconds, so that an actor whose clock is a little slower than the
 /// remover's agrees.
 const GRACE_SECONDS: u64 = 60;
-/// Merchants that one look at the directory finds.
+/// Merchants that one read of the directory finds.
 const MERCHANTS_AT_ONCE: usize = 256;
-/// Rows of one merchant after which the others have their turn.
+/// Rows of one merchant after which other merchants have their turn.
 const VISIT_ROWS_MAX: usize = 65_536;
 
 /// The position of a walk through one merchant's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct ScanPosition {
     /// The key at which the next visit begins.
     next: Vec<u8>,
-    /// The first rows passed that must be looked at again when the end is reached.
-    again: Option<Vec<u8>>,
+    /// The first key with rows that must be read again when the end is reached.
+    reread_from: Option<Vec<u8>>,
 }
 
-impl Place {
-    fn at(next: Vec<u8>) -> Place {
-        Place { next, again: None }
+impl ScanPosition {
+    fn at(next: Vec<u8>) -> ScanPosition {
+        ScanPosition { next, reread_from: None }
     }
 
-    /// Goes on behind rows that were looked at; `stays` when some of them are to be looked at again.
+    /// Continues after rows that were read; `stays` when some of them must be read again.
     fn pass(&mut self, next: Vec<u8>, stays: bool) {
         let passed = std::mem::replace(&mut self.next, next);
         if stays {
-            self.again.get_or_insert(passed);
+            self.reread_from.get_or_insert(passed);
         }
     }
 
-    /// There is nothing old behind it: the next visit begins where something stayed.
+    /// Nothing old follows: the next visit begins at the first rows that must be read again.
     fn reach_end(&mut self) {
-        if let Some(again) = self.again.take() {
-            self.next = again;
+        if let Some(reread_from) = self.reread_from.take() {
+            self.next = reread_from;
         }
     }
 }
 
 /// Removes what has expired of one kind.
 pub(crate) struct Remover {
-    walk: Walk,
+    walk: ExpiryWalk,
     finder: Finder,
     registry: Arc<Registry>,
     clock: Arc<dyn Clock>,
     pause: Duration,
-    pace: Pace,
-    /// Of merchants that had something old. Below a place there is nothing left, or nothing that will ever go; it
-    /// is never more than what saves looking there again.
-    places: HashMap<MerchantId, Place>,
+    throttle: ScanThrottle,
+    /// The positions in the tables of merchants that had something old. The rows before a position will never expire,
+    /// or are gone; the positions only save reading them again.
+    positions: HashMap<MerchantId, ScanPosition>,
 }
 
 impl Remover {
     pub(crate) fn new(
-        walk: Walk,
+        walk: ExpiryWalk,
         store: Arc<dyn Store>,
         registry: Arc<Registry>,
         clock: Arc<dyn Clock>,
         pause: Duration,
     ) -> Remover {
         let finder = Finder { store };
-        Remover { walk, finder, registry, clock, pause, pace: Pace::default(), places: HashMap::new() }
+        Remover { walk, finder, registry, clock, pause, throttle: ScanThrottle::default(), positions: HashMap::new() }
     }
 
     /// Removes what has expired until the service stops.
@@ -91,13 +91,13 @@ impl Remover {
             tokio::time::sleep(self.pause).await;
             if let Err(reason) = self.round().await {
                 let reason = reason.to_string();
-                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and nothing more is swept now");
+                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and no more expired rows are removed now");
             }
         }
     }
 
     /// Visits every merchant.
-    async fn round(&mut self) -> Result<(), Failure> {
+    async fn round(&mut self) -> Result<(), WorkError> {
         let mut after = None;
         loop {
             let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
@@ -119,26 +119,26 @@ impl Remover {
         }
     }
 
-    /// Looks through what is old of one merchant. What fails is looked at again at the next visit.
-    async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), Failure> {
+    /// Reads the old rows of one merchant. Rows whose removal fails are read again at the next visit.
+    async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), WorkError> {
         let now = Millis(self.clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
         let (lower, upper) = self.walk.range(merchant_id, now);
-        let mut place = self.places.get(&merchant_id).cloned().unwrap_or_else(|| Place::at(lower.clone()));
+        let mut position = self.positions.get(&merchant_id).cloned().unwrap_or_else(|| ScanPosition::at(lower.clone()));
         let mut rows = 0;
         while rows < VISIT_ROWS_MAX {
-            let range = (place.next.clone(), upper.clone());
+            let range = (position.next.clone(), upper.clone());
             let page = self.finder.page(self.walk, merchant_id, &range, now)?;
             rows += page.rows;
-            self.pace.rest_after(page.rows).await;
-            let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last() || page.expires_later);
-            let agreed = self.remove(merchant_id, page.expired).await?;
-            if let Some(behind) = page.behind.filter(|_| !page.expires_later) {
-                place.pass(behind, stays || !agreed);
+            self.throttle.pause_after(page.rows).await;
+            let (stays, ended) = (self.walk.must_be_read_again(&page), page.is_last() || page.expires_later);
+            let was_removed = self.remove(merchant_id, page.expired).await?;
+            if let Some(next_key) = page.next_key.filter(|_| !page.expires_later) {
+                position.pass(next_key, stays || !was_removed);
             }
             if ended {
-                place.reach_end();
+                position.reach_end();
             }
-            self.remember(merchant_id, &place, &lower);
+            self.remember(merchant_id, &position, &lower);
             if ended {
                 break;
             }
@@ -146,16 +146,17 @@ impl Remover {
         Ok(())
     }
 
-    fn remember(&mut self, merchant_id: MerchantId, place: &Place, beginning: &[u8]) {
-        if place.next == beginning {
-            self.places.remove(&merchant_id);
+    fn remember(&mut self, merchant_id: MerchantId, position: &ScanPosition, beginning: &[u8]) {
+        if position.next == beginning {
+            self.positions.remove(&merchant_id);
         } else {
-            self.places.insert(merchant_id, place.clone());
+            self.positions.insert(merchant_id, position.clone());
         }
     }
 
-    /// Has the actor remove what has expired. Whether it found anything so: the clock may have stepped back meanwhile.
-    async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, Failure> {
+    /// Asks the actor to remove expired rows. Returns false when it removed none of them: its clock may have stepped
+    /// back meanwhile.
+    async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, WorkError> {
         if expired.is_empty() {
             return Ok(true);
         }
@@ -169,17 +170,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_goes_on_behind_what_went_and_comes_back_to_the_first_rows_that_stayed() {
-        let mut place = Place::at(vec![1]);
-        place.pass(vec![2], false);
-        place.pass(vec![3], true);
-        place.pass(vec![4], false);
-        place.pass(vec![5], true);
-        assert_eq!(place.next, [5]);
-        place.reach_end();
-        assert_eq!(place, Place::at(vec![2]));
-        place.pass(vec![6], false);
-        place.reach_end();
-        assert_eq!(place, Place::at(vec![6]));
+    fn a_position_returns_to_the_first_rows_that_stayed() {
+        let mut position = ScanPosition::at(vec![1]);
+        position.pass(vec![2], false);
+        position.pass(vec![3], true);
+        position.pass(vec![4], false);
+        position.pass(vec![5], true);
+        assert_eq!(position.next, [5]);
+        position.reach_end();
+        assert_eq!(position, ScanPosition::at(vec![2]));
+        position.pass(vec![6], false);
+        position.reach_end();
+        assert_eq!(position, ScanPosition::at(vec![6]));
     }
 }

@@ -15,61 +15,71 @@ use till_storage::shapes::{self, MerchantReader, StaysSealed, TableKind};
 
 use crate::store::Store;
 
-/// Rows of one page, and so what one command names at most: bounds the size of its record.
+/// Rows of one page, which is the limit of what one command names: it bounds the size of its record.
 pub(super) const PAGE_ROWS: usize = 256;
 
 /// The kind of rows that a walk looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Walk {
-    /// Tokens for one use that nobody selected, and those for several uses that an older version of the program made
+pub(crate) enum ExpiryWalk {
+    /// Tokens for one use that nobody selected, and tokens for several uses that an older version of the program made
     /// without an end.
     UnusedTokens,
-    /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, but for
-    /// minutes: a visit goes no further than the first that is to end later.
+    /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, up to
+    /// minutes: a visit ends at the first one that expires later.
     WaitingTokens,
-    /// Tokens for one use, by the session that used them up: their numbers go long before the session does.
+    /// Tokens for one use, by the session that used them: their numbers are removed long before the session.
     UsedTokens,
     /// Sessions, used or not.
     Sessions,
-    /// Events that webhooks were told.
+    /// Events for webhooks.
     WebhookEvents,
-    /// Kept answers. Their keys tell no time, so that all are looked at.
+    /// Kept answers. Their keys contain no time, so that all are read.
     Answers,
 }
 
-impl Walk {
+impl ExpiryWalk {
     /// Every walk.
-    pub(crate) const ALL: [Walk; 6] =
-        [Walk::UnusedTokens, Walk::WaitingTokens, Walk::UsedTokens, Walk::Sessions, Walk::WebhookEvents, Walk::Answers];
+    pub(crate) const ALL: [ExpiryWalk; 6] = [
+        ExpiryWalk::UnusedTokens,
+        ExpiryWalk::WaitingTokens,
+        ExpiryWalk::UsedTokens,
+        ExpiryWalk::Sessions,
+        ExpiryWalk::WebhookEvents,
+        ExpiryWalk::Answers,
+    ];
 
     const fn table(self) -> TableKind {
         match self {
-            Walk::UnusedTokens | Walk::WaitingTokens => TableKind::Tokens,
-            Walk::UsedTokens | Walk::Sessions => TableKind::Sessions,
-            Walk::WebhookEvents => TableKind::WebhookEvents,
-            Walk::Answers => TableKind::Answers,
+            ExpiryWalk::UnusedTokens | ExpiryWalk::WaitingTokens => TableKind::Tokens,
+            ExpiryWalk::UsedTokens | ExpiryWalk::Sessions => TableKind::Sessions,
+            ExpiryWalk::WebhookEvents => TableKind::WebhookEvents,
+            ExpiryWalk::Answers => TableKind::Answers,
         }
     }
 
-    /// The least age of an expired row, in seconds, where its key tells when it was made.
+    /// The least age of an expired row, in seconds, if its key contains the time at which it was made.
     const fn age_seconds(self) -> Option<u64> {
         match self {
-            Walk::UnusedTokens => Some(SINGLE_TOKEN_LIFETIME_SECONDS),
-            Walk::WaitingTokens => Some(UNUSED_TOKEN_LIFETIME_SECONDS + SESSION_LIFETIME_SECONDS),
-            Walk::UsedTokens => Some(SESSION_LIFETIME_SECONDS),
-            Walk::Sessions => Some(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS),
-            Walk::WebhookEvents => Some(EVENT_KEPT_SECONDS),
-            Walk::Answers => None,
+            ExpiryWalk::UnusedTokens => Some(SINGLE_TOKEN_LIFETIME_SECONDS),
+            ExpiryWalk::WaitingTokens => Some(UNUSED_TOKEN_LIFETIME_SECONDS + SESSION_LIFETIME_SECONDS),
+            ExpiryWalk::UsedTokens => Some(SESSION_LIFETIME_SECONDS),
+            ExpiryWalk::Sessions => Some(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS),
+            ExpiryWalk::WebhookEvents => Some(EVENT_KEPT_SECONDS),
+            ExpiryWalk::Answers => None,
         }
     }
 
-    /// True when a page must be looked at again. A token for several uses that a payment used stays for good, a used
-    /// one whose payment waits still goes with its session, and no row comes between old ones, but for answers.
-    pub(super) const fn looks_again_at(self, page: &Page) -> bool {
+    /// True when a page must be read again. A token for several uses that a payment used stays for good, a used one
+    /// whose payment still waits is removed with its session, and no row is inserted between old ones, except for
+    /// answers.
+    pub(super) const fn must_be_read_again(self, page: &ExpiryPage) -> bool {
         match self {
-            Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens | Walk::WebhookEvents => false,
-            Walk::Sessions => page.expired.len() < page.rows,
-            Walk::Answers => true,
+            ExpiryWalk::UnusedTokens
+            | ExpiryWalk::WaitingTokens
+            | ExpiryWalk::UsedTokens
+            | ExpiryWalk::WebhookEvents => false,
+            ExpiryWalk::Sessions => page.expired.len() < page.rows,
+            ExpiryWalk::Answers => true,
         }
     }
 
@@ -82,20 +92,20 @@ impl Walk {
     }
 }
 
-/// Some rows in order, and what of them has expired.
+/// Some rows in order, and the expired ones among them.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct ExpiryPage {
     /// The rows that have expired.
     pub(super) expired: Vec<Expired>,
     /// The number of rows that were read.
     pub(super) rows: usize,
-    /// The first key behind the last of them.
-    pub(super) behind: Option<Vec<u8>>,
-    /// True when one of them expires later, and those behind it later still.
+    /// The first key after the last of them.
+    pub(super) next_key: Option<Vec<u8>>,
+    /// True when one of them expires later, and all after it later still.
     pub(super) expires_later: bool,
 }
 
-impl Page {
+impl ExpiryPage {
     /// True when no more rows follow.
     pub(super) const fn is_last(&self) -> bool {
         self.rows < PAGE_ROWS
@@ -109,97 +119,97 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// The next rows of a range, and what of them has expired at `now`.
+    /// Reads the next rows of a range, and finds those that have expired at `now`.
     ///
     /// # Errors
-    /// [`Unreadable`] when they cannot be had. A single row that is damaged is passed over: `till verify`
-    /// names it, and others must not wait for it.
+    /// [`Unreadable`] when they cannot be read. A single damaged row is skipped: `till verify` reports it, and other
+    /// rows must not wait for it.
     pub(super) fn page(
         &self,
-        walk: Walk,
+        walk: ExpiryWalk,
         merchant_id: MerchantId,
         (lower, upper): &KeyRange,
         now: Millis,
-    ) -> Result<Page, Unreadable> {
+    ) -> Result<ExpiryPage, Unreadable> {
         let found = self.store.scan(walk.table().family(), lower, upper, Direction::Forward, PAGE_ROWS)?;
         // The smallest key that is greater has one byte more.
-        let behind = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
-        // Sealed fields stay so: they do not tell whether a row has expired.
+        let next_key = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
+        // Sealed fields stay sealed: they do not affect expiry.
         let look = Look { walk, now, rows: MerchantReader::new(merchant_id, None, &*self.store) };
         let (mut expired, mut expires_later) = (Vec::new(), false);
         for (key, value) in &found {
             match look.at(key, value) {
-                Ok(Found::Expired(found)) => expired.push(found),
-                Ok(Found::ExpiresLater) => expires_later = true,
-                Ok(Found::Stays) => {}
+                Ok(RowJudgement::Expired(found)) => expired.push(found),
+                Ok(RowJudgement::ExpiresLater) => expires_later = true,
+                Ok(RowJudgement::Stays) => {}
                 Err(error) => tracing::warn!(%merchant_id, ?walk, %error, "a row cannot be read, and is not swept"),
             }
         }
-        Ok(Page { expired, rows: found.len(), behind, expires_later })
+        Ok(ExpiryPage { expired, rows: found.len(), next_key, expires_later })
     }
 }
 
-/// The outcome of a row.
-enum Found {
+/// The judgement of a row.
+enum RowJudgement {
     /// It has expired.
     Expired(Expired),
-    /// It expires, and no row behind it does so earlier.
+    /// It expires, and no row after it expires earlier.
     ExpiresLater,
-    /// It is none of what the walk looks for.
+    /// The walk does not look for it.
     Stays,
 }
 
-impl From<Option<Expired>> for Found {
-    fn from(expired: Option<Expired>) -> Found {
-        expired.map_or(Found::Stays, Found::Expired)
+impl From<Option<Expired>> for RowJudgement {
+    fn from(expired: Option<Expired>) -> RowJudgement {
+        expired.map_or(RowJudgement::Stays, RowJudgement::Expired)
     }
 }
 
 struct Look<'a> {
-    walk: Walk,
+    walk: ExpiryWalk,
     now: Millis,
     rows: MerchantReader<&'a dyn Store>,
 }
 
 impl Look<'_> {
-    fn at(&self, key: &[u8], value: &[u8]) -> Result<Found, Unreadable> {
+    fn at(&self, key: &[u8], value: &[u8]) -> Result<RowJudgement, Unreadable> {
         let (_, parts) = shapes::decode_key(self.walk.table().family(), key).map_err(unreadable)?;
-        let shapes::KeyParts::Row(key) = parts else { return Ok(Found::Stays) };
+        let shapes::KeyParts::Row(key) = parts else { return Ok(RowJudgement::Stays) };
         match (self.walk, shapes::decode_row(&key, value, &StaysSealed)?, key) {
-            (Walk::UnusedTokens, AnyRow::Tokens(token), _) => {
+            (ExpiryWalk::UnusedTokens, AnyRow::Tokens(token), _) => {
                 let is_unused = token.usage == TokenUsage::Single && !token.used && token.has_ended(self.now);
                 let goes = is_unused || (token.awaits_first_payment() && token.expires_at.is_none());
                 Ok(goes.then_some(Expired::Token(token.id)).into())
             }
-            (Walk::WaitingTokens, AnyRow::Tokens(token), _) => Ok(self.waiting_token(&token)),
-            (Walk::UsedTokens, AnyRow::Sessions(session), _) => Ok(self.used_token(&session)?.into()),
-            (Walk::Sessions, AnyRow::Sessions(session), _) => Ok(self.session(&session)?.into()),
-            (Walk::Answers, AnyRow::Answers(stored), AnyKey::Answers(scope)) => {
+            (ExpiryWalk::WaitingTokens, AnyRow::Tokens(token), _) => Ok(self.waiting_token(&token)),
+            (ExpiryWalk::UsedTokens, AnyRow::Sessions(session), _) => Ok(self.used_token(&session)?.into()),
+            (ExpiryWalk::Sessions, AnyRow::Sessions(session), _) => Ok(self.session(&session)?.into()),
+            (ExpiryWalk::Answers, AnyRow::Answers(stored), AnyKey::Answers(scope)) => {
                 Ok((!stored.is_kept(self.now)).then_some(Expired::Answer(scope)).into())
             }
-            (Walk::WebhookEvents, AnyRow::WebhookEvents(event), _) => {
+            (ExpiryWalk::WebhookEvents, AnyRow::WebhookEvents(event), _) => {
                 Ok(event.is_forgotten(self.now).then_some(Expired::WebhookEvent(event.id)).into())
             }
-            // A row of a table is of that kind: its key was decoded as such.
+            // A row of a table has that kind: its key was decoded as such.
             (
-                Walk::UnusedTokens
-                | Walk::WaitingTokens
-                | Walk::UsedTokens
-                | Walk::Sessions
-                | Walk::WebhookEvents
-                | Walk::Answers,
+                ExpiryWalk::UnusedTokens
+                | ExpiryWalk::WaitingTokens
+                | ExpiryWalk::UsedTokens
+                | ExpiryWalk::Sessions
+                | ExpiryWalk::WebhookEvents
+                | ExpiryWalk::Answers,
                 _,
                 _,
-            ) => Ok(Found::Stays),
+            ) => Ok(RowJudgement::Stays),
         }
     }
 
-    /// One without an end waits for its place in the queue.
-    fn waiting_token(&self, token: &Token) -> Found {
+    /// Judges a waiting token. One without an end counts as expiring later: [`ExpiryWalk::UnusedTokens`] removes it.
+    fn waiting_token(&self, token: &Token) -> RowJudgement {
         match token.awaits_first_payment() {
-            true if token.is_forgotten(self.now) => Found::Expired(Expired::Token(token.id)),
-            true => Found::ExpiresLater,
-            false => Found::Stays,
+            true if token.is_forgotten(self.now) => RowJudgement::Expired(Expired::Token(token.id)),
+            true => RowJudgement::ExpiresLater,
+            false => RowJudgement::Stays,
         }
     }
 

@@ -14,17 +14,17 @@ use till_storage::commit::{BarrierVerdict, Committer, Submission, Urgency};
 use till_storage::journal::{Head, Verdict};
 use till_storage::vault::Keyring;
 
-use super::incarnation::Lane;
-use super::staging::{Prepared, Staging};
-use super::submission::{Asker, Secret, Submit};
+use super::staging::{PreparedBatch, Staging};
+use super::submission::{Requester, Secret, Submit};
+use super::watermark::DurableWatermark;
 use crate::clock::{Clock, OsEntropy};
 use crate::outbox::{Outbox, Pending};
 use crate::registry::Registry;
 use crate::reply::{Answered, Denied, FailedOutcome, Reply};
 use crate::store::Store;
 
-/// The shortest time between two looks at whether an actor is idle.
-const IDLE_LOOK_MIN: Duration = Duration::from_millis(1);
+/// The shortest time between two checks that an actor is idle.
+const IDLE_CHECK_MIN: Duration = Duration::from_millis(1);
 
 /// The context that all actors share.
 pub(crate) struct SharedContext {
@@ -38,10 +38,10 @@ pub(crate) struct SharedContext {
     pub(crate) lifetimes: Lifetimes,
 }
 
-/// A loaded incarnation: what is staged, and how far it is durable.
-struct Incarnation {
+/// A loaded merchant: its staged records, and the position up to which they are durable.
+struct LoadedMerchant {
     staging: Staging,
-    lane: Arc<Lane>,
+    watermark: Arc<DurableWatermark>,
 }
 
 /// One merchant's actor.
@@ -49,7 +49,7 @@ pub(crate) struct MerchantActor {
     merchant_id: MerchantId,
     shared: Arc<SharedContext>,
     entropy: OsEntropy,
-    incarnation: Option<Incarnation>,
+    loaded: Option<LoadedMerchant>,
     last_used: Instant,
 }
 
@@ -65,7 +65,7 @@ impl Actor for MerchantActor {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        let interval = self.shared.idle_before_retiring.max(IDLE_LOOK_MIN);
+        let interval = self.shared.idle_before_retiring.max(IDLE_CHECK_MIN);
         context.run_interval(interval, |actor, context| {
             if actor.last_used.elapsed() >= actor.shared.idle_before_retiring {
                 actor.retire(context);
@@ -79,8 +79,8 @@ impl Handler<Submit> for MerchantActor {
 
     fn handle(&mut self, submit: Submit, _: &mut Context<Self>) {
         self.last_used = Instant::now();
-        // A fault costs the request that met it, whose caller is told that it is not known, and what is staged;
-        // never the actor, which others hold on to.
+        // A panic ends the request that caused it, whose caller is told that the outcome is unknown, and everything
+        // staged; it never ends the actor, to which others hold references.
         if catch_unwind(AssertUnwindSafe(|| self.take_in(submit))).is_err() {
             tracing::error!(merchant_id = %self.merchant_id, "a request panicked; its merchant is loaded anew");
             self.unload();
@@ -98,29 +98,23 @@ impl Handler<Retire> for MerchantActor {
 
 impl MerchantActor {
     pub(crate) fn new(merchant_id: MerchantId, shared: Arc<SharedContext>) -> MerchantActor {
-        MerchantActor {
-            merchant_id,
-            shared,
-            entropy: OsEntropy::default(),
-            incarnation: None,
-            last_used: Instant::now(),
-        }
+        MerchantActor { merchant_id, shared, entropy: OsEntropy::default(), loaded: None, last_used: Instant::now() }
     }
 
     fn take_in(&mut self, submit: Submit) {
-        let Submit { request, secret, asker } = submit;
+        let Submit { request, secret, requester } = submit;
         match self.ensure_loaded() {
-            Ok(()) => self.carry_out(&request, secret.as_ref(), asker),
-            Err(denied) => asker.answer(Err(denied)),
+            Ok(()) => self.carry_out(&request, secret.as_ref(), requester),
+            Err(denied) => requester.answer(Err(denied)),
         }
     }
 
-    /// Loads the merchant, for the first time or after a batch failed: then everything staged is void.
+    /// Loads the merchant for the first time, or after a batch failed: then everything staged is void.
     fn ensure_loaded(&mut self) -> Result<(), Denied> {
-        if self.incarnation.as_ref().is_some_and(|incarnation| incarnation.lane.is_poisoned()) {
-            self.incarnation = None;
+        if self.loaded.as_ref().is_some_and(|loaded| loaded.watermark.is_poisoned()) {
+            self.loaded = None;
         }
-        if self.incarnation.is_some() {
+        if self.loaded.is_some() {
             return Ok(());
         }
         let SharedContext { store, keyring, .. } = self.shared.as_ref();
@@ -128,74 +122,74 @@ impl MerchantActor {
             tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
             Denied::not_done(error.to_string())
         })?;
-        let lane = Arc::new(Lane::new(staging.head().sequence));
-        self.incarnation = Some(Incarnation { staging, lane });
+        let watermark = Arc::new(DurableWatermark::new(staging.head().sequence));
+        self.loaded = Some(LoadedMerchant { staging, watermark });
         pending.send(&self.shared.outbox);
         Ok(())
     }
 
-    /// Forgets what is staged and gives the log up: what is queued of it lands no more.
+    /// Drops the staged records and releases the log: queued batches of this session are not written any more.
     fn unload(&mut self) {
-        if let Some(incarnation) = self.incarnation.take() {
-            incarnation.staging.release();
+        if let Some(loaded) = self.loaded.take() {
+            loaded.staging.release();
         }
     }
 
-    fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, asker: Asker) {
-        let Some(incarnation) = &mut self.incarnation else { return };
-        incarnation.staging.records.prune(incarnation.lane.durable());
-        match incarnation.staging.decide(request, self.shared.clock.now(), self.shared.lifetimes, &mut self.entropy) {
+    fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, requester: Requester) {
+        let Some(loaded) = &mut self.loaded else { return };
+        loaded.staging.records.prune(loaded.watermark.durable());
+        match loaded.staging.decide(request, self.shared.clock.now(), self.shared.lifetimes, &mut self.entropy) {
             Ok(Outcome::Effective { mutation, vault, answer }) => {
-                self.stage_and_submit(&mutation, &vault, secret, Ready { answer, asker });
+                self.stage_and_submit(&mutation, &vault, secret, Ready { answer, requester });
             }
             Ok(Outcome::Replayed(answer)) => {
-                self.answer_when_durable(Ok(Answered { answer, replayed: true }), asker);
+                self.answer_when_durable(Ok(Answered { answer, replayed: true }), requester);
             }
             Ok(Outcome::Unchanged(answer)) => {
-                self.answer_when_durable(Ok(Answered { answer, replayed: false }), asker);
+                self.answer_when_durable(Ok(Answered { answer, replayed: false }), requester);
             }
-            Err(Stop::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), asker),
+            Err(Stop::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), requester),
             Err(Stop::Unreadable(error)) => {
-                tracing::error!(merchant_id = %self.merchant_id, %error, "a command met a row that cannot be read");
-                asker.answer(Err(Denied::not_done(error.to_string())));
+                tracing::error!(merchant_id = %self.merchant_id, %error, "a command needs a row that cannot be read");
+                requester.answer(Err(Denied::not_done(error.to_string())));
             }
         }
     }
 
-    /// Answers what changes nothing. When it rests on staged state, it waits for that state's turn.
-    fn answer_when_durable(&self, decided: Reply, asker: Asker) {
-        let Some(incarnation) = &self.incarnation else { return };
-        if incarnation.lane.durable() == incarnation.staging.head().sequence && !incarnation.lane.is_poisoned() {
-            return asker.answer(decided);
+    /// Answers a request that changes nothing. When the answer rests on staged state, it waits for that state's turn.
+    fn answer_when_durable(&self, decided: Reply, requester: Requester) {
+        let Some(loaded) = &self.loaded else { return };
+        if loaded.watermark.durable() == loaded.staging.head().sequence && !loaded.watermark.is_poisoned() {
+            return requester.answer(decided);
         }
-        let (lane, urgency) = (Arc::clone(&incarnation.lane), asker.urgency);
+        let (watermark, urgency) = (Arc::clone(&loaded.watermark), requester.urgency);
         let completion = Box::new(move |verdict: BarrierVerdict| {
-            // Everything decided before it has had its verdict: if one of them was uncertain, so is this.
-            let passed = verdict == BarrierVerdict::Passed && !lane.is_poisoned();
-            asker.answer(if passed { decided } else { basis_failed(&decided) });
+            // Everything decided before it has had its verdict: if one of those was uncertain, so is this.
+            let passed = verdict == BarrierVerdict::Passed && !watermark.is_poisoned();
+            requester.answer(if passed { decided } else { basis_failed(&decided) });
         });
-        let expected_head = incarnation.staging.head();
+        let expected_head = loaded.staging.head();
         let barrier = Submission::Barrier { merchant_id: self.merchant_id, expected_head, completion };
         self.submit(barrier, urgency);
     }
 
     /// Stages a decision and hands its batch to the commit thread, which answers.
     fn stage_and_submit(&mut self, mutation: &Mutation, vault: &[VaultWrite], secret: Option<&Secret>, ready: Ready) {
-        let Some(incarnation) = &mut self.incarnation else { return };
-        let Prepared { append, changes } = match incarnation.staging.prepare(mutation, vault, secret, &mut self.entropy)
+        let Some(loaded) = &mut self.loaded else { return };
+        let PreparedBatch { append, changes } = match loaded.staging.prepare(mutation, vault, secret, &mut self.entropy)
         {
             Ok(prepared) => prepared,
             Err(denied) => {
                 tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
-                return ready.asker.answer(Err(denied));
+                return ready.requester.answer(Err(denied));
             }
         };
         let pending = Pending::of(self.merchant_id, mutation, &changes);
-        let (head, urgency) = (append.new_head, ready.asker.urgency);
-        let lane = Arc::clone(&incarnation.lane);
+        let (head, urgency) = (append.new_head, ready.requester.urgency);
+        let watermark = Arc::clone(&loaded.watermark);
         let outbox = Arc::clone(&self.shared.outbox);
-        let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &lane, pending, &outbox));
-        incarnation.staging.stage(mutation, changes, head);
+        let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &watermark, pending, &outbox));
+        loaded.staging.stage(mutation, changes, head);
         self.submit(Submission::Append { append, completion }, urgency);
     }
 
@@ -210,10 +204,10 @@ impl MerchantActor {
         }
     }
 
-    /// Stops, if nobody waits for it: unpublished first, in one step with the look at who holds it.
+    /// Stops when no caller waits: it is unpublished first, in one step with the check for holders.
     fn retire(&mut self, context: &mut Context<Self>) {
-        let settled = self.incarnation.as_ref().is_none_or(|incarnation| {
-            incarnation.lane.durable() == incarnation.staging.head().sequence || incarnation.lane.is_poisoned()
+        let settled = self.loaded.as_ref().is_none_or(|loaded| {
+            loaded.watermark.durable() == loaded.staging.head().sequence || loaded.watermark.is_poisoned()
         });
         let Some(registry) = self.shared.registry.upgrade() else { return };
         if settled && registry.unpublish_unheld(self.merchant_id, &context.address()) {
@@ -226,37 +220,37 @@ impl MerchantActor {
 /// An answer that waits for its batch.
 struct Ready {
     answer: Answer,
-    asker: Asker,
+    requester: Requester,
 }
 
 impl Ready {
-    /// Called on the commit thread with what became of the batch.
-    fn complete(self, verdict: &Verdict, head: Head, lane: &Lane, pending: Pending, outbox: &Outbox) {
+    /// Called on the commit thread with the verdict on the batch.
+    fn complete(self, verdict: &Verdict, head: Head, watermark: &DurableWatermark, pending: Pending, outbox: &Outbox) {
         let reply = match verdict {
             Verdict::Committed(_) => {
-                lane.advance(head.sequence);
+                watermark.advance(head.sequence);
                 pending.send(outbox);
                 Ok(Answered { answer: self.answer, replayed: false })
             }
             Verdict::Fenced | Verdict::Stale { durable: _ } => {
-                lane.poison();
+                watermark.poison();
                 Err(Denied::not_done("a write before it failed"))
             }
             Verdict::Unavailable(reason) => {
-                lane.poison();
+                watermark.poison();
                 Err(Denied::not_done(reason.clone()))
             }
             Verdict::Ambiguous(reason) => {
-                lane.poison();
+                watermark.poison();
                 Err(Denied::unknown(reason.clone()))
             }
         };
-        self.asker.answer(reply);
+        self.requester.answer(reply);
     }
 }
 
-/// The answer in place of one that changes nothing, when a write that it rests on failed. A replayed answer is not
-/// known any more; a refusal did nothing either way.
+/// The answer in place of one that changes nothing, when a write that it rests on failed. A replayed answer becomes
+/// unknown; a refusal did nothing in either case.
 fn basis_failed(decided: &Reply) -> Reply {
     let outcome = if decided.is_ok() { FailedOutcome::Unknown } else { FailedOutcome::NotDone };
     Err(Denied::Unavailable { outcome, reason: "a write that the answer rests on failed".to_owned() })

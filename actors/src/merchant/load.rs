@@ -1,4 +1,4 @@
-//! Loading a merchant: claim its log, fold its state from the newest good snapshot, and catch its rows up.
+//! Loads a merchant: claims its log, folds its state from the newest valid snapshot, and catches its rows up.
 
 use std::sync::Arc;
 use till_domain::apply::apply_state;
@@ -30,11 +30,11 @@ pub(crate) struct LoadError {
 pub(crate) struct Loaded<P> {
     pub(crate) claim: Claim,
     pub(crate) records: StagedRecords<P>,
-    /// The outbox' share of the records whose rows lagged behind, which was never sent.
+    /// The outbox entries of the records whose rows lagged behind; they were never sent.
     pub(crate) pending: Pending,
 }
 
-/// Claims the log, so that no batch of an earlier incarnation lands any more, and loads what it says.
+/// Claims the log, so that no batch of an earlier session is written any more, and loads its state.
 pub(crate) fn load<P: Personal>(
     merchant_id: MerchantId,
     store: &Arc<dyn Store>,
@@ -58,7 +58,7 @@ fn fold<P: Personal>(
     let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
     let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
     let records = StagedRecords::new(merchant_id, Arc::clone(store), personal, state);
-    let mut replay = Replay { merchant_id, store, head, applied, records, pending: Pending::new(merchant_id) };
+    let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::new(merchant_id) };
     replay.run(claim.head)?;
     Ok(Loaded { claim, records: replay.records, pending: replay.pending })
 }
@@ -77,19 +77,19 @@ fn newest_snapshot(merchant_id: MerchantId, store: &dyn Store, log: Head) -> Res
     Ok((Head::EMPTY, MerchantState::default()))
 }
 
-/// The two folds, each from its own position.
-struct Replay<'a, P> {
+/// The two folds, each with its own position.
+struct LoadReplay<'a, P> {
     merchant_id: MerchantId,
     store: &'a Arc<dyn Store>,
-    /// Up to where the state is folded.
+    /// Position up to which the state is folded.
     head: Head,
-    /// Up to where the rows are.
+    /// Position up to which the rows are folded.
     applied: Head,
     records: StagedRecords<P>,
     pending: Pending,
 }
 
-impl<P: Personal> Replay<'_, P> {
+impl<P: Personal> LoadReplay<'_, P> {
     fn run(&mut self, until: Head) -> Result<(), String> {
         self.catch_rows_up()?;
         while self.head.sequence < until.sequence {
@@ -106,15 +106,15 @@ impl<P: Personal> Replay<'_, P> {
         if self.head != until {
             return Err(format!("the log ends at {:?}, not at {until:?}", self.head));
         }
-        // Rows that were derived from another log, or from more than there is of this one, serve for nothing.
+        // Rows that were derived from another log, or from more records than this one has, cannot be used.
         if self.applied == until {
             Ok(())
         } else {
-            Err(format!("the rows stand at {:?}, the log at {until:?}", self.applied))
+            Err(format!("the rows are derived up to {:?}, the log ends at {until:?}", self.applied))
         }
     }
 
-    /// Rows that lag behind the snapshot are brought up to it first.
+    /// Derives the rows up to the snapshot first, when they lag behind it.
     fn catch_rows_up(&mut self) -> Result<(), String> {
         while self.applied.sequence < self.head.sequence {
             let batch = self.read(self.applied.sequence)?;
@@ -129,25 +129,25 @@ impl<P: Personal> Replay<'_, P> {
         Ok(())
     }
 
-    fn read(&self, behind: Sequence) -> Result<Vec<StoredRecord>, String> {
+    fn read(&self, after: Sequence) -> Result<Vec<StoredRecord>, String> {
         let records =
-            self.store.read(self.merchant_id, behind.next(), REPLAY_RECORDS).map_err(|error| error.to_string())?;
+            self.store.read(self.merchant_id, after.next(), REPLAY_RECORDS).map_err(|error| error.to_string())?;
         if records.is_empty() {
-            return Err(format!("record {} of the log is missing", behind.next()));
+            return Err(format!("record {} of the log is missing", after.next()));
         }
         Ok(records)
     }
 
-    fn decode(&self, stored: &StoredRecord, behind: Head) -> Result<(Head, Mutation), String> {
-        let named = |error: RecordError| format!("record {}: {error}", behind.sequence.next());
+    fn decode(&self, stored: &StoredRecord, after: Head) -> Result<(Head, Mutation), String> {
+        let named = |error: RecordError| format!("record {}: {error}", after.sequence.next());
         let record = record::decode(&stored.bytes).map_err(named)?;
-        let head = record.follow(self.merchant_id, behind).map_err(named)?;
+        let head = record.follow(self.merchant_id, after).map_err(named)?;
         let mutation = shapes::decode_mutation(record.body, &self.records.personal)
             .map_err(|error| format!("record {}: {error}", head.sequence))?;
         Ok((head, mutation))
     }
 
-    /// Writes the rows of one record, so that whoever reads them meets them whole.
+    /// Writes the rows of one record in one write, so that readers never see a part of them.
     fn apply_rows(&mut self, mutation: &Mutation, head: Head) -> Result<(), String> {
         let changes = self.records.changes(mutation).map_err(|error| error.to_string())?;
         let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;

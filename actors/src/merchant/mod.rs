@@ -1,7 +1,7 @@
 //! The merchant actor: it orders a merchant's mutations, and nothing else.
 
 mod actor;
-mod incarnation;
+mod watermark;
 mod load;
 mod staged;
 mod staging;
@@ -11,4 +11,4 @@ mod vault_writes;
 pub(crate) use actor::{MerchantActor, Retire, SharedContext};
 pub(crate) use staged::Changes;
 pub use submission::Secret;
-pub(crate) use submission::{Asker, Held, Submit};
+pub(crate) use submission::{Held, Requester, Submit};

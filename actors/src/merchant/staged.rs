@@ -17,29 +17,28 @@ use till_storage::shapes::{self, Personal};
 use crate::outbox::CallRows;
 use crate::store::Store;
 
-/// Durable rows that an actor keeps at hand.
+/// Limit of the durable rows that an actor keeps in memory.
 const KEPT_ROWS_MAX: usize = 1_024;
 
-/// The largest document that is kept at hand: the size of a usual row.
+/// The largest document that is kept in memory: the size of a usual row.
 const KEPT_DOCUMENT_BYTES: usize = 1_024;
 
-/// A row as the next decision sees it; no row when there is none.
+/// A row as the next decision sees it; none when there is no row.
 #[derive(Debug)]
 struct HeldRow {
-    /// The record that staged it: as long as that is not durable, the row must stay. The first of all for a row
-    /// that was read from the store.
+    /// The record that staged it: while that is not durable, the row must stay. The first of all for a row that was
+    /// read from the store.
     staged_by: Sequence,
     row: Option<AnyRow>,
 }
 
-/// A merchant's records as the next decision sees them: rows that are staged or kept at hand first, then the
-/// store.
+/// A merchant's records as the next decision sees them: rows that are staged or kept in memory first, then the store.
 pub(crate) struct StagedRecords<P> {
     merchant_id: MerchantId,
     store: Arc<dyn Store>,
     pub(crate) personal: P,
     pub(crate) state: MerchantState,
-    /// Staged rows and durable ones, the latest used first. Bounded by [`StagedRecords::prune`].
+    /// Staged rows and durable ones, the most recently used first. Bounded by [`StagedRecords::prune`].
     held: RefCell<LruCache<AnyKey, HeldRow>>,
     /// Staged rows that are not worth keeping once they are durable, oldest first.
     passing: VecDeque<(Sequence, AnyKey)>,
@@ -83,7 +82,7 @@ impl<P: Personal> StagedRecords<P> {
         }
     }
 
-    /// What `mutation` changes, without staging it.
+    /// The changes of `mutation`, without staging them.
     ///
     /// # Errors
     /// [`Unreadable`] when a row that it changes cannot be read: then nothing may be submitted.
@@ -121,14 +120,14 @@ impl<P: Personal> StagedRecords<P> {
         }
     }
 
-    /// Forgets rows that were written past the staging, as replay does.
+    /// Drops rows from memory that were written without staging, as replay does.
     pub(crate) fn forget_held(&mut self, changes: &Changes) {
         for key in changes.rows.keys() {
             self.held.get_mut().pop(key);
         }
     }
 
-    /// Takes a removed customer's name, address and number out of the payments that are held. A later change of such a
+    /// Removes a removed customer's name, address and number from the payments in memory. A later change of such a
     /// payment would seal them again, under a new key.
     pub(crate) fn forget_person(&mut self, customer_id: CustomerId) {
         for (_, held) in self.held.get_mut().iter_mut() {
@@ -140,7 +139,7 @@ impl<P: Personal> StagedRecords<P> {
         }
     }
 
-    /// Lets go of rows that need not be held any more, now that all up to `durable` can be read from the store.
+    /// Drops rows that need not be kept any more, because all up to `durable` can be read from the store.
     pub(crate) fn prune(&mut self, durable: Sequence) {
         let held = self.held.get_mut();
         while let Some((sequence, key)) = self.passing.pop_front_if(|(sequence, _)| *sequence <= durable) {
@@ -155,8 +154,8 @@ impl<P: Personal> StagedRecords<P> {
     }
 }
 
-/// Whether a durable row is kept at hand: what no decision reads again, or what would take more room than
-/// hundreds of usual rows, is left to the store.
+/// True when a durable row is kept in memory: rows that no decision reads again, and rows that take more room than
+/// hundreds of usual ones, are left to the store.
 fn is_worth_keeping(key: &AnyKey, row: Option<&AnyRow>) -> bool {
     match row {
         Some(AnyRow::MetadataDocuments(document)) => document.as_str().len() <= KEPT_DOCUMENT_BYTES,
@@ -168,7 +167,7 @@ fn is_worth_keeping(key: &AnyKey, row: Option<&AnyRow>) -> bool {
 impl<P: Personal> Rows for StagedRecords<P> {
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
         if !key.is_read_by_decisions() {
-            // It is not staged, so the store may be behind what was decided.
+            // It is not staged, so the store may lag behind earlier decisions.
             return Err(Unreadable { reason: format!("{key:?} is of a kind that decisions must not read") });
         }
         let mut held = self.held.borrow_mut();

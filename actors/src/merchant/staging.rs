@@ -1,5 +1,4 @@
-//! A loaded merchant as whoever decides for it holds it: its staged records, its claim, and the batches that
-//! decisions become.
+//! A loaded merchant for decisions: its staged records, its claim, and the batches that result from decisions.
 
 use std::sync::Arc;
 use till_domain::apply::apply_state;
@@ -38,14 +37,14 @@ pub(crate) struct Staging {
     head: Head,
 }
 
-/// A batch that can be submitted, and what it changes.
-pub(crate) struct Prepared {
+/// A batch that can be submitted, and its changes.
+pub(crate) struct PreparedBatch {
     pub(crate) append: Append,
     pub(crate) changes: Changes,
 }
 
 impl Staging {
-    /// Claims a merchant's log and loads its state; and the outbox' share of it that was never sent.
+    /// Claims a merchant's log and loads its state; also returns the outbox entries that were never sent.
     pub(crate) fn load(
         merchant_id: MerchantId,
         store: &Arc<dyn Store>,
@@ -57,7 +56,7 @@ impl Staging {
         Ok((Staging { merchant_id, store, keyring, records, epoch: claim.epoch, head: claim.head }, pending))
     }
 
-    /// The head behind everything that is staged.
+    /// The head after everything that is staged.
     pub(crate) const fn head(&self) -> Head {
         self.head
     }
@@ -75,17 +74,17 @@ impl Staging {
         decide(&self.records, request, &mut context)
     }
 
-    /// The batch of a decision: its record, the rows that follow, the vault's share, a snapshot now and then.
+    /// Makes the batch of a decision: its record, its rows, its rows of the vault, and now and then a snapshot.
     ///
     /// # Errors
-    /// When it cannot be written: then nothing is staged.
+    /// An error when it cannot be written: then nothing is staged.
     pub(crate) fn prepare(
         &mut self,
         mutation: &Mutation,
         vault: &[VaultWrite],
         secret: Option<&Secret>,
         entropy: &mut OsEntropy,
-    ) -> Result<Prepared, Denied> {
+    ) -> Result<PreparedBatch, Denied> {
         let prepared = self.batch(mutation, vault, secret, BatchId(random_16(entropy)));
         if prepared.is_err() {
             self.records.personal.forget_pending();
@@ -93,13 +92,13 @@ impl Staging {
         prepared
     }
 
-    /// Stages what a batch changes, once it is on its way.
+    /// Stages the changes of a batch that was submitted.
     pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, head: Head) {
         self.records.stage(mutation, changes, head.sequence);
         self.head = head;
     }
 
-    /// Gives the log up: what is queued of it lands no more.
+    /// Releases the log: queued batches are not written any more.
     pub(crate) fn release(&self) {
         self.store.release(self.merchant_id, self.epoch);
     }
@@ -110,7 +109,7 @@ impl Staging {
         vault: &[VaultWrite],
         secret: Option<&Secret>,
         batch_id: BatchId,
-    ) -> Result<Prepared, Denied> {
+    ) -> Result<PreparedBatch, Denied> {
         let unreadable = |error: till_domain::records::Unreadable| Denied::not_done(error.to_string());
         let changes = self.records.changes(mutation).map_err(unreadable)?;
         let mut derived = self.records.encode(&changes).map_err(unreadable)?;
@@ -132,10 +131,10 @@ impl Staging {
             derived,
             snapshot,
         };
-        Ok(Prepared { append, changes })
+        Ok(PreparedBatch { append, changes })
     }
 
-    /// Forgets those whose keys are deleted. Nothing after this fails, so that they are gone with the batch.
+    /// Forgets the persons whose keys are deleted. Nothing after this fails, so they are gone with the batch.
     fn forget_persons(&mut self, vault: &[VaultWrite]) {
         for write in vault {
             if let VaultWrite::ForgetCustomerKey(customer_id) = write {
@@ -162,8 +161,8 @@ impl Staging {
         record::encode(&header, &body).map_err(|error| Denied::not_done(error.to_string()))
     }
 
-    /// The time of a record by the wall clock, also of a merchant with a test clock: the moments that a store is
-    /// restored to are those of all merchants. As the merchant's time it never goes back.
+    /// The time of a record by the wall clock, even for a merchant with a test clock: stores are restored to moments
+    /// that apply to all merchants. Like the merchant's time it never goes back.
     fn wall_time(&self, mutation: &Mutation) -> Millis {
         let test_clock = mutation.test_clock().or(self.records.state.test_clock);
         Millis(mutation.at.0.saturating_sub(test_clock.map_or(0, |test_clock| test_clock.offset_ms)))
@@ -175,14 +174,14 @@ impl Staging {
         }
     }
 
-    /// The state after `mutation`, once every [`SNAPSHOT_EVERY`] records.
+    /// The snapshot after `mutation`, once every [`SNAPSHOT_EVERY`] records.
     fn snapshot(&self, at: Head, mutation: &Mutation) -> Option<SnapshotWrite> {
         if !at.sequence.0.is_multiple_of(SNAPSHOT_EVERY) {
             return None;
         }
         let mut state = self.records.state.clone();
         apply_state(mutation, &mut state);
-        // A snapshot only shortens a load: the log stands without it.
+        // A snapshot only shortens a load: the log is complete without it.
         let encoded = shapes::encode_state(&state);
         encoded
             .inspect_err(|error| tracing::error!(%error, "a snapshot was not taken"))

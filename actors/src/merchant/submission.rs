@@ -1,7 +1,7 @@
 //! The message that brings a request to its merchant's actor.
 
 use crate::bounds::Permit;
-use crate::registry::Slot;
+use crate::registry::ActorSlot;
 use crate::reply::Reply;
 use actix::Message;
 use std::fmt;
@@ -12,7 +12,7 @@ use till_storage::vault::{CardNumber, WebhookSecretBytes};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-/// What comes beside a command and must stand in no event. `Debug` shows nothing of it.
+/// A secret that belongs to a command and must be in no event. `Debug` shows nothing of it.
 pub enum Secret {
     /// The number of a card that is being tokenized.
     CardNumber(CardNumber),
@@ -32,26 +32,27 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The things that a caller holds until it is answered: its part in the number of requests in flight, and the actor, which does not
-/// retire while anybody does.
+/// Held for a caller until it is answered: its permit for a request in flight, and the actor's slot, which keeps the
+/// actor from retiring.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) _counted: Option<Permit>,
-    pub(crate) _slot: Arc<Slot>,
+    pub(crate) _slot: Arc<ActorSlot>,
 }
 
-/// Whoever asked for something. It is answered exactly once.
+/// The sender of a request. It is answered exactly once.
 #[derive(Debug)]
-pub(crate) struct Asker {
-    /// Whether it is a caller, who waits for the answer.
+pub(crate) struct Requester {
+    /// Urgent for a caller, who waits for the answer.
     pub(crate) urgency: Urgency,
-    /// Before the reply: where a panic drops both, whoever learns of it finds nothing held any more.
+    /// Declared before the reply: a panic drops `held` first, so that a caller that learns of it finds nothing held any
+    /// more.
     pub(crate) held: Held,
     pub(crate) reply: oneshot::Sender<Reply>,
 }
 
-impl Asker {
-    /// Answers and lets go of what was held. A caller that has gone is no fault: its command stands.
+impl Requester {
+    /// Answers and releases everything held. A caller that has gone is no fault: its command remains in effect.
     pub(crate) fn answer(self, reply: Reply) {
         drop(self.held);
         let _gone = self.reply.send(reply);
@@ -63,7 +64,7 @@ impl Asker {
 pub(crate) struct Submit {
     pub(crate) request: Request,
     pub(crate) secret: Option<Secret>,
-    pub(crate) asker: Asker,
+    pub(crate) requester: Requester,
 }
 
 impl Message for Submit {

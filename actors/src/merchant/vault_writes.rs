@@ -1,5 +1,4 @@
-//! The vault's share of a batch: card numbers under their token or card, the text of a new key; and what is
-//! forgotten.
+//! The rows of the vault in a batch: card numbers under their token or card, the text of a new key; and deletions.
 
 use till_domain::event::VaultWrite;
 use till_domain::ids::{CardId, MerchantId, TokenId, WebhookId};
@@ -13,7 +12,7 @@ use crate::store::Store;
 /// Adds the rows of `writes`, sealed, to `rows`.
 ///
 /// # Errors
-/// In words for an operator: a secret that should have come with the command, no randomness.
+/// A message for an operator: a secret of the command is missing, or there is no randomness.
 pub(super) fn push(
     merchant: MerchantId,
     writes: &[VaultWrite],
@@ -80,7 +79,7 @@ fn seal(
             | VaultWrite::KeepWebhookSecret(_)
             | VaultWrite::ReplaceWebhookSecret(_),
             Some(_) | None,
-        ) => Err("the secret of the command did not come with it".to_owned()),
+        ) => Err("the secret of the command is missing".to_owned()),
     }
 }
 
@@ -94,7 +93,7 @@ fn webhook_secret(
     Ok((VaultKey::WebhookSecret { merchant, of }, Some(sealed)))
 }
 
-/// The secret that a webhook has, kept as the one before the next.
+/// Keeps the present secret of a webhook as the previous one.
 fn kept_as_previous(
     merchant: MerchantId,
     id: WebhookId,
@@ -103,14 +102,15 @@ fn kept_as_previous(
 ) -> Result<Sealed, String> {
     let of = WebhookSecretOf::Current(id);
     let stored = store.get(Family::Vault, &VaultKey::WebhookSecret { merchant, of }.encode());
-    let sealed =
-        stored.map_err(|error| error.to_string())?.ok_or_else(|| "the vault has no secret of it".to_owned())?;
+    let sealed = stored
+        .map_err(|error| error.to_string())?
+        .ok_or_else(|| "the vault has no secret of the webhook".to_owned())?;
     let secret = keyring.open_webhook_secret(merchant, of, &sealed).map_err(|error| error.to_string())?;
     webhook_secret(merchant, WebhookSecretOf::Previous(id), &secret, keyring)
 }
 
-/// The number of a token under its saved card. None when it cannot be had: nothing that goes wrong in saving a card
-/// may stand in the way of its payment, and a card without a number is declined when it is next used.
+/// The number of a token under its saved card. None when it cannot be read: a failure to save a card must not fail its
+/// payment, and a card without a number is declined when it is next used.
 fn copy(
     merchant: MerchantId,
     token_id: TokenId,
@@ -123,7 +123,7 @@ fn copy(
     copied.inspect_err(|reason| tracing::warn!(%merchant, %card_id, %reason, "a card is saved without its number")).ok()
 }
 
-/// The number at one place of the vault, sealed for another.
+/// The number under one key of the vault, sealed for another.
 fn resealed(
     merchant: MerchantId,
     from: CardNumberOf,
@@ -133,13 +133,13 @@ fn resealed(
 ) -> Result<Sealed, String> {
     let key = VaultKey::CardNumber { merchant, of: from };
     let stored = store.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
-    let sealed = stored.ok_or_else(|| "the vault has forgotten it".to_owned())?;
+    let sealed = stored.ok_or_else(|| "the vault has no number".to_owned())?;
     let number = keyring.open_card_number(merchant, from, &sealed).map_err(|error| error.to_string())?;
     let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;
     Ok((VaultKey::CardNumber { merchant, of }, Some(resealed)))
 }
 
-/// Whose keys `writes` forget: what was opened with them must not be remembered either.
+/// The persons whose keys `writes` delete: data that was opened with them must not stay in memory either.
 pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = SubjectId> {
     writes.iter().filter_map(|write| match write {
         VaultWrite::ForgetSessionKey(session_id) => Some(SubjectId::session(*session_id)),

@@ -14,17 +14,17 @@ use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
 use super::calls_under_way::CallsUnderWay;
-use crate::background::Failure;
+use crate::background::WorkError;
 use crate::effects::Acquirers;
 use crate::registry::{Admission, Registry};
 use crate::reply::{Denied, Reply};
 use crate::store::Store;
 use crate::timers::FIRED_AT_ONCE;
 
-/// The time in which a call must have ended; what it has done by then stays, and the same call goes on from there. The
-/// slowest card of the sandbox answers after five seconds, so that several such answers are waited for.
+/// The time in which a call must have ended; work that is done by then stays, and the same call continues from there.
+/// The slowest card of the sandbox answers after five seconds, so that several such answers fit.
 const ADVANCE_TIME_MAX: Duration = Duration::from_secs(25);
-/// The pause between two looks at whether everything is done that follows from a step.
+/// The pause between two checks that everything which follows from a step is done.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(5);
 
 /// Advances test clocks.
@@ -44,7 +44,7 @@ impl Advancer {
     /// last step, and the same call goes on.
     pub(crate) async fn advance(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
         let advanced = tokio::time::timeout(ADVANCE_TIME_MAX, self.advance_in_turn(command, idempotency));
-        advanced.await.unwrap_or_else(|_| Err(Denied::unknown("what is due on the way took too long")))
+        advanced.await.unwrap_or_else(|_| Err(Denied::unknown("the timers on the way took too long")))
     }
 
     async fn advance_in_turn(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
@@ -58,8 +58,8 @@ impl Advancer {
         self.ask(Command::AdvanceClock(command), command.merchant_id, idempotency).await
     }
 
-    /// Fires what is due until the instant of the command, and waits for what follows from each.
-    async fn take_steps(&self, AdvanceClock { merchant_id, to }: AdvanceClock) -> Result<(), Failure> {
+    /// Fires the timers that are due until the instant of the command, and waits for everything that follows from each.
+    async fn take_steps(&self, AdvanceClock { merchant_id, to }: AdvanceClock) -> Result<(), WorkError> {
         let await_decision = BTreeSet::new();
         let mut calls = CallsUnderWay { merchant_id, store: &self.store, acquirers: &self.acquirers, await_decision };
         loop {
@@ -71,13 +71,13 @@ impl Advancer {
             timers.retain(|timer| timer.due == due);
             let step = Command::StepClock(StepClock { merchant_id, to: due, timers });
             if self.registry.carry_out(merchant_id, step, Admission::Always).await? == Answer::Changed(false) {
-                // Somebody else has fired them meanwhile, or something that is not recorded yet holds them up.
+                // Another call has fired them meanwhile, or work that is not recorded yet delays them.
                 tokio::time::sleep(LOOK_AGAIN_AFTER).await;
             }
         }
     }
 
-    fn next_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, Failure> {
+    fn next_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, WorkError> {
         let rows = MerchantReader::new(merchant_id, None, &*self.store);
         Ok(rows.scan_keys::<Timers>(.., Direction::Forward, FIRED_AT_ONCE)?)
     }
@@ -89,8 +89,8 @@ impl Advancer {
     }
 }
 
-/// True while something is under way that must be recorded before the clock goes on, since it may set a timer. Background
-/// work of a further kind that timers begin is looked at here, too: a step is answered when its work is queued.
-async fn is_something_under_way(calls: &mut CallsUnderWay<'_>) -> Result<bool, Failure> {
+/// True while work is under way that must be recorded before the clock advances, since it may set a timer. A further
+/// kind of background work that timers begin must be checked here, too: a step is answered when its work is queued.
+async fn is_something_under_way(calls: &mut CallsUnderWay<'_>) -> Result<bool, WorkError> {
     calls.are_some().await
 }

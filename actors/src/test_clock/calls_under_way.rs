@@ -1,4 +1,4 @@
-//! The calls to acquirers that a merchant's clock waits for, before it is taken any further.
+//! The calls to acquirers that a merchant's clock waits for, before it advances any further.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -10,8 +10,8 @@ use till_domain::records::{Effects, OpenEvidence, OpenPayouts, Payments, Payouts
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
-use crate::acquirer::{Awaited, Completion, Found, Reference, Step};
-use crate::background::Failure;
+use crate::acquirer::{Awaited, Completion, FoundCall, PaymentStep, Reference};
+use crate::background::WorkError;
 use crate::effects::Acquirers;
 use crate::store::Store;
 
@@ -23,7 +23,7 @@ pub(super) struct CallsUnderWay<'a> {
     pub(super) merchant_id: MerchantId,
     pub(super) store: &'a Arc<dyn Store>,
     pub(super) acquirers: &'a Acquirers,
-    /// Those that end when somebody decides, which may be never: the clock does not wait for them.
+    /// Calls that end when a person decides, which may be never: the clock does not wait for them.
     pub(super) await_decision: BTreeSet<OpenCall>,
 }
 
@@ -31,14 +31,14 @@ impl CallsUnderWay<'_> {
     /// True when a call is open that ends by itself.
     ///
     /// # Errors
-    /// When a row cannot be read.
-    pub(super) async fn are_some(&mut self) -> Result<bool, Failure> {
+    /// An error when a row cannot be read.
+    pub(super) async fn are_some(&mut self) -> Result<bool, WorkError> {
         // Evidence is taken or refused at once, whoever decides the dispute.
         let gives_evidence = self.rows().has_any::<OpenEvidence>(..)?;
         Ok(gives_evidence || self.is_some_payment_called_for().await? || self.is_some_payout_called_for().await?)
     }
 
-    async fn is_some_payment_called_for(&mut self) -> Result<bool, Failure> {
+    async fn is_some_payment_called_for(&mut self) -> Result<bool, WorkError> {
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
@@ -53,7 +53,7 @@ impl CallsUnderWay<'_> {
         }
     }
 
-    async fn is_some_payout_called_for(&mut self) -> Result<bool, Failure> {
+    async fn is_some_payout_called_for(&mut self) -> Result<bool, WorkError> {
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
@@ -68,8 +68,8 @@ impl CallsUnderWay<'_> {
         }
     }
 
-    /// True when the acquirer says of a call that somebody must decide how it ends. That stays so until it has ended.
-    async fn awaits_decision(&mut self, call: OpenCall) -> Result<bool, Failure> {
+    /// True when the acquirer says of a call that a person must decide its result. That stays so until it has ended.
+    async fn awaits_decision(&mut self, call: OpenCall) -> Result<bool, WorkError> {
         if self.await_decision.contains(&call) {
             return Ok(true);
         }
@@ -80,9 +80,9 @@ impl CallsUnderWay<'_> {
         };
         let Some((acquirer, reference)) = reference else { return Ok(false) };
         let Some(acquirer) = self.acquirers.get(&acquirer) else { return Ok(false) };
-        // One that gives no answer is asked again.
+        // An acquirer that gives no answer is asked again.
         let found = acquirer.find(self.merchant_id, reference).await.ok().flatten();
-        let awaits = found == Some(Found::Completion(Completion::Pending(Awaited::Decision)));
+        let awaits = found == Some(FoundCall::Completion(Completion::Pending(Awaited::Decision)));
         if awaits {
             self.await_decision.insert(call);
         }
@@ -90,14 +90,14 @@ impl CallsUnderWay<'_> {
     }
 
     /// The acquirer of a refund, and the reference of its call. An operation of a payment ends by itself.
-    fn of_refund(&self, effect_id: EffectId) -> Result<Option<(AcquirerName, Reference)>, Failure> {
+    fn of_refund(&self, effect_id: EffectId) -> Result<Option<(AcquirerName, Reference)>, WorkError> {
         let Some(refund_id) = effect_id.refund_id else { return Ok(None) };
         let payment = self.rows().get::<Payments>(effect_id.payment_id)?;
-        let reference = Reference::new(effect_id.payment_id, Step::Refund(refund_id));
+        let reference = Reference::new(effect_id.payment_id, PaymentStep::Refund(refund_id));
         Ok(payment.map(|payment| (payment.acquirer, reference)))
     }
 
-    fn of_payout(&self, payout_id: PayoutId) -> Result<Option<(AcquirerName, Reference)>, Failure> {
+    fn of_payout(&self, payout_id: PayoutId) -> Result<Option<(AcquirerName, Reference)>, WorkError> {
         let payout = self.rows().get::<Payouts>(payout_id)?;
         Ok(payout.map(|payout| (payout.acquirer, Reference::of_payout(payout_id))))
     }

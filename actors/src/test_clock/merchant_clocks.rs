@@ -1,4 +1,4 @@
-//! Merchants' time: the wall clock, and for a merchant with a test clock an instant ahead of it.
+//! The time of merchants: the wall clock, and for a merchant with a test clock an instant ahead of it.
 
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::store::Store;
 /// Test clocks that one page of the scan at start reads.
 const SCANNED_AT_ONCE: usize = 4_096;
 
-/// The time of every merchant, as far as it is durable. A merchant's actor reads its own from its staged state.
+/// The durable time of every merchant. A merchant's actor reads its own time from its staged state.
 pub struct MerchantClocks {
     wall: Arc<dyn Clock>,
     test_clocks: RwLock<BTreeMap<MerchantId, TestClock>>,
@@ -74,7 +74,7 @@ impl MerchantClocks {
         if has_any { self.test_clocks.read().get(&merchant_id).copied() } else { None }
     }
 
-    /// Sets a merchant's test clock to what is durable of it.
+    /// Sets a merchant's test clock to its durable state.
     pub(crate) fn set(&self, merchant_id: MerchantId, test_clock: TestClock) {
         self.test_clocks.write().insert(merchant_id, test_clock);
         self.has_test_clocks.store(true, Ordering::Release);

@@ -1,4 +1,4 @@
-//! Test clocks: merchants' time, and taking it forward step by step.
+//! Test clocks: the time of merchants, and its advance step by step.
 
 mod merchant_clocks;
 mod calls_under_way;

@@ -133,7 +133,7 @@ const REFUSED_IPV4: [(Ipv4Net, RefusedAddress); 20] = [
     (ipv4([240, 0, 0, 0], 4), RefusedAddress::Reserved),
 ];
 
-/// The same for IPv6.
+/// The refused networks of IPv6.
 const REFUSED_IPV6: [(Ipv6Net, RefusedAddress); 11] = [
     (ipv6([0, 0, 0, 0, 0, 0, 0, 0], 128), RefusedAddress::Unspecified),
     (ipv6([0, 0, 0, 0, 0, 0, 0, 1], 128), RefusedAddress::Loopback),
@@ -174,7 +174,7 @@ fn check_native_ipv6(address: Ipv6Addr) -> Result<(), RefusedAddress> {
     is_public.then_some(()).ok_or(RefusedAddress::Reserved)
 }
 
-/// The IPv4 addresses to which a packet to this address leads. Of Teredo these are the server and the client.
+/// The IPv4 addresses to which a packet to this address leads: for Teredo, those of the server and the client.
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Vec<Ipv4Addr>> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None, // Unspecified and loopback, which have the form of IPv4-compatible ones.
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_teredo_are_judged_by_the_ipv4_addresses_of_server_and_client() {
+    fn teredo_addresses_are_judged_by_their_ipv4_addresses() {
         // The client's address is stored with its bits inverted: f5ff:fffe is 10.0.0.1, f7f7:f7f7 is 8.8.8.8.
         assert_refused(RefusedAddress::Private, &["2001:0:808:808::f5ff:fffe", "2001:0:a00:1::f7f7:f7f7"]);
         assert_refused(RefusedAddress::Loopback, &["2001:0:808:808:0:0:80ff:fffe"]);
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_network_overrides_the_refusal_of_its_own_addresses_only() {
+    fn an_allowed_network_permits_only_its_own_addresses() {
         let policy = allowing("127.0.0.0/8,fd00::/8,64:ff9b:1::/48");
         assert_taken(&policy, &["127.0.0.1", "fd00::1", "64:ff9b:1::1", "8.8.8.8"]);
         assert_eq!(policy.check(address("10.0.0.1")), Err(RefusedAddress::Private));
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_ipv6_network_does_not_hold_for_ipv4_mapped_addresses() {
+    fn an_allowed_ipv6_network_has_no_ipv4_mapped_addresses() {
         assert_eq!(allowing("::/0").check(address("::ffff:127.0.0.1")), Err(RefusedAddress::Loopback));
     }
 

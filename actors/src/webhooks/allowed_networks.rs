@@ -42,13 +42,13 @@ pub enum AllowedNetworksError {
 }
 
 impl AllowedNetworks {
-    /// Tells whether one of the networks holds the address.
+    /// True when one of the networks holds the address.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Tells whether no network is allowed.
+    /// True when no network is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused_with_an_example() {
+    fn an_invalid_network_is_refused_with_an_example() {
         for entry in ["", "10.0.0.1", "10.0.0.0/33", "10.0.0/8", "::/129", "localhost", "10.0.0.0/8;::1/128"] {
             let message = format!(
                 "{entry:?} is no network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8"

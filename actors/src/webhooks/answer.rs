@@ -16,7 +16,7 @@ const GATHERED_BYTES_MAX: usize = EXCERPT_BYTES_MAX + 3;
 
 /// An endpoint's answer with any status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct EndpointAnswer {
     /// The status, from 100 to 999.
     pub status: u16,
     /// The beginning of the body: at most [`EXCERPT_BYTES_MAX`] bytes of text without control characters.

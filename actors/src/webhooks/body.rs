@@ -74,14 +74,14 @@ impl EventBody {
         }
     }
 
-    /// The same at a delivery.
+    /// Sets the time of the delivery.
     #[must_use]
     pub fn delivered(self, at: Millis) -> EventBody {
         EventBody { delivered_at: Some(at.unix_seconds()), ..self }
     }
 }
 
-/// The name of a kind as it is delivered; of none, that of the event which tries a webhook.
+/// The name of a kind as it is delivered; for none, the name of the event which tries a webhook.
 #[must_use]
 pub fn name_of_delivered(kind: Option<WebhookEventKind>) -> String {
     kind.map_or_else(|| TEST.to_owned(), delivered_name)

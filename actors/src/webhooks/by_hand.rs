@@ -1,4 +1,4 @@
-//! Deliveries that a merchant asks for: one to try a webhook, and those that are to be made again.
+//! Deliveries that a merchant asks for: one to try a webhook, and repeated ones.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use till_storage::rows::Direction;
 
 use super::body::EventBody;
 use super::dispatcher::Dispatcher;
-use super::endpoint::Endpoint;
-use super::outcome::Outcome;
+use super::endpoint::WebhookEndpoint;
+use super::outcome::AttemptOutcome;
 use super::statistics::WebhookStatistics;
-use crate::background::{AT_ONCE, Failure};
+use crate::background::{AT_ONCE, WorkError};
 
 /// Deliveries that are queued by one write.
 const QUEUED_AT_ONCE: usize = 256;
 
 /// The events that are to be delivered again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// One.
+pub enum Redelivery {
+    /// One event.
     Event(WebhookEventId),
-    /// All that have happened since.
+    /// All events since this time.
     Since(Millis),
 }
 
@@ -49,28 +49,35 @@ impl Webhooks {
     /// It is attempted once.
     ///
     /// # Errors
-    /// When the secret cannot be read or the delivery not be written.
-    pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<Delivery, Failure> {
+    /// An error when the secret cannot be read or the delivery cannot be written.
+    pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<Delivery, WorkError> {
         let dispatcher = &self.0;
         let now = dispatcher.clock.now();
         let event_id = dispatcher.mint(now);
         let delivery = dispatcher.fresh(webhook, (event_id, None));
-        let endpoint = Endpoint { merchant_id, webhook_id: webhook.id };
+        let endpoint = WebhookEndpoint { merchant_id, webhook_id: webhook.id };
         let attempt = dispatcher.post(endpoint, webhook, (event_id, EventBody::test(event_id, now))).await?;
         let (schedule, chance) = (&dispatcher.delivery.schedule, dispatcher.chance());
-        let Outcome { delivery, verdict } = Outcome::of(delivery, attempt, schedule, chance, now).without_retry();
+        let AttemptOutcome { delivery, verdict } =
+            AttemptOutcome::of(delivery, attempt, schedule, chance, now).without_retry();
         dispatcher.statistics.count(verdict);
         let batch = DeliveryBatch { deliveries: vec![delivery.clone()], progress: None };
         dispatcher.deliveries().write(merchant_id, &batch)?;
         Ok(delivery)
     }
 
-    /// Has events delivered to a webhook again that were delivered or given up before, as far as they are kept and the
-    /// webhook is sent their kind. Events that it has not been sent yet are left to their turn. Gives their number.
+    /// Repeats the deliveries of events to a webhook that were delivered or given up, if the events are still kept and
+    /// the webhook is sent their kind. Events that it has not been sent yet wait for their turn. Returns the number of
+    /// deliveries.
     ///
     /// # Errors
-    /// When events cannot be read, or the deliveries not be written: some may be made then.
-    pub fn deliver_again(&self, merchant_id: MerchantId, webhook: &Webhook, which: Again) -> Result<usize, Failure> {
+    /// An error when events cannot be read, or the deliveries cannot be written: some may be queued then.
+    pub fn deliver_again(
+        &self,
+        merchant_id: MerchantId,
+        webhook: &Webhook,
+        which: Redelivery,
+    ) -> Result<usize, WorkError> {
         let dispatcher = &self.0;
         let progress = dispatcher.deliveries().progress(merchant_id, webhook.id)?;
         let last = progress.map(|progress| progress.handled_up_to).max(Some(webhook.connected_after));
@@ -78,11 +85,11 @@ impl Webhooks {
         let rows = dispatcher.library.reader(merchant_id);
         let mut count = 0;
         match which {
-            Again::Event(id) => {
+            Redelivery::Event(id) => {
                 let event = rows.get::<WebhookEvents>(id)?.filter(|event| event.id <= last);
                 count += self.queue(merchant_id, webhook, event.into_iter().collect())?;
             }
-            Again::Since(at) => {
+            Redelivery::Since(at) => {
                 let mut from = first_id_at(at);
                 while from <= last {
                     let found = rows.scan::<WebhookEvents>(from..=last, Direction::Forward, QUEUED_AT_ONCE)?;
@@ -95,11 +102,11 @@ impl Webhooks {
                 }
             }
         }
-        dispatcher.outbox.webhooks.add(Endpoint { merchant_id, webhook_id: webhook.id }, AT_ONCE, None);
+        dispatcher.outbox.webhooks.add(WebhookEndpoint { merchant_id, webhook_id: webhook.id }, AT_ONCE, None);
         Ok(count)
     }
 
-    fn queue(&self, merchant_id: MerchantId, webhook: &Webhook, events: Vec<WebhookEvent>) -> Result<usize, Failure> {
+    fn queue(&self, merchant_id: MerchantId, webhook: &Webhook, events: Vec<WebhookEvent>) -> Result<usize, WorkError> {
         let fresh = |event: &WebhookEvent| self.0.fresh(webhook, (event.id, Some(event)));
         let deliveries: Vec<Delivery> = events.iter().map(fresh).collect();
         let count = deliveries.len();
@@ -110,7 +117,7 @@ impl Webhooks {
     }
 }
 
-/// The least id of an instant.
+/// The least id of this time.
 fn first_id_at(at: Millis) -> WebhookEventId {
     let raw = RawId::new(IdPosition { millis: at.0, counter: 0 }, 0);
     till_domain::ids::Id::from_raw(raw)

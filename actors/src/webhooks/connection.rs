@@ -23,7 +23,7 @@ use super::failure::FailureReason;
 /// Addresses of one name that are tried in an attempt, at most.
 pub(super) const ADDRESSES_TRIED_MAX: u32 = 3;
 
-/// The addresses of a name, later.
+/// The pending addresses of a name.
 pub type Resolving<'n> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'n>>;
 
 /// Finds the addresses of names.
@@ -32,7 +32,7 @@ pub trait ResolveNames: Send + Sync {
     fn addresses_of<'n>(&'n self, name: &'n str) -> Resolving<'n>;
 }
 
-/// Names as the system resolves them.
+/// Resolves names by the system's resolver.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemNames;
 
@@ -79,7 +79,7 @@ pub(super) async fn begin_tls(
     tls.connect(name, stream).await.map_err(|error| FailureReason::Tls(error.to_string()))
 }
 
-/// TLS 1.2 and 1.3 towards endpoints whose certificates these roots vouch for.
+/// TLS 1.2 and 1.3 to endpoints whose certificates these roots vouch for.
 pub(super) fn tls_trusting(roots: RootCertStore) -> TlsConnector {
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -90,8 +90,8 @@ pub(super) fn tls_trusting(roots: RootCertStore) -> TlsConnector {
     TlsConnector::from(Arc::new(config))
 }
 
-/// The certificates that the system trusts. Those in the file that the variable `SSL_CERT_FILE` names, or in the
-/// directories of `SSL_CERT_DIR`, take their place.
+/// The certificates that the system trusts; or those in the file that the variable `SSL_CERT_FILE` names, or in the
+/// directories of `SSL_CERT_DIR`.
 pub(super) fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();

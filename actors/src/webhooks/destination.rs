@@ -1,4 +1,4 @@
-//! The address of an endpoint, as far as it can be judged before its name is resolved.
+//! The address of an endpoint, and the checks before its name is resolved.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -117,7 +117,7 @@ fn parse(text: &str) -> Result<Url, RefusedDestination> {
     }
 }
 
-/// Tells whether a name is kept for this machine, by RFC 6761.
+/// True when a name is reserved for this machine, by RFC 6761.
 fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn http_is_taken_for_allowed_addresses_and_for_names_when_any_network_is_allowed() {
+    fn http_is_accepted_for_names_only_if_a_network_is_allowed() {
         let policy = allowing("10.0.0.0/8");
         assert_taken(&policy, &["http://10.0.0.1:8080/", "https://10.0.0.1/", "http://shop.example/"]);
         assert_refused(&policy, RefusedDestination::Address(RefusedAddress::NotForHttp), &["http://8.8.8.8/"]);

@@ -23,28 +23,28 @@ use tokio::task::JoinSet;
 use super::address_policy::AddressPolicy;
 use super::body::EventBody;
 use super::destination::RefusedDestination;
-use super::endpoint::{Endpoint, Library};
+use super::endpoint::{WebhookEndpoint, WebhookReader};
 use super::failure::FailureReason;
-use super::outcome::{Outcome, given_up};
+use super::outcome::{AttemptOutcome, given_up};
 use super::resting::{ATTEMPTS_AT_ONCE, Resting};
-use super::retry_schedule::{RetrySchedule, Verdict};
+use super::retry_schedule::{DeliveryVerdict, RetrySchedule};
 use super::sender::{Attempt, AttemptResult, Post, Sender};
-use super::statistics::{Waiting, WebhookStatistics};
-use crate::background::{AT_ONCE, Failure, Retry, Served, Work};
+use super::statistics::{WaitingDeliveries, WebhookStatistics};
+use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::clock::{Clock, OsEntropy};
 use crate::outbox::Outbox;
 use crate::registry::{Admission, Registry};
 
-/// Events that are read at once.
+/// Events of one read.
 const EVENTS_READ_AT_ONCE: usize = 64;
-/// Deliveries that are counted as waiting at one endpoint, at most.
+/// Limit of the deliveries that are counted as waiting at one endpoint.
 const WAITING_COUNTED_MAX: usize = 1_000;
-/// The pause between two looks for events that came while attempts are under way.
+/// The pause between two reads of new events while attempts are under way.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 /// The time without one success after which an endpoint is disabled.
 const DISABLED_AFTER_SECONDS: u64 = 5 * 86_400;
-/// Events without a delivery that are met in a row before no more are looked up: more cannot have been under way at once
-/// when the process before ended.
+/// Number of events in a row without a delivery after which no more are looked up: no more can have been under way when
+/// the process before ended.
 const UNDER_WAY_MAX: usize = 2 * ATTEMPTS_AT_ONCE;
 
 /// The dependencies of deliveries.
@@ -60,7 +60,7 @@ pub struct WebhookDelivery {
 }
 
 impl WebhookDelivery {
-    /// Deliveries to public addresses by the usual schedule; what becomes of them is forgotten with the process.
+    /// Deliveries to public addresses by the usual schedule; their results are lost with the process.
     #[must_use]
     pub fn in_memory() -> WebhookDelivery {
         let addresses = AddressPolicy::default();
@@ -75,32 +75,32 @@ impl WebhookDelivery {
 
 /// Delivers events to endpoints.
 pub(crate) struct Dispatcher {
-    pub(super) library: Library,
+    pub(super) library: WebhookReader,
     pub(super) delivery: WebhookDelivery,
     pub(super) registry: Arc<Registry>,
     pub(super) outbox: Arc<Outbox>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) statistics: WebhookStatistics,
     resting: Resting,
-    /// Endpoints of which every event after their progress is known to have no delivery.
-    caught_up: Mutex<BTreeSet<Endpoint>>,
+    /// Endpoints whose events after their progress are known to have no delivery.
+    caught_up: Mutex<BTreeSet<WebhookEndpoint>>,
     ids: Mutex<(IdPosition, OsEntropy)>,
 }
 
-impl Work for Arc<Dispatcher> {
-    type Subject = Endpoint;
+impl BackgroundWork for Arc<Dispatcher> {
+    type Subject = WebhookEndpoint;
     type Prepared = ();
 
-    /// A slow endpoint takes one of them for as long as its attempts last.
+    /// A slow endpoint takes one of these turns for as long as its attempts last.
     const SERVED_MAX: usize = 1_024;
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
 
-    async fn serve(&self, endpoint: Endpoint, _: Millis, _: Option<()>) -> Served {
+    async fn serve(&self, endpoint: WebhookEndpoint, _: Millis, _: Option<()>) -> Served {
         if let Some(end) = self.resting.until(endpoint, self.clock.now()) {
             return Ok(Some(end));
         }
         let mut turn = self.begin(endpoint)?;
-        let mut attempts: JoinSet<Result<Tried, Failure>> = JoinSet::new();
+        let mut attempts: JoinSet<Result<Tried, WorkError>> = JoinSet::new();
         loop {
             let webhook = self.library.connected(endpoint)?;
             while attempts.len() < self.resting.attempts_at_once(endpoint, self.clock.now()) {
@@ -118,14 +118,14 @@ impl Work for Arc<Dispatcher> {
         }
     }
 
-    fn warn(Endpoint { merchant_id, webhook_id }: Endpoint, reason: &str) {
+    fn warn(WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint, reason: &str) {
         tracing::warn!(%merchant_id, %webhook_id, reason, "events could not be delivered and are tried again");
     }
 }
 
 /// The state of an endpoint during one turn.
 struct Turn {
-    endpoint: Endpoint,
+    endpoint: WebhookEndpoint,
     /// Events up to this one were read.
     read_up_to: WebhookEventId,
     /// Events that were read and wait for a first attempt.
@@ -134,10 +134,10 @@ struct Turn {
     first_attempts: BTreeSet<WebhookEventId>,
     /// Deliveries that are attempted again.
     retried: BTreeSet<DeliveryId>,
-    /// When the first of the deliveries that wait for another attempt is due.
+    /// The time at which the first of the deliveries that wait for another attempt is due.
     next_due: Option<Millis>,
     failing_since: Option<Millis>,
-    /// Events without a delivery that were met in a row; none once that is not looked at any more.
+    /// The number of events without a delivery that were read in a row; none once that is not checked any more.
     undelivered: Option<usize>,
 }
 
@@ -171,7 +171,7 @@ impl Dispatcher {
     ) -> Dispatcher {
         let (store, keyring) = library;
         Dispatcher {
-            library: Library { store, keyring },
+            library: WebhookReader { store, keyring },
             delivery,
             registry,
             outbox,
@@ -187,7 +187,7 @@ impl Dispatcher {
         &*self.delivery.deliveries
     }
 
-    /// A fresh delivery of an event.
+    /// A new delivery of an event.
     pub(super) fn fresh(&self, webhook: &Webhook, event: (WebhookEventId, Option<&WebhookEvent>)) -> Delivery {
         let now = self.clock.now();
         let (event_id, event) = event;
@@ -208,7 +208,7 @@ impl Dispatcher {
         }
     }
 
-    /// A fresh id, greater than every earlier one of this process.
+    /// A new id, greater than every earlier one of this process.
     pub(super) fn mint<I: Id>(&self, now: Millis) -> I {
         let mut ids = self.ids.lock();
         ids.0 = ids.0.next(now.0);
@@ -220,8 +220,8 @@ impl Dispatcher {
         self.ids.lock().1.next_u64()
     }
 
-    fn begin(&self, endpoint: Endpoint) -> Result<Turn, Failure> {
-        let Endpoint { merchant_id, webhook_id } = endpoint;
+    fn begin(&self, endpoint: WebhookEndpoint) -> Result<Turn, WorkError> {
+        let WebhookEndpoint { merchant_id, webhook_id } = endpoint;
         let progress = self.deliveries().progress(merchant_id, webhook_id)?;
         let connected_after = self.library.connected(endpoint)?.map(|webhook| webhook.connected_after);
         let first = WebhookEventId::from_raw(RawId::from_bytes([0; 16]));
@@ -238,8 +238,8 @@ impl Dispatcher {
         })
     }
 
-    /// The next delivery to attempt: one that is due again, else that of the next event.
-    fn next(&self, turn: &mut Turn, webhook: &Webhook) -> Result<Option<Delivery>, Failure> {
+    /// The next delivery to attempt: a repeated one that is due, else that of the next event.
+    fn next(&self, turn: &mut Turn, webhook: &Webhook) -> Result<Option<Delivery>, WorkError> {
         if let Some(again) = self.next_retry(turn)? {
             turn.retried.insert(again.id);
             return Ok(Some(again));
@@ -252,12 +252,12 @@ impl Dispatcher {
         Ok(Some(self.fresh(webhook, (event.id, Some(&event)))))
     }
 
-    fn next_retry(&self, turn: &mut Turn) -> Result<Option<Delivery>, Failure> {
+    fn next_retry(&self, turn: &mut Turn) -> Result<Option<Delivery>, WorkError> {
         let now = self.clock.now();
         if turn.next_due.is_none_or(|due| due > now) {
             return Ok(None);
         }
-        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
         let due = self.deliveries().due(merchant_id, webhook_id, now, turn.retried.len().saturating_add(1))?;
         let again = due.into_iter().find(|delivery| !turn.retried.contains(&delivery.id));
         if again.is_none() {
@@ -266,8 +266,8 @@ impl Dispatcher {
         Ok(again)
     }
 
-    /// Reads events that follow, until one is for the endpoint or there are no more.
-    fn read_events(&self, turn: &mut Turn, webhook: &Webhook) -> Result<(), Failure> {
+    /// Reads the next events, until one is for the endpoint or there are no more.
+    fn read_events(&self, turn: &mut Turn, webhook: &Webhook) -> Result<(), WorkError> {
         let rows = self.library.reader(turn.endpoint.merchant_id);
         while turn.read.is_empty() {
             let after = turn.read_up_to.to_raw().successor().map(WebhookEventId::from_raw);
@@ -287,11 +287,11 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whether an event has a delivery, though the progress does not say so: attempts end in any order, and the process
+    /// True when an event has a delivery although it is after the progress: attempts end in any order, and the process
     /// may have ended in between.
-    fn was_delivered(&self, turn: &mut Turn, id: WebhookEventId) -> Result<bool, Failure> {
+    fn was_delivered(&self, turn: &mut Turn, id: WebhookEventId) -> Result<bool, WorkError> {
         let Some(undelivered) = turn.undelivered else { return Ok(false) };
-        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
         let deliveries = self.deliveries().of_event(merchant_id, id)?;
         let was = deliveries.iter().any(|delivery| delivery.webhook_id == webhook_id && delivery.kind.is_some());
         let undelivered = if was { 0 } else { undelivered + 1 };
@@ -305,10 +305,10 @@ impl Dispatcher {
     /// Makes one attempt.
     async fn attempt(
         self: Arc<Dispatcher>,
-        endpoint: Endpoint,
+        endpoint: WebhookEndpoint,
         webhook: Webhook,
         delivery: Delivery,
-    ) -> Result<Tried, Failure> {
+    ) -> Result<Tried, WorkError> {
         let body = match self.library.body(endpoint.merchant_id, delivery.event_id)? {
             Some(body) => body,
             None => return Ok(Tried::GivenUp(delivery, "the event is kept no longer")),
@@ -320,11 +320,11 @@ impl Dispatcher {
     /// Signs a body and posts it.
     pub(super) async fn post(
         &self,
-        endpoint: Endpoint,
+        endpoint: WebhookEndpoint,
         webhook: &Webhook,
         event: (WebhookEventId, EventBody),
-    ) -> Result<Attempt, Failure> {
-        // What may be called can have changed since the address was given.
+    ) -> Result<Attempt, WorkError> {
+        // The address policy can have changed since the address was given.
         let url = match self.delivery.addresses.check_url(webhook.destination_url.as_str()) {
             Ok(url) => url,
             Err(refused) => return Ok(refused_attempt(refused)),
@@ -334,23 +334,23 @@ impl Dispatcher {
         Ok(self.delivery.sender.post(Post { url: &url, headers: &headers, body: &letter.body }).await)
     }
 
-    /// Records what became of an attempt, and with it how far the endpoint has come.
-    async fn record(&self, turn: &mut Turn, tried: Tried) -> Result<(), Failure> {
+    /// Records the result of an attempt, and the endpoint's progress with it.
+    async fn record(&self, turn: &mut Turn, tried: Tried) -> Result<(), WorkError> {
         let now = self.clock.now();
         let (delivery, verdict) = match tried {
             Tried::GivenUp(delivery, reason) => (given_up(delivery, reason), None),
             Tried::Attempted(delivery, attempt) => {
                 let chance = self.chance();
-                let Outcome { delivery, verdict } =
-                    Outcome::of(delivery, attempt, &self.delivery.schedule, chance, now);
+                let AttemptOutcome { delivery, verdict } =
+                    AttemptOutcome::of(delivery, attempt, &self.delivery.schedule, chance, now);
                 self.statistics.count(verdict);
                 self.resting.note(turn.endpoint, verdict, now);
                 (delivery, Some(verdict))
             }
         };
         turn.failing_since = match verdict {
-            Some(Verdict::Succeeded) => None,
-            Some(Verdict::Failed | Verdict::Gone) => turn.failing_since.or(Some(now)),
+            Some(DeliveryVerdict::Succeeded) => None,
+            Some(DeliveryVerdict::Failed | DeliveryVerdict::Gone) => turn.failing_since.or(Some(now)),
             None => turn.failing_since,
         };
         let was_retry = turn.retried.remove(&delivery.id);
@@ -358,7 +358,7 @@ impl Dispatcher {
             turn.first_attempts.remove(&delivery.event_id);
         }
         let next_attempt_at = delivery.next_attempt_at;
-        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
         let progress = Some((webhook_id, turn.progress()));
         self.deliveries().write(merchant_id, &DeliveryBatch { deliveries: vec![delivery], progress })?;
         turn.next_due = if was_retry {
@@ -368,30 +368,30 @@ impl Dispatcher {
         };
         let has_failed_for_days =
             turn.failing_since.is_some_and(|since| since.plus_seconds(DISABLED_AFTER_SECONDS) <= now);
-        if verdict == Some(Verdict::Gone) || has_failed_for_days {
+        if verdict == Some(DeliveryVerdict::Gone) || has_failed_for_days {
             self.disable(turn.endpoint).await?;
         }
         Ok(())
     }
 
-    async fn disable(&self, Endpoint { merchant_id, webhook_id }: Endpoint) -> Result<(), Failure> {
+    async fn disable(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) -> Result<(), WorkError> {
         tracing::warn!(%merchant_id, %webhook_id, "a webhook is disabled: it is gone, or has taken nothing for days");
         let command = Command::ChangeWebhook(merchant_id, WebhookChange::Disable(webhook_id));
         self.registry.carry_out(merchant_id, command, Admission::Always).await?;
         Ok(())
     }
 
-    /// Ends a turn: what waits at an endpoint that is not connected any more has failed.
+    /// Ends a turn: waiting deliveries to an endpoint that is not connected any more have failed.
     fn end(&self, turn: &Turn, is_connected: bool) -> Served {
-        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
         if !is_connected {
             self.outbox.forget_webhook(turn.endpoint);
             self.resting.forget(turn.endpoint);
             self.deliveries().end_pending(merchant_id, webhook_id)?;
-            self.statistics.note(turn.endpoint, Waiting::default());
+            self.statistics.note(turn.endpoint, WaitingDeliveries::default());
             return Ok(None);
         }
-        // Events that the endpoint is not sent move its progress, too.
+        // Events that are not sent to the endpoint move its progress, too.
         let progress = turn.progress();
         if self.deliveries().progress(merchant_id, webhook_id)? != Some(progress) {
             let batch = DeliveryBatch { deliveries: Vec::new(), progress: Some((webhook_id, progress)) };
@@ -399,7 +399,7 @@ impl Dispatcher {
         }
         let pending = self.deliveries().due(merchant_id, webhook_id, Millis(u64::MAX), WAITING_COUNTED_MAX)?;
         let since = pending.iter().map(|delivery| delivery.created_at).min();
-        self.statistics.note(turn.endpoint, Waiting { count: pending.len(), since });
+        self.statistics.note(turn.endpoint, WaitingDeliveries { count: pending.len(), since });
         if let Some(end) = self.resting.until(turn.endpoint, self.clock.now()) {
             return Ok(Some(end));
         }

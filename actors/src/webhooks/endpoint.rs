@@ -1,4 +1,4 @@
-//! One webhook as deliveries need it: where to, what about, signed with what.
+//! The data of one webhook that deliveries need: its address, the events, the secrets.
 
 use std::sync::Arc;
 
@@ -15,38 +15,38 @@ use crate::store::Store;
 
 /// A webhook with its merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Endpoint {
+pub struct WebhookEndpoint {
     /// The merchant.
     pub merchant_id: MerchantId,
     /// The webhook.
     pub webhook_id: WebhookId,
 }
 
-/// The body of one attempt, with the headers that prove where it comes from.
-pub(super) struct Letter {
+/// The body of one attempt, with the headers that prove its origin.
+pub(super) struct SignedBody {
     pub(super) body: Vec<u8>,
     pub(super) headers: SignedHeaders,
 }
 
-/// Reads what deliveries need.
-pub(super) struct Library {
+/// Reads the data that deliveries need.
+pub(super) struct WebhookReader {
     pub(super) store: Arc<dyn Store>,
     pub(super) keyring: Arc<Keyring>,
 }
 
-impl Library {
-    /// Reads of one merchant.
+impl WebhookReader {
+    /// The reader of one merchant's rows.
     pub(super) fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
         MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
     }
 
-    /// The webhook, as long as events are sent to it.
-    pub(super) fn connected(&self, endpoint: Endpoint) -> Result<Option<Webhook>, Unreadable> {
+    /// The webhook, while events are sent to it.
+    pub(super) fn connected(&self, endpoint: WebhookEndpoint) -> Result<Option<Webhook>, Unreadable> {
         let webhook = self.reader(endpoint.merchant_id).get::<Webhooks>(endpoint.webhook_id)?;
         Ok(webhook.filter(|webhook| webhook.status == WebhookStatus::Connected))
     }
 
-    /// The body of an event; none when it is kept no longer.
+    /// The body of an event; none when the event is not kept any longer.
     pub(super) fn body(&self, merchant_id: MerchantId, id: WebhookEventId) -> Result<Option<EventBody>, Unreadable> {
         let rows = self.reader(merchant_id);
         let Some(event) = rows.get::<WebhookEvents>(id)? else { return Ok(None) };
@@ -60,15 +60,15 @@ impl Library {
         webhook: &Webhook,
         (event_id, body): (WebhookEventId, EventBody),
         now: Millis,
-    ) -> Result<Letter, Unreadable> {
+    ) -> Result<SignedBody, Unreadable> {
         let (newest, older) = self.secrets(merchant_id, webhook, now)?;
         let body =
             serde_json::to_vec(&body.delivered(now)).map_err(|error| Unreadable { reason: error.to_string() })?;
         let headers = sign(&newest, older.as_slice(), &event_id.to_string(), now.unix_seconds(), &body);
-        Ok(Letter { body, headers })
+        Ok(SignedBody { body, headers })
     }
 
-    /// The secret of a webhook, and the one before it as long as that signs, too.
+    /// The secret of a webhook, and the previous one while it signs, too.
     fn secrets(
         &self,
         merchant_id: MerchantId,
@@ -80,7 +80,8 @@ impl Library {
             Ok(rows.webhook_secret(of)?.map(|bytes| SigningSecret::from_bytes(&bytes)))
         };
         let current = read(WebhookSecretOf::Current(webhook.id))?;
-        let current = current.ok_or_else(|| Unreadable { reason: "the vault has no secret of it".to_owned() })?;
+        let current =
+            current.ok_or_else(|| Unreadable { reason: "the vault has no secret of the webhook".to_owned() })?;
         let still_signs = webhook.previous_secret_until.is_some_and(|until| now < until);
         let previous = if still_signs { read(WebhookSecretOf::Previous(webhook.id))? } else { None };
         Ok((current, previous))

@@ -11,7 +11,7 @@ pub enum FailureReason {
     /// The URL or a header cannot be sent.
     #[error("the request cannot be made of this URL and these headers")]
     Unsendable,
-    /// The name has no address, or it was not possible to find it out.
+    /// The name has no address, or the look-up failed.
     #[error("the name of the host has no address")]
     NameNotFound,
     /// No address of the host may be called.
@@ -23,10 +23,10 @@ pub enum FailureReason {
     /// The certificate is not the host's or not trusted, or the handshake broke off.
     #[error("TLS was not possible: {0}")]
     Tls(String),
-    /// The endpoint sent bytes that are no answer of HTTP, or closed the connection.
+    /// The endpoint sent bytes that are not an answer of HTTP, or closed the connection.
     #[error("the answer is missing: {0}")]
     NoAnswer(String),
-    /// The time was over.
+    /// The time limit has passed.
     #[error("the answer did not come in time")]
     TimedOut,
 }

@@ -21,22 +21,22 @@ mod removal;
 
 pub use address_policy::{AddressPolicy, RefusedAddress};
 pub use allowed_networks::{ALLOWED_NETWORKS_MAX, AllowedNetworks, AllowedNetworksError};
-pub use answer::{Answer, EXCERPT_BYTES_MAX};
+pub use answer::{EXCERPT_BYTES_MAX, EndpointAnswer};
 pub use body::{EventBody, name_of_delivered};
-pub use by_hand::{Again, Webhooks};
+pub use by_hand::{Redelivery, Webhooks};
 pub use connection::{ResolveNames, Resolving, SystemNames};
 pub use destination::{DESTINATION_BYTES_MAX, RefusedDestination};
 pub(crate) use dispatcher::Dispatcher;
 pub use dispatcher::WebhookDelivery;
-pub use endpoint::Endpoint;
+pub use endpoint::WebhookEndpoint;
 pub use failure::FailureReason;
 pub(crate) use removal::remove_old_deliveries;
 pub use retry_schedule::{
-    RETRY_AFTER_MAX, RETRY_DELAY_MAX, RETRY_DELAYS_MAX, RetrySchedule, RetryScheduleError, Verdict, retry_after,
+    DeliveryVerdict, RETRY_AFTER_MAX, RETRY_DELAY_MAX, RETRY_DELAYS_MAX, RetrySchedule, RetryScheduleError, retry_after,
 };
 pub use sender::{ATTEMPT_TIME_LIMIT, Attempt, AttemptResult, Post, Sender};
 pub use signing::{SIGNING_SECRET_BYTES, SignedHeaders, SigningSecret, sign};
-pub use statistics::{Waiting, WebhookStatistics};
+pub use statistics::{WaitingDeliveries, WebhookStatistics};
 pub use verification::{
     ReceivedHeaders, TIMESTAMP_TOLERANCE_SECONDS, VerificationError, VerificationKey, VerificationKeyError,
 };

@@ -5,20 +5,20 @@ use std::time::Duration;
 use till_domain::time::Millis;
 use till_storage::deliveries::{Delivery, DeliveryStatus};
 
-use super::retry_schedule::{RetrySchedule, Verdict};
+use super::retry_schedule::{DeliveryVerdict, RetrySchedule};
 use super::sender::{Attempt, AttemptResult};
 
-/// Characters of the reason for a failure that are kept, at most: some libraries tell whole stories.
+/// Limit of the characters that are kept of the reason for a failure: some libraries write long ones.
 const FAILURE_CHARACTERS_MAX: usize = 200;
 
-/// A delivery after an attempt, and what the endpoint said to it.
+/// A delivery after an attempt, and the verdict of the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct AttemptOutcome {
     pub(super) delivery: Delivery,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: DeliveryVerdict,
 }
 
-impl Outcome {
+impl AttemptOutcome {
     /// The outcome of an attempt that was made at `now`. `chance` spreads the retries.
     pub(super) fn of(
         delivery: Delivery,
@@ -26,20 +26,22 @@ impl Outcome {
         schedule: &RetrySchedule,
         chance: u64,
         now: Millis,
-    ) -> Outcome {
+    ) -> AttemptOutcome {
         let Attempt { latency, result } = attempt;
         let (verdict, response_status, response_excerpt, failure, asked) = match result {
             AttemptResult::Answered(answer) => {
-                let verdict = Verdict::of_status(answer.status);
+                let verdict = DeliveryVerdict::of_status(answer.status);
                 (verdict, Some(answer.status), Some(answer.excerpt), None, answer.retry_after)
             }
-            AttemptResult::Failed(reason) => (Verdict::Failed, None, None, Some(shortened(&reason.to_string())), None),
+            AttemptResult::Failed(reason) => {
+                (DeliveryVerdict::Failed, None, None, Some(shortened(&reason.to_string())), None)
+            }
         };
         let made = delivery.attempt.saturating_add(1);
         let (status, next_attempt_at) = match verdict {
-            Verdict::Succeeded => (DeliveryStatus::Successful, None),
-            Verdict::Gone => (DeliveryStatus::Failed, None),
-            Verdict::Failed => match delay(schedule, made, chance, asked) {
+            DeliveryVerdict::Succeeded => (DeliveryStatus::Successful, None),
+            DeliveryVerdict::Gone => (DeliveryStatus::Failed, None),
+            DeliveryVerdict::Failed => match delay(schedule, made, chance, asked) {
                 Some(delay) => (DeliveryStatus::Pending, Some(later(now, delay))),
                 None => (DeliveryStatus::Failed, None),
             },
@@ -55,16 +57,16 @@ impl Outcome {
             next_attempt_at,
             ..delivery
         };
-        Outcome { delivery, verdict }
+        AttemptOutcome { delivery, verdict }
     }
 
-    /// The same where no attempt follows, whatever the schedule says.
-    pub(super) fn without_retry(self) -> Outcome {
+    /// The outcome without a further attempt, whatever the schedule says.
+    pub(super) fn without_retry(self) -> AttemptOutcome {
         let status = match self.verdict {
-            Verdict::Succeeded => DeliveryStatus::Successful,
-            Verdict::Failed | Verdict::Gone => DeliveryStatus::Failed,
+            DeliveryVerdict::Succeeded => DeliveryStatus::Successful,
+            DeliveryVerdict::Failed | DeliveryVerdict::Gone => DeliveryStatus::Failed,
         };
-        Outcome { delivery: Delivery { status, next_attempt_at: None, ..self.delivery }, ..self }
+        AttemptOutcome { delivery: Delivery { status, next_attempt_at: None, ..self.delivery }, ..self }
     }
 }
 
@@ -88,7 +90,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Answer, FailureReason};
+    use super::super::{EndpointAnswer, FailureReason};
     use super::*;
     use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 
@@ -113,19 +115,22 @@ mod tests {
     }
 
     fn answered(status: u16, retry_after: Option<Duration>) -> Attempt {
-        let answer = Answer { status, excerpt: "ok".to_owned(), retry_after };
+        let answer = EndpointAnswer { status, excerpt: "ok".to_owned(), retry_after };
         Attempt { latency: Duration::from_millis(7), result: AttemptResult::Answered(answer) }
     }
 
-    fn outcome(delivery: Delivery, attempt: Attempt) -> Outcome {
+    fn outcome(delivery: Delivery, attempt: Attempt) -> AttemptOutcome {
         let schedule: RetrySchedule = "10,20".parse().expect("a schedule");
-        Outcome::of(delivery, attempt, &schedule, 2_000, NOW)
+        AttemptOutcome::of(delivery, attempt, &schedule, 2_000, NOW)
     }
 
     #[test]
-    fn a_success_ends_it_and_keeps_what_was_answered() {
-        let Outcome { delivery, verdict } = outcome(fresh(), answered(204, None));
-        assert_eq!((delivery.status, delivery.attempt, verdict), (DeliveryStatus::Successful, 1, Verdict::Succeeded));
+    fn a_success_ends_the_delivery_and_keeps_the_answer() {
+        let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered(204, None));
+        assert_eq!(
+            (delivery.status, delivery.attempt, verdict),
+            (DeliveryStatus::Successful, 1, DeliveryVerdict::Succeeded)
+        );
         assert_eq!((delivery.response_status, delivery.latency_ms), (Some(204), Some(7)));
         assert_eq!((delivery.attempted_at, delivery.next_attempt_at), (Some(NOW), None));
     }
@@ -141,9 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_is_gone_is_not_asked_again() {
-        let Outcome { delivery, verdict } = outcome(fresh(), answered(410, None));
-        assert_eq!((delivery.status, delivery.next_attempt_at, verdict), (DeliveryStatus::Failed, None, Verdict::Gone));
+    fn an_endpoint_that_is_gone_is_not_called_again() {
+        let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered(410, None));
+        assert_eq!(
+            (delivery.status, delivery.next_attempt_at, verdict),
+            (DeliveryStatus::Failed, None, DeliveryVerdict::Gone)
+        );
     }
 
     #[test]

@@ -1,62 +1,62 @@
-//! Endpoints that fail again and again are called less often, so that a dead one costs the payments beside it nothing.
+//! Endpoints that fail repeatedly are called less often, so that they cost other work nothing.
 
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 use till_domain::time::Millis;
 
-use super::endpoint::Endpoint;
-use super::retry_schedule::Verdict;
+use super::endpoint::WebhookEndpoint;
+use super::retry_schedule::DeliveryVerdict;
 
 /// Attempts at one endpoint at the same time.
 pub(super) const ATTEMPTS_AT_ONCE: usize = 8;
-/// Failures in a row after which an endpoint rests between attempts.
+/// Failures in a row after which there are pauses between the attempts at an endpoint.
 const FAILURES_MAX: u32 = 100;
-/// The rest after each further failure.
-const REST_SECONDS: u64 = 1;
+/// The pause after each further failure.
+const PAUSE_SECONDS: u64 = 1;
 
-/// Failures in a row of each endpoint whose last attempt failed. A restart forgets them.
+/// Failures in a row of each endpoint whose last attempt failed. They are lost at a restart.
 #[derive(Debug, Default)]
-pub(super) struct Resting(Mutex<BTreeMap<Endpoint, Failures>>);
+pub(super) struct Resting(Mutex<BTreeMap<WebhookEndpoint, Failures>>);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Failures {
     count: u32,
-    rests_until: Millis,
+    paused_until: Millis,
 }
 
 impl Resting {
-    /// The end of the endpoint's rest, when it has one at this time.
-    pub(super) fn until(&self, endpoint: Endpoint, now: Millis) -> Option<Millis> {
-        let rests_until = self.0.lock().get(&endpoint)?.rests_until;
-        (now < rests_until).then_some(rests_until)
+    /// The end of the endpoint's pause, when it has one at this time.
+    pub(super) fn until(&self, endpoint: WebhookEndpoint, now: Millis) -> Option<Millis> {
+        let paused_until = self.0.lock().get(&endpoint)?.paused_until;
+        (now < paused_until).then_some(paused_until)
     }
 
-    /// The number of attempts that may be under way at the endpoint at this time.
-    pub(super) fn attempts_at_once(&self, endpoint: Endpoint, now: Millis) -> usize {
+    /// Limit of the attempts under way at the endpoint at this time.
+    pub(super) fn attempts_at_once(&self, endpoint: WebhookEndpoint, now: Millis) -> usize {
         match self.0.lock().get(&endpoint) {
-            Some(failures) if now < failures.rests_until => 0,
+            Some(failures) if now < failures.paused_until => 0,
             Some(failures) if failures.count >= FAILURES_MAX => 1,
             _ => ATTEMPTS_AT_ONCE,
         }
     }
 
-    /// Notes what became of an attempt: the first success ends the rests.
-    pub(super) fn note(&self, endpoint: Endpoint, verdict: Verdict, now: Millis) {
+    /// Notes the result of an attempt: the first success ends the pauses.
+    pub(super) fn note(&self, endpoint: WebhookEndpoint, verdict: DeliveryVerdict, now: Millis) {
         let mut all = self.0.lock();
-        if verdict == Verdict::Succeeded {
+        if verdict == DeliveryVerdict::Succeeded {
             all.remove(&endpoint);
             return;
         }
         let failures = all.entry(endpoint).or_default();
         failures.count = failures.count.saturating_add(1);
         if failures.count >= FAILURES_MAX {
-            failures.rests_until = now.plus_seconds(REST_SECONDS);
+            failures.paused_until = now.plus_seconds(PAUSE_SECONDS);
         }
     }
 
-    /// Forgets an endpoint that is not connected any more.
-    pub(super) fn forget(&self, endpoint: Endpoint) {
+    /// Drops the failures of an endpoint that is not connected any more.
+    pub(super) fn forget(&self, endpoint: WebhookEndpoint) {
         self.0.lock().remove(&endpoint);
     }
 }

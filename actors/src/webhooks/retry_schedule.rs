@@ -26,10 +26,10 @@ const SPREAD_DIVISOR: u64 = 5;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySchedule(Vec<Duration>);
 
-/// The text is no schedule.
+/// The text is not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryScheduleError {
-    /// An entry is no delay.
+    /// An entry is not a delay.
     #[error("{entry:?} is no delay: write whole seconds from 1 to {}, separated by commas", RETRY_DELAY_MAX.as_secs())]
     NoDelay {
         /// The entry.
@@ -78,7 +78,7 @@ impl FromStr for RetrySchedule {
 
 /// The meaning of an answer's status for the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DeliveryVerdict {
     /// The endpoint has taken the delivery.
     Succeeded,
     /// The endpoint has not taken the delivery. A redirect counts as this.
@@ -87,25 +87,25 @@ pub enum Verdict {
     Gone,
 }
 
-impl Verdict {
+impl DeliveryVerdict {
     /// The verdict of a status: 2xx has succeeded, 410 is gone, every other one has failed.
     #[must_use]
-    pub fn of_status(status: u16) -> Verdict {
+    pub fn of_status(status: u16) -> DeliveryVerdict {
         match status {
-            200..=299 => Verdict::Succeeded,
-            410 => Verdict::Gone,
-            _ => Verdict::Failed,
+            200..=299 => DeliveryVerdict::Succeeded,
+            410 => DeliveryVerdict::Gone,
+            _ => DeliveryVerdict::Failed,
         }
     }
 }
 
 /// The wait that a `Retry-After` asks for: a number of seconds, or an HTTP date, which counts from `now`; at most
-/// [`RETRY_AFTER_MAX`]. None when it is neither; a date that is over asks for nothing.
+/// [`RETRY_AFTER_MAX`]. None when it is neither; zero for a date in the past.
 #[must_use]
 pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More seconds than fit into the number are beyond the limit, too.
+        // A number of seconds that does not fit is beyond the limit, too.
         let asked = value.parse().map_or(RETRY_AFTER_MAX, Duration::from_secs);
         return Some(asked.min(RETRY_AFTER_MAX));
     }
@@ -121,7 +121,7 @@ fn parse_delay(entry: &str) -> Result<Duration, RetryScheduleError> {
     fits.map(Duration::from_secs).ok_or_else(|| RetryScheduleError::NoDelay { entry: entry.to_owned() })
 }
 
-/// A delay from four fifths to six fifths of `delay`, in milliseconds; each about as probable as any other.
+/// A delay from four fifths to six fifths of `delay`, in milliseconds, evenly distributed.
 fn spread(delay: Duration, chance: u64) -> Duration {
     let milliseconds = delay.as_secs() * 1_000;
     let fifth = milliseconds / SPREAD_DIVISOR;
@@ -143,7 +143,7 @@ mod tests {
         text.parse::<RetrySchedule>().expect_err("it is no schedule").to_string()
     }
 
-    /// The chance that leaves a delay as it is.
+    /// The chance that leaves a delay unchanged.
     fn middle(delay: Duration) -> u64 {
         delay.as_secs() * 1_000 / SPREAD_DIVISOR
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_can_ask_for_a_longer_delay_but_not_for_a_shorter_one() {
+    fn an_endpoint_can_lengthen_a_delay_but_not_shorten_it() {
         let one = schedule("3600");
         let after = |asked| one.delay_after(1, middle(HOUR), Some(asked));
         assert_eq!(after(2 * HOUR), Some(2 * HOUR));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_refused_with_the_limits() {
+    fn an_invalid_schedule_is_refused_with_the_limits() {
         for entry in ["", "0", "604801", "-5", "+5", "5s", "1.5", "99999999999999999999"] {
             assert_eq!(refused(entry), format!("{entry:?} {NO_DELAY}"));
         }
@@ -216,11 +216,11 @@ mod tests {
     fn only_2xx_succeeds_and_only_410_is_gone() {
         for status in 100..=599 {
             let expected = match status {
-                410 => Verdict::Gone,
-                status if status / 100 == 2 => Verdict::Succeeded,
-                _ => Verdict::Failed,
+                410 => DeliveryVerdict::Gone,
+                status if status / 100 == 2 => DeliveryVerdict::Succeeded,
+                _ => DeliveryVerdict::Failed,
             };
-            assert_eq!(Verdict::of_status(status), expected, "{status}");
+            assert_eq!(DeliveryVerdict::of_status(status), expected, "{status}");
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_after_of_another_form_is_passed_over() {
+    fn a_retry_after_of_another_form_is_ignored() {
         for value in ["", "soon", "-1", "+1", "1.5", "Sun, 36 Nov 1994 08:51:37 GMT", "2026-01-01T00:00:00Z"] {
             assert_eq!(retry_after(value, SystemTime::UNIX_EPOCH), None, "{value}");
         }

@@ -20,20 +20,20 @@ use tokio_rustls::TlsConnector;
 use url::{Position, Url};
 
 use super::address_policy::AddressPolicy;
-use super::answer::{Answer, asked_wait, excerpt_of, gather};
+use super::answer::{EndpointAnswer, asked_wait, excerpt_of, gather};
 use super::connection::{
     ADDRESSES_TRIED_MAX, ResolveNames, SystemNames, begin_tls, connect, system_roots, tls_trusting,
 };
 use super::destination::Scheme;
 use super::failure::FailureReason;
 
-/// The time that an attempt may take in all: resolving, connecting, asking and reading.
+/// The time limit of an attempt in all: resolving, connecting, sending and reading.
 pub const ATTEMPT_TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// Bytes of the head of an answer, at most, and those that are read of a body at once.
 const READ_BUFFER_BYTES_MAX: usize = 16 * 1024;
 
-/// The name under which endpoints see the sender.
+/// The name that the sender gives itself.
 const USER_AGENT_VALUE: &str = concat!("Till-Webhooks/", env!("CARGO_PKG_VERSION"));
 
 /// Delivers to endpoints. Cloning it is cheap.
@@ -52,14 +52,14 @@ pub struct Post<'p> {
     pub url: &'p Url,
     /// Headers besides those of HTTP: names with values.
     pub headers: &'p [(&'p str, &'p str)],
-    /// JSON.
+    /// The body, in JSON.
     pub body: &'p [u8],
 }
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// Until the head of the answer was there, or the attempt had failed.
+    /// Time until the head of the answer was read, or the attempt had failed.
     pub latency: Duration,
     /// The answer, or the reason why there is none.
     pub result: AttemptResult,
@@ -69,20 +69,20 @@ pub struct Attempt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptResult {
     /// The endpoint answered, with any status.
-    Answered(Answer),
+    Answered(EndpointAnswer),
     /// There was no answer.
     Failed(FailureReason),
 }
 
 impl Sender {
-    /// Delivers to the addresses that the policy takes, by names as the system resolves them, and by TLS to
+    /// Delivers to the addresses that the policy accepts; names are resolved by the system, and TLS trusts the
     /// certificates that the system trusts.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Sender {
         Sender::with_names(policy, Arc::new(SystemNames))
     }
 
-    /// The same with names that are resolved by `names`.
+    /// Like [`Sender::new`], but names are resolved by `names`.
     #[must_use]
     pub fn with_names(policy: AddressPolicy, names: Arc<dyn ResolveNames>) -> Sender {
         Sender { policy, names, tls: tls_trusting(system_roots()), time_limit: ATTEMPT_TIME_LIMIT }
@@ -102,7 +102,7 @@ impl Sender {
     }
 
     /// Sends the request and waits for the head of the answer.
-    async fn ask(&self, post: Post<'_>) -> Result<Asked, FailureReason> {
+    async fn ask(&self, post: Post<'_>) -> Result<PendingResponse, FailureReason> {
         let request = request_of(post)?;
         let scheme = Scheme::of(post.url).ok_or(FailureReason::Unsendable)?;
         // Each address has a part of the time, and one part is left for the answer.
@@ -121,19 +121,19 @@ impl std::fmt::Debug for Sender {
     }
 }
 
-/// An answer whose body was not read yet, and the task that its connection is driven by, which ends with it.
-struct Asked {
+/// An answer whose body is not read yet, and the task that drives its connection, which ends with it.
+struct PendingResponse {
     response: hyper::Response<Incoming>,
     _connection: JoinSet<hyper::Result<()>>,
 }
 
-impl Asked {
-    /// The answer with as much of its body as there is until the deadline.
-    async fn answer_until(mut self, deadline: Instant) -> Answer {
+impl PendingResponse {
+    /// The answer with the part of its body that arrives before the deadline.
+    async fn answer_until(mut self, deadline: Instant) -> EndpointAnswer {
         let mut gathered = Vec::new();
         // A body that takes too long changes nothing about the status that the endpoint answered with.
         _ = timeout_at(deadline, gather(self.response.body_mut(), &mut gathered)).await;
-        Answer {
+        EndpointAnswer {
             status: self.response.status().as_u16(),
             excerpt: excerpt_of(&gathered),
             retry_after: asked_wait(self.response.headers()),
@@ -141,7 +141,7 @@ impl Asked {
     }
 }
 
-async fn ask_over<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Asked, FailureReason>
+async fn ask_over<S>(stream: S, request: Request<Full<Bytes>>) -> Result<PendingResponse, FailureReason>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -152,7 +152,7 @@ where
     let mut driver = JoinSet::new();
     driver.spawn(connection);
     let response = requests.send_request(request).await.map_err(no_answer)?;
-    Ok(Asked { response, _connection: driver })
+    Ok(PendingResponse { response, _connection: driver })
 }
 
 fn request_of(post: Post<'_>) -> Result<Request<Full<Bytes>>, FailureReason> {

@@ -21,7 +21,7 @@ use super::*;
 
 const BODY: &[u8] = br#"{"event":"test"}"#;
 
-/// Long enough for any attempt against a server that answers, on a machine that does much besides.
+/// Long enough for any attempt against a server that answers, even on a busy machine.
 const AMPLE: Duration = Duration::from_secs(10);
 /// For attempts that must run out of time.
 const SHORT: Duration = Duration::from_millis(300);
@@ -38,20 +38,20 @@ enum Behaviour {
 }
 
 /// A server that behaves in one way, and keeps the requests that it read.
-struct Endpoint {
+struct TestServer {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
     connections: Arc<AtomicUsize>,
     _task: JoinSet<()>,
 }
 
-impl Endpoint {
-    async fn start(behaviour: Behaviour) -> Endpoint {
-        Endpoint::start_with(behaviour, None).await
+impl TestServer {
+    async fn start(behaviour: Behaviour) -> TestServer {
+        TestServer::start_with(behaviour, None).await
     }
 
     /// One with TLS, by a certificate for `name`, which is answered beside it.
-    async fn start_with_tls(behaviour: Behaviour, name: &str) -> (Endpoint, CertificateDer<'static>) {
+    async fn start_with_tls(behaviour: Behaviour, name: &str) -> (TestServer, CertificateDer<'static>) {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(vec![name.to_owned()]).expect("a certificate can be made");
         let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("the key is in PKCS 8 form");
@@ -62,16 +62,16 @@ impl Endpoint {
             .with_single_cert(vec![cert.der().clone()], key)
             .expect("key and certificate belong together");
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        (Endpoint::start_with(behaviour, Some(acceptor)).await, cert.der().clone())
+        (TestServer::start_with(behaviour, Some(acceptor)).await, cert.der().clone())
     }
 
-    async fn start_with(behaviour: Behaviour, tls: Option<TlsAcceptor>) -> Endpoint {
+    async fn start_with(behaviour: Behaviour, tls: Option<TlsAcceptor>) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let (requests, connections) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
         let mut task = JoinSet::new();
         task.spawn(accept(listener, behaviour, tls, Arc::clone(&requests), Arc::clone(&connections)));
-        Endpoint { address, requests, connections, _task: task }
+        TestServer { address, requests, connections, _task: task }
     }
 
     fn url(&self, scheme: &str, host: &str, path: &str) -> Url {
@@ -110,7 +110,7 @@ async fn accept(
     }
 }
 
-/// Serves one connection. Errors are passed over: the sender may go away at any time.
+/// Serves one connection. Errors are ignored: the sender may close the connection at any time.
 async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, behaviour: &Behaviour, requests: &Mutex<Vec<String>>) {
     let mut request = Vec::new();
     while !request.ends_with(BODY) {
@@ -148,7 +148,7 @@ fn answers(status: &str, headers: &str, body: &str) -> Behaviour {
     Behaviour::Answers(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()))
 }
 
-/// Names that have one answer after the other, the last of which stays.
+/// Resolves names to one list after the other; the last one stays.
 struct ScriptedNames(Mutex<Vec<Vec<IpAddr>>>);
 
 impl ScriptedNames {
@@ -191,7 +191,7 @@ async fn result_of(sender: &Sender, url: &Url) -> AttemptResult {
     sender.post(Post { url, headers: &[], body: BODY }).await.result
 }
 
-async fn answer_of(sender: &Sender, url: &Url) -> Answer {
+async fn answer_of(sender: &Sender, url: &Url) -> EndpointAnswer {
     match result_of(sender, url).await {
         AttemptResult::Answered(answer) => answer,
         AttemptResult::Failed(reason) => panic!("there was no answer: {reason}"),
@@ -207,13 +207,13 @@ async fn failure_of(sender: &Sender, url: &Url) -> FailureReason {
 
 #[tokio::test]
 async fn a_delivery_is_one_post_with_its_headers_and_body() {
-    let endpoint = Endpoint::start(answers("204 No Content", "", "")).await;
+    let endpoint = TestServer::start(answers("204 No Content", "", "")).await;
     let url = endpoint.url("http", "shop.example", "/hooks/a%20b?shop=1&c=d");
     let headers = [("webhook-id", "evt_1"), ("Shop-Signature", "hmac_sha256=00")];
     let attempt = sender().post(Post { url: &url, headers: &headers, body: BODY }).await;
     assert_eq!(
         attempt.result,
-        AttemptResult::Answered(Answer { status: 204, excerpt: String::new(), retry_after: None })
+        AttemptResult::Answered(EndpointAnswer { status: 204, excerpt: String::new(), retry_after: None })
     );
     assert!(attempt.latency > Duration::ZERO && attempt.latency < AMPLE);
     let host = format!("host: shop.example:{}", endpoint.address.port());
@@ -234,20 +234,20 @@ async fn a_delivery_is_one_post_with_its_headers_and_body() {
 }
 
 #[tokio::test]
-async fn an_answer_has_its_status_and_an_excerpt_without_control_characters() {
-    let endpoint = Endpoint::start(answers("500 Internal Server Error", "", "out of\r\n\u{1b}[31mmemory")).await;
+async fn an_answer_has_an_excerpt_without_control_characters() {
+    let endpoint = TestServer::start(answers("500 Internal Server Error", "", "out of\r\n\u{1b}[31mmemory")).await;
     let answer = answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
     assert_eq!((answer.status, answer.excerpt.as_str()), (500, "out of   [31mmemory"));
 }
 
 #[tokio::test]
 async fn a_redirect_is_an_answer_and_is_not_followed() {
-    let target = Endpoint::start(answers("200 OK", "", "")).await;
+    let target = TestServer::start(answers("200 OK", "", "")).await;
     let location = format!("Location: {}\r\n", target.url("http", "127.0.0.1", "/"));
     for status in
         ["301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary Redirect", "308 Permanent Redirect"]
     {
-        let endpoint = Endpoint::start(answers(status, &location, "")).await;
+        let endpoint = TestServer::start(answers(status, &location, "")).await;
         let answer = answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
         assert_eq!(answer.status.to_string(), status[..3]);
     }
@@ -258,7 +258,7 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 async fn an_endpoint_that_does_not_answer_in_time_has_failed() {
     let sender = Sender { time_limit: SHORT, ..sender() };
     for sent in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n"] {
-        let endpoint = Endpoint::start(Behaviour::Stalls(sent.to_owned())).await;
+        let endpoint = TestServer::start(Behaviour::Stalls(sent.to_owned())).await;
         let url = endpoint.url("http", "127.0.0.1", "/");
         let attempt = sender.post(Post { url: &url, headers: &[], body: BODY }).await;
         assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::TimedOut), "{sent:?}");
@@ -267,9 +267,9 @@ async fn an_endpoint_that_does_not_answer_in_time_has_failed() {
 }
 
 #[tokio::test]
-async fn an_answer_whose_body_stalls_counts_with_what_came_of_it() {
+async fn an_answer_whose_body_stalls_counts_with_its_beginning() {
     let sent = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nthank you";
-    let endpoint = Endpoint::start(Behaviour::Stalls(sent.to_owned())).await;
+    let endpoint = TestServer::start(Behaviour::Stalls(sent.to_owned())).await;
     let sender = Sender { time_limit: Duration::from_secs(2), ..sender() };
     let answer = answer_of(&sender, &endpoint.url("http", "127.0.0.1", "/")).await;
     assert_eq!((answer.status, answer.excerpt.as_str()), (200, "thank you"));
@@ -278,7 +278,7 @@ async fn an_answer_whose_body_stalls_counts_with_what_came_of_it() {
 #[tokio::test]
 async fn of_an_endless_body_only_the_excerpt_is_read() {
     let sent = "HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n";
-    let endpoint = Endpoint::start(Behaviour::NeverEnds(sent.to_owned())).await;
+    let endpoint = TestServer::start(Behaviour::NeverEnds(sent.to_owned())).await;
     let started = Instant::now();
     let answer = answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
     assert_eq!(answer.excerpt, "x".repeat(EXCERPT_BYTES_MAX));
@@ -287,7 +287,7 @@ async fn of_an_endless_body_only_the_excerpt_is_read() {
 
 #[tokio::test]
 async fn an_endless_head_is_no_answer() {
-    let endpoint = Endpoint::start(Behaviour::NeverEnds("HTTP/1.1 200 OK\r\nX-Padding: ".to_owned())).await;
+    let endpoint = TestServer::start(Behaviour::NeverEnds("HTTP/1.1 200 OK\r\nX-Padding: ".to_owned())).await;
     let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
     assert!(matches!(failure, FailureReason::NoAnswer(_)), "{failure:?}");
 }
@@ -296,7 +296,7 @@ async fn an_endless_head_is_no_answer() {
 async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
     let of_padding = async |bytes: usize| {
         let padding = format!("X-Padding: {}\r\n", "x".repeat(bytes));
-        let endpoint = Endpoint::start(answers("200 OK", &padding, "")).await;
+        let endpoint = TestServer::start(answers("200 OK", &padding, "")).await;
         result_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await
     };
     assert!(matches!(of_padding(READ_BUFFER_BYTES_MAX / 2).await, AttemptResult::Answered(_)));
@@ -305,9 +305,9 @@ async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_no_answer() {
+async fn bytes_that_are_not_http_are_no_answer() {
     for sent in ["", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 200 OK\r\n"] {
-        let endpoint = Endpoint::start(Behaviour::Answers(sent.to_owned())).await;
+        let endpoint = TestServer::start(Behaviour::Answers(sent.to_owned())).await;
         let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
         assert!(matches!(failure, FailureReason::NoAnswer(_)), "{sent:?}: {failure:?}");
     }
@@ -318,7 +318,7 @@ async fn retry_after_is_read_in_both_forms() {
     let in_an_hour = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3_600));
     let asked = async |value: &str| {
         let headers = format!("Retry-After: {value}\r\n");
-        let endpoint = Endpoint::start(answers("503 Service Unavailable", &headers, "")).await;
+        let endpoint = TestServer::start(answers("503 Service Unavailable", &headers, "")).await;
         answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await.retry_after
     };
     assert_eq!(asked("120").await, Some(Duration::from_secs(120)));
@@ -329,7 +329,7 @@ async fn retry_after_is_read_in_both_forms() {
 
 #[tokio::test]
 async fn a_refused_literal_address_is_not_called() {
-    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let sender = sender_with(allowing("10.0.0.0/8"), &[]);
     for scheme in ["http", "https"] {
         for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "2130706433"] {
@@ -342,7 +342,7 @@ async fn a_refused_literal_address_is_not_called() {
 
 #[tokio::test]
 async fn a_name_is_judged_by_its_addresses_at_every_attempt() {
-    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let url = endpoint.url("http", "shop.example", "/");
     let sender =
         sender_with(allowing("127.0.0.1/32"), &[&["127.0.0.1"], &["127.0.0.2"], &["10.0.0.1"], &["127.0.0.1"]]);
@@ -354,8 +354,8 @@ async fn a_name_is_judged_by_its_addresses_at_every_attempt() {
 }
 
 #[tokio::test]
-async fn of_a_name_with_several_addresses_only_those_that_are_not_refused_are_called() {
-    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+async fn only_permitted_addresses_of_a_name_are_called() {
+    let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let url = endpoint.url("http", "shop.example", "/");
     let mixed = sender_with(allowing("127.0.0.0/8"), &[&["10.0.0.1", "fd00::1", "127.0.0.1"]]);
     assert_eq!(answer_of(&mixed, &url).await.status, 200);
@@ -385,7 +385,7 @@ async fn unresponsive_listener(address: SocketAddr) -> (TcpListener, JoinSet<()>
 
 #[tokio::test]
 async fn an_address_that_does_not_accept_leaves_time_for_the_next_one() {
-    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let unresponsive = SocketAddr::new(IpAddr::from([127, 0, 0, 8]), endpoint.address.port());
     let _listener = unresponsive_listener(unresponsive).await;
     let names: &[&[&str]] = &[&["127.0.0.8", "127.0.0.1"], &["127.0.0.8"]];
@@ -397,7 +397,7 @@ async fn an_address_that_does_not_accept_leaves_time_for_the_next_one() {
 
 #[tokio::test]
 async fn a_name_by_https_that_leads_to_this_machine_is_refused() {
-    let (endpoint, certificate) = Endpoint::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
+    let (endpoint, certificate) = TestServer::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
     let sender = Sender { tls: trusting(certificate), ..sender_with(AddressPolicy::default(), &[&["127.0.0.1"]]) };
     let failure = failure_of(&sender, &endpoint.url("https", "shop.example", "/")).await;
     assert_eq!(failure, FailureReason::Refused(RefusedAddress::Loopback));
@@ -422,7 +422,7 @@ async fn a_name_without_an_address_has_failed() {
 
 #[tokio::test]
 async fn the_systems_names_include_localhost() {
-    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let url = endpoint.url("http", "localhost", "/");
     assert_eq!(answer_of(&Sender::new(allowing("127.0.0.0/8")), &url).await.status, 200);
     let failure = failure_of(&Sender::new(AddressPolicy::default()), &url).await;
@@ -439,7 +439,7 @@ async fn a_closed_port_is_no_connection() {
 
 #[tokio::test]
 async fn https_is_delivered_to_a_trusted_certificate_of_the_host() {
-    let (endpoint, certificate) = Endpoint::start_with_tls(answers("200 OK", "", "thanks"), "shop.example").await;
+    let (endpoint, certificate) = TestServer::start_with_tls(answers("200 OK", "", "thanks"), "shop.example").await;
     let sender = Sender { tls: trusting(certificate), ..sender() };
     for host in ["shop.example", "shop.example."] {
         let answer = answer_of(&sender, &endpoint.url("https", host, "/")).await;
@@ -449,8 +449,8 @@ async fn https_is_delivered_to_a_trusted_certificate_of_the_host() {
 
 #[tokio::test]
 async fn a_certificate_that_is_not_trusted_gets_no_delivery() {
-    let (endpoint, _) = Endpoint::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
-    let (_, other) = Endpoint::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
+    let (endpoint, _) = TestServer::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
+    let (_, other) = TestServer::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
     let sender = Sender { tls: trusting(other), ..sender() };
     let failure = failure_of(&sender, &endpoint.url("https", "shop.example", "/")).await;
     assert!(matches!(&failure, FailureReason::Tls(text) if text.contains("certificate")), "{failure:?}");
@@ -459,7 +459,7 @@ async fn a_certificate_that_is_not_trusted_gets_no_delivery() {
 
 #[tokio::test]
 async fn a_certificate_of_another_name_gets_no_delivery() {
-    let (endpoint, certificate) = Endpoint::start_with_tls(answers("200 OK", "", ""), "other.example").await;
+    let (endpoint, certificate) = TestServer::start_with_tls(answers("200 OK", "", ""), "other.example").await;
     let sender = Sender { tls: trusting(certificate), ..sender() };
     for host in ["shop.example", "127.0.0.1"] {
         let failure = failure_of(&sender, &endpoint.url("https", host, "/")).await;
@@ -470,7 +470,7 @@ async fn a_certificate_of_another_name_gets_no_delivery() {
 
 #[tokio::test]
 async fn a_header_that_cannot_be_sent_fails_before_anybody_is_called() {
-    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let url = endpoint.url("http", "127.0.0.1", "/");
     for headers in [[("bad name", "value")], [("name", "line\r\nbreak: 1")]] {
         let attempt = sender().post(Post { url: &url, headers: &headers, body: BODY }).await;

@@ -1,4 +1,4 @@
-//! The secret of an endpoint, and the headers that prove to it where a delivery comes from.
+//! The secret of an endpoint, and the headers that prove the origin of a delivery.
 //!
 //! The signed content is `{event id}.{timestamp}.{body}`. Every secret signs it twice: `v1` by HMAC-SHA-256, and `v1a`
 //! by Ed25519, for receivers that keep no secret.
@@ -84,12 +84,12 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The headers that prove where a delivery comes from.
+/// The headers that prove the origin of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedHeaders {
     /// `webhook-id`: the event's id.
     pub webhook_id: String,
-    /// `webhook-timestamp`: when the attempt is made, in Unix seconds.
+    /// `webhook-timestamp`: the time of the attempt, in Unix seconds.
     pub webhook_timestamp: String,
     /// `webhook-signature`: `v1,<Base64> v1a,<Base64>` for each secret, the newest first, separated by spaces.
     pub webhook_signature: String,
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_secret_signs_beside_the_newest_but_not_the_plain_hmac() {
+    fn a_replaced_secret_signs_everything_but_the_plain_hmac() {
         let headers = sign(&secret_from(100), &[secret_from(0)], EVENT_ID, TIMESTAMP, BODY.as_bytes());
         assert_eq!(headers.webhook_signature, format!("{SECOND_V1} {SECOND_V1A} {FIRST_V1} {FIRST_V1A}"));
         assert_eq!(headers.plain_hmac, SECOND_PLAIN);

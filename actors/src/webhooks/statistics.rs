@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use till_domain::time::Millis;
 
-use super::endpoint::Endpoint;
-use super::retry_schedule::Verdict;
+use super::endpoint::WebhookEndpoint;
+use super::retry_schedule::DeliveryVerdict;
 
 /// The results of attempts, by name.
 const RESULTS: [&str; 3] = ["succeeded", "failed", "gone"];
@@ -17,15 +17,15 @@ const RESULTS: [&str; 3] = ["succeeded", "failed", "gone"];
 pub struct WebhookStatistics {
     attempts: [AtomicU64; RESULTS.len()],
     /// The waiting events of each endpoint that has some.
-    waiting: Mutex<BTreeMap<Endpoint, Waiting>>,
+    waiting: Mutex<BTreeMap<WebhookEndpoint, WaitingDeliveries>>,
 }
 
-/// Events that an endpoint has not taken yet.
+/// Events that an endpoint has not accepted yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Waiting {
+pub struct WaitingDeliveries {
     /// Their number.
     pub count: usize,
-    /// When the oldest of them was to be delivered first.
+    /// The time at which the oldest of them was first due.
     pub since: Option<Millis>,
 }
 
@@ -38,23 +38,23 @@ impl WebhookStatistics {
 
     /// The waiting events of all endpoints together.
     #[must_use]
-    pub fn waiting(&self) -> Waiting {
+    pub fn waiting(&self) -> WaitingDeliveries {
         let waiting = self.waiting.lock();
         let count = waiting.values().map(|waiting| waiting.count).sum();
-        Waiting { count, since: waiting.values().filter_map(|waiting| waiting.since).min() }
+        WaitingDeliveries { count, since: waiting.values().filter_map(|waiting| waiting.since).min() }
     }
 
-    pub(super) fn count(&self, verdict: Verdict) {
+    pub(super) fn count(&self, verdict: DeliveryVerdict) {
         let result = match verdict {
-            Verdict::Succeeded => 0,
-            Verdict::Failed => 1,
-            Verdict::Gone => 2,
+            DeliveryVerdict::Succeeded => 0,
+            DeliveryVerdict::Failed => 1,
+            DeliveryVerdict::Gone => 2,
         };
         self.attempts[result].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes what waits at an endpoint.
-    pub(super) fn note(&self, endpoint: Endpoint, waiting: Waiting) {
+    /// Sets the number of waiting events at an endpoint.
+    pub(super) fn note(&self, endpoint: WebhookEndpoint, waiting: WaitingDeliveries) {
         let mut all = self.waiting.lock();
         if waiting.count == 0 {
             all.remove(&endpoint);

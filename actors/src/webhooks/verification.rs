@@ -108,7 +108,7 @@ impl VerificationKey {
         matches.then_some(()).ok_or(VerificationError::NoSignatureMatches)
     }
 
-    /// Tells whether `signature`, such as `v1,<Base64>`, was made with this key.
+    /// True when `signature`, such as `v1,<Base64>`, was made with this key.
     fn made(&self, signature: &str, content: &[u8]) -> bool {
         let decoded = |version| signature.strip_prefix(version).and_then(|encoded| STANDARD.decode(encoded).ok());
         match self {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn either_key_accepts_what_its_secret_signed() {
+    fn either_key_accepts_a_delivery_that_its_secret_signed() {
         let headers = sign(&secret(1), &[], EVENT_ID, NOW_SECONDS, BODY);
         for key in keys_of(&secret(1)) {
             assert_eq!(key.verify(&received(&headers), BODY, NOW_SECONDS), Ok(()));

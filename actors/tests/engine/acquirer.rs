@@ -1,47 +1,47 @@
-//! An acquirer between the engine and the sandbox that can be told to misbehave, and remembers what it saw.
+//! An acquirer between the engine and the sandbox that follows a script of faults, and remembers its calls.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
-    FollowUpRequest, Found, Instrument, LateAnswers, PayoutRequest, Reference,
+    FollowUpRequest, FoundCall, Instrument, LateAnswers, PayoutRequest, Reference,
 };
 use till_domain::command::EvidenceResult;
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
 
-/// What becomes of a call.
-pub(crate) enum Turn {
+/// The treatment of a call.
+pub(crate) enum CallTreatment {
     /// The call panics.
     Panic,
-    /// There is no answer, and nothing was done.
+    /// There is no answer, and the call is not carried out.
     NoAnswer,
-    /// This happens first, then the sandbox answers.
+    /// This function runs first, then the sandbox answers.
     After(Box<dyn FnOnce() + Send>),
 }
 
 #[derive(Default)]
 struct Script {
-    turns: VecDeque<Turn>,
-    deaf_to: Option<MerchantId>,
+    turns: VecDeque<CallTreatment>,
+    unanswered_merchant: Option<MerchantId>,
     security_codes: Vec<Option<String>>,
     calls: Vec<String>,
 }
 
 /// The script of an acquirer; clones are the same one, and outlive the engine.
 #[derive(Clone, Default)]
-pub(crate) struct Direction(Arc<Mutex<Script>>);
+pub(crate) struct ScriptHandle(Arc<Mutex<Script>>);
 
-impl Direction {
-    /// Says what becomes of the next calls. The calls after them are the sandbox's.
-    pub(crate) fn next(&self, turns: impl IntoIterator<Item = Turn>) {
+impl ScriptHandle {
+    /// Adds the treatment of the next calls. Calls after them go to the sandbox.
+    pub(crate) fn next(&self, turns: impl IntoIterator<Item = CallTreatment>) {
         self.script().turns.extend(turns);
     }
 
     /// Calls of this merchant get no answer from now on.
     pub(crate) fn do_not_answer(&self, merchant_id: Option<MerchantId>) {
-        self.script().deaf_to = merchant_id;
+        self.script().unanswered_merchant = merchant_id;
     }
 
     /// The security codes that came with authorizations, in order.
@@ -54,7 +54,7 @@ impl Direction {
         self.script().calls.len()
     }
 
-    /// What was called, and under which references, in order.
+    /// The calls and their references, in order.
     pub(crate) fn calls_made(&self) -> Vec<String> {
         self.script().calls.clone()
     }
@@ -63,22 +63,26 @@ impl Direction {
         self.0.lock().expect("no test panics with the script in hand")
     }
 
-    fn turn(&self, merchant_id: MerchantId, call: String) -> Option<Turn> {
+    fn turn(&self, merchant_id: MerchantId, call: String) -> Option<CallTreatment> {
         let mut script = self.script();
         script.calls.push(call);
-        if script.deaf_to == Some(merchant_id) { Some(Turn::NoAnswer) } else { script.turns.pop_front() }
+        if script.unanswered_merchant == Some(merchant_id) {
+            Some(CallTreatment::NoAnswer)
+        } else {
+            script.turns.pop_front()
+        }
     }
 }
 
 /// The sandbox behind a script.
-pub(crate) struct DirectedAcquirer {
+pub(crate) struct ScriptedAcquirer {
     sandbox: SandboxAcquirer,
-    direction: Direction,
+    script: ScriptHandle,
 }
 
-impl DirectedAcquirer {
-    pub(crate) fn start(book: MemoryBook, direction: Direction) -> DirectedAcquirer {
-        DirectedAcquirer { sandbox: SandboxAcquirer::start(book).expect("a thread"), direction }
+impl ScriptedAcquirer {
+    pub(crate) fn start(book: MemoryBook, script: ScriptHandle) -> ScriptedAcquirer {
+        ScriptedAcquirer { sandbox: SandboxAcquirer::start(book).expect("a thread"), script }
     }
 
     fn answer<T: 'static>(
@@ -87,10 +91,10 @@ impl DirectedAcquirer {
         call: String,
         ask: impl FnOnce(&SandboxAcquirer) -> AcquirerAnswer<T>,
     ) -> AcquirerAnswer<T> {
-        match self.direction.turn(merchant_id, call) {
-            Some(Turn::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
-            Some(Turn::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
-            Some(Turn::After(act)) => {
+        match self.script.turn(merchant_id, call) {
+            Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
+            Some(CallTreatment::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
+            Some(CallTreatment::After(act)) => {
                 act();
                 ask(&self.sandbox)
             }
@@ -99,11 +103,11 @@ impl DirectedAcquirer {
     }
 }
 
-impl Acquirer for DirectedAcquirer {
+impl Acquirer for ScriptedAcquirer {
     fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization> {
         if let Instrument::Card { number: _, expiry: _, security_code } = &request.instrument {
             let code = security_code.as_ref().map(|code| code.expose_digits().to_owned());
-            self.direction.script().security_codes.push(code);
+            self.script.script().security_codes.push(code);
         }
         let call = format!("authorize as {}", request.reference);
         self.answer(request.merchant, call, |sandbox| sandbox.authorize(request))
@@ -138,7 +142,7 @@ impl Acquirer for DirectedAcquirer {
         self.sandbox.send_late_answers(to);
     }
 
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
         let call = format!("find {reference}");
         self.answer(merchant, call, |sandbox| sandbox.find(merchant, reference))
     }

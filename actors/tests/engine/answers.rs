@@ -1,17 +1,17 @@
-//! Whether the engine answers: what a watchdog asks.
+//! The check for a watchdog that the engine answers.
 
 use std::time::Duration;
 use till_actors::{OpenEffects, Silent};
 
 use crate::shop::{initiate, topup};
-use crate::world::{World, done, eventually};
+use crate::world::{EngineWorld, done, eventually};
 
 /// Longer than any thread takes that is not stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[actix_rt::test]
-async fn a_commit_thread_that_is_stuck_is_named_and_answers_again_when_it_goes_on() {
-    let world = World::start();
+async fn a_stuck_commit_thread_is_reported_until_it_continues() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     assert_eq!(world.engine.check_answers(PATIENCE), Ok(()));
     world.store.hold_appends();
@@ -32,17 +32,16 @@ async fn a_commit_thread_that_is_stuck_is_named_and_answers_again_when_it_goes_o
 
 #[actix_rt::test]
 async fn an_effect_without_a_result_counts_until_it_has_one() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
     assert_eq!(world.engine.open_effects(), OpenEffects::default());
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     done(world.submit(shop.merchant_id, initiate(session).by(&shop)).await);
     let engine = &world.engine;
-    eventually("it was asked for, and is open", || world.direction.calls() > 0 && engine.open_effects().count == 1)
-        .await;
+    eventually("it was asked for, and is open", || world.script.calls() > 0 && engine.open_effects().count == 1).await;
     assert!(engine.open_effects().oldest > Duration::ZERO, "and it grows older");
-    world.direction.do_not_answer(None);
+    world.script.do_not_answer(None);
     eventually("it has a result", || engine.open_effects() == OpenEffects::default()).await;
-    assert!(world.direction.calls() >= 2, "it was asked for again");
+    assert!(world.script.calls() >= 2, "it was asked for again");
 }

@@ -1,11 +1,11 @@
-//! Bounds: what is too much is turned away at once, and does nothing.
+//! Bounds: too large or too many requests are refused at once, and change nothing.
 
 use crate::shop::topup;
-use crate::world::{Settings, World, all, assert_not_done, done, eventually, is_pending};
+use crate::world::{EngineWorld, Settings, all, assert_not_done, done, eventually, is_pending};
 
 #[actix_rt::test]
-async fn more_merchants_than_may_live_take_turns_and_only_busy_ones_keep_others_out() {
-    let world = World::start_with(Settings { live_actors_max: 2, ..Settings::default() });
+async fn merchants_above_the_limit_take_turns_unless_all_are_busy() {
+    let world = EngineWorld::start_with(Settings { live_actors_max: 2, ..Settings::default() });
     let mut shops = Vec::new();
     for _ in 0..20 {
         shops.push(world.open_shop().await);
@@ -26,13 +26,13 @@ async fn more_merchants_than_may_live_take_turns_and_only_busy_ones_keep_others_
 }
 
 #[actix_rt::test]
-async fn a_command_whose_caller_goes_away_is_done_and_counted_no_longer() {
-    let world = World::start_with(Settings::default());
+async fn a_command_whose_caller_goes_away_is_carried_out() {
+    let world = EngineWorld::start_with(Settings::default());
     let shop = world.open_shop().await;
     world.store.hold_appends();
-    let mut gone = world.send(shop.merchant_id, topup(7));
-    assert!(is_pending(&mut gone).await);
-    gone.abort();
+    let mut cancelled = world.send(shop.merchant_id, topup(7));
+    assert!(is_pending(&mut cancelled).await);
+    cancelled.abort();
     world.store.resume_appends();
     eventually("it is counted no longer", || world.engine.in_flight() == 0).await;
     assert_eq!(world.totals(&shop).effective_credit_minor, 7);

@@ -1,6 +1,6 @@
-//! As long as nothing crashes or times out, the acquirer is called once for each effect.
+//! While nothing crashes or times out, the acquirer is called once for each effect.
 
-use till_actors::acquirer::{Reference, Step};
+use till_actors::acquirer::{PaymentStep, Reference};
 use till_domain::command::{Caller, CapturePayment, Command, RefundPayment};
 use till_domain::event::Answer;
 use till_domain::ids::{PaymentId, RefundId};
@@ -8,15 +8,15 @@ use till_domain::money::AmountMinor;
 use till_domain::payment::{PaymentRef, PaymentStatus};
 use till_storage::family::Family;
 
-use crate::shop::{PRICE_MINOR, Shop, by};
-use crate::world::{World, done, eventually};
+use crate::shop::{PRICE_MINOR, TestShop, by};
+use crate::world::{EngineWorld, done, eventually};
 
-/// Payments of each kind: their effects are open at the same time.
+/// The number of payments of each kind: their effects are open at the same time.
 const EACH: usize = 10;
 
 /// The operation that follows an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum NextOperation {
     Nothing,
     Capture,
     Void,
@@ -24,41 +24,50 @@ enum Wish {
     Refund,
 }
 
-impl Wish {
-    /// Every wish, several times.
-    fn all() -> Vec<Wish> {
-        [Wish::Nothing, Wish::Capture, Wish::Void, Wish::Reverse, Wish::Refund].repeat(EACH)
+impl NextOperation {
+    /// Every operation, several times.
+    fn all() -> Vec<NextOperation> {
+        [
+            NextOperation::Nothing,
+            NextOperation::Capture,
+            NextOperation::Void,
+            NextOperation::Reverse,
+            NextOperation::Refund,
+        ]
+        .repeat(EACH)
     }
 
     fn is_captured_at_once(self) -> bool {
-        !matches!(self, Wish::Capture | Wish::Void)
+        !matches!(self, NextOperation::Capture | NextOperation::Void)
     }
 
     fn authorized_as(self) -> PaymentStatus {
         if self.is_captured_at_once() { PaymentStatus::Successful } else { PaymentStatus::Authorized }
     }
 
-    /// The calls that bring it about.
+    /// The commands that lead to it.
     fn commands(self, payment: PaymentId) -> Vec<Command> {
         let payment = PaymentRef::Own(payment);
         match self {
-            Wish::Nothing => Vec::new(),
-            Wish::Capture => vec![Command::CapturePayment(CapturePayment { payment, amount: None })],
-            Wish::Void => vec![Command::VoidPayment(payment)],
-            Wish::Reverse => vec![Command::ReversePayment(payment)],
-            Wish::Refund => [1_000, PRICE_MINOR - 1_000].map(|minor| part(&payment, minor)).to_vec(),
+            NextOperation::Nothing => Vec::new(),
+            NextOperation::Capture => vec![Command::CapturePayment(CapturePayment { payment, amount: None })],
+            NextOperation::Void => vec![Command::VoidPayment(payment)],
+            NextOperation::Reverse => vec![Command::ReversePayment(payment)],
+            NextOperation::Refund => [1_000, PRICE_MINOR - 1_000].map(|minor| part(&payment, minor)).to_vec(),
         }
     }
 
-    /// What the acquirer is to be called for, after the authorization.
+    /// The calls to the acquirer after the authorization.
     fn calls(self, payment: PaymentId, refunds: &[RefundId]) -> Vec<String> {
         let call = |name: &str, step| format!("{name} as {}", Reference::new(payment, step));
         match self {
-            Wish::Nothing => Vec::new(),
-            Wish::Capture => vec![call("capture", Step::Capture)],
-            Wish::Void => vec![call("void", Step::Void)],
-            Wish::Reverse => vec![call("refund", Step::Reverse)],
-            Wish::Refund => refunds.iter().map(|refund| call("refund", Step::Refund(*refund))).collect(),
+            NextOperation::Nothing => Vec::new(),
+            NextOperation::Capture => vec![call("capture", PaymentStep::Capture)],
+            NextOperation::Void => vec![call("void", PaymentStep::Void)],
+            NextOperation::Reverse => vec![call("refund", PaymentStep::Reverse)],
+            NextOperation::Refund => {
+                refunds.iter().map(|refund| call("refund", PaymentStep::Refund(*refund))).collect()
+            }
         }
     }
 }
@@ -69,15 +78,16 @@ fn part(payment: &PaymentRef, minor: u64) -> Command {
 }
 
 /// Pays, and returns the payment once it is authorized.
-async fn authorized(world: &World, shop: &Shop, wish: Wish) -> PaymentId {
-    let answer = world.pay(shop, |words| if wish.is_captured_at_once() { words } else { words.authorize_only() }).await;
-    world.settles_down_as(shop, answer, wish.authorized_as()).await.id
+async fn authorized(world: &EngineWorld, shop: &TestShop, operation: NextOperation) -> PaymentId {
+    let answer =
+        world.pay(shop, |words| if operation.is_captured_at_once() { words } else { words.authorize_only() }).await;
+    world.settles_down_as(shop, answer, operation.authorized_as()).await.id
 }
 
-/// Asks for what is wished, and returns the refunds that came of it.
-async fn ask(world: &World, shop: &Shop, wish: Wish, payment: PaymentId) -> Vec<RefundId> {
+/// Asks for the operation, and returns the refunds that result.
+async fn ask(world: &EngineWorld, shop: &TestShop, operation: NextOperation, payment: PaymentId) -> Vec<RefundId> {
     let mut refunds = Vec::new();
-    for command in wish.commands(payment) {
+    for command in operation.commands(payment) {
         let request = by(Caller::ApiKey(shop.key_id), command);
         if let Answer::Refund(refund) = done(world.submit(shop.merchant_id, request).await) {
             refunds.push(refund);
@@ -86,33 +96,33 @@ async fn ask(world: &World, shop: &Shop, wish: Wish, payment: PaymentId) -> Vec<
     refunds
 }
 
-async fn everything_is_carried_out(world: &World, shop: &Shop) {
+async fn everything_is_carried_out(world: &EngineWorld, shop: &TestShop) {
     let is_idle = || world.count(Family::Effects, shop) == 0 && world.engine.running_effects() == 0;
     eventually("everything is carried out", is_idle).await;
 }
 
 #[actix_rt::test]
-async fn each_effect_is_one_call_to_the_acquirer_and_a_restart_makes_none_again() {
-    let world = World::start();
+async fn each_effect_is_one_call_to_the_acquirer_even_after_a_restart() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let mut expected = Vec::new();
     let mut payments = Vec::new();
-    for wish in Wish::all() {
-        let payment = authorized(&world, &shop, wish).await;
-        expected.push(format!("authorize as {}", Reference::new(payment, Step::Authorize)));
-        payments.push((wish, payment));
+    for operation in NextOperation::all() {
+        let payment = authorized(&world, &shop, operation).await;
+        expected.push(format!("authorize as {}", Reference::new(payment, PaymentStep::Authorize)));
+        payments.push((operation, payment));
     }
-    for (wish, payment) in payments {
-        let refunds = ask(&world, &shop, wish, payment).await;
-        expected.extend(wish.calls(payment, &refunds));
+    for (operation, payment) in payments {
+        let refunds = ask(&world, &shop, operation, payment).await;
+        expected.extend(operation.calls(payment, &refunds));
     }
     everything_is_carried_out(&world, &shop).await;
-    let mut made = world.direction.calls_made();
+    let mut made = world.script.calls_made();
     made.sort();
     expected.sort();
     assert_eq!(made, expected);
     let world = world.restart();
-    authorized(&world, &shop, Wish::Nothing).await;
+    authorized(&world, &shop, NextOperation::Nothing).await;
     everything_is_carried_out(&world, &shop).await;
-    assert_eq!(world.direction.calls(), 1, "that of the payment after the restart: {:?}", world.direction.calls_made());
+    assert_eq!(world.script.calls(), 1, "that of the payment after the restart: {:?}", world.script.calls_made());
 }

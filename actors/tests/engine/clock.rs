@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use till_actors::clock::Clock;
 use till_domain::time::Millis;
 
-/// When every test begins.
+/// The time at which every test begins.
 pub(crate) const START: Millis = Millis(1_750_000_000_000);
 
-/// The name of the thread on which timers are looked at.
+/// The name of the thread on which timers are read.
 const BACKGROUND: &str = "till-background";
 
 #[derive(Debug, Default)]
@@ -22,12 +22,12 @@ impl ManualClock {
         self.passed_ms.fetch_add(seconds * 1_000, Ordering::SeqCst);
     }
 
-    /// The timers see a later time than the actors, as when the clock steps back between their looks.
+    /// Shows the timers a later time than the actors, as when the clock steps back between their reads.
     pub(crate) fn set_background_ahead_seconds(&self, seconds: u64) {
         self.background_ahead_ms.store(seconds * 1_000, Ordering::SeqCst);
     }
 
-    /// The next `times` actors that ask for the time panic.
+    /// Makes the next `times` actors that ask for the time panic.
     pub(crate) fn panic_next(&self, times: u64) {
         self.panics.store(times, Ordering::SeqCst);
     }

@@ -19,9 +19,9 @@ use till_sandbox::book::NextWrite;
 use till_storage::family::Family;
 use till_storage::vault::{CardNumberOf, VaultKey};
 
-use crate::acquirer::Turn;
+use crate::acquirer::CallTreatment;
 use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, by, initiate};
-use crate::world::{World, done, eventually};
+use crate::world::{EngineWorld, done, eventually};
 
 fn id_of(answer: Answer) -> PaymentId {
     let Answer::Payment(id) = answer else { panic!("{answer:?} is no payment") };
@@ -29,15 +29,15 @@ fn id_of(answer: Answer) -> PaymentId {
 }
 
 #[actix_rt::test]
-async fn a_call_that_times_out_before_or_after_it_was_done_captures_exactly_once() {
+async fn a_call_that_times_out_captures_exactly_once() {
     use NextWrite::{TimesOutDone, TimesOutUndone};
     for writes in [[TimesOutUndone, TimesOutDone], [TimesOutDone, TimesOutUndone]] {
-        let world = World::start();
+        let world = EngineWorld::start();
         let shop = world.open_shop().await;
         world.book.plan_writes(writes);
         let payment = world.pay(&shop, |words| words).await;
         world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
-        assert!(world.direction.calls() >= 2, "asked again");
+        assert!(world.script.calls() >= 2, "asked again");
         assert_eq!(world.book_totals(&shop).captured_minor, u128::from(PRICE_MINOR));
         assert_eq!(world.totals(&shop).held_credit_minor, PRICE_MINOR);
         world.assert_book_equals_ledger(&shop);
@@ -45,28 +45,28 @@ async fn a_call_that_times_out_before_or_after_it_was_done_captures_exactly_once
 }
 
 #[actix_rt::test]
-async fn a_result_that_could_not_be_recorded_is_asked_for_again_and_recorded_once() {
-    let world = World::start();
+async fn a_result_that_was_not_recorded_is_requested_again() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let store = Arc::clone(&world.store);
     let fail = move || store.fail_append(0, till_storage::memory::AppendFault::Unavailable);
-    world.direction.next([Turn::After(Box::new(fail))]);
+    world.script.next([CallTreatment::After(Box::new(fail))]);
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
-    assert_eq!(world.direction.calls(), 2);
+    assert_eq!(world.script.calls(), 2);
     world.assert_book_equals_ledger(&shop);
 }
 
 #[actix_rt::test]
-async fn a_payment_that_nobody_answers_expires_and_what_was_captured_late_is_paid_back() {
-    let world = World::start();
+async fn an_unanswered_payment_expires_and_a_late_capture_is_refunded() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let payment = world.pay(&shop, |words| words).await;
     world.clock.pass_seconds(PENDING_LIFETIME_SECONDS);
     let is_expired = || world.payment(&shop, payment).status == PaymentStatus::Expired;
     eventually("the payment expires", is_expired).await;
-    world.direction.do_not_answer(None);
+    world.script.do_not_answer(None);
     eventually("every call is answered", || world.count(Family::Effects, &shop) == 0).await;
     assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Expired);
     assert_eq!(world.engine.late_successes(), 1);
@@ -75,8 +75,8 @@ async fn a_payment_that_nobody_answers_expires_and_what_was_captured_late_is_pai
 }
 
 #[actix_rt::test]
-async fn a_refund_is_paid_by_the_acquirer_under_a_reference_of_its_own() {
-    let world = World::start();
+async fn a_refund_has_a_reference_of_its_own_at_the_acquirer() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
@@ -95,31 +95,31 @@ async fn a_refund_is_paid_by_the_acquirer_under_a_reference_of_its_own() {
 }
 
 #[actix_rt::test]
-async fn evidence_is_given_again_until_it_is_taken_also_after_a_restart() {
-    let world = World::start();
+async fn evidence_is_submitted_again_until_it_is_taken() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     let open = OpenDispute { payment: PaymentRef::Own(id_of(payment)), amount: None, reason: None };
     let opened = world.submit(shop.merchant_id, by(Caller::Operator, Command::OpenDispute(open))).await;
     let Answer::Dispute(dispute_id) = done(opened) else { panic!("no dispute was opened") };
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let evidence = Evidence::new("winning_evidence").expect("evidence");
     let command = Command::ChallengeDispute(ChallengeDispute { dispute_id, evidence });
     done(world.submit(shop.merchant_id, by(Caller::System, command)).await);
-    let asked = world.direction.calls();
-    eventually("it is asked again", || world.direction.calls() > asked + 1).await;
+    let asked = world.script.calls();
+    eventually("it is asked again", || world.script.calls() > asked + 1).await;
     assert_eq!(world.find::<Disputes>(&shop, dispute_id).map(|it| it.status), Some(DisputeStatus::Challenged));
     let world = world.restart();
     let is_won = || world.find::<Disputes>(&shop, dispute_id).is_some_and(|it| it.status == DisputeStatus::Won);
     eventually("the evidence wins", is_won).await;
-    assert_eq!(world.direction.calls_made(), [format!("evidence as {dispute_id}/evidence")]);
+    assert_eq!(world.script.calls_made(), [format!("evidence as {dispute_id}/evidence")]);
     assert_eq!(world.count(Family::Effects, &shop), 0);
 }
 
 #[actix_rt::test]
 async fn a_result_for_a_closed_effect_changes_nothing() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
@@ -150,38 +150,38 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
 }
 
 #[actix_rt::test]
-async fn a_security_code_goes_out_until_there_is_an_answer_and_is_forgotten_with_it() {
-    let world = World::start();
+async fn a_security_code_is_kept_until_there_is_an_answer() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let token_id = world.token_with_code(&shop, TokenUsage::Multiple, "123").await;
     let (first, second) = (world.session_of(&shop, token_id).await, world.session_of(&shop, token_id).await);
-    world.direction.next([Turn::NoAnswer]);
+    world.script.next([CallTreatment::NoAnswer]);
     let payment = done(world.submit(shop.merchant_id, initiate(first).by(&shop)).await);
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     eventually("the code is forgotten", || world.security_codes.is_empty()).await;
     let payment = done(world.submit(shop.merchant_id, initiate(second).by(&shop)).await);
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     let code = Some("123".to_owned());
-    assert_eq!(world.direction.security_codes(), [code.clone(), code, None]);
+    assert_eq!(world.script.security_codes(), [code.clone(), code, None]);
 }
 
 #[actix_rt::test]
 async fn a_call_that_panics_is_made_again_and_is_counted_no_more() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
-    world.direction.next([Turn::Panic, Turn::Panic]);
+    world.script.next([CallTreatment::Panic, CallTreatment::Panic]);
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     eventually("no call is counted", || world.engine.running_effects() == 0).await;
-    assert_eq!(world.direction.calls(), 3);
+    assert_eq!(world.script.calls(), 3);
     world.assert_book_equals_ledger(&shop);
 }
 
 #[actix_rt::test]
-async fn more_effects_without_an_answer_than_calls_at_once_keep_nobody_elses_back() {
-    let world = World::start();
+async fn unanswered_effects_do_not_delay_other_merchants() {
+    let world = EngineWorld::start();
     let (silent, other) = (world.open_shop().await, world.open_shop().await);
-    world.direction.do_not_answer(Some(silent.merchant_id));
+    world.script.do_not_answer(Some(silent.merchant_id));
     for session_id in world.sessions(&silent, 1_100).await {
         done(world.submit(silent.merchant_id, initiate(session_id).by(&silent)).await);
     }
@@ -192,7 +192,7 @@ async fn more_effects_without_an_answer_than_calls_at_once_keep_nobody_elses_bac
 
 #[actix_rt::test]
 async fn a_card_is_saved_with_its_number() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let token_id = world.token(&shop, TokenUsage::Multiple).await;
     let session_id = world.session_of(&shop, token_id).await;
@@ -209,15 +209,15 @@ async fn a_card_is_saved_with_its_number() {
 }
 
 #[actix_rt::test]
-async fn a_number_that_the_vault_forgot_does_not_keep_its_payment_from_being_recorded() {
-    let world = World::start();
+async fn a_payment_without_its_card_number_is_recorded() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let token_id = world.token(&shop, TokenUsage::Multiple).await;
     let session_id = world.session_of(&shop, token_id).await;
     let key = VaultKey::CardNumber { merchant: shop.merchant_id, of: CardNumberOf::Token(token_id) }.encode();
     let store = Arc::clone(&world.store);
     let forget = move || store.lose(Family::Vault, &key);
-    world.direction.next([Turn::After(Box::new(forget))]);
+    world.script.next([CallTreatment::After(Box::new(forget))]);
     let request = initiate(session_id).email("somchai@example.com").save_card().by(&shop);
     let payment = done(world.submit(shop.merchant_id, request).await);
     let payment = world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
@@ -226,8 +226,8 @@ async fn a_number_that_the_vault_forgot_does_not_keep_its_payment_from_being_rec
 }
 
 #[actix_rt::test]
-async fn many_payments_of_many_merchants_with_time_outs_end_with_the_book_equal_to_the_ledger() {
-    let world = World::start();
+async fn many_payments_with_time_outs_leave_book_and_ledger_equal() {
+    let world = EngineWorld::start();
     let mut shops = Vec::new();
     for _ in 0..5 {
         shops.push(world.open_shop().await);
@@ -247,18 +247,18 @@ async fn many_payments_of_many_merchants_with_time_outs_end_with_the_book_equal_
 }
 
 #[actix_rt::test]
-async fn a_paused_engine_takes_calls_and_neither_calls_an_acquirer_nor_fires_a_timer_before_it_is_resumed() {
-    let world = World::start();
+async fn a_paused_engine_takes_calls_but_runs_no_effects_or_timers() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let settling = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, settling, PaymentStatus::Successful).await;
     let world = world.restart_paused();
     assert!(world.engine.is_paused());
-    let calls = world.direction.calls();
+    let calls = world.script.calls();
     world.clock.pass_seconds(SETTLEMENT_DELAY_SECONDS);
     let payment = world.pay(&shop, |words| words).await;
     actix_rt::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!((world.direction.calls(), world.totals(&shop).effective_credit_minor), (calls, 0));
+    assert_eq!((world.script.calls(), world.totals(&shop).effective_credit_minor), (calls, 0));
     assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Pending);
     assert!(world.engine.resume() && !world.engine.resume() && !world.engine.is_paused());
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;

@@ -1,4 +1,4 @@
-//! Expiry: what has expired goes by itself, what is needed stays, and nobody is woken for nothing.
+//! Expiry: expired rows are removed, rows in use stay, and no actor is woken for nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,48 +16,48 @@ use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{TableKind, table_range};
 use till_storage::vault::{SubjectKind, VaultKey};
 
-use crate::shop::{Shop, generate_key, initiate, key_text, named, person, topup};
-use crate::world::{Settings, World, done, eventually};
+use crate::shop::{TestShop, generate_key, initiate, key_text, named, person, topup};
+use crate::world::{EngineWorld, Settings, done, eventually};
 
-/// The service waits a minute more than it must.
+/// The service waits a minute longer than it must.
 const GRACE_SECONDS: u64 = 60;
 
-/// As many rounds as may come about in this time change nothing.
+/// The rounds that happen in this time change nothing.
 const SOME_ROUNDS: Duration = Duration::from_millis(400);
 
-fn looking_often() -> World {
-    World::start_with(Settings { expiry_pause: Duration::from_millis(5), ..Settings::default() })
+fn looking_often() -> EngineWorld {
+    EngineWorld::start_with(Settings { expiry_pause: Duration::from_millis(5), ..Settings::default() })
 }
 
 fn is_key_of_token(key: VaultKey) -> bool {
     matches!(key, VaultKey::SubjectKey { subject, .. } if subject.kind == SubjectKind::Token)
 }
 
-impl World {
-    fn rows(&self, shop: &Shop, table: TableKind) -> usize {
+impl EngineWorld {
+    fn rows(&self, shop: &TestShop, table: TableKind) -> usize {
         let (lower, upper) = table_range(shop.merchant_id, table);
         let rows = self.store.scan(table.family(), &lower, &upper, Direction::Forward, usize::MAX);
         rows.expect("the store can be read").len()
     }
 
     /// Sessions, tokens, kept answers, and rows of the vault without the keys of tokens.
-    fn kept(&self, shop: &Shop) -> [usize; 4] {
+    fn kept(&self, shop: &TestShop) -> [usize; 4] {
         let rows = [TableKind::Sessions, TableKind::Tokens, TableKind::Answers].map(|table| self.rows(shop, table));
         [rows[0], rows[1], rows[2], self.secrets(shop, |key| !is_key_of_token(key))]
     }
 
-    fn secrets(&self, shop: &Shop, is_counted: fn(VaultKey) -> bool) -> usize {
+    fn secrets(&self, shop: &TestShop, is_counted: fn(VaultKey) -> bool) -> usize {
         let vault = self.store.dump(Family::Vault).into_iter();
         let keys = vault.filter(|(key, _)| key.starts_with(&shop.merchant_id.to_bytes()));
         keys.filter_map(|(key, _)| VaultKey::decode(&key)).filter(|key| is_counted(*key)).count()
     }
 
-    fn records(&self, shop: &Shop) -> usize {
+    fn records(&self, shop: &TestShop) -> usize {
         let records = self.store.dump(Family::Journal).into_iter();
         records.filter(|(key, _)| key.starts_with(&shop.merchant_id.to_bytes())).count()
     }
 
-    async fn keeps(&self, shop: &Shop, expected: [usize; 4]) {
+    async fn keeps(&self, shop: &TestShop, expected: [usize; 4]) {
         eventually("what has expired goes", || self.kept(shop) == expected).await;
         actix_rt::time::sleep(SOME_ROUNDS).await;
         assert_eq!(self.kept(shop), expected, "and nothing else");
@@ -97,7 +97,7 @@ async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
 }
 
 #[actix_rt::test]
-async fn a_multiple_token_that_no_payment_used_goes_after_30_days_and_another_stays() {
+async fn an_unused_token_for_several_uses_expires_after_30_days() {
     let world = looking_often();
     let shop = world.open_shop().await;
     let unused = world.token(&shop, TokenUsage::Multiple).await;
@@ -117,7 +117,7 @@ async fn a_multiple_token_that_no_payment_used_goes_after_30_days_and_another_st
 }
 
 #[actix_rt::test]
-async fn a_token_that_an_older_version_made_without_an_end_is_given_one() {
+async fn a_token_without_an_end_is_given_one() {
     let world = looking_often();
     let shop = world.open_shop().await;
     let token_id = world.token(&shop, TokenUsage::Multiple).await;
@@ -125,9 +125,9 @@ async fn a_token_that_an_older_version_made_without_an_end_is_given_one() {
     let end = token.expires_at;
     let old = AnyRow::Tokens(Arc::new(Token { expires_at: None, ..token }));
     let key = AnyKey::Tokens(token_id);
-    let (family, place) = world.place(&shop, &key);
+    let (family, row_key) = world.family_and_key(&shop, &key);
     let bytes = world.encoded(&shop, &key, &old);
-    let world = world.restart_after(|store| store.damage(family, &place, &bytes));
+    let world = world.restart_after(|store| store.damage(family, &row_key, &bytes));
     world.clock.pass_seconds(SINGLE_TOKEN_LIFETIME_SECONDS + GRACE_SECONDS);
     let later = |at: Option<Millis>| at > end;
     let found = || world.find::<Tokens>(&shop, token_id).and_then(|token| token.expires_at);
@@ -135,7 +135,7 @@ async fn a_token_that_an_older_version_made_without_an_end_is_given_one() {
 }
 
 /// Waits until the payment, which expired meanwhile, was authorized late with the number of its card and given back.
-async fn is_given_back(world: &World, shop: &Shop, waiting: Answer) -> Payment {
+async fn is_given_back(world: &EngineWorld, shop: &TestShop, waiting: Answer) -> Payment {
     eventually("it is authorized late", || world.payment(shop, waiting).authorization.is_some()).await;
     eventually("it is given back", || world.count(Family::Effects, shop) == 0).await;
     let payment = world.payment(shop, waiting);
@@ -144,10 +144,10 @@ async fn is_given_back(world: &World, shop: &Shop, waiting: Answer) -> Payment {
 }
 
 #[actix_rt::test]
-async fn a_payment_that_waits_finds_its_number_after_days_and_a_restart_and_is_swept_in_its_turn() {
+async fn a_waiting_payment_keeps_its_number_until_it_has_ended() {
     let world = looking_often();
     let shop = world.open_shop().await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
     let session_id = world.payment(&shop, waiting).session_id;
     let unused: SessionId = world.session(&shop).await;
@@ -162,21 +162,21 @@ async fn a_payment_that_waits_finds_its_number_after_days_and_a_restart_and_is_s
 }
 
 #[actix_rt::test]
-async fn a_session_that_had_to_stay_goes_once_its_payment_is_answered() {
+async fn a_session_is_removed_once_its_payment_is_answered() {
     let world = looking_often();
     let shop = world.open_shop().await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
     world.session(&shop).await;
     world.clock.pass_seconds(3 * 86_400);
     world.keeps(&shop, [1, 1, 0, 1]).await;
-    world.direction.do_not_answer(None);
+    world.script.do_not_answer(None);
     is_given_back(&world, &shop, waiting).await;
     world.keeps(&shop, [0, 0, 0, 0]).await;
 }
 
 #[actix_rt::test]
-async fn more_than_one_command_removes_goes_in_several() {
+async fn many_expired_rows_are_removed_by_several_commands() {
     let world = looking_often();
     let shop = world.open_shop().await;
     world.sessions(&shop, 600).await;
@@ -189,14 +189,14 @@ async fn more_than_one_command_removes_goes_in_several() {
 #[actix_rt::test]
 async fn a_merchant_without_anything_old_is_not_loaded() {
     let settings = Settings { idle_before_retiring: Duration::ZERO, ..Settings::default() };
-    let world = World::start_with(Settings { expiry_pause: Duration::from_millis(5), ..settings });
+    let world = EngineWorld::start_with(Settings { expiry_pause: Duration::from_millis(5), ..settings });
     let shop = world.open_shop().await;
     world.session(&shop).await;
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS);
     eventually("the actor retires", || world.engine.live_actors() == 0).await;
     let claims = world.claims();
     actix_rt::time::sleep(SOME_ROUNDS).await;
-    assert_eq!(world.claims(), claims + 1, "claimed by nobody but this look");
+    assert_eq!(world.claims(), claims + 1, "only this check has claimed it");
     world.clock.pass_seconds(GRACE_SECONDS);
     world.keeps(&shop, [1, 0, 0, 0]).await;
 }
@@ -206,14 +206,14 @@ async fn a_row_that_cannot_be_read_does_not_keep_others() {
     let world = looking_often();
     let shop = world.open_shop().await;
     let sessions = world.sessions(&shop, 3).await;
-    let (family, key) = world.place(&shop, &AnyKey::Sessions(sessions[0]));
+    let (family, key) = world.family_and_key(&shop, &AnyKey::Sessions(sessions[0]));
     world.store.damage(family, &key, &[1, 2, 3]);
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
     eventually("the others go", || world.rows(&shop, TableKind::Sessions) == 1).await;
 }
 
 #[actix_rt::test]
-async fn what_failed_to_be_removed_is_removed_later() {
+async fn rows_that_failed_to_be_removed_are_removed_later() {
     let world = looking_often();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
@@ -225,7 +225,7 @@ async fn what_failed_to_be_removed_is_removed_later() {
 }
 
 #[actix_rt::test]
-async fn what_the_actor_does_not_find_old_yet_since_the_clock_stepped_back_goes_later() {
+async fn after_a_clock_step_expired_rows_are_removed_later() {
     let world = looking_often();
     let shop = world.open_shop().await;
     world.session(&shop).await;
@@ -239,7 +239,7 @@ async fn what_the_actor_does_not_find_old_yet_since_the_clock_stepped_back_goes_
 }
 
 #[actix_rt::test]
-async fn payments_go_on_while_their_merchant_is_swept() {
+async fn payments_continue_while_expired_rows_are_removed() {
     let world = looking_often();
     let shop = world.open_shop().await;
     world.sessions(&shop, 300).await;

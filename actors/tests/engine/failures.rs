@@ -1,4 +1,4 @@
-//! Failed writes, and requests that panic: nothing is acknowledged that is not there, nothing undone is left staged.
+//! Failed writes, and requests that panic: nothing missing is acknowledged, and nothing undone stays staged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 use till_storage::vault::{CardNumberOf, VaultKey};
 
-use crate::acquirer::Turn;
-use crate::shop::{Shop, generate_key, initiate, key_text, named, topup, topup_known_as};
-use crate::world::{World, all, assert_not_done, assert_unknown, done, eventually, is_pending};
+use crate::acquirer::CallTreatment;
+use crate::shop::{TestShop, generate_key, initiate, key_text, named, topup, topup_known_as};
+use crate::world::{EngineWorld, all, assert_not_done, assert_unknown, done, eventually, is_pending};
 
-fn is_there(world: &World, shop: &Shop, external_id: &str) -> bool {
+fn is_there(world: &EngineWorld, shop: &TestShop, external_id: &str) -> bool {
     let external_id = ExternalId::new(external_id).expect("of proper form");
     world.find::<TopupsByExternalId>(shop, external_id).is_some()
 }
 
 #[actix_rt::test]
-async fn after_a_failed_append_everything_staged_is_not_done_and_the_next_command_finds_what_is_durable() {
-    let world = World::start();
+async fn a_failed_append_undoes_everything_staged_and_keeps_the_rest() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     done(world.submit(shop.merchant_id, topup(5)).await);
     world.store.hold_appends();
@@ -43,7 +43,7 @@ async fn after_a_failed_append_everything_staged_is_not_done_and_the_next_comman
 
 #[actix_rt::test]
 async fn a_refusal_whose_basis_fails_is_not_done_instead_of_refused() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     world.store.hold_appends();
     world.store.fail_append(0, AppendFault::Unavailable);
@@ -58,7 +58,7 @@ async fn a_refusal_whose_basis_fails_is_not_done_instead_of_refused() {
 
 #[actix_rt::test]
 async fn a_replay_whose_basis_fails_is_unknown() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     world.store.hold_appends();
     world.store.fail_append(0, AppendFault::Unavailable);
@@ -75,19 +75,19 @@ async fn a_replay_whose_basis_fails_is_unknown() {
 #[actix_rt::test]
 async fn an_uncertain_append_is_unknown_and_the_end_and_said_once() {
     for fault in [AppendFault::AmbiguousLost, AppendFault::AmbiguousWritten] {
-        let world = World::start();
+        let world = EngineWorld::start();
         let (shop, other) = (world.open_shop().await, world.open_shop().await);
         world.store.hold_appends();
         world.store.fail_append(0, fault);
         let first = world.send(shop.merchant_id, topup(1));
         world.handled(&shop).await;
-        let behind = world.send(shop.merchant_id, topup(1));
+        let later = world.send(shop.merchant_id, topup(1));
         let others = world.send(other.merchant_id, topup(1));
         world.handled(&other).await;
         world.store.resume_appends();
-        let replies = all([first, behind, others]).await;
+        let replies = all([first, later, others]).await;
         assert_unknown(&replies[0]);
-        // In the same group they are uncertain, too; behind it they were never written.
+        // Commits in the same group are uncertain, too; later ones were never written.
         assert!(replies[1..].iter().all(|reply| matches!(reply, Err(Denied::Unavailable { .. }))), "{replies:?}");
         assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
         assert_not_done(&world.submit(other.merchant_id, topup(1)).await);
@@ -100,8 +100,8 @@ async fn an_uncertain_append_is_unknown_and_the_end_and_said_once() {
 }
 
 #[actix_rt::test]
-async fn a_replay_behind_an_uncertain_append_is_unknown_even_if_that_landed() {
-    let world = World::start();
+async fn a_replay_after_an_uncertain_append_is_unknown() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     world.store.hold_appends();
     world.store.fail_append(0, AppendFault::AmbiguousWritten);
@@ -119,8 +119,8 @@ async fn a_replay_behind_an_uncertain_append_is_unknown_even_if_that_landed() {
 }
 
 #[actix_rt::test]
-async fn with_appends_failing_now_and_then_what_was_acknowledged_is_what_is_there() {
-    let world = World::start();
+async fn when_appends_fail_sometimes_only_acknowledged_commits_exist() {
+    let world = EngineWorld::start();
     let shops = [world.open_shop().await, world.open_shop().await];
     let (mut acknowledged, mut not_done) = (BTreeSet::new(), 0);
     for round in 0..60 {
@@ -148,8 +148,8 @@ async fn with_appends_failing_now_and_then_what_was_acknowledged_is_what_is_ther
 }
 
 #[actix_rt::test]
-async fn a_request_that_panics_is_unknown_and_costs_neither_its_place_nor_the_actor() {
-    let world = World::start();
+async fn a_request_that_panics_is_unknown_and_the_actor_survives() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     done(world.submit(shop.merchant_id, topup(1)).await);
     world.clock.panic_next(2);
@@ -162,8 +162,8 @@ async fn a_request_that_panics_is_unknown_and_costs_neither_its_place_nor_the_ac
 }
 
 #[actix_rt::test]
-async fn what_is_staged_when_a_request_panics_is_answered_as_it_turns_out() {
-    let world = World::start();
+async fn requests_staged_before_a_panic_get_their_real_outcome() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     world.store.hold_appends();
     let staged: Vec<_> = (0..10).map(|_| world.send(shop.merchant_id, topup(1))).collect();
@@ -177,14 +177,14 @@ async fn what_is_staged_when_a_request_panics_is_answered_as_it_turns_out() {
 }
 
 #[actix_rt::test]
-async fn a_decision_too_large_for_a_record_is_not_done_and_leaves_nothing_staged() {
-    let world = World::start();
+async fn a_decision_too_large_for_a_record_leaves_nothing_staged() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let before = crate::world::derived(&world.store);
     let too_long = generate_key(shop.merchant_id, 2, "x".repeat(9 * 1024 * 1024));
     assert_not_done(&world.engine.submit(shop.merchant_id, too_long, key_text()).await);
     assert_eq!(crate::world::derived(&world.store), before);
-    // The same digest again: it would be somebody's key if it had been staged.
+    // The same digest again: a key would have it if it had been staged.
     let key = done(
         world.engine.submit(shop.merchant_id, generate_key(shop.merchant_id, 2, "sk_1".to_owned()), key_text()).await,
     );
@@ -193,8 +193,8 @@ async fn a_decision_too_large_for_a_record_is_not_done_and_leaves_nothing_staged
 }
 
 #[actix_rt::test]
-async fn a_personal_key_made_for_a_decision_that_was_not_written_is_not_used_for_the_next_one() {
-    let world = World::start();
+async fn a_personal_key_of_an_unwritten_decision_is_not_reused() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
     let vault = world.store.dump(Family::Vault);
@@ -213,8 +213,8 @@ async fn a_personal_key_made_for_a_decision_that_was_not_written_is_not_used_for
 }
 
 #[actix_rt::test]
-async fn a_personal_key_of_a_failed_append_is_not_used_for_the_next_one() {
-    let world = World::start();
+async fn a_personal_key_of_a_failed_append_is_not_reused() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
     world.store.fail_append(0, AppendFault::Unavailable);
@@ -227,8 +227,8 @@ async fn a_personal_key_of_a_failed_append_is_not_used_for_the_next_one() {
 }
 
 #[actix_rt::test]
-async fn a_row_that_cannot_be_read_fails_the_commands_that_touch_it_and_no_others() {
-    let world = World::start();
+async fn an_unreadable_row_fails_only_the_commands_that_need_it() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let (damaged, sound) = (world.session(&shop).await, world.session(&shop).await);
     let world = world.restart();
@@ -243,8 +243,8 @@ async fn a_row_that_cannot_be_read_fails_the_commands_that_touch_it_and_no_other
 
 /// A payment with a card that is to be saved, which the acquirer has not taken yet, and an actor that has read nothing.
 struct Saving {
-    world: World,
-    shop: Shop,
+    world: EngineWorld,
+    shop: TestShop,
     payment: Answer,
     customer_id: CustomerId,
     token_id: TokenId,
@@ -253,9 +253,9 @@ struct Saving {
 
 impl Saving {
     async fn begin() -> Saving {
-        let world = World::start();
+        let world = EngineWorld::start();
         let shop = world.open_shop().await;
-        world.direction.do_not_answer(Some(shop.merchant_id));
+        world.script.do_not_answer(Some(shop.merchant_id));
         let token_id = world.token(&shop, TokenUsage::Multiple).await;
         let session_id = world.session_of(&shop, token_id).await;
         let request = initiate(session_id).email("somchai@example.com").save_card().by(&shop);
@@ -266,11 +266,11 @@ impl Saving {
         Saving { world, shop, payment, customer_id, token_id, fingerprint }
     }
 
-    /// The payment succeeds though this row cannot be read any more once the acquirer has taken the money.
+    /// Checks that the payment succeeds though this row cannot be read any more once the acquirer has taken the money.
     async fn succeeds_without(&self, (family, key): (Family, Vec<u8>)) {
         let Saving { world, shop, .. } = self;
         let store = Arc::clone(&world.store);
-        world.direction.next([Turn::After(Box::new(move || store.fail_reads(family, &key)))]);
+        world.script.next([CallTreatment::After(Box::new(move || store.fail_reads(family, &key)))]);
         assert!(world.engine.resume());
         world.settles_down_as(shop, self.payment, PaymentStatus::Successful).await;
         world.store.heal_reads();
@@ -283,20 +283,20 @@ impl Saving {
 }
 
 #[actix_rt::test]
-async fn a_row_that_cannot_be_read_costs_the_card_that_was_to_be_saved_and_not_the_payment() {
+async fn an_unreadable_row_fails_the_saved_card_and_not_the_payment() {
     let rows: [fn(&Saving) -> AnyKey; 2] = [
         |saving| AnyKey::CardsByFingerprint((saving.customer_id, saving.fingerprint)),
         |saving| AnyKey::Customers(saving.customer_id),
     ];
     for row in rows {
         let saving = Saving::begin().await;
-        saving.succeeds_without(saving.world.place(&saving.shop, &row(&saving))).await;
+        saving.succeeds_without(saving.world.family_and_key(&saving.shop, &row(&saving))).await;
         assert_eq!(saving.saved_card(), None, "{:?}", row(&saving));
     }
 }
 
 #[actix_rt::test]
-async fn a_number_that_cannot_be_read_costs_the_saved_cards_number_and_not_the_payment() {
+async fn an_unreadable_number_does_not_fail_the_payment() {
     let saving = Saving::begin().await;
     let number = |of| VaultKey::CardNumber { merchant: saving.shop.merchant_id, of }.encode().to_vec();
     saving.succeeds_without((Family::Vault, number(CardNumberOf::Token(saving.token_id)))).await;

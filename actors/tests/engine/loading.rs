@@ -7,24 +7,24 @@ use till_storage::journal::Sequence;
 use till_storage::keys::{JournalKey, SnapshotKey};
 use till_storage::memory::MemoryStore;
 
-use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, Shop, initiate, topup, topup_known_as};
-use crate::world::{World, all, assert_not_done, derived, done, eventually, put_back};
+use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, initiate, topup, topup_known_as};
+use crate::world::{EngineWorld, all, assert_not_done, derived, done, eventually, put_back};
 
 /// Records between two snapshots.
 const SNAPSHOT_EVERY: u64 = 1_024;
 
-fn lose_record(store: &MemoryStore, shop: &Shop, sequence: u64) {
+fn lose_record(store: &MemoryStore, shop: &TestShop, sequence: u64) {
     let key = JournalKey { merchant_id: shop.merchant_id, sequence: Sequence(sequence) };
     store.lose(Family::Journal, &key.encode());
 }
 
-fn damage_snapshot(store: &MemoryStore, shop: &Shop, sequence: u64) {
+fn damage_snapshot(store: &MemoryStore, shop: &TestShop, sequence: u64) {
     let key = SnapshotKey { merchant_id: shop.merchant_id, sequence: Sequence(sequence) };
     store.damage(Family::Snapshots, &key.encode(), b"not a snapshot");
 }
 
 /// A merchant whose log is so long that it has this many snapshots.
-async fn shop_with_snapshots(world: &World, count: u64) -> Shop {
+async fn shop_with_snapshots(world: &EngineWorld, count: u64) -> TestShop {
     let shop = world.open_shop().await;
     let sent: Vec<_> = (0..count * SNAPSHOT_EVERY).map(|_| world.send(shop.merchant_id, topup(1))).collect();
     for reply in all(sent).await {
@@ -34,8 +34,8 @@ async fn shop_with_snapshots(world: &World, count: u64) -> Shop {
 }
 
 #[actix_rt::test]
-async fn a_load_begins_at_the_newest_snapshot_and_reads_nothing_before_it() {
-    let world = World::start();
+async fn a_load_begins_at_the_newest_snapshot() {
+    let world = EngineWorld::start();
     let shop = shop_with_snapshots(&world, 1).await;
     let state = world.totals(&shop);
     let world = world.restart_after(|store| {
@@ -49,8 +49,8 @@ async fn a_load_begins_at_the_newest_snapshot_and_reads_nothing_before_it() {
 }
 
 #[actix_rt::test]
-async fn a_damaged_snapshot_is_passed_over_for_an_older_one_and_then_for_the_log() {
-    let world = World::start();
+async fn a_load_skips_damaged_snapshots() {
+    let world = EngineWorld::start();
     let shop = shop_with_snapshots(&world, 2).await;
     let world = world.restart_after(|store| {
         lose_record(store, &shop, 1);
@@ -63,7 +63,7 @@ async fn a_damaged_snapshot_is_passed_over_for_an_older_one_and_then_for_the_log
 
 #[actix_rt::test]
 async fn a_log_with_a_missing_record_stops_its_merchant_and_no_other() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let (damaged, sound) = (world.open_shop().await, world.open_shop().await);
     let world = world.restart_after(|store| lose_record(store, &damaged, 2));
     assert_not_done(&world.submit(damaged.merchant_id, topup(1)).await);
@@ -73,7 +73,7 @@ async fn a_log_with_a_missing_record_stops_its_merchant_and_no_other() {
 
 #[actix_rt::test]
 async fn rows_that_lag_behind_the_log_are_caught_up_to_the_byte() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let none = derived(&MemoryStore::new());
     let mut moments = vec![none, derived(&world.store)];
@@ -94,28 +94,28 @@ async fn rows_that_lag_behind_the_log_are_caught_up_to_the_byte() {
 
 #[actix_rt::test]
 async fn rows_that_lag_behind_a_snapshot_are_caught_up_too() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
-    let early = derived(&world.store);
+    let earlier = derived(&world.store);
     let sent: Vec<_> = (0..SNAPSHOT_EVERY).map(|_| world.send(shop.merchant_id, topup(1))).collect();
     for reply in all(sent).await {
         done(reply);
     }
     done(world.submit(shop.merchant_id, topup_known_as("bank-1")).await);
     let last = derived(&world.store);
-    let world = world.restart_after(|store| put_back(store, &early));
+    let world = world.restart_after(|store| put_back(store, &earlier));
     assert_not_done(&world.submit(shop.merchant_id, crate::shop::tokenize_without_number(&shop)).await);
     assert_eq!(derived(&world.store), last);
 }
 
 #[actix_rt::test]
-async fn what_follows_from_rows_that_lagged_behind_is_carried_out() {
-    let world = World::start();
+async fn effects_of_rows_that_lagged_behind_are_carried_out() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let settled = world.pay(&shop, |words| words).await;
     let session_id = world.session(&shop).await;
     world.settles_down_as(&shop, settled, PaymentStatus::Successful).await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let open = done(world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await);
     let none = derived(&MemoryStore::new());
     let world = world.restart_after(|store| put_back(store, &none));
@@ -127,7 +127,7 @@ async fn what_follows_from_rows_that_lagged_behind_is_carried_out() {
 
 #[actix_rt::test]
 async fn rows_of_another_log_are_not_served() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     done(world.submit(shop.merchant_id, topup(1)).await);
     let (family, key) = (Family::Rows, till_storage::keys::AppliedKey(shop.merchant_id).encode());
@@ -137,7 +137,7 @@ async fn rows_of_another_log_are_not_served() {
         position[20] ^= 1;
         store.damage(family, &key, &position);
     });
-    // Already open: to say so takes no append, which would notice, too.
+    // The balance is open already: answering that takes no append, which would notice, too.
     let open = crate::shop::by(Caller::Operator, Command::OpenBalance);
     assert_not_done(&world.submit(shop.merchant_id, open).await);
 }

@@ -1,20 +1,20 @@
 //! The engine over a store in memory that can be told to fail: order, bounds, failures, restarts.
 
-// What the tests are told in.
+// The harness.
 mod acquirer;
 mod clock;
 mod receiver;
 mod shop;
 mod world;
 
-// What holds.
+// The tests.
 mod answers;
 mod bounds;
 mod calls;
 mod effects;
 mod expiry;
 mod failures;
-mod lingering;
+mod delayed_writes;
 mod loading;
 mod metadata;
 mod order;

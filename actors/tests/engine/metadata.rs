@@ -1,4 +1,4 @@
-//! Metadata: records that end leave rows, and these go away.
+//! Metadata: records that end leave rows, and these are removed.
 
 use till_domain::command::{AddToMetadataSet, Caller, Command, DeleteMetadata, Request, SyncMetadata};
 use till_domain::event::Answer;
@@ -7,61 +7,61 @@ use till_domain::records::{Metadata, MetadataByCreation, MetadataSets};
 use till_domain::text::MetadataKey;
 use till_storage::family::Family;
 
-use crate::shop::{Shop, by};
-use crate::world::{World, done, eventually};
+use crate::shop::{TestShop, by};
+use crate::world::{EngineWorld, done, eventually};
 
 fn key(name: &str) -> MetadataKey {
     MetadataKey::new(name).expect("a key of proper form")
 }
 
-fn add(shop: &Shop, name: &str, path: &str, item: &str, ttl_seconds: Option<u64>) -> Request {
+fn add(shop: &TestShop, name: &str, path: &str, item: &str, ttl_seconds: Option<u64>) -> Request {
     let path = MetadataPath::parse(path).expect("a path of proper form");
     let item = CanonicalJson::from_canonical(item);
     let command = AddToMetadataSet { key: key(name), path, item, version: None, ttl_seconds };
     by(Caller::ApiKey(shop.key_id), Command::AddToMetadataSet(command))
 }
 
-fn sync(shop: &Shop, name: &str, items: usize) -> Request {
+fn sync(shop: &TestShop, name: &str, items: usize) -> Request {
     let items: Vec<String> = (0..items).map(|item| item.to_string()).collect();
     let metadata = CanonicalJson::from_canonical(format!(r#"{{"l":[{}],"m":[1]}}"#, items.join(",")));
     let command = SyncMetadata { key: key(name), metadata, version: None, ttl_seconds: None };
     by(Caller::ApiKey(shop.key_id), Command::SyncMetadata(command))
 }
 
-fn delete(shop: &Shop, name: &str) -> Request {
+fn delete(shop: &TestShop, name: &str) -> Request {
     by(Caller::ApiKey(shop.key_id), Command::DeleteMetadata(DeleteMetadata { key: key(name), version: None }))
 }
 
-/// Rows of every kind that metadata leaves.
-fn rows(world: &World, shop: &Shop) -> (usize, usize, usize) {
+/// The numbers of rows of every kind that metadata leaves.
+fn rows(world: &EngineWorld, shop: &TestShop) -> (usize, usize, usize) {
     (world.count(Family::Rows, shop), world.count(Family::Indexes, shop), world.count(Family::Timers, shop))
 }
 
-async fn ask(world: &World, shop: &Shop, request: Request) -> Answer {
+async fn ask(world: &EngineWorld, shop: &TestShop, request: Request) -> Answer {
     done(world.submit(shop.merchant_id, request).await)
 }
 
-/// A record with two sets, one of them of so many items.
-async fn fill(world: &World, shop: &Shop, name: &str, items: usize) {
+/// Creates a record with two sets, one of them with this many items.
+async fn fill(world: &EngineWorld, shop: &TestShop, name: &str, items: usize) {
     ask(world, shop, sync(shop, name, items)).await;
     ask(world, shop, add(shop, name, "l", "\"more\"", None)).await;
     ask(world, shop, add(shop, name, "m", "\"more\"", None)).await;
 }
 
 #[actix_rt::test]
-async fn the_rows_of_a_deleted_record_are_swept_in_several_steps() {
-    let world = World::start();
+async fn the_rows_of_a_deleted_record_are_removed_in_several_steps() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 1_000).await;
     assert!(world.count(Family::Rows, &shop) > 2_000);
     assert_eq!(ask(&world, &shop, delete(&shop, "k")).await, Answer::Changed(true));
-    eventually("everything of it is gone", || rows(&world, &shop) == before).await;
+    eventually("all its rows are removed", || rows(&world, &shop) == before).await;
 }
 
 #[actix_rt::test]
-async fn a_record_that_expires_is_swept_when_its_time_has_come() {
-    let world = World::start();
+async fn the_rows_of_a_record_that_expires_are_removed() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 10).await;
@@ -70,12 +70,12 @@ async fn a_record_that_expires_is_swept_when_its_time_has_come() {
     actix_rt::time::sleep(std::time::Duration::from_millis(300)).await;
     assert!(world.find::<Metadata>(&shop, key("k")).is_some());
     world.clock.pass_seconds(1);
-    eventually("everything of it is gone", || rows(&world, &shop) == before).await;
+    eventually("all its rows are removed", || rows(&world, &shop) == before).await;
 }
 
 #[actix_rt::test]
-async fn the_sets_of_a_replaced_value_are_swept_and_those_of_the_new_one_stay() {
-    let world = World::start();
+async fn the_sets_of_a_replaced_value_are_removed() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     fill(&world, &shop, "k", 600).await;
     fill(&world, &shop, "k", 3).await;
@@ -84,8 +84,8 @@ async fn the_sets_of_a_replaced_value_are_swept_and_those_of_the_new_one_stay() 
     assert_eq!((record.set_count(), first.item_count), (2, 4));
     // Of six items two rows each, of two sets one each, the record and its document.
     let before = rows(&world, &world.open_shop().await).0;
-    eventually("the old ones are gone", || rows(&world, &shop).0 == before + 2 * 6 + 2 + 2).await;
-    // The engine counts them once it has heard that they are gone.
+    eventually("the old rows are removed", || rows(&world, &shop).0 == before + 2 * 6 + 2 + 2).await;
+    // The engine counts them once it knows that they are removed.
     let swept = ("metadata", 2 * (601 + 2) + 2);
     eventually("of each item two rows, of each set one", || world.engine.removed_rows().by_kind()[3] == swept).await;
     assert_eq!(world.find::<MetadataByCreation>(&shop, record.id), Some(key("k")));
@@ -93,15 +93,15 @@ async fn the_sets_of_a_replaced_value_are_swept_and_those_of_the_new_one_stay() 
 }
 
 #[actix_rt::test]
-async fn what_is_left_at_a_stop_is_swept_after_the_next_start() {
-    let world = World::start();
+async fn rows_left_at_a_stop_are_removed_after_the_next_start() {
+    let world = EngineWorld::start();
     let (shop, idle) = (world.open_shop().await, world.open_shop().await);
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 5_000).await;
-    // A timer of a merchant in between, of whom nothing is to be swept.
+    // A timer of a merchant in between that has nothing to remove.
     ask(&world, &idle, add(&idle, "k", "l", "1", None)).await;
     ask(&world, &shop, delete(&shop, "k")).await;
     let world = world.restart();
-    eventually("everything of it is gone", || rows(&world, &shop) == before).await;
+    eventually("all its rows are removed", || rows(&world, &shop) == before).await;
     assert_eq!(world.count(Family::Timers, &idle), 1);
 }

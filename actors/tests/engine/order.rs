@@ -7,11 +7,11 @@ use till_domain::event::Answer;
 use till_domain::refusal::Refusal;
 
 use crate::shop::{by, initiate, named, topup, topup_known_as};
-use crate::world::{World, all, assert_refused, done, is_pending};
+use crate::world::{EngineWorld, all, assert_refused, done, is_pending};
 
 #[actix_rt::test]
 async fn answers_come_in_the_order_of_the_commits() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let (answered, asked) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
     world.store.hold_appends();
@@ -25,7 +25,7 @@ async fn answers_come_in_the_order_of_the_commits() {
             answered.borrow_mut().push(done(reply));
         }));
     }
-    // All of them wait by now: whoever asks after the answer is there would be told before those who are only woken.
+    // All of them wait by now: a request after the answer is there would be answered before those that are only woken.
     while asked.get() < 300 {
         tokio::task::yield_now().await;
     }
@@ -41,7 +41,7 @@ async fn answers_come_in_the_order_of_the_commits() {
 
 #[actix_rt::test]
 async fn many_commands_in_flight_share_a_few_appends() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let groups = world.engine.commit_stats().groups();
     world.store.hold_appends();
@@ -56,8 +56,8 @@ async fn many_commands_in_flight_share_a_few_appends() {
 }
 
 #[actix_rt::test]
-async fn a_refusal_that_rests_on_staged_state_is_answered_only_once_that_is_durable() {
-    let world = World::start();
+async fn a_refusal_based_on_staged_state_waits_until_it_is_durable() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     world.store.hold_appends();
     let first = world.send(shop.merchant_id, topup_known_as("bank-1"));
@@ -73,8 +73,8 @@ async fn a_refusal_that_rests_on_staged_state_is_answered_only_once_that_is_dura
 }
 
 #[actix_rt::test]
-async fn a_refusal_that_rests_on_durable_state_waits_for_no_append() {
-    let world = World::start();
+async fn a_refusal_based_on_durable_state_waits_for_no_append() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let first = done(world.submit(shop.merchant_id, topup_known_as("bank-1")).await);
     let Answer::Topup(topup_id) = first else { panic!("{first:?}") };
@@ -85,8 +85,8 @@ async fn a_refusal_that_rests_on_durable_state_waits_for_no_append() {
 }
 
 #[actix_rt::test]
-async fn nothing_lands_after_a_revocation_not_even_when_it_is_not_durable_yet() {
-    let world = World::start();
+async fn no_command_follows_a_revocation_even_before_it_is_durable() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
     world.store.hold_appends();

@@ -5,11 +5,11 @@ use till_domain::command::{Caller, ChargeInvoice, Command};
 use till_domain::money::AmountMinor;
 
 use crate::shop::{by, topup};
-use crate::world::{Settings, World, done, eventually};
+use crate::world::{EngineWorld, Settings, done, eventually};
 
 #[actix_rt::test]
-async fn a_merchant_counts_as_overdrawn_until_money_comes_also_after_a_restart() {
-    let world = World::start_with(Settings { expiry_pause: Duration::from_millis(5), ..Settings::default() });
+async fn a_merchant_counts_as_overdrawn_until_money_comes() {
+    let world = EngineWorld::start_with(Settings { expiry_pause: Duration::from_millis(5), ..Settings::default() });
     let (shop, other) = (world.open_shop().await, world.open_shop().await);
     done(world.submit(other.merchant_id, topup(500)).await);
     let amount = AmountMinor::new(100).expect("an amount");

@@ -1,4 +1,4 @@
-//! An endpoint of a merchant's: it keeps what it is sent and answers as it is told.
+//! A merchant's endpoint: it keeps the requests and answers as planned.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,12 +10,12 @@ use till_actors::webhooks::{ReceivedHeaders, VerificationKey};
 
 /// One request.
 #[derive(Debug, Clone)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedRequest {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Received {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map_or("", |(_, value)| value.as_str())
@@ -25,7 +25,7 @@ impl Received {
         serde_json::from_slice(&self.body).expect("bodies are JSON")
     }
 
-    /// True when it carries a signature of this key, as of these seconds.
+    /// True when it carries a signature of this key, at this time in Unix seconds.
     pub(crate) fn is_signed_with(&self, key: &str, now_seconds: u64) -> bool {
         let headers = ReceivedHeaders {
             webhook_id: self.header("webhook-id"),
@@ -39,26 +39,26 @@ impl Received {
 
 #[derive(Default)]
 struct Script {
-    received: Vec<Received>,
+    received: Vec<ReceivedRequest>,
     /// The statuses of the next answers; 200 once there are none.
     statuses: VecDeque<u16>,
-    /// The status of all answers, where there is one.
+    /// The status of all answers, if there is one.
     always: Option<u16>,
     delay: Duration,
 }
 
 /// An endpoint. It listens until the test's process ends.
 #[derive(Clone)]
-pub(crate) struct Receiver {
+pub(crate) struct WebhookReceiver {
     address: SocketAddr,
     script: Arc<Mutex<Script>>,
 }
 
-impl Receiver {
-    pub(crate) fn start() -> Receiver {
+impl WebhookReceiver {
+    pub(crate) fn start() -> WebhookReceiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
-        let receiver = Receiver { address, script: Arc::default() };
+        let receiver = WebhookReceiver { address, script: Arc::default() };
         let serving = receiver.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -73,26 +73,26 @@ impl Receiver {
         format!("http://{}/events", self.address)
     }
 
-    /// Answers the next requests so.
+    /// Sets the statuses of the next answers.
     pub(crate) fn answers(&self, statuses: &[u16]) {
         self.script().statuses.extend(statuses);
     }
 
-    /// Answers every request so from now on.
+    /// Sets the status of all answers from now on.
     pub(crate) fn always_answers(&self, status: u16) {
         self.script().always = Some(status);
     }
 
-    /// Takes so long for each answer from now on.
+    /// Delays each answer from now on.
     pub(crate) fn is_slow(&self, delay: Duration) {
         self.script().delay = delay;
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
         self.script().received.clone()
     }
 
-    /// The sequences of what it was sent.
+    /// The sequences of the events that it was sent.
     pub(crate) fn sequences(&self) -> Vec<u64> {
         self.received().iter().filter_map(|received| received.json()["sequence"].as_u64()).collect()
     }
@@ -113,7 +113,7 @@ impl Receiver {
         }
         let split = |line: &String| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
         let headers: Vec<(String, String)> = lines.iter().filter_map(split).collect();
-        let mut received = Received { headers, body: Vec::new() };
+        let mut received = ReceivedRequest { headers, body: Vec::new() };
         let length: usize = received.header("content-length").parse().unwrap_or(0);
         received.body.resize(length, 0);
         if reader.read_exact(&mut received.body).is_err() {
@@ -125,7 +125,7 @@ impl Receiver {
         let _gone = (&stream).write_all(answer.as_bytes());
     }
 
-    fn note(&self, received: Received) -> (u16, Duration) {
+    fn note(&self, received: ReceivedRequest) -> (u16, Duration) {
         let mut script = self.script();
         script.received.push(received);
         let next = script.statuses.pop_front();

@@ -1,4 +1,4 @@
-//! Stops and starts: nothing acknowledged is lost, what was open goes on.
+//! Stops and starts: nothing acknowledged is lost, and open work continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use till_domain::payment::PaymentStatus;
 use till_storage::family::Family;
 
 use crate::shop::{SETTLEMENT_DELAY_SECONDS, topup, topup_known_as};
-use crate::world::{World, all, assert_not_done, eventually};
+use crate::world::{EngineWorld, all, assert_not_done, eventually};
 
 #[actix_rt::test]
 async fn open_effects_go_on_after_a_restart() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
-    world.direction.do_not_answer(Some(shop.merchant_id));
+    world.script.do_not_answer(Some(shop.merchant_id));
     let mut payments = Vec::new();
     for _ in 0..20 {
         payments.push(world.pay(&shop, |words| words).await);
@@ -27,7 +27,7 @@ async fn open_effects_go_on_after_a_restart() {
 
 #[actix_rt::test]
 async fn set_timers_fire_after_a_restart() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let (shop, other) = (world.open_shop().await, world.open_shop().await);
     for shop in [&shop, &other] {
         let payment = world.pay(shop, |words| words).await;
@@ -42,8 +42,8 @@ async fn set_timers_fire_after_a_restart() {
 }
 
 #[actix_rt::test]
-async fn a_stop_in_the_middle_of_everything_loses_nothing_that_was_acknowledged() {
-    let world = World::start();
+async fn a_stop_under_load_loses_nothing_acknowledged() {
+    let world = EngineWorld::start();
     let mut shops = Vec::new();
     for _ in 0..4 {
         shops.push(world.open_shop().await);
@@ -63,8 +63,8 @@ async fn a_stop_in_the_middle_of_everything_loses_nothing_that_was_acknowledged(
 }
 
 #[actix_rt::test]
-async fn a_stop_without_patience_answers_everybody_and_acknowledges_only_what_is_durable() {
-    let world = World::start();
+async fn an_immediate_stop_acknowledges_only_durable_commits() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let sent: Vec<_> = (0..2_000).map(|_| world.send(shop.merchant_id, topup(1))).collect();
     world.engine.stop(Duration::ZERO);
@@ -78,7 +78,7 @@ async fn a_stop_without_patience_answers_everybody_and_acknowledges_only_what_is
 
 #[actix_rt::test]
 async fn a_stopped_engine_can_be_stopped_again_and_dropped() {
-    let world = World::start();
+    let world = EngineWorld::start();
     world.open_shop().await;
     world.engine.stop(Duration::ZERO);
     world.engine.stop(Duration::ZERO);

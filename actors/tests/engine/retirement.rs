@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::shop::topup;
-use crate::world::{Settings, World, done, eventually};
+use crate::world::{EngineWorld, Settings, done, eventually};
 
 const SHOPS: usize = 8;
 const ROUNDS: u64 = 500;
 
-fn retiring_at_once() -> World {
-    World::start_with(Settings { idle_before_retiring: Duration::ZERO, ..Settings::default() })
+fn retiring_at_once() -> EngineWorld {
+    EngineWorld::start_with(Settings { idle_before_retiring: Duration::ZERO, ..Settings::default() })
 }
 
 #[actix_rt::test]
-async fn no_message_is_lost_while_actors_retire_and_start_again_under_load() {
+async fn no_message_is_lost_while_actors_retire_and_start_again() {
     let world = Arc::new(retiring_at_once());
     let mut shops = Vec::new();
     for _ in 0..SHOPS {
@@ -31,8 +31,8 @@ async fn no_message_is_lost_while_actors_retire_and_start_again_under_load() {
     assert_eq!(world.engine.in_flight(), 0);
 }
 
-/// Calls at all distances from the moment at which the actor looks whether it is idle.
-async fn call_on(world: Arc<World>, shop: crate::shop::Shop) {
+/// Calls at all distances from the moment at which the actor checks that it is idle.
+async fn call_on(world: Arc<EngineWorld>, shop: crate::shop::TestShop) {
     for round in 0..ROUNDS {
         done(world.submit(shop.merchant_id, topup(1)).await);
         actix_rt::time::sleep(Duration::from_micros(round * 37 % 2_500)).await;
@@ -40,9 +40,9 @@ async fn call_on(world: Arc<World>, shop: crate::shop::Shop) {
 }
 
 #[actix_rt::test]
-async fn no_message_is_lost_while_too_many_merchants_push_each_other_out() {
+async fn no_message_is_lost_while_merchants_displace_each_other() {
     let settings = Settings { live_actors_max: SHOPS / 2, ..Settings::default() };
-    let world = Arc::new(World::start_with(settings));
+    let world = Arc::new(EngineWorld::start_with(settings));
     let mut shops = Vec::new();
     for _ in 0..SHOPS {
         shops.push(world.open_shop().await);
@@ -54,8 +54,8 @@ async fn no_message_is_lost_while_too_many_merchants_push_each_other_out() {
     assert!(shops.iter().all(|shop| world.totals(shop).effective_credit_minor == ROUNDS));
 }
 
-/// Calls until each call is done; those that were turned away did nothing.
-async fn insist_on(world: Arc<World>, shop: crate::shop::Shop) {
+/// Repeats each call until it is done; refused ones changed nothing.
+async fn insist_on(world: Arc<EngineWorld>, shop: crate::shop::TestShop) {
     for _ in 0..ROUNDS {
         while let Err(denied) = world.submit(shop.merchant_id, topup(1)).await {
             assert!(denied.to_string().contains("too many merchants"), "{denied:?}");
@@ -68,7 +68,7 @@ async fn insist_on(world: Arc<World>, shop: crate::shop::Shop) {
 async fn an_open_effect_and_a_set_timer_keep_no_actor_alive() {
     let world = retiring_at_once();
     let (waiting, held) = (world.open_shop().await, world.open_shop().await);
-    world.direction.do_not_answer(Some(waiting.merchant_id));
+    world.script.do_not_answer(Some(waiting.merchant_id));
     world.pay(&waiting, |words| words).await;
     let captured = world.pay(&held, |words| words).await;
     world.settles_down_as(&held, captured, till_domain::payment::PaymentStatus::Successful).await;

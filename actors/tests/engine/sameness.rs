@@ -1,4 +1,4 @@
-//! What must happen once happens once, however many ask for it at the same time.
+//! An operation that must happen once happens once, even when several callers ask for it at the same time.
 
 use std::collections::BTreeSet;
 use till_domain::event::Answer;
@@ -8,7 +8,7 @@ use till_domain::refusal::Refusal;
 use till_domain::text::ExternalId;
 
 use crate::shop::{initiate, named};
-use crate::world::{World, all, assert_refused};
+use crate::world::{EngineWorld, all, assert_refused};
 
 const AT_ONCE: usize = 200;
 
@@ -18,8 +18,8 @@ fn payment_id(answer: Answer) -> PaymentId {
 }
 
 #[actix_rt::test]
-async fn of_200_payments_with_one_external_id_at_once_exactly_one_is_made() {
-    let world = World::start();
+async fn of_200_concurrent_payments_with_one_external_id_one_is_made() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let sessions = world.sessions(&shop, AT_ONCE).await;
     let ask = |session_id: &_| world.send(shop.merchant_id, initiate(*session_id).external_id("inv_1").by(&shop));
@@ -36,7 +36,7 @@ async fn of_200_payments_with_one_external_id_at_once_exactly_one_is_made() {
 
 #[actix_rt::test]
 async fn of_200_payments_of_one_session_at_once_exactly_one_is_made() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
     let sent: Vec<_> = (0..AT_ONCE).map(|_| world.send(shop.merchant_id, initiate(session_id).by(&shop))).collect();
@@ -50,8 +50,8 @@ async fn of_200_payments_of_one_session_at_once_exactly_one_is_made() {
 }
 
 #[actix_rt::test]
-async fn one_idempotency_key_100_times_at_once_is_one_payment_and_100_equal_answers() {
-    let world = World::start();
+async fn concurrent_calls_with_one_idempotency_key_make_one_payment() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
     let request = || named(initiate(session_id).by(&shop), "order-7");

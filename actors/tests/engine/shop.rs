@@ -1,4 +1,4 @@
-//! A merchant with a key and an installation, and what it asks.
+//! A merchant with a key and an installation, and its requests.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,18 +21,18 @@ use till_domain::text::{
 use till_storage::vault::CardNumber;
 use zeroize::Zeroizing;
 
-use crate::world::{World, done};
+use crate::world::{EngineWorld, done};
 
-/// What every payment here costs, in minor units.
+/// The price of every payment here, in minor units.
 pub(crate) const PRICE_MINOR: u64 = 10_000;
 
-/// After this long captured money is effective, in seconds.
+/// Time after which captured money is effective, in seconds.
 pub(crate) const SETTLEMENT_DELAY_SECONDS: u64 = 1_000;
 
 const GOOD_CARD: &str = "4242424242424242";
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shop {
+pub(crate) struct TestShop {
     pub(crate) merchant_id: MerchantId,
     pub(crate) key_id: KeyId,
     pub(crate) installation_id: InstallationId,
@@ -110,12 +110,12 @@ pub(crate) fn key_text() -> Option<Secret> {
     Some(Secret::KeyText(Zeroizing::new("sk_text".to_owned())))
 }
 
-/// What cannot be written, since its secret does not come with it.
-pub(crate) fn tokenize_without_number(shop: &Shop) -> Request {
+/// A request that cannot be written, since its secret is missing.
+pub(crate) fn tokenize_without_number(shop: &TestShop) -> Request {
     tokenize(shop, TokenUsage::Single, CardFingerprint([0; 32]))
 }
 
-fn tokenize(shop: &Shop, usage: TokenUsage, fingerprint: CardFingerprint) -> Request {
+fn tokenize(shop: &TestShop, usage: TokenUsage, fingerprint: CardFingerprint) -> Request {
     let card = CardFacts {
         scheme: CardScheme::Visa,
         first_digits: GOOD_CARD[..6].to_owned(),
@@ -129,36 +129,36 @@ fn tokenize(shop: &Shop, usage: TokenUsage, fingerprint: CardFingerprint) -> Req
 
 /// initiate-payment-flow of a card session.
 #[derive(Debug, Clone)]
-pub(crate) struct Initiate(pub(crate) InitiatePayment);
+pub(crate) struct InitiateRequest(pub(crate) InitiatePayment);
 
-impl Initiate {
-    pub(crate) fn external_id(mut self, text: &str) -> Initiate {
+impl InitiateRequest {
+    pub(crate) fn external_id(mut self, text: &str) -> InitiateRequest {
         self.0.external_id = Some(external(text));
         self
     }
 
-    pub(crate) fn authorize_only(mut self) -> Initiate {
+    pub(crate) fn authorize_only(mut self) -> InitiateRequest {
         self.0.capture = false;
         self
     }
 
-    pub(crate) fn email(mut self, text: &str) -> Initiate {
+    pub(crate) fn email(mut self, text: &str) -> InitiateRequest {
         self.0.customer.contact.email = Some(Email::new(text).expect("an address of proper form"));
         self
     }
 
-    pub(crate) fn save_card(mut self) -> Initiate {
+    pub(crate) fn save_card(mut self) -> InitiateRequest {
         self.0.save_card = Some(SaveCard::Add);
         self
     }
 
-    /// With a return URL so long that the decision does not fit a record.
-    pub(crate) fn much_too_large(mut self) -> Initiate {
+    /// Adds a return URL so long that the decision does not fit a record.
+    pub(crate) fn much_too_large(mut self) -> InitiateRequest {
         self.0.return_url = ReturnUrl::from_stored("x".repeat(9 * 1024 * 1024));
         self
     }
 
-    pub(crate) fn by(self, shop: &Shop) -> Request {
+    pub(crate) fn by(self, shop: &TestShop) -> Request {
         by(Caller::ApiKey(shop.key_id), Command::InitiatePayment(self.0))
     }
 }
@@ -170,8 +170,8 @@ pub(crate) fn person(text: &str) -> CustomerFields {
     fields
 }
 
-pub(crate) fn initiate(session_id: SessionId) -> Initiate {
-    Initiate(InitiatePayment {
+pub(crate) fn initiate(session_id: SessionId) -> InitiateRequest {
+    InitiateRequest(InitiatePayment {
         external_id: None,
         money: thb(PRICE_MINOR),
         session_id,
@@ -184,9 +184,9 @@ pub(crate) fn initiate(session_id: SessionId) -> Initiate {
     })
 }
 
-impl World {
+impl EngineWorld {
     /// A new merchant with an open balance, a key and an installation.
-    pub(crate) async fn open_shop(&self) -> Shop {
+    pub(crate) async fn open_shop(&self) -> TestShop {
         static SHOPS: AtomicU64 = AtomicU64::new(1);
         let number = SHOPS.fetch_add(1, Ordering::Relaxed);
         let merchant_id = MerchantId::from_bytes((u128::from(number) << 64).to_be_bytes());
@@ -203,10 +203,10 @@ impl World {
         let installation = by(Caller::Operator, Command::AddInstallation(installation));
         let installation = done(self.submit(merchant_id, installation).await);
         let Answer::Installation(installation_id) = installation else { panic!("{installation:?} is none") };
-        Shop { merchant_id, key_id, installation_id }
+        TestShop { merchant_id, key_id, installation_id }
     }
 
-    pub(crate) async fn token(&self, shop: &Shop, usage: TokenUsage) -> TokenId {
+    pub(crate) async fn token(&self, shop: &TestShop, usage: TokenUsage) -> TokenId {
         let number = CardNumber::parse(GOOD_CARD).expect("a card number");
         let fingerprint = CardFingerprint(self.keyring.card_fingerprint(shop.merchant_id, &number));
         let request = tokenize(shop, usage, fingerprint);
@@ -217,18 +217,18 @@ impl World {
     }
 
     /// A token whose security code is kept.
-    pub(crate) async fn token_with_code(&self, shop: &Shop, usage: TokenUsage, code: &str) -> TokenId {
+    pub(crate) async fn token_with_code(&self, shop: &TestShop, usage: TokenUsage, code: &str) -> TokenId {
         let token_id = self.token(shop, usage).await;
         self.security_codes.insert(shop.merchant_id, token_id, SecurityCode::parse(code).expect("a security code"));
         token_id
     }
 
-    pub(crate) async fn session_of(&self, shop: &Shop, token_id: TokenId) -> SessionId {
+    pub(crate) async fn session_of(&self, shop: &TestShop, token_id: TokenId) -> SessionId {
         self.session_for(shop, token_id, CustomerFields::default()).await
     }
 
     /// A session whose customer is named when it is made.
-    pub(crate) async fn session_for(&self, shop: &Shop, token_id: TokenId, customer: CustomerFields) -> SessionId {
+    pub(crate) async fn session_for(&self, shop: &TestShop, token_id: TokenId, customer: CustomerFields) -> SessionId {
         let selection = Selection::Token(token_id);
         let command = SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer };
         let request = by(Caller::Sdk(shop.installation_id), Command::SelectPaymentMethod(command));
@@ -238,13 +238,13 @@ impl World {
     }
 
     /// A session with a token of its own.
-    pub(crate) async fn session(&self, shop: &Shop) -> SessionId {
+    pub(crate) async fn session(&self, shop: &TestShop) -> SessionId {
         let token_id = self.token(shop, TokenUsage::Single).await;
         self.session_of(shop, token_id).await
     }
 
     /// Sessions of one token.
-    pub(crate) async fn sessions(&self, shop: &Shop, count: usize) -> Vec<SessionId> {
+    pub(crate) async fn sessions(&self, shop: &TestShop, count: usize) -> Vec<SessionId> {
         let token_id = self.token(shop, TokenUsage::Multiple).await;
         let mut sessions = Vec::with_capacity(count);
         for _ in 0..count {
@@ -254,7 +254,7 @@ impl World {
     }
 
     /// A payment of a fresh session.
-    pub(crate) async fn pay(&self, shop: &Shop, words: impl FnOnce(Initiate) -> Initiate) -> Answer {
+    pub(crate) async fn pay(&self, shop: &TestShop, words: impl FnOnce(InitiateRequest) -> InitiateRequest) -> Answer {
         let session_id = self.session(shop).await;
         done(self.submit(shop.merchant_id, words(initiate(session_id)).by(shop)).await)
     }

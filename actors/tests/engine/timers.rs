@@ -1,4 +1,4 @@
-//! Timers: what is due fires, whoever else fails or waits.
+//! Timers: due timers fire, even when other merchants fail or wait.
 
 use std::time::Duration;
 use till_domain::event::Answer;
@@ -7,25 +7,25 @@ use till_domain::payment::{AUTHORIZATION_LIFETIME_SECONDS, PaymentStatus};
 use till_domain::records::Transactions;
 use till_storage::family::Family;
 
-use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, Shop};
-use crate::world::{World, eventually};
+use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop};
+use crate::world::{EngineWorld, eventually};
 
 /// A merchant with money on hold.
-async fn shop_with_money_on_hold(world: &World) -> (Shop, Answer) {
+async fn shop_with_money_on_hold(world: &EngineWorld) -> (TestShop, Answer) {
     let shop = world.open_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     (shop, payment)
 }
 
-async fn settles(world: &World, shop: &Shop) {
+async fn settles(world: &EngineWorld, shop: &TestShop) {
     eventually("it settles", || world.totals(shop).effective_credit_minor == PRICE_MINOR).await;
     assert_eq!((world.totals(shop).held_credit_minor, world.count(Family::Timers, shop)), (0, 0));
 }
 
 #[actix_rt::test]
 async fn captured_money_settles_when_the_clock_says_so_and_not_before() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let (shop, payment) = shop_with_money_on_hold(&world).await;
     world.clock.pass_seconds(SETTLEMENT_DELAY_SECONDS - 1);
     actix_rt::time::sleep(Duration::from_millis(300)).await;
@@ -38,8 +38,8 @@ async fn captured_money_settles_when_the_clock_says_so_and_not_before() {
 }
 
 #[actix_rt::test]
-async fn a_timer_that_follows_another_of_the_same_merchant_is_not_forgotten() {
-    let world = World::start();
+async fn a_timer_set_by_another_timer_fires() {
+    let world = EngineWorld::start();
     let (shop, _) = shop_with_money_on_hold(&world).await;
     world.clock.pass_seconds(10);
     let second = world.pay(&shop, |words| words).await;
@@ -53,7 +53,7 @@ async fn a_timer_that_follows_another_of_the_same_merchant_is_not_forgotten() {
 
 #[actix_rt::test]
 async fn more_timers_than_one_command_fires_all_fire() {
-    let world = World::start();
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     for session_id in world.sessions(&shop, 600).await {
         let request = crate::shop::initiate(session_id).by(&shop);
@@ -65,8 +65,8 @@ async fn more_timers_than_one_command_fires_all_fire() {
 }
 
 #[actix_rt::test]
-async fn an_authorization_that_nobody_captures_lapses_and_is_given_up() {
-    let world = World::start();
+async fn an_authorization_that_is_not_captured_lapses_and_is_voided() {
+    let world = EngineWorld::start();
     let shop = world.open_shop().await;
     let payment = world.pay(&shop, |words| words.authorize_only()).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Authorized).await;
@@ -78,8 +78,8 @@ async fn an_authorization_that_nobody_captures_lapses_and_is_given_up() {
 }
 
 #[actix_rt::test]
-async fn many_merchants_due_at_once_do_not_wait_for_each_others_commits() {
-    let world = World::start();
+async fn merchants_that_are_due_do_not_wait_for_each_others_commits() {
+    let world = EngineWorld::start();
     let mut shops = Vec::new();
     for _ in 0..40 {
         shops.push(shop_with_money_on_hold(&world).await.0);
@@ -87,7 +87,7 @@ async fn many_merchants_due_at_once_do_not_wait_for_each_others_commits() {
     let groups = world.engine.commit_stats().groups();
     world.store.hold_appends();
     world.clock.pass_seconds(SETTLEMENT_DELAY_SECONDS);
-    // Long enough that all are looked at. One after the other, the first would keep all others back.
+    // Long enough that all are read. One after the other, the first would delay all others.
     actix_rt::time::sleep(Duration::from_millis(400)).await;
     world.store.resume_appends();
     for shop in &shops {
@@ -98,8 +98,8 @@ async fn many_merchants_due_at_once_do_not_wait_for_each_others_commits() {
 }
 
 #[actix_rt::test]
-async fn a_merchant_that_fails_stops_no_other_and_is_served_once_it_works() {
-    let world = World::start();
+async fn a_merchant_that_fails_delays_no_other_merchant() {
+    let world = EngineWorld::start();
     let (failing, _) = shop_with_money_on_hold(&world).await;
     let (sound, _) = shop_with_money_on_hold(&world).await;
     world.store.fail_reads(Family::Timers, &failing.merchant_id.to_bytes());
@@ -111,8 +111,8 @@ async fn a_merchant_that_fails_stops_no_other_and_is_served_once_it_works() {
 }
 
 #[actix_rt::test]
-async fn a_timer_that_is_looked_at_before_the_clock_steps_back_is_not_forgotten() {
-    let world = World::start();
+async fn a_timer_that_is_read_before_a_clock_step_is_not_forgotten() {
+    let world = EngineWorld::start();
     let (shop, _) = shop_with_money_on_hold(&world).await;
     world.clock.set_background_ahead_seconds(SETTLEMENT_DELAY_SECONDS);
     actix_rt::time::sleep(Duration::from_millis(300)).await;

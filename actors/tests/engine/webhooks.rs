@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use till_actors::Secret;
-use till_actors::webhooks::{Again, SigningSecret};
+use till_actors::webhooks::{Redelivery, SigningSecret};
 use till_domain::command::{Caller, Command, ConnectWebhook, WebhookChange};
 use till_domain::event::Answer;
 use till_domain::ids::WebhookId;
@@ -13,9 +13,9 @@ use till_domain::webhook::{Subscription, Webhook, WebhookEventKind, WebhookStatu
 use till_storage::deliveries::{Delivery, DeliveryFilter, DeliveryStatus};
 use till_storage::vault::WebhookSecretBytes;
 
-use crate::receiver::Receiver;
-use crate::shop::{Shop, by};
-use crate::world::{World, done, eventually};
+use crate::receiver::WebhookReceiver;
+use crate::shop::{TestShop, by};
+use crate::world::{EngineWorld, done, eventually};
 
 /// Bytes of the first secret, and of the next.
 const FIRST: u8 = 7;
@@ -29,8 +29,8 @@ fn key(byte: u8) -> String {
     SigningSecret::from_bytes(&[byte; 64]).secret_text().to_string()
 }
 
-impl World {
-    async fn connect(&self, shop: &Shop, url: &str, subscription: Subscription) -> WebhookId {
+impl EngineWorld {
+    async fn connect(&self, shop: &TestShop, url: &str, subscription: Subscription) -> WebhookId {
         let command = WebhookChange::Connect(ConnectWebhook {
             name: Name::new("shop").expect("a name"),
             destination_url: DestinationUrl::new(url).expect("an address"),
@@ -44,37 +44,37 @@ impl World {
         id
     }
 
-    async fn change_webhook(&self, shop: &Shop, change: WebhookChange, secret: Option<Secret>) -> Answer {
+    async fn change_webhook(&self, shop: &TestShop, change: WebhookChange, secret: Option<Secret>) -> Answer {
         let command = Command::ChangeWebhook(shop.merchant_id, change);
         done(self.engine.submit(shop.merchant_id, by(Caller::System, command), secret).await)
     }
 
-    fn webhook(&self, shop: &Shop, id: WebhookId) -> Webhook {
+    fn webhook(&self, shop: &TestShop, id: WebhookId) -> Webhook {
         self.find::<Webhooks>(shop, id).expect("it is there")
     }
 
-    /// Pays so often, each payment settled down before the next.
-    async fn pay_times(&self, shop: &Shop, times: usize) {
+    /// Pays several times, each payment settled before the next.
+    async fn pay_times(&self, shop: &TestShop, times: usize) {
         for _ in 0..times {
             let payment = self.pay(shop, |words| words).await;
             self.settles_down_as(shop, payment, till_domain::payment::PaymentStatus::Successful).await;
         }
     }
 
-    fn deliveries_to(&self, shop: &Shop, webhook_id: WebhookId) -> Vec<Delivery> {
+    fn deliveries_to(&self, shop: &TestShop, webhook_id: WebhookId) -> Vec<Delivery> {
         let filter = DeliveryFilter { webhook_id: Some(webhook_id), ..DeliveryFilter::default() };
         let page = self.engine.webhooks().deliveries().page(shop.merchant_id, &filter, 100, None);
         page.expect("deliveries can be read").0
     }
 
-    fn statuses(&self, shop: &Shop, webhook_id: WebhookId) -> Vec<DeliveryStatus> {
+    fn statuses(&self, shop: &TestShop, webhook_id: WebhookId) -> Vec<DeliveryStatus> {
         self.deliveries_to(shop, webhook_id).iter().map(|delivery| delivery.status).collect()
     }
 }
 
 #[actix_rt::test]
 async fn every_event_is_delivered_once_signed_and_in_order() {
-    let (world, receiver) = (World::start(), Receiver::start());
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     world.pay_times(&shop, 1).await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
@@ -98,8 +98,8 @@ async fn every_event_is_delivered_once_signed_and_in_order() {
 }
 
 #[actix_rt::test]
-async fn a_delivery_that_failed_is_made_again_when_it_is_due_and_others_go_on() {
-    let (world, receiver) = (World::start(), Receiver::start());
+async fn a_failed_delivery_is_repeated_when_it_is_due() {
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.answers(&[500, 200]);
@@ -120,7 +120,7 @@ async fn a_delivery_that_failed_is_made_again_when_it_is_due_and_others_go_on() 
 
 #[actix_rt::test]
 async fn a_delivery_is_given_up_after_the_last_delay() {
-    let (world, receiver) = (World::start(), Receiver::start());
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.always_answers(500);
@@ -136,8 +136,8 @@ async fn a_delivery_is_given_up_after_the_last_delay() {
 }
 
 #[actix_rt::test]
-async fn an_endpoint_that_fails_a_hundred_times_in_a_row_is_tried_once_a_second_until_it_succeeds() {
-    let (world, receiver) = (World::start(), Receiver::start());
+async fn after_100_failures_an_endpoint_is_tried_once_a_second() {
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.always_answers(500);
@@ -160,7 +160,7 @@ async fn an_endpoint_that_fails_a_hundred_times_in_a_row_is_tried_once_a_second_
 
 #[actix_rt::test]
 async fn a_slow_endpoint_holds_up_no_other_and_no_payment() {
-    let (world, slow, quick) = (World::start(), Receiver::start(), Receiver::start());
+    let (world, slow, quick) = (EngineWorld::start(), WebhookReceiver::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     slow.is_slow(Duration::from_secs(8));
     world.connect(&shop, &slow.url(), Subscription::All).await;
@@ -171,7 +171,7 @@ async fn a_slow_endpoint_holds_up_no_other_and_no_payment() {
 
 #[actix_rt::test]
 async fn an_endpoint_is_sent_the_kinds_that_it_wants() {
-    let (world, receiver) = (World::start(), Receiver::start());
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let none = Subscription::Only(vec![WebhookEventKind::RefundCompleted]);
     let refunds = world.connect(&shop, &receiver.url(), none).await;
@@ -182,8 +182,8 @@ async fn an_endpoint_is_sent_the_kinds_that_it_wants() {
 }
 
 #[actix_rt::test]
-async fn an_endpoint_that_is_gone_is_disabled_and_what_waits_has_failed() {
-    let (world, receiver) = (World::start(), Receiver::start());
+async fn an_endpoint_that_is_gone_is_disabled() {
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.answers(&[500]);
@@ -203,7 +203,7 @@ async fn an_endpoint_that_is_gone_is_disabled_and_what_waits_has_failed() {
 
 #[actix_rt::test]
 async fn an_endpoint_that_took_nothing_for_five_days_is_disabled() {
-    let (world, receiver) = (World::start(), Receiver::start());
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.always_answers(500);
@@ -216,8 +216,8 @@ async fn an_endpoint_that_took_nothing_for_five_days_is_disabled() {
 }
 
 #[actix_rt::test]
-async fn after_a_restart_what_was_delivered_is_not_sent_again_and_the_rest_is() {
-    let (world, receiver) = (World::start(), Receiver::start());
+async fn after_a_restart_only_undelivered_events_are_sent() {
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     world.pay_times(&shop, 3).await;
@@ -235,7 +235,7 @@ async fn after_a_restart_what_was_delivered_is_not_sent_again_and_the_rest_is() 
 
 #[actix_rt::test]
 async fn nothing_is_delivered_during_a_pause() {
-    let (world, receiver) = (World::start(), Receiver::start());
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.always_answers(500);
@@ -251,7 +251,7 @@ async fn nothing_is_delivered_during_a_pause() {
 
 #[actix_rt::test]
 async fn for_a_day_a_replaced_secret_signs_beside_the_new_one() {
-    let (world, receiver) = (World::start(), Receiver::start());
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     world.change_webhook(&shop, WebhookChange::RotateSecret(id), Some(secret(NEXT))).await;
@@ -266,8 +266,8 @@ async fn for_a_day_a_replaced_secret_signs_beside_the_new_one() {
 }
 
 #[actix_rt::test]
-async fn a_test_is_delivered_at_once_and_events_again_when_the_merchant_asks() {
-    let (world, receiver) = (World::start(), Receiver::start());
+async fn a_merchant_can_ask_for_a_test_and_for_repeated_deliveries() {
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.answers(&[418]);
@@ -280,7 +280,7 @@ async fn a_test_is_delivered_at_once_and_events_again_when_the_merchant_asks() {
     world.pay_times(&shop, 3).await;
     eventually("they are delivered", || world.statuses(&shop, id).len() == 4).await;
     let webhooks = world.engine.webhooks();
-    let since = Again::Since(till_domain::time::Millis(from * 1_000));
+    let since = Redelivery::Since(till_domain::time::Millis(from * 1_000));
     assert_eq!(webhooks.deliver_again(shop.merchant_id, &webhook, since).expect("it is written"), 3);
     let sorted = || {
         let mut sequences = receiver.sequences();
@@ -289,7 +289,7 @@ async fn a_test_is_delivered_at_once_and_events_again_when_the_merchant_asks() {
     };
     eventually("they are delivered again", || sorted() == [1, 1, 2, 2, 3, 3]).await;
     let event = world.deliveries_to(&shop, id)[0].event_id;
-    let one = webhooks.deliver_again(shop.merchant_id, &webhook, Again::Event(event)).expect("it is written");
+    let one = webhooks.deliver_again(shop.merchant_id, &webhook, Redelivery::Event(event)).expect("it is written");
     assert_eq!(one, 1);
     eventually("it is delivered again", || receiver.received().len() == 8).await;
 }

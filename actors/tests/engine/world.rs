@@ -1,4 +1,4 @@
-//! An engine over a store in memory, with everything that a test wants to have in hand.
+//! An engine over a store in memory, with everything that a test needs access to.
 
 use actix_rt::task::JoinHandle;
 use std::future::Future;
@@ -28,18 +28,18 @@ use till_storage::rows::RowPair;
 use till_storage::shapes::{KeyParts, MerchantReader, decode_key, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
-use crate::acquirer::{DirectedAcquirer, Direction};
+use crate::acquirer::{ScriptHandle, ScriptedAcquirer};
 use crate::clock::ManualClock;
-use crate::shop::{Shop, tokenize_without_number};
+use crate::shop::{TestShop, tokenize_without_number};
 
-/// How long anything may take that must come about.
+/// Limit of the time until an awaited state.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Families whose rows are derived from the log, the position included.
 pub(crate) const DERIVED: [Family; 5] =
     [Family::Rows, Family::Indexes, Family::Effects, Family::Timers, Family::Directory];
 
-/// What an engine of a test is started with.
+/// The settings of a test's engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) live_actors_max: usize,
@@ -57,11 +57,11 @@ impl Default for Settings {
     }
 }
 
-pub(crate) struct World {
+pub(crate) struct EngineWorld {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) book: MemoryBook,
     deliveries: Arc<MemoryDeliveries>,
-    pub(crate) direction: Direction,
+    pub(crate) script: ScriptHandle,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) security_codes: Arc<SecurityCodes>,
@@ -70,16 +70,16 @@ pub(crate) struct World {
     fatal: Arc<AtomicUsize>,
 }
 
-impl World {
-    pub(crate) fn start() -> World {
-        World::start_with(Settings::default())
+impl EngineWorld {
+    pub(crate) fn start() -> EngineWorld {
+        EngineWorld::start_with(Settings::default())
     }
 
-    pub(crate) fn start_with(settings: Settings) -> World {
+    pub(crate) fn start_with(settings: Settings) -> EngineWorld {
         let root = RootKey::from_hex(&"a7".repeat(32)).expect("64 hexadecimal characters");
         let (keyring, _) = Keyring::create(&root).expect("randomness");
         let (store, book, deliveries) = (MemoryStore::new(), MemoryBook::new(), Arc::default());
-        World::start_over(store, book, deliveries, Arc::new(keyring), Arc::default(), settings)
+        EngineWorld::start_over(store, book, deliveries, Arc::new(keyring), Arc::default(), settings)
     }
 
     fn start_over(
@@ -89,10 +89,10 @@ impl World {
         keyring: Arc<Keyring>,
         clock: Arc<ManualClock>,
         settings: Settings,
-    ) -> World {
-        let (store, direction) = (Arc::new(store), Direction::default());
+    ) -> EngineWorld {
+        let (store, script) = (Arc::new(store), ScriptHandle::default());
         let security_codes = Arc::new(SecurityCodes::new());
-        let acquirer = DirectedAcquirer::start(book.clone(), direction.clone());
+        let acquirer = ScriptedAcquirer::start(book.clone(), script.clone());
         let fatal = Arc::new(AtomicUsize::new(0));
         let called = Arc::clone(&fatal);
         let dependencies = Dependencies {
@@ -116,27 +116,27 @@ impl World {
             }),
         };
         let engine = Arc::new(Engine::start(dependencies, options).expect("nothing is unreadable"));
-        World { store, book, deliveries, direction, clock, keyring, security_codes, engine, settings, fatal }
+        EngineWorld { store, book, deliveries, script, clock, keyring, security_codes, engine, settings, fatal }
     }
 
-    /// The next process: everything in memory is gone, what is durable is there.
-    pub(crate) fn restart(self) -> World {
+    /// The next process: everything in memory is lost, everything durable is there.
+    pub(crate) fn restart(self) -> EngineWorld {
         self.restart_after(|_| {})
     }
 
     /// The next process, with effects and timers paused.
-    pub(crate) fn restart_paused(mut self) -> World {
+    pub(crate) fn restart_paused(mut self) -> EngineWorld {
         self.settings.paused = true;
         self.restart()
     }
 
-    /// The same, with something done to the store while nobody uses it.
-    pub(crate) fn restart_after(self, act: impl FnOnce(&MemoryStore)) -> World {
+    /// The next process, after a change of the store while no process uses it.
+    pub(crate) fn restart_after(self, act: impl FnOnce(&MemoryStore)) -> EngineWorld {
         self.engine.stop(PATIENCE);
         let store = self.store.reopened();
         act(&store);
         let (keyring, clock) = (Arc::clone(&self.keyring), Arc::clone(&self.clock));
-        World::start_over(store, self.book.clone(), Arc::clone(&self.deliveries), keyring, clock, self.settings)
+        EngineWorld::start_over(store, self.book.clone(), Arc::clone(&self.deliveries), keyring, clock, self.settings)
     }
 
     pub(crate) async fn submit(&self, merchant_id: MerchantId, request: Request) -> Reply {
@@ -144,7 +144,7 @@ impl World {
         actix_rt::time::timeout(PATIENCE, answer).await.expect("it is answered in time")
     }
 
-    /// Sends a request now, and hands out where its answer will be. Those sent by one test keep their order.
+    /// Sends a request now, and returns its pending answer. Requests of one test keep their order.
     pub(crate) fn send(&self, merchant_id: MerchantId, request: Request) -> JoinHandle<Reply> {
         self.send_with(merchant_id, request, None)
     }
@@ -157,16 +157,16 @@ impl World {
     ) -> JoinHandle<Reply> {
         let engine = Arc::clone(&self.engine);
         let mut answer = Box::pin(async move { engine.submit(merchant_id, request, secret).await });
-        // The first poll is what sends it.
+        // The first poll sends it.
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(reply) => actix_rt::spawn(async move { reply }),
             Poll::Pending => actix_rt::spawn(answer),
         }
     }
 
-    /// Waits until the merchant's actor has handled everything sent before: a card without its number is what
-    /// an actor answers by itself, whatever waits to be written.
-    pub(crate) async fn handled(&self, shop: &Shop) {
+    /// Waits until the merchant's actor has handled everything sent before: a card without its number is refused by the
+    /// actor itself, even while writes wait.
+    pub(crate) async fn handled(&self, shop: &TestShop) {
         assert_not_done(&self.submit(shop.merchant_id, tokenize_without_number(shop)).await);
     }
 
@@ -180,12 +180,12 @@ impl World {
         self.fatal.load(Ordering::SeqCst)
     }
 
-    /// How often any merchant was claimed so far, this one's look included.
+    /// The number of claims of any merchant so far, including this one.
     pub(crate) fn claims(&self) -> u64 {
         use till_storage::journal::Journal;
-        let nobody = MerchantId::from_bytes([0xee; 16]);
-        let claim = self.store.claim(nobody).expect("the store can be read");
-        self.store.release(nobody, claim.epoch);
+        let unused_id = MerchantId::from_bytes([0xee; 16]);
+        let claim = self.store.claim(unused_id).expect("the store can be read");
+        self.store.release(unused_id, claim.epoch);
         claim.epoch.0
     }
 }
@@ -201,35 +201,35 @@ fn webhook_delivery(deliveries: &Arc<MemoryDeliveries>) -> WebhookDelivery {
     }
 }
 
-impl Drop for World {
+impl Drop for EngineWorld {
     fn drop(&mut self) {
-        // A test that failed while it held them must not keep the engine from stopping.
+        // A failed test that held them must not keep the engine from stopping.
         self.store.resume_appends();
     }
 }
 
-/// What is durable.
-impl World {
-    pub(crate) fn find<T: Table>(&self, shop: &Shop, key: T::Key) -> Option<T::Row> {
+/// The durable state.
+impl EngineWorld {
+    pub(crate) fn find<T: Table>(&self, shop: &TestShop, key: T::Key) -> Option<T::Row> {
         self.reader(shop).get::<T>(key).expect("the row can be read")
     }
 
-    pub(crate) fn payment(&self, shop: &Shop, answer: Answer) -> Payment {
+    pub(crate) fn payment(&self, shop: &TestShop, answer: Answer) -> Payment {
         let Answer::Payment(id) = answer else { panic!("{answer:?} is no payment") };
         self.find::<Payments>(shop, id).expect("an answered payment is there")
     }
 
-    pub(crate) async fn settles_down_as(&self, shop: &Shop, answer: Answer, status: PaymentStatus) -> Payment {
+    pub(crate) async fn settles_down_as(&self, shop: &TestShop, answer: Answer, status: PaymentStatus) -> Payment {
         eventually("the payment gets there", || self.payment(shop, answer).status == status).await;
         self.payment(shop, answer)
     }
 
-    pub(crate) fn totals(&self, shop: &Shop) -> BalanceTotals {
+    pub(crate) fn totals(&self, shop: &TestShop) -> BalanceTotals {
         self.find::<Balances>(shop, Single).expect("the balance is open")
     }
 
-    /// Rows of a merchant, but for the timer of its next statement, which is set as long as there is a balance.
-    pub(crate) fn count(&self, family: Family, shop: &Shop) -> usize {
+    /// Rows of a merchant, except for the timer of its next statement, which is set as long as there is a balance.
+    pub(crate) fn count(&self, family: Family, shop: &TestShop) -> usize {
         let is_of_statement = |key: &[u8]| matches!(decode_key(family, key), Ok((_, KeyParts::Row(AnyKey::Timers(timer)))) if timer.kind == TimerKind::CloseStatement);
         let below = |(key, _): &RowPair| {
             key.starts_with(&shop.merchant_id.to_bytes()) && key.len() > MERCHANT_LEN + 1 && !is_of_statement(key)
@@ -237,35 +237,35 @@ impl World {
         self.store.dump(family).iter().filter(|pair| below(pair)).count()
     }
 
-    pub(crate) fn book_totals(&self, shop: &Shop) -> MerchantTotals {
+    pub(crate) fn book_totals(&self, shop: &TestShop) -> MerchantTotals {
         let totals = totals_by_merchant(&self.book).expect("the book is whole");
         totals.get(&shop.merchant_id).copied().unwrap_or_default()
     }
 
-    /// The book and the ledger say the same of what was captured, and no effect is open.
-    pub(crate) fn assert_book_equals_ledger(&self, shop: &Shop) {
+    /// Checks that book and ledger have the same captures, and no effect is open.
+    pub(crate) fn assert_book_equals_ledger(&self, shop: &TestShop) {
         let totals = self.totals(shop);
         let credited = u128::from(totals.held_credit_minor) + u128::from(totals.effective_credit_minor);
         assert_eq!(self.book_totals(shop).captured_minor, credited);
         assert_eq!(self.count(Family::Effects, shop), 0);
     }
 
-    /// From now on reads of this row fail.
-    pub(crate) fn fail_reads_of<T: Table>(&self, shop: &Shop, key: T::Key) {
-        let (family, key) = self.place(shop, &T::key(key));
+    /// Makes reads of this row fail from now on.
+    pub(crate) fn fail_reads_of<T: Table>(&self, shop: &TestShop, key: T::Key) {
+        let (family, key) = self.family_and_key(shop, &T::key(key));
         self.store.fail_reads(family, &key);
     }
 
-    /// A row as it stands in the store.
-    pub(crate) fn encoded(&self, shop: &Shop, key: &AnyKey, row: &AnyRow) -> Vec<u8> {
+    /// A row as it is stored.
+    pub(crate) fn encoded(&self, shop: &TestShop, key: &AnyKey, row: &AnyRow) -> Vec<u8> {
         encode_row(row, key, &mut self.reader(shop)).expect("nothing of it is sealed")
     }
 
-    pub(crate) fn place(&self, shop: &Shop, key: &AnyKey) -> (Family, Vec<u8>) {
+    pub(crate) fn family_and_key(&self, shop: &TestShop, key: &AnyKey) -> (Family, Vec<u8>) {
         row_key(shop.merchant_id, key, &self.reader(shop))
     }
 
-    fn reader(&self, shop: &Shop) -> MerchantReader<&MemoryStore> {
+    fn reader(&self, shop: &TestShop) -> MerchantReader<&MemoryStore> {
         MerchantReader::new(shop.merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
     }
 }
@@ -275,7 +275,7 @@ pub(crate) fn derived(store: &MemoryStore) -> Vec<(Family, Vec<RowPair>)> {
     DERIVED.into_iter().map(|family| (family, store.dump(family))).collect()
 }
 
-/// Puts derived rows back to what they were.
+/// Restores derived rows to earlier values.
 pub(crate) fn put_back(store: &MemoryStore, rows: &[(Family, Vec<RowPair>)]) {
     for (family, rows) in rows {
         for (key, _) in store.dump(*family) {
@@ -287,7 +287,7 @@ pub(crate) fn put_back(store: &MemoryStore, rows: &[(Family, Vec<RowPair>)]) {
     }
 }
 
-/// Waits until something has come about.
+/// Waits until a condition holds.
 #[track_caller]
 pub(crate) fn eventually(what: &'static str, is_so: impl Fn() -> bool) -> impl Future<Output = ()> {
     let caller = std::panic::Location::caller();
@@ -300,7 +300,7 @@ pub(crate) fn eventually(what: &'static str, is_so: impl Fn() -> bool) -> impl F
     }
 }
 
-/// All the answers, in the order in which the requests were sent.
+/// All the answers, in the order of their requests.
 pub(crate) async fn all(answers: impl IntoIterator<Item = JoinHandle<Reply>>) -> Vec<Reply> {
     let mut replies = Vec::new();
     for answer in answers {
@@ -310,7 +310,7 @@ pub(crate) async fn all(answers: impl IntoIterator<Item = JoinHandle<Reply>>) ->
     replies
 }
 
-/// Whether an answer is not there yet, though whatever could bring it about had time to.
+/// True when an answer is still missing after everything that could cause it had time to run.
 pub(crate) async fn is_pending(answer: &mut JoinHandle<Reply>) -> bool {
     actix_rt::time::timeout(Duration::from_millis(20), answer).await.is_err()
 }

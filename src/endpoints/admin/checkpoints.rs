@@ -1,7 +1,7 @@
 //! `POST /admin/create-checkpoint`
 
 use serde::Serialize;
-use till_operate::checkpoint::{CheckpointError, Taken};
+use till_operate::checkpoint::{CheckpointError, TakenCheckpoint};
 
 use crate::access::Operator;
 use crate::protocol::api_error::{ApiError, Code, Outcome};
@@ -61,7 +61,7 @@ struct CheckpointShape {
 }
 
 impl CheckpointShape {
-    fn of(taken: &Taken) -> CheckpointShape {
+    fn of(taken: &TakenCheckpoint) -> CheckpointShape {
         let name = taken.directory.file_name().unwrap_or_default();
         CheckpointShape {
             name: name.to_string_lossy().into_owned(),

@@ -1,7 +1,7 @@
 //! `POST /admin/complete-refund`, `POST /admin/fail-refund`
 
 use serde_json::json;
-use till_actors::acquirer::{Reference, Step};
+use till_actors::acquirer::{PaymentStep, Reference};
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::records::{Refunds, Rows};
 use till_domain::refund::{Refund, RefundStatus};
@@ -86,7 +86,7 @@ async fn end_at_sandbox(
     refund: &Refund,
     end: PendingEnd,
 ) -> Result<bool, ApiError> {
-    let reference = Reference::new(refund.payment_id, Step::Refund(refund.id));
+    let reference = Reference::new(refund.payment_id, PaymentStep::Refund(refund.id));
     service.sandbox.end_pending(merchant_id, reference, end).await.map_err(|error| {
         tracing::warn!(%error, "the sandbox did not end a refund");
         ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)

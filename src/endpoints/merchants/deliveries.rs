@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::json;
-use till_actors::webhooks::Again;
+use till_actors::webhooks::Redelivery;
 use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 use till_domain::records::{Rows, WebhookEvents};
 use till_domain::time::Millis;
@@ -133,11 +133,12 @@ pub(super) async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller
         }
         (true, false) | (false, true) | (false, false) => {}
     }
-    let again = event_id.map(Again::Event).or(since.map(|seconds| Again::Since(Millis(0).plus_seconds(seconds))));
+    let again =
+        event_id.map(Redelivery::Event).or(since.map(|seconds| Redelivery::Since(Millis(0).plus_seconds(seconds))));
     let (id, again) = fields.finish(|| Some((id?, again?)))?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let webhook = found(&reader, id)?;
-    if let Again::Event(event_id) = again
+    if let Redelivery::Event(event_id) = again
         && reader.get::<WebhookEvents>(event_id)?.is_none()
     {
         let message = "No event of this merchant has this event_id. list-events shows those of the last 30 days.";

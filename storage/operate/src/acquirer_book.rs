@@ -1,5 +1,5 @@
-//! The book that an acquirer keeps of what it did, as far as the store's own tools need it: a verification holds it
-//! against the payments, a restore brings it to the moment of the logs, a checkpoint copies it.
+//! The part of an acquirer's book that the store's own tools need: a verification compares it with the payments, a
+//! restore brings it to the moment of the logs, a checkpoint copies it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub trait AcquirerBook {
     /// All lines, those of one merchant preferably one after the other.
     fn lines(&self) -> AcquirerLines<'_>;
 
-    /// Adds what the logs know of these payments and the book does not, and returns when it is on disk. What the book
-    /// knows beyond that stays.
+    /// Adds the results of these payments that the logs know and the book lacks, and returns when they are on disk.
+    /// Anything else that the book holds stays.
     ///
     /// # Errors
     /// [`AcquirerBookError`]: some of the payments may be recorded.
@@ -30,28 +30,28 @@ pub trait AcquirerBook {
 
 /// A book beside the store, of an acquirer or of deliveries, that can be copied while it is written to.
 pub trait CopiedBook: Send + Sync {
-    /// Waits for a write that is under way, and keeps the book from being written to until the result is dropped or used.
+    /// Waits for a write that is under way, and blocks writes to the book until the result is dropped or used.
     fn hold(&self) -> LinkFiles<'_>;
 }
 
-/// Makes a directory on the same disk that holds a book which stands still: links to its table files, copies of its
-/// logs. Fails with what the book's store said; nothing is left of the directory then.
+/// Makes a directory on the same disk with a copy of a book that is not written to meanwhile: links to its table files,
+/// copies of its logs. On failure it returns the message of the book's store, and leaves nothing of the directory.
 pub type LinkFiles<'a> = Box<dyn FnOnce(&Path) -> Result<(), String> + 'a>;
 
-/// What an acquirer was asked under one reference.
+/// One request to an acquirer, named by its reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerLine {
     /// The reference that the acquirer was given.
     pub reference: String,
     /// The merchant whose payment or payout it is.
     pub merchant_id: MerchantId,
-    /// How much the acquirer was asked for.
+    /// The amount that the acquirer was asked for.
     pub money: Money,
     /// The end of an authorization or a payout; nothing when something else was asked, or it has not ended.
     pub end: Option<LineEnd>,
 }
 
-/// The end of what an acquirer was asked.
+/// The result of a request to an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnd {
     /// The authorization of a payment.
@@ -60,7 +60,7 @@ pub enum LineEnd {
     Payout(PayoutId, PayoutLine),
 }
 
-/// The end of a payout.
+/// The result of a payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PayoutLine {
     /// It was paid.
@@ -69,7 +69,7 @@ pub enum PayoutLine {
     Declined,
 }
 
-/// How an authorization ended.
+/// The result of an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthorizationLine {
     /// It was approved.
@@ -81,7 +81,7 @@ pub enum AuthorizationLine {
     Declined,
 }
 
-/// Why a book did not do what it was asked.
+/// The reason that a book did not carry out a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcquirerBookError {
     /// A line is not what was written, or was written by a later version of the program.
@@ -89,13 +89,13 @@ pub enum AcquirerBookError {
     Line {
         /// The reference of the line, as far as it is text.
         reference: String,
-        /// What does not fit.
+        /// The decoder's reason.
         reason: String,
     },
     /// The book as a whole cannot be used.
     #[error("{reason}")]
     Unusable {
-        /// What its store said.
+        /// The message of its store.
         reason: String,
     },
 }

@@ -11,7 +11,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes a directory, which may be there, with those above it.
+/// Creates a directory, which may exist, and those above it.
 pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
     let parent = directory.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
     let Some(parent) = parent else { return Ok(()) };
@@ -22,7 +22,7 @@ pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
     sync_directory(parent)
 }
 
-/// Makes what was done to the entries of a directory durable.
+/// Makes changes to the entries of a directory durable.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
@@ -71,7 +71,7 @@ fn directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Removes a directory with all that is in it; it may be missing. Says whether it was there.
+/// Removes a directory and its contents; it may be missing. Returns true when it existed.
 pub(crate) fn remove_directory(directory: &Path) -> io::Result<bool> {
     match fs::remove_dir_all(directory) {
         Ok(()) => Ok(true),

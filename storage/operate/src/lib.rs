@@ -1,12 +1,12 @@
 //! The operator's tools over a store: archive, checkpoints and restores, verification, repair,
 //! export and inspection.
 //!
-//! Nothing that a payment needs is here: the server runs an archiver and takes checkpoints, and everything else works on a
-//! directory that no server has open.
+//! A payment needs nothing of this crate: the server runs an archiver and takes checkpoints, and everything else works
+//! on a directory that no server has open.
 
 pub mod acquirer_book;
 mod durable;
-mod known;
+mod last_used;
 pub mod verify;
 pub mod checkpoint;
 pub mod repair;

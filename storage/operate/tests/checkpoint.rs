@@ -1,4 +1,4 @@
-//! Checkpoints of a store that is written to, and the way back from them.
+//! Checkpoints of a store that is written to, and restores from them.
 
 #[path = "../../tests/fixtures/mod.rs"]
 mod fixtures;
@@ -17,10 +17,11 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::ids::{WebhookEventId, WebhookId};
 use till_domain::money::{AmountMinor, Money};
 use till_operate::acquirer_book::CopiedBook;
-use till_operate::checkpoint::manifest::Entry;
+use till_operate::checkpoint::manifest::ManifestEntry;
 use till_operate::checkpoint::{
-    BookBeside, CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf,
-    Standing, Step, Taken, Wanted, check_files, compare_heads, read_manifest,
+    BookBeside, CheckpointError, CheckpointRequest, CheckpointStage, CheckpointStatus, Checkpointer, FileWrong,
+    KeptCheckpoint, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf, TakenCheckpoint, check_files, compare_heads,
+    read_manifest,
 };
 use till_sandbox::book::{Book, BookLine, Deed, FollowUp, RocksBook};
 use till_storage::deliveries::{Deliveries, DeliveryBatch, RocksDeliveries, WebhookProgress};
@@ -29,7 +30,7 @@ use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Head, Journal, Sequence, StoredRecord, Verdict, record};
 use till_storage::rows::{RowReader, RowStore};
 
-/// Two merchants that write all the time, and two whose records stand before and behind a line of the book.
+/// Two merchants that write all the time, and two with records from before and after a line of the book.
 const SHOPS: [MerchantId; 2] = [merchant(1), merchant(2)];
 const ASKED: MerchantId = merchant(3);
 const DONE: MerchantId = merchant(4);
@@ -42,7 +43,7 @@ fn options(directory: &Path) -> EngineOptions {
 }
 
 /// A running store with a book, and a shelf beside it.
-struct World {
+struct CheckpointWorld {
     directory: TempDir,
     engine: Arc<Engine>,
     book: RocksBook,
@@ -50,8 +51,8 @@ struct World {
     checkpointer: Checkpointer,
 }
 
-impl World {
-    fn new() -> World {
+impl CheckpointWorld {
+    fn new() -> CheckpointWorld {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
         let engine = Arc::new(Engine::open(&options(&data)).expect("nothing is missing"));
@@ -62,27 +63,27 @@ impl World {
         let books = books.into_iter().map(|(directory, book)| BookBeside { directory, book }).collect();
         let shelf = Shelf::at(directory.path().join("checkpoints"));
         let checkpointer = Checkpointer::new(Arc::clone(&engine), books, shelf);
-        World { directory, engine, book, deliveries, checkpointer }
+        CheckpointWorld { directory, engine, book, deliveries, checkpointer }
     }
 
-    /// One with enough in it for tables and logs.
-    fn filled() -> World {
-        let world = World::new();
+    /// A store that has written enough for tables and logs.
+    fn filled() -> CheckpointWorld {
+        let world = CheckpointWorld::new();
         append(&world.engine, SHOPS[0], 300);
         append(&world.engine, SHOPS[1], 20);
         world.book.clone().write(&[line("pay_1/capture")]).expect("it is open");
         world
     }
 
-    fn take(&self, name: &str) -> Taken {
+    fn take(&self, name: &str) -> TakenCheckpoint {
         self.try_take(name).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn try_take(&self, name: &str) -> Result<Taken, CheckpointError> {
+    fn try_take(&self, name: &str) -> Result<TakenCheckpoint, CheckpointError> {
         self.checkpointer.take(&wanted(name))
     }
 
-    fn stop_behind(&self, name: &str, last: Step) {
+    fn stop_after(&self, name: &str, last: CheckpointStage) {
         let stopped = self.checkpointer.take_until(&wanted(name), &mut |step| step != last);
         assert!(matches!(stopped, Err(CheckpointError::Stopped { step }) if step == last), "{last:?}: {stopped:?}");
     }
@@ -92,7 +93,7 @@ impl World {
     }
 
     fn complete(&self) -> Vec<String> {
-        let complete = |kept: Kept| matches!(kept.standing, Standing::Complete(_)).then_some(kept.name);
+        let complete = |kept: KeptCheckpoint| matches!(kept.status, CheckpointStatus::Complete(_)).then_some(kept.name);
         self.shelf().list().expect("readable").into_iter().filter_map(complete).collect()
     }
 
@@ -101,7 +102,7 @@ impl World {
     }
 
     /// The checkpoint restored to a directory of this name.
-    fn restore(&self, taken: &Taken, name: &str) -> PathBuf {
+    fn restore(&self, taken: &TakenCheckpoint, name: &str) -> PathBuf {
         let to = self.below(name);
         restored(&taken.directory, &taken.manifest, &to);
         to
@@ -112,8 +113,8 @@ fn open_deliveries(directory: &Path) -> RocksDeliveries {
     RocksDeliveries::open(directory, 0, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn wanted(name: &str) -> Wanted<'_> {
-    Wanted { name, taken_at_ms: 1_750_000_000_000, program: "0.1.0" }
+fn wanted(name: &str) -> CheckpointRequest<'_> {
+    CheckpointRequest { name, taken_at_ms: 1_750_000_000_000, program: "0.1.0" }
 }
 
 fn restored(from: &Path, manifest: &Manifest, to: &Path) {
@@ -202,8 +203,8 @@ impl Busy {
 }
 
 #[test]
-fn a_checkpoint_of_a_busy_store_is_sound_and_holds_exactly_a_prefix_of_every_log() {
-    let world = World::filled();
+fn a_checkpoint_of_a_busy_store_has_a_prefix_of_every_log() {
+    let world = CheckpointWorld::filled();
     let engine = Arc::clone(&world.engine);
     let mut chains = SHOPS.map(|shop| Chain::claim(engine.as_ref(), shop));
     let busy = Busy::with(move |_| chains.iter_mut().for_each(|chain| append_to(&engine, chain)));
@@ -235,7 +236,7 @@ fn a_checkpoint_of_a_busy_store_is_sound_and_holds_exactly_a_prefix_of_every_log
     }
 }
 
-/// How long the newest log of a database is.
+/// The length of the newest log of a database.
 fn newest_log_bytes(database: &Path) -> u64 {
     let files = fs::read_dir(database).expect("it is there").flatten().map(|file| file.path());
     let newest = files.filter(|file| file.extension().is_some_and(|extension| extension == "log")).max();
@@ -243,7 +244,7 @@ fn newest_log_bytes(database: &Path) -> u64 {
 }
 
 #[test]
-fn a_checkpoint_of_a_busy_store_begins_with_a_log_and_not_in_the_middle_of_a_long_one() {
+fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     const MIB: usize = 1024 * 1024;
     const LONG_BYTES: u64 = 20 * 1024 * 1024;
     let directory = tempfile::tempdir().expect("a temporary directory");
@@ -268,8 +269,8 @@ fn a_checkpoint_of_a_busy_store_begins_with_a_log_and_not_in_the_middle_of_a_lon
 }
 
 #[test]
-fn what_the_log_knows_as_done_is_in_the_book_and_what_is_in_the_book_was_asked_for_in_the_log() {
-    let world = World::new();
+fn log_and_book_of_a_checkpoint_agree() {
+    let world = CheckpointWorld::new();
     let (engine, mut book) = (Arc::clone(&world.engine), world.book.clone());
     let (mut asked, mut done) = (Chain::claim(engine.as_ref(), ASKED), Chain::claim(engine.as_ref(), DONE));
     let busy = Busy::with(move |number| {
@@ -277,7 +278,7 @@ fn what_the_log_knows_as_done_is_in_the_book_and_what_is_in_the_book_was_asked_f
         book.write(&[line(&format!("pay_{number}/capture"))]).expect("it is open");
         append_to(&engine, &mut done);
     });
-    let takes: Vec<Taken> = (0..5).map(|number| world.take(&format!("c-{number}"))).collect();
+    let takes: Vec<TakenCheckpoint> = (0..5).map(|number| world.take(&format!("c-{number}"))).collect();
     busy.end();
     for (number, taken) in takes.iter().enumerate() {
         let directory = world.restore(taken, &format!("copy-{number}"));
@@ -289,8 +290,8 @@ fn what_the_log_knows_as_done_is_in_the_book_and_what_is_in_the_book_was_asked_f
 }
 
 #[test]
-fn the_deliveries_of_webhooks_are_in_a_checkpoint_and_in_what_is_restored_from_it() {
-    let world = World::filled();
+fn webhook_deliveries_are_checkpointed_and_restored() {
+    let world = CheckpointWorld::filled();
     let webhook_id = WebhookId::from_bytes([7; 16]);
     let write = |number| {
         let progress = WebhookProgress { handled_up_to: WebhookEventId::from_bytes([number; 16]), failing_since: None };
@@ -307,44 +308,44 @@ fn the_deliveries_of_webhooks_are_in_a_checkpoint_and_in_what_is_restored_from_i
 
 #[test]
 fn deliveries_are_not_written_while_a_checkpoint_holds_them() {
-    let world = World::new();
+    let world = CheckpointWorld::new();
     let (held, deliveries) = (CopiedBook::hold(&world.deliveries), Arc::clone(&world.deliveries));
     let (sender, written) = mpsc::channel();
     let writer = thread::spawn(move || sender.send(deliveries.write(SHOPS[0], &DeliveryBatch::default())));
     assert!(written.recv_timeout(Duration::from_millis(100)).is_err(), "it waits");
     held(&world.below("data").join("linked")).expect("its files can be linked");
     assert_eq!(written.recv_timeout(Duration::from_secs(60)), Ok(Ok(())));
-    writer.join().expect("the writer does not panic").expect("somebody waits");
+    writer.join().expect("the writer does not panic").expect("the receiver still exists");
 }
 
 #[test]
-fn a_crash_behind_any_step_leaves_nothing_that_looks_finished_and_nothing_that_is_in_the_way() {
-    let world = World::filled();
-    for last in Step::ALL {
-        world.stop_behind("cut-off", last);
-        let named = last == Step::Named;
+fn a_crash_after_any_stage_leaves_no_complete_checkpoint() {
+    let world = CheckpointWorld::filled();
+    for last in CheckpointStage::ALL {
+        world.stop_after("cut-off", last);
+        let named = last == CheckpointStage::Named;
         assert_eq!(world.complete().contains(&"cut-off".to_owned()), named, "{last:?}");
         assert_eq!(world.shelf().directory().join("cut-off").exists(), named, "{last:?}");
         append(&world.engine, SHOPS[1], 1);
         if !named {
             let left = world.shelf().directory().join("cut-off.in-progress");
             assert!(matches!(read_manifest(&left), Err(CheckpointError::Unfinished { .. })), "{last:?}");
-            world.checkpointer.clear().expect("nobody else is there");
+            world.checkpointer.clear().expect("no other process uses the shelf");
             assert!(!left.exists() && !world.below("data").join("checkpoint-staging").exists(), "{last:?}");
-            world.stop_behind("cut-off", last);
+            world.stop_after("cut-off", last);
         }
-        let name = format!("behind-{last:?}").to_lowercase();
+        let name = format!("after-{last:?}").to_lowercase();
         let taken = world.take(&name);
         check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
         assert!(!world.below("data").join("checkpoint-staging").exists(), "{last:?}");
     }
-    let unfinished = |kept: &Kept| !matches!(kept.standing, Standing::Complete(_));
+    let unfinished = |kept: &KeptCheckpoint| !matches!(kept.status, CheckpointStatus::Complete(_));
     assert!(!world.shelf().list().expect("readable").iter().any(unfinished));
 }
 
 #[test]
-fn a_flipped_byte_in_any_file_is_found_and_named_by_the_check_and_by_the_way_back() {
-    let world = World::filled();
+fn a_flipped_byte_in_any_file_is_found_by_check_and_restore() {
+    let world = CheckpointWorld::filled();
     let taken = world.take("flipped");
     let kinds = ["db/CURRENT", "db/MANIFEST-", "db/OPTIONS-", ".log", ".sst", "sandbox/CURRENT", "heads", "high-water"];
     let files: Vec<String> = taken.manifest.files.iter().map(|file| file.path.display().to_string()).collect();
@@ -381,8 +382,8 @@ fn flip(file: &Path, at: u64) {
 }
 
 #[test]
-fn a_file_that_is_missing_cut_off_or_was_not_there_is_named() {
-    let world = World::filled();
+fn a_missing_shortened_or_unlisted_file_is_reported() {
+    let world = CheckpointWorld::filled();
     let taken = world.take("cut");
     let current = taken.directory.join("db/CURRENT");
     let sound = fs::read(&current).expect("readable");
@@ -406,46 +407,47 @@ fn a_file_that_is_missing_cut_off_or_was_not_there_is_named() {
 }
 
 /// A table file that a checkpoint has.
-fn first_table(taken: &Taken) -> &Entry {
-    let is_table = |file: &&Entry| file.path.extension().is_some_and(|extension| extension == "sst");
+fn first_table(taken: &TakenCheckpoint) -> &ManifestEntry {
+    let is_table = |file: &&ManifestEntry| file.path.extension().is_some_and(|extension| extension == "sst");
     taken.manifest.files.iter().find(is_table).expect("tables were written")
 }
 
 #[test]
-fn a_table_that_rots_between_two_checkpoints_is_found_in_the_later_one_too() {
-    let world = World::filled();
+fn a_table_damaged_between_two_checkpoints_is_found_later() {
+    let world = CheckpointWorld::filled();
     let first = world.take("first");
     let table = &first_table(&first).path;
     flip(&first.directory.join(table), 10);
     let second = world.take("second");
-    let linked = |taken: &Taken| fs::metadata(taken.directory.join(table)).expect("it is there").ino();
+    let linked = |taken: &TakenCheckpoint| fs::metadata(taken.directory.join(table)).expect("it is there").ino();
     assert_eq!(linked(&first), linked(&second), "no table was rewritten meanwhile");
     let error = check_files(&second.directory, &second.manifest, &mut |_| {}).expect_err("it is damaged");
     assert!(error.to_string().contains(&table.display().to_string()), "{error}");
 }
 
 #[test]
-fn without_an_earlier_checkpoint_that_can_be_used_tables_are_read_as_they_are() {
-    let world = World::filled();
+fn without_an_earlier_checkpoint_all_tables_are_read() {
+    let world = CheckpointWorld::filled();
     let first = world.take("first");
     let table = &first_table(&first).path;
     flip(&first.directory.join(table), 10);
     flip(&first.directory.join(MANIFEST_FILE), 30);
-    let behind_damage = world.take("behind-damage");
+    let after_damage = world.take("after-damage");
     flip(&first.directory.join(table), 11);
-    world.shelf().prune(0, "", None).expect("nobody else is there");
-    let behind_none = world.take("behind-none");
-    assert!(check_files(&behind_none.directory, &behind_none.manifest, &mut |_| {}).is_ok());
-    let hash = |taken: &Taken| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
-    let hashes = [hash(&first), hash(&behind_damage), hash(&behind_none)];
+    world.shelf().prune(0, "", None).expect("no other process uses the shelf");
+    let after_none = world.take("after-none");
+    assert!(check_files(&after_none.directory, &after_none.manifest, &mut |_| {}).is_ok());
+    let hash =
+        |taken: &TakenCheckpoint| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
+    let hashes = [hash(&first), hash(&after_damage), hash(&after_none)];
     assert!(hashes.iter().all(Option::is_some), "no table was rewritten meanwhile");
     assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2], "each was read");
 }
 
 #[test]
-fn a_table_that_is_longer_or_shorter_than_it_was_is_found_in_the_later_checkpoint() {
+fn a_table_of_another_length_is_found_in_the_later_checkpoint() {
     for grows in [true, false] {
-        let world = World::filled();
+        let world = CheckpointWorld::filled();
         let first = world.take("first");
         let table = first_table(&first);
         let file = OpenOptions::new().write(true).open(first.directory.join(&table.path)).expect("it is there");
@@ -459,8 +461,8 @@ fn a_table_that_is_longer_or_shorter_than_it_was_is_found_in_the_later_checkpoin
 }
 
 #[test]
-fn only_tables_are_shared_with_the_running_store_and_nothing_is_shared_with_a_restored_one() {
-    let world = World::filled();
+fn a_checkpoint_shares_only_tables_and_a_restore_shares_nothing() {
+    let world = CheckpointWorld::filled();
     let taken = world.take("shared");
     let copy = world.restore(&taken, "copy");
     for entry in &taken.manifest.files {
@@ -480,7 +482,7 @@ fn only_tables_are_shared_with_the_running_store_and_nothing_is_shared_with_a_re
 
 #[test]
 fn a_directory_that_is_in_use_or_not_empty_is_not_restored_to() {
-    let world = World::filled();
+    let world = CheckpointWorld::filled();
     let taken = world.take("refused");
     let copy = |to: &Path| Restoring::copy(&taken.directory, &taken.manifest, to, &mut |_| {}).map(drop);
     let in_use = copy(&world.below("data"));
@@ -502,11 +504,11 @@ fn a_directory_that_is_in_use_or_not_empty_is_not_restored_to() {
 }
 
 #[test]
-fn what_is_no_checkpoint_is_told_apart() {
-    let world = World::filled();
+fn a_directory_that_is_not_a_checkpoint_is_refused() {
+    let world = CheckpointWorld::filled();
     let none = world.directory.path();
     assert!(matches!(read_manifest(none), Err(CheckpointError::NoManifest { .. })));
-    world.stop_behind("cut-off", Step::Listed);
+    world.stop_after("cut-off", CheckpointStage::Listed);
     let unfinished = world.shelf().directory().join("cut-off.in-progress");
     assert!(matches!(read_manifest(&unfinished), Err(CheckpointError::Unfinished { .. })), "though all of it is there");
     let taken = world.take("newer");
@@ -518,8 +520,8 @@ fn what_is_no_checkpoint_is_told_apart() {
 }
 
 #[test]
-fn no_server_starts_on_a_checkpoint_or_on_what_is_being_restored() {
-    let world = World::filled();
+fn no_server_starts_on_a_checkpoint_or_an_unfinished_restore() {
+    let world = CheckpointWorld::filled();
     let taken = world.take("started");
     let refused = Engine::open(&options(&taken.directory)).map(drop);
     assert!(matches!(refused, Err(OpenError::IsCheckpoint { .. })), "{refused:?}");
@@ -534,7 +536,7 @@ fn no_server_starts_on_a_checkpoint_or_on_what_is_being_restored() {
 
 #[test]
 fn a_name_is_taken_once_and_made_of_few_characters() {
-    let world = World::filled();
+    let world = CheckpointWorld::filled();
     for name in ["", "A", "a.b", "../a", "-a", "a/b", &"a".repeat(65)] {
         let refused = world.try_take(name);
         assert!(matches!(refused, Err(CheckpointError::Name { .. })), "{name}: {refused:?}");
@@ -546,10 +548,10 @@ fn a_name_is_taken_once_and_made_of_few_characters() {
 
 #[test]
 fn one_checkpoint_is_taken_or_removed_at_a_time() {
-    let world = World::filled();
+    let world = CheckpointWorld::filled();
     let mut refusals = Vec::new();
     let taken = world.checkpointer.take_until(&wanted("first"), &mut |step| {
-        if step == Step::Moved {
+        if step == CheckpointStage::Moved {
             refusals.push(world.try_take("second").map(drop));
             refusals.push(world.shelf().prune(0, "", None).map(drop));
         }
@@ -563,7 +565,7 @@ fn one_checkpoint_is_taken_or_removed_at_a_time() {
 
 #[test]
 fn a_store_with_a_damaged_table_gives_no_checkpoint() {
-    let world = World::filled();
+    let world = CheckpointWorld::filled();
     File::create(world.below("data").join(till_storage::engine::table_damage::NOTE)).expect("writable");
     let refused = world.try_take("damaged");
     assert!(matches!(refused, Err(CheckpointError::TableDamaged)), "{refused:?}");
@@ -571,50 +573,53 @@ fn a_store_with_a_damaged_table_gives_no_checkpoint() {
 }
 
 #[test]
-fn pruning_keeps_the_newest_of_those_that_it_may_remove_and_what_was_not_finished_goes() {
-    let world = World::filled();
+fn pruning_keeps_the_newest_and_removes_unfinished_checkpoints() {
+    let world = CheckpointWorld::filled();
     for (name, taken_at_ms) in [("a-3", 3), ("a-1", 1), ("a-2", 2), ("b-1", 1)] {
-        let wanted = Wanted { name, taken_at_ms, program: "0.1.0" };
+        let wanted = CheckpointRequest { name, taken_at_ms, program: "0.1.0" };
         world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
     }
-    world.stop_behind("cut-off", Step::Moved);
+    world.stop_after("cut-off", CheckpointStage::Moved);
     assert_eq!(world.complete(), ["a-1", "b-1", "a-2", "a-3"], "the oldest first");
-    assert_eq!(world.shelf().prune(2, "a-", None).expect("nobody else is there"), ["cut-off.in-progress", "a-1"]);
+    assert_eq!(
+        world.shelf().prune(2, "a-", None).expect("no other process uses the shelf"),
+        ["cut-off.in-progress", "a-1"]
+    );
     assert_eq!(world.complete(), ["b-1", "a-2", "a-3"]);
-    assert_eq!(world.shelf().prune(1, "", None).expect("nobody else is there"), ["b-1", "a-2"]);
+    assert_eq!(world.shelf().prune(1, "", None).expect("no other process uses the shelf"), ["b-1", "a-2"]);
     assert_eq!(world.complete(), ["a-3"]);
-    assert!(world.shelf().prune(9, "", None).expect("nobody else is there").is_empty());
+    assert!(world.shelf().prune(9, "", None).expect("no other process uses the shelf").is_empty());
 }
 
 #[test]
 fn a_checkpoint_that_is_being_read_is_not_pruned() {
-    let world = World::filled();
+    let world = CheckpointWorld::filled();
     let _taken = ["a-1", "a-2"].map(|name| world.take(name));
     let directory = world.shelf().directory().join("a-1");
     let readers = [(); 2].map(|()| Reading::begin(&directory));
-    assert!(world.shelf().prune(0, "", None).expect("nobody else is there") == ["a-2"]);
+    assert!(world.shelf().prune(0, "", None).expect("no other process uses the shelf") == ["a-2"]);
     drop(readers);
-    assert_eq!(world.shelf().prune(0, "", None).expect("nobody else is there"), ["a-1"]);
+    assert_eq!(world.shelf().prune(0, "", None).expect("no other process uses the shelf"), ["a-1"]);
 }
 
 #[test]
-fn one_taken_after_the_clock_was_set_back_is_the_newest_and_stays() {
-    let world = World::filled();
+fn a_checkpoint_taken_after_a_clock_step_is_the_newest() {
+    let world = CheckpointWorld::filled();
     let take = |name, taken_at_ms| {
         append(&world.engine, SHOPS[0], 1);
-        let wanted = Wanted { name, taken_at_ms, program: "0.1.0" };
+        let wanted = CheckpointRequest { name, taken_at_ms, program: "0.1.0" };
         world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
     };
     take("ahead-1", 9_000);
     take("ahead-2", 9_001);
     take("true-1", 2_000);
-    assert_eq!(world.shelf().prune(2, "", None).expect("nobody else is there"), ["ahead-1"]);
+    assert_eq!(world.shelf().prune(2, "", None).expect("no other process uses the shelf"), ["ahead-1"]);
     assert_eq!(world.complete(), ["ahead-2", "true-1"]);
 }
 
 #[test]
-fn the_one_that_was_just_taken_stays_beside_those_of_a_store_that_went_further() {
-    let (further, world) = (World::filled(), World::new());
+fn pruning_keeps_the_checkpoint_that_was_just_taken() {
+    let (further, world) = (CheckpointWorld::filled(), CheckpointWorld::new());
     append(&world.engine, SHOPS[0], 1);
     fs::rename(further.take("further").directory, {
         world.take("mine");
@@ -622,13 +627,13 @@ fn the_one_that_was_just_taken_stays_beside_those_of_a_store_that_went_further()
     })
     .expect("on one file system");
     assert_eq!(world.complete(), ["mine", "further"]);
-    assert_eq!(world.shelf().prune(1, "", Some("mine")).expect("nobody else is there"), ["further"]);
+    assert_eq!(world.shelf().prune(1, "", Some("mine")).expect("no other process uses the shelf"), ["further"]);
     assert_eq!(world.complete(), ["mine"]);
 }
 
 #[test]
-fn a_shelf_that_was_brought_to_another_disk_goes_on() {
-    let world = World::filled();
+fn a_shelf_that_was_moved_to_another_disk_can_be_used() {
+    let world = CheckpointWorld::filled();
     world.take("first");
     fs::remove_file(world.shelf().directory().join("shelf.lock")).expect("it was taken under it");
     world.take("second");
@@ -637,7 +642,7 @@ fn a_shelf_that_was_brought_to_another_disk_goes_on() {
 
 #[test]
 fn a_shelf_whose_disk_is_not_mounted_gets_no_checkpoint() {
-    let world = World::filled();
+    let world = CheckpointWorld::filled();
     world.take("first");
     let (shelf, unmounted) = (world.shelf().directory().to_owned(), world.below("unmounted"));
     fs::rename(&shelf, &unmounted).expect("on one file system");

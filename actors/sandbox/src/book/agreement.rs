@@ -1,4 +1,4 @@
-//! The book as the store's own tools meet it: held against the payments, and brought to what the logs know of them.
+//! The book as the store's own tools use it: compared with the payments, and brought to the state of the logs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,14 +14,16 @@ use till_operate::acquirer_book::{
 };
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use super::line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;
 
-/// What stands before the sandbox's own references in payments.
+/// Prefix of the sandbox's own references in payments.
 const OWN_PREFIX: &str = "sandbox:";
 
-/// Implements [`AcquirerBook`] for a [`Book`]: a blanket implementation would be one for every type there is.
+/// Implements [`AcquirerBook`] for a [`Book`]: a blanket implementation would cover every type there is.
 macro_rules! acquirer_book {
     ($($book:ty),*) => {
         $(impl AcquirerBook for $book {
@@ -76,7 +78,7 @@ impl From<BookLine> for AcquirerLine {
 /// The answer to an authorization, as verification knows it.
 fn authorization_line(outcome: AuthorizeOutcome) -> AuthorizationLine {
     match outcome {
-        AuthorizeOutcome::Approved(standing) => AuthorizationLine::Approved { captured_minor: standing.captured_minor },
+        AuthorizeOutcome::Approved(state) => AuthorizationLine::Approved { captured_minor: state.captured_minor },
         AuthorizeOutcome::Declined(_) => AuthorizationLine::Declined,
     }
 }
@@ -111,13 +113,13 @@ impl From<BookError> for AcquirerBookError {
     }
 }
 
-/// The line that there is, with everything done to its authorization that the other one has.
+/// The known line, with everything done to its authorization that the other line has.
 fn at_least(known: BookLine, line: &BookLine) -> BookLine {
     if known.deed == Deed::TimedOut {
         return line.clone();
     }
-    let (Some(had), Some(has)) = (standing(&known), standing(line)) else { return known };
-    let merged = Standing {
+    let (Some(had), Some(has)) = (state(&known), state(line)) else { return known };
+    let merged = AuthorizationState {
         settles_at_once: had.settles_at_once,
         captured_minor: had.captured_minor.max(has.captured_minor),
         voided_minor: had.voided_minor.max(has.voided_minor),
@@ -132,9 +134,9 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
     }
 }
 
-fn standing(line: &BookLine) -> Option<Standing> {
+fn state(line: &BookLine) -> Option<AuthorizationState> {
     match &line.deed {
-        Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(*standing),
+        Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => Some(*state),
         Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
         | Deed::FollowUp { .. }
         | Deed::TimedOut
@@ -168,21 +170,21 @@ fn is_given_up(payment: &Payment) -> bool {
     matches!(payment.status, PaymentStatus::Voided | PaymentStatus::Failed) && payment.authorization.is_some()
 }
 
-/// Under which reference it was authorized, what came of it and when; none of one that the sandbox was not asked for.
+/// The reference of an authorization, its result and its time; none when the sandbox was not asked for it.
 fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)> {
     let reference = format!("{}/authorize", payment.id);
     if let Some(authorization) = &payment.authorization {
         let own = authorization.acquirer_reference.strip_prefix(OWN_PREFIX).map(str::to_owned);
         // A payment that was charged back is reversed without a call to the sandbox.
         let is_reversed = payment.status == PaymentStatus::Reversed && payment.charged_back_minor == 0;
-        let standing = Standing {
+        let state = AuthorizationState {
             settles_at_once: payment.capture.is_some_and(|capture| capture.settles_at == capture.at),
             captured_minor: payment.captured_minor(),
             voided_minor: if is_given_up(payment) { payment.money.amount.get() } else { 0 },
             // A refund that the acquirer has not confirmed is asked for again.
             refunded_minor: if is_reversed { payment.captured_minor() } else { payment.confirmed_refund_minor },
         };
-        return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(standing), authorization.at.0));
+        return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(state), authorization.at.0));
     }
     let reason = DeclineReason::of_code(&payment.failure.as_ref()?.code)?;
     Some((reference, AuthorizeOutcome::Declined(reason), payment.created_at.0))
@@ -205,13 +207,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_log_knows_replaces_a_call_that_timed_out() {
+    fn a_result_in_the_log_replaces_a_call_that_timed_out() {
         let timed_out = BookLine { deed: Deed::TimedOut, ..samples::approved() };
         assert_eq!(at_least(timed_out, &samples::approved()), samples::approved());
     }
 
     #[test]
-    fn a_call_that_timed_out_and_a_pending_refund_say_nothing_of_a_payments_result() {
+    fn pending_and_timed_out_lines_give_no_result_of_a_payment() {
         let pending = Deed::PendingRefund { authorization: samples::REFERENCE.to_owned(), fails_at_ms: None };
         for deed in [Deed::TimedOut, pending] {
             let line = AcquirerLine::from(BookLine { deed, ..samples::approved() });

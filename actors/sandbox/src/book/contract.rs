@@ -1,11 +1,11 @@
-//! Where the lines are kept.
+//! The trait of stores that keep the lines.
 
 use super::line::BookLine;
 
-/// Lines read one after the other.
+/// Lines of a book, in order.
 pub type Entries<'a> = Box<dyn Iterator<Item = Result<BookLine, BookError>> + 'a>;
 
-/// Keeps the lines of the book. One writer at a time; readers may be anywhere.
+/// Keeps the lines of the book. There is one writer at a time, and any number of readers.
 pub trait Book: Send + 'static {
     /// The line under a reference.
     ///
@@ -21,20 +21,20 @@ pub trait Book: Send + 'static {
     /// After any other error nothing may be written any more: what reached the disk is not known.
     fn write(&mut self, lines: &[BookLine]) -> Result<(), BookError>;
 
-    /// All lines in the byte order of their references, as they stood at the call.
+    /// All lines in the byte order of their references, as of the call.
     fn entries(&self) -> Entries<'_>;
 }
 
-/// Why the book did not do what it was asked.
+/// The reason that a book did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
     /// It did not answer in time.
     #[error("the sandbox's book did not answer in time")]
     TimedOut,
-    /// It cannot be written to now; nothing of the lines was.
+    /// It cannot be written to now; none of the lines was written.
     #[error("the sandbox's book cannot be written to now: {reason}")]
     NotWritten {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Its store failed.
@@ -45,7 +45,7 @@ pub enum BookError {
     Damaged {
         /// The reference of the line, as far as it is text.
         reference: String,
-        /// What does not fit.
+        /// The mismatch.
         what: String,
     },
     /// A later version of the program wrote a line: upgrade the program.

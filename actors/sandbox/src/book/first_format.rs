@@ -1,7 +1,7 @@
-//! Lines of format 1, which versions of the program before shapes wrote. They are read; a line that changes is written in
-//! today's format.
+//! Lines of format 1, which versions of the program before shapes wrote. They can be read; a line that changes is
+//! written in today's format.
 //!
-//! Shape of the value (integers big-endian, offsets in bytes; what does not apply is zero):
+//! Shape of the value (integers big-endian, offsets in bytes; fields that do not apply are zero):
 //! ```text
 //!      0 format (1) = 1 | 1 deed (1) | 2 merchant (16) | 18 payment (16)
 //!     34 amount in minor units (8) | 42 currency (3) | 45 asked at, ms (8)
@@ -22,11 +22,11 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+use super::line::{AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp};
 
 pub(super) const FORMAT: u8 = 1;
 
-/// The line with these bytes, nothing when they have no meaning.
+/// The line with these bytes; none when they have no meaning.
 pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
     let mut rest = bytes.get(1..)?;
     let [deed] = take(&mut rest)?;
@@ -44,7 +44,7 @@ pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
 /// The part of a line that depends on its deed.
 struct Tail<'a> {
     declined: Option<DeclineReason>,
-    standing: Standing,
+    state: AuthorizationState,
     instrument: u8,
     capture: u8,
     first_six: [u8; 6],
@@ -60,7 +60,7 @@ impl<'a> Tail<'a> {
             (2, 1..) => Some(*DeclineReason::ALL.get(usize::from(reason) - 1)?),
             _ => return None,
         };
-        let standing = Standing {
+        let state = AuthorizationState {
             settles_at_once: [false, true].get(usize::from(settles_at_once)).copied()?,
             captured_minor: number(rest)?,
             voided_minor: number(rest)?,
@@ -69,7 +69,7 @@ impl<'a> Tail<'a> {
         let ([instrument, capture], first_six, last_four) = (take(rest)?, take(rest)?, take(rest)?);
         let text_len = u16::from_be_bytes(take(rest)?);
         let text = std::str::from_utf8(rest).ok().filter(|text| text.len() == usize::from(text_len))?;
-        Some(Tail { declined, standing, instrument, capture, first_six, last_four, text })
+        Some(Tail { declined, state, instrument, capture, first_six, last_four, text })
     }
 
     fn authorization(self) -> Option<Deed> {
@@ -84,8 +84,8 @@ impl<'a> Tail<'a> {
             _ => return None,
         };
         let outcome = match self.declined {
-            None => AuthorizeOutcome::Approved(self.standing),
-            Some(reason) if self.standing == Standing::default() => AuthorizeOutcome::Declined(reason),
+            None => AuthorizeOutcome::Approved(self.state),
+            Some(reason) if self.state == AuthorizationState::default() => AuthorizeOutcome::Declined(reason),
             Some(_) => return None,
         };
         Some(Deed::Authorize { instrument, capture, outcome })
@@ -98,7 +98,7 @@ impl<'a> Tail<'a> {
             4 => FollowUp::Refund,
             _ => return None,
         };
-        let applies = self.standing == Standing::default() && self.names_no_card();
+        let applies = self.state == AuthorizationState::default() && self.names_no_card();
         let Tail { instrument: 0, capture: 0, declined, text, .. } = self else { return None };
         applies.then(|| Deed::FollowUp { what, authorization: text.to_owned(), declined })
     }
@@ -132,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_without_meaning_and_bytes_that_do_not_apply_are_no_line() {
+    fn bytes_without_meaning_are_not_a_line() {
         // deed, amount (beyond 2^53 - 1), outcome, reason, settles, instrument, capture mode, text length
         for (offset, value) in [(1, 5), (34, 0xff), (53, 3), (54, 1), (55, 2), (80, 3), (81, 0), (93, 1)] {
             let bytes = changed(samples::REFERENCE, offset, value);
             assert_eq!(read(samples::REFERENCE, &bytes), None, "byte {offset}");
         }
-        // A follow-up has no standing, no instrument and no capture mode.
+        // A follow-up has no state, no instrument and no capture mode.
         for offset in [54, 55, 56, 64, 72, 80, 81, 82, 88] {
             assert_eq!(read("Void", &changed("Void", offset, 1)), None, "byte {offset}");
         }

@@ -4,71 +4,72 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 
-/// What the sandbox was asked under one reference, and what it did. A line is never deleted; that of an
-/// authorization changes with what is done to the authorization later.
+/// A request to the sandbox under one reference, and its result. A line is never deleted; the line of an authorization
+/// changes with later requests for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BookLine {
     /// The caller's reference: 1 to 255 bytes, the line's key.
     pub reference: String,
-    /// For which merchant.
+    /// The merchant that it is for.
     pub merchant: MerchantId,
-    /// For which payment; none of a payout, whose reference names it.
+    /// The payment that it is for; none of a payout, whose reference names it.
     pub payment: Option<PaymentId>,
     /// The amount that it was asked to authorize, capture, give up, refund or pay out.
     pub money: Money,
     /// When it was first asked, by its own clock, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
-    /// What it was asked, and what came of it.
+    /// The request and its result.
     pub deed: Deed,
 }
 
-/// What was asked, and what came of it.
+/// A request and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// To authorize a payment.
+    /// Authorize a payment.
     Authorize {
-        /// With what it is paid.
+        /// The means of payment.
         instrument: BookInstrument,
-        /// Whether to capture it at once.
+        /// Automatic when it is to be captured at once.
         capture: CaptureMode,
-        /// What came of it.
+        /// The result.
         outcome: AuthorizeOutcome,
     },
-    /// To do something to an authorization.
+    /// Change an authorization.
     FollowUp {
-        /// What.
+        /// The change.
         what: FollowUp,
-        /// The reference under which it was authorized, which need not be in the book.
+        /// The reference of the authorization, which need not be in the book.
         authorization: String,
-        /// Why it was not done; nothing when it was.
+        /// The reason why it was not done; none when it was.
         declined: Option<DeclineReason>,
     },
-    /// Anything, by a call that got no answer and was not carried out. Asked again, it is.
+    /// Any request that got no answer and was not carried out. When it is repeated, it is carried out.
     TimedOut,
-    /// To refund: it is pending, and no money has moved. Once it has ended, the line is that of a follow-up.
+    /// Refund: it is pending, and no money has moved. Once it has ended, the line is that of a follow-up.
     PendingRefund {
-        /// The reference under which it was authorized.
+        /// The reference of the authorization.
         authorization: String,
-        /// When it fails, by the sandbox's clock in milliseconds since the Unix epoch; nothing when the operator ends it.
+        /// The time at which it fails, by the sandbox's clock in milliseconds since the Unix epoch; none when the
+        /// operator ends it.
         fails_at_ms: Option<u64>,
     },
-    /// To pay a payout.
+    /// Pay a payout.
     Payout(PayoutOutcome),
 }
 
-/// The end of a payout.
+/// The result of a payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PayoutOutcome {
     /// It is pending until the operator ends it, and no money has moved.
     Pending,
     /// It was paid.
     Paid,
-    /// It was not.
+    /// It was declined.
     Declined(DeclineReason),
 }
 
 impl Deed {
-    /// The reference of the authorization that something was asked of.
+    /// The reference of the authorization that the request is about.
     #[must_use]
     pub fn authorization(&self) -> Option<&str> {
         match self {
@@ -78,7 +79,7 @@ impl Deed {
     }
 }
 
-/// What can be done to an authorization.
+/// A change of an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FollowUp {
     /// Take the money, or a part and release the rest.
@@ -89,7 +90,7 @@ pub enum FollowUp {
     Refund,
 }
 
-/// With what a payment is paid. Of a card, no more than may be shown anywhere.
+/// The means of payment. Of a card, only the digits that may be shown anywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BookInstrument {
     /// A card.
@@ -106,36 +107,36 @@ pub enum BookInstrument {
     },
 }
 
-/// What came of an authorization.
+/// The result of an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthorizeOutcome {
-    /// The money was set aside.
-    Approved(Standing),
-    /// It was not.
+    /// The money was reserved.
+    Approved(AuthorizationState),
+    /// It was declined.
     Declined(DeclineReason),
 }
 
-/// What has been done to an approved authorization so far, in minor units.
+/// The changes to an approved authorization so far, in minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standing {
-    /// Whether captured money is there at once.
+pub struct AuthorizationState {
+    /// True when captured money is available at once.
     pub settles_at_once: bool,
     /// Captured: nothing or once, at most the authorized amount.
     pub captured_minor: u64,
-    /// Given up: nothing or the authorized amount.
+    /// Voided: nothing or the authorized amount.
     pub voided_minor: u64,
-    /// Refunded in all: at most what was captured.
+    /// Refunded in all: at most the captured amount.
     pub refunded_minor: u64,
 }
 
-/// Why the sandbox did not do what it was asked.
+/// The reason why the sandbox declined a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeclineReason {
     /// The issuer declined without saying why.
     CardDeclined,
     /// There is not enough money.
     InsufficientFunds,
-    /// The card is no longer good.
+    /// The card has expired.
     ExpiredCard,
     /// The security code is wrong.
     IncorrectCvc,
@@ -143,15 +144,15 @@ pub enum DeclineReason {
     ProcessingError,
     /// The issuer wants its customer authenticated.
     AuthenticationRequired,
-    /// No approved authorization of this merchant's payment stands under the reference.
+    /// There is no approved authorization of this merchant's payment under the reference.
     UnknownAuthorization,
     /// The authorization was captured.
     AlreadyCaptured,
-    /// The authorization was given up.
+    /// The authorization was voided.
     AlreadyVoided,
     /// Nothing was captured.
     NotCaptured,
-    /// More than there is, in a void not all of it, or another currency.
+    /// The amount is too large, or not all of it in a void, or in another currency.
     WrongAmount,
     /// The issuer refused the capture.
     CaptureFailed,
@@ -180,7 +181,7 @@ impl DeclineReason {
         DeclineReason::PayoutFailed,
     ];
 
-    /// The word for it, as merchants see it.
+    /// Its code, as merchants see it.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -201,7 +202,7 @@ impl DeclineReason {
         }
     }
 
-    /// The reason that a word stands for.
+    /// The reason with this code.
     #[must_use]
     pub fn of_code(code: &str) -> Option<DeclineReason> {
         DeclineReason::ALL.into_iter().find(|reason| reason.code() == code)

@@ -1,5 +1,5 @@
-//! A line as bytes: frozen shapes behind a format byte, see `till_storage::shapes`. A new kind of deed, follow-up or reason
-//! is added at the end of its shape. The key of a line is its reference, as it is.
+//! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of deed, follow-up or
+//! reason is added at the end of its shape. The key of a line is its reference, unchanged.
 
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
@@ -8,14 +8,16 @@ use till_storage::{frozen_enum, frozen_struct};
 
 use super::contract::BookError;
 use super::first_format;
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use super::line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 
 const FORMAT: u8 = 2;
 
 const WHAT: &str = "line";
 
 frozen_struct! {
-    /// A line. Of a payout the id of the payment is zeros.
+    /// A line. A payout has zeros as the id of the payment.
     BookLineV1 of BookLine {
         reference: String,
         merchant: [u8; 16],
@@ -35,7 +37,7 @@ frozen_struct! {
 }
 
 frozen_enum! {
-    /// What was asked, and what came of it.
+    /// A request and its result.
     DeedV1 of Deed {
         Authorize { instrument: BookInstrumentV1, capture: CaptureModeV1, outcome: AuthorizeOutcomeV1 },
         FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
@@ -46,7 +48,7 @@ frozen_enum! {
 }
 
 frozen_enum! {
-    /// The end of a payout.
+    /// The result of a payout.
     PayoutOutcomeV1 of PayoutOutcome {
         Pending,
         Paid,
@@ -55,7 +57,7 @@ frozen_enum! {
 }
 
 frozen_enum! {
-    /// What is done to an authorization.
+    /// A change of an authorization.
     FollowUpV1 of FollowUp {
         Capture,
         Void,
@@ -64,7 +66,7 @@ frozen_enum! {
 }
 
 frozen_enum! {
-    /// What pays.
+    /// The means of payment.
     BookInstrumentV1 of BookInstrument {
         Card { first_six: [u8; 6], last_four: [u8; 4] },
         Installment { plan: String },
@@ -72,7 +74,7 @@ frozen_enum! {
 }
 
 frozen_enum! {
-    /// Whether it is captured at once.
+    /// Capture at once or later.
     CaptureModeV1 of CaptureMode {
         Automatic,
         Manual,
@@ -80,7 +82,7 @@ frozen_enum! {
 }
 
 frozen_enum! {
-    /// What came of an authorization.
+    /// The result of an authorization.
     AuthorizeOutcomeV1 of AuthorizeOutcome {
         Approved(standing: StandingV1),
         Declined(reason: DeclineReasonV1),
@@ -88,8 +90,8 @@ frozen_enum! {
 }
 
 frozen_struct! {
-    /// What has been done to an approved authorization.
-    StandingV1 of Standing {
+    /// The changes to an approved authorization so far.
+    StandingV1 of AuthorizationState {
         settles_at_once: bool,
         captured_minor: u64,
         voided_minor: u64,
@@ -98,7 +100,7 @@ frozen_struct! {
 }
 
 frozen_enum! {
-    /// Why it was not done.
+    /// The reason why it was declined.
     DeclineReasonV1 of DeclineReason {
         CardDeclined,
         InsufficientFunds,
@@ -122,7 +124,7 @@ pub(super) fn encode(line: &BookLine) -> Vec<u8> {
     frozen::encode::<BookLineV1, _>(WHAT, FORMAT, line).expect("references and plans have at most 255 bytes")
 }
 
-/// The line that was written under this key with this value, by this version of the program or an earlier one.
+/// Decodes the line of this key and value, which this version of the program or an earlier one wrote.
 ///
 /// # Errors
 /// [`BookError::UnknownFormat`] means "upgrade the program"; [`BookError::Damaged`] that the bytes are not
@@ -143,8 +145,12 @@ pub(super) fn decode(key: &[u8], bytes: &[u8]) -> Result<BookLine, BookError> {
 
 fn read(bytes: &[u8]) -> Result<BookLine, ShapeError> {
     let line = frozen::decode::<BookLineV1, BookLine>(WHAT, FORMAT, bytes)?;
-    // A number can be spelt in several ways, of which one is written.
-    if encode(&line) == bytes { Ok(line) } else { Err(undecodable("not as it would be written")) }
+    // A number has several encodings, and only one of them is written.
+    if encode(&line) == bytes {
+        Ok(line)
+    } else {
+        Err(undecodable("it has another encoding than the one that is written"))
+    }
 }
 
 fn undecodable(reason: &str) -> ShapeError {
@@ -212,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_under_another_key_and_a_key_that_is_no_text_are_damage() {
+    fn a_line_under_another_key_is_damage() {
         for key in [b"pay_2/authorize".as_slice(), &[0xff]] {
             let error = decode(key, &encode(&samples::approved())).expect_err("another key");
             assert!(matches!(error, BookError::Damaged { .. }), "{error}");

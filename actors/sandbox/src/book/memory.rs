@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 use super::contract::{Book, BookError, Entries};
 use super::line::BookLine;
 
-/// How a write to a [`MemoryBook`] goes.
+/// The result of a write to a [`MemoryBook`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextWrite {
-    /// As it should.
+    /// It succeeds.
     Succeeds,
     /// It times out, and nothing was written.
     TimesOutUndone,
@@ -21,15 +21,15 @@ pub enum NextWrite {
     Breaks,
 }
 
-/// A book in memory. Clones are the same book, so that a test keeps one in hand and outlives with it the
-/// acquirer that it gave the other to, as a restart does.
+/// A book in memory. Clones are the same book: a test keeps one, gives the other to an acquirer, and still has it after
+/// the acquirer is dropped, as after a restart.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryBook {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SharedBook>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedBook {
     lines: BTreeMap<String, BookLine>,
     next_writes: VecDeque<NextWrite>,
     writes: u64,
@@ -42,19 +42,19 @@ impl MemoryBook {
         MemoryBook::default()
     }
 
-    /// Says how the next writes go, in turn, after those already said. The writes after them succeed. A
-    /// write carries a whole group of requests.
+    /// Plans the results of the next writes, in order, after those planned already. Writes after them succeed. A write
+    /// carries a whole group of requests.
     pub fn plan_writes(&self, writes: impl IntoIterator<Item = NextWrite>) {
         self.with(|shared| shared.next_writes.extend(writes));
     }
 
-    /// How many writes were tried so far.
+    /// The number of attempted writes.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.with(|shared| shared.writes)
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut Shared) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut SharedBook) -> T) -> T {
         act(&mut self.shared.lock())
     }
 }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn clones_are_one_book_and_its_entries_are_in_the_order_of_their_references() {
+    fn clones_are_one_book_with_entries_in_order_of_references() {
         let book = MemoryBook::new();
         let mut written = samples::every_shape();
         book.clone().write(&written).expect("succeeds");

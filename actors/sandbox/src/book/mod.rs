@@ -1,5 +1,5 @@
-//! The sandbox acquirer's book: what it was asked and what it did, kept apart from the merchants' logs so
-//! that the two can be held against each other.
+//! The sandbox acquirer's book: its requests and their results, kept apart from the merchants' logs so that the two can
+//! be compared.
 
 mod agreement;
 mod contract;
@@ -13,7 +13,9 @@ mod samples;
 mod totals;
 
 pub use contract::{Book, BookError, Entries};
-pub use line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+pub use line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 pub use memory::{MemoryBook, NextWrite};
 pub use rocks::RocksBook;
 pub use totals::{MerchantTotals, totals_by_merchant};

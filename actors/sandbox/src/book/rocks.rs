@@ -23,7 +23,7 @@ const MEMTABLE_BLOOM_RATIO: f64 = 0.01;
 #[derive(Clone)]
 pub struct RocksBook {
     db: Arc<DB>,
-    /// Held while lines are written, and while nothing may be.
+    /// Locked while lines are written, and while none may be written.
     writing: Arc<Mutex<DiskReserve>>,
 }
 
@@ -39,18 +39,18 @@ impl CopiedBook for RocksBook {
 }
 
 impl RocksBook {
-    /// Opens the book in a directory for writing, and makes it when there is none. One process at a time.
+    /// Opens the book in a directory for writing, and creates it when there is none. One process at a time.
     ///
     /// # Errors
-    /// [`BookError::Broken`] when RocksDB does not open it, for one because another process has.
+    /// [`BookError::Broken`] when RocksDB does not open it, for example because another process has it open.
     pub fn open(directory: &Path) -> Result<RocksBook, BookError> {
         RocksBook::open_with_reserve(directory, 0)
     }
 
-    /// The same; while less than `disk_reserve_bytes` are free on its disk, nothing is written.
+    /// Like [`RocksBook::open`]; while less than `disk_reserve_bytes` are free on its disk, nothing is written.
     ///
     /// # Errors
-    /// As [`RocksBook::open`].
+    /// The errors of [`RocksBook::open`].
     pub fn open_with_reserve(directory: &Path, disk_reserve_bytes: u64) -> Result<RocksBook, BookError> {
         let mut options = options();
         options.create_if_missing(true);
@@ -63,10 +63,10 @@ impl RocksBook {
         RocksBook { db: Arc::new(db), writing: Arc::new(Mutex::new(reserve)) }
     }
 
-    /// Opens the book for writing under a time limit: there are damaged logs that RocksDB does not come back from.
+    /// Opens the book for writing under a time limit: RocksDB does not return from some damaged logs.
     ///
     /// # Errors
-    /// As [`RocksBook::open`]; [`BookError::TimedOut`] when it did not end in time.
+    /// The errors of [`RocksBook::open`]; [`BookError::TimedOut`] when it did not end in time.
     pub fn open_within(limit: Duration, directory: &Path) -> Result<RocksBook, BookError> {
         let directory: PathBuf = directory.to_owned();
         within(limit, move || RocksBook::open(&directory)).unwrap_or(Err(BookError::TimedOut))
@@ -76,8 +76,8 @@ impl RocksBook {
         self.writing.lock()
     }
 
-    /// Opens the book in a directory for reading only, as it stands, also while another process writes to
-    /// it: for tools that hold it against the ledger.
+    /// Opens the book in a directory for reading only, as of now, also while another process writes to it: for tools
+    /// that compare it with the ledger.
     ///
     /// # Errors
     /// [`BookError::Broken`] when there is none or RocksDB does not open it.
@@ -86,10 +86,10 @@ impl RocksBook {
         Ok(RocksBook::of(db, 0))
     }
 
-    /// The same under a time limit: there are damaged logs that RocksDB does not come back from.
+    /// Like [`RocksBook::open_read_only`] under a time limit: RocksDB does not return from some damaged logs.
     ///
     /// # Errors
-    /// As [`RocksBook::open_read_only`]; [`BookError::TimedOut`] when it did not end in time.
+    /// The errors of [`RocksBook::open_read_only`]; [`BookError::TimedOut`] when it did not end in time.
     pub fn open_read_only_within(limit: Duration, directory: &Path) -> Result<RocksBook, BookError> {
         let directory: PathBuf = directory.to_owned();
         let opened = within(limit, move || RocksBook::open_read_only(&directory));
@@ -131,7 +131,7 @@ impl Book for RocksBook {
 
 fn options() -> Options {
     let mut options = options_beside_the_store();
-    // Nearly every line that is looked up is not there yet.
+    // Nearly every line that is looked up does not exist yet.
     options.set_memtable_whole_key_filtering(true);
     options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_RATIO);
     options
@@ -156,7 +156,7 @@ mod tests {
         book.entries().map(|line| line.expect("reads")).collect()
     }
 
-    /// What the end of the process would leave of a directory.
+    /// A copy of a directory as the end of the process would leave it.
     fn copied(directory: &Path) -> tempfile::TempDir {
         let copy = tempfile::tempdir().expect("a directory");
         for file in std::fs::read_dir(directory).expect("lists") {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_after_closing_and_opening_again() {
+    fn written_lines_are_there_after_opening_again() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         book.write(&samples::every_shape()).expect("writes");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_after_the_process_dies_without_closing() {
+    fn written_lines_survive_a_process_that_does_not_close() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         book.write(&samples::every_shape()).expect("writes");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_while_the_disk_is_down_to_its_reserve_and_the_book_goes_on_afterwards() {
+    fn nothing_is_written_while_the_disk_is_down_to_its_reserve() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open_with_reserve(directory.path(), u64::MAX).expect("opens");
         assert!(matches!(book.write(&[samples::approved()]), Err(BookError::NotWritten { .. })));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_of_the_first_format_opens_and_a_line_that_changes_is_written_in_todays() {
+    fn a_changed_line_of_the_first_format_gets_todays_format() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         for (reference, bytes) in samples::golden(1) {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_sees_the_book_while_its_writer_has_it_open_and_a_second_writer_is_refused() {
+    fn a_book_has_one_writer_and_readers_beside_it() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");
         book.write(&samples::every_shape()).expect("writes");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_nobody_wrote_is_named_as_damaged() {
+    fn an_unknown_row_is_reported_as_damaged() {
         let directory = tempfile::tempdir().expect("a directory");
         let book = RocksBook::open(directory.path()).expect("opens");
         book.db.put("pay_1/authorize", [1, 1, 1]).expect("writes");

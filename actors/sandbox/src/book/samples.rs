@@ -4,11 +4,13 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use super::line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+};
 
 pub(crate) const REFERENCE: &str = "pay_1/authorize";
 
-/// Reasons that the first format knew.
+/// The number of reasons in the first format.
 const FIRST_REASONS: usize = 11;
 
 fn line(reference: &str, deed: Deed) -> BookLine {
@@ -33,8 +35,9 @@ pub(crate) fn follow_up_line(reference: &str, what: FollowUp, declined: Option<D
 }
 
 pub(crate) fn approved() -> BookLine {
-    let standing = Standing { settles_at_once: true, captured_minor: 9_000, voided_minor: 0, refunded_minor: 1_000 };
-    card_line(REFERENCE, CaptureMode::Manual, AuthorizeOutcome::Approved(standing))
+    let state =
+        AuthorizationState { settles_at_once: true, captured_minor: 9_000, voided_minor: 0, refunded_minor: 1_000 };
+    card_line(REFERENCE, CaptureMode::Manual, AuthorizeOutcome::Approved(state))
 }
 
 pub(crate) fn every_shape() -> Vec<BookLine> {
@@ -60,7 +63,10 @@ pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
     let installment = Deed::Authorize {
         instrument: BookInstrument::Installment { plan: "sandbox_3_months".to_owned() },
         capture: CaptureMode::Automatic,
-        outcome: AuthorizeOutcome::Approved(Standing { captured_minor: 10_000, ..Standing::default() }),
+        outcome: AuthorizeOutcome::Approved(AuthorizationState {
+            captured_minor: 10_000,
+            ..AuthorizationState::default()
+        }),
     };
     let mut lines = vec![approved(), line("installment", installment)];
     for reason in DeclineReason::ALL.into_iter().take(FIRST_REASONS) {
@@ -75,7 +81,7 @@ pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
     lines
 }
 
-/// The bytes that a format wrote for each of [`every_shape`], which stand in `golden_lines.txt`.
+/// The bytes that a format wrote for each of [`every_shape`], from `golden_lines.txt`.
 pub(crate) fn golden(format: u8) -> Vec<(&'static str, Vec<u8>)> {
     let lines = include_str!("golden_lines.txt").lines().filter(|line| !line.starts_with('#'));
     let named = lines.filter_map(|line| line.split_once(' ')?.1.split_once(' '));

@@ -1,4 +1,4 @@
-//! What the book comes to, for holding it against the merchants' ledgers.
+//! The totals of the book, for comparing it with the merchants' ledgers.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizeOutcome, BookLine, Deed, FollowUp, PayoutOutcome, Standing};
+use super::line::{AuthorizationState, AuthorizeOutcome, BookLine, Deed, FollowUp, PayoutOutcome};
 
-/// What the sandbox did for one merchant. Amounts are sums in minor units of the merchant's currency.
+/// The results of one merchant's requests. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MerchantTotals {
     /// Authorizations approved.
@@ -21,7 +21,7 @@ pub struct MerchantTotals {
     pub authorized_minor: u128,
     /// Captured, at once or later.
     pub captured_minor: u128,
-    /// Given up.
+    /// Voided.
     pub voided_minor: u128,
     /// Refunded.
     pub refunded_minor: u128,
@@ -32,10 +32,10 @@ pub struct MerchantTotals {
 /// The totals of every merchant in the book.
 ///
 /// # Errors
-/// [`BookError`] when a line cannot be read, and [`BookError::Damaged`] also when the lines of captures,
-/// voids and refunds do not come to what stands in the lines of their authorizations.
+/// [`BookError`] when a line cannot be read, and [`BookError::Damaged`] also when the lines of captures, voids and
+/// refunds do not have the same sums as the lines of their authorizations.
 pub fn totals_by_merchant(book: &impl Book) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {
-    let mut tallies: BTreeMap<MerchantId, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<MerchantId, MerchantSums> = BTreeMap::new();
     for line in book.entries() {
         let line = line?;
         tallies.entry(line.merchant).or_default().add(&line);
@@ -43,21 +43,21 @@ pub fn totals_by_merchant(book: &impl Book) -> Result<BTreeMap<MerchantId, Merch
     tallies.into_iter().map(|(merchant, tally)| Ok((merchant, tally.check(merchant)?))).collect()
 }
 
-/// One merchant's money counted twice: by what authorizations say was done to them, and by what was done.
+/// One merchant's money counted twice: by the lines of authorizations, and by the lines of their changes.
 #[derive(Default)]
-struct Tally {
+struct MerchantSums {
     totals: MerchantTotals,
     captured_minor: u128,
     voided_minor: u128,
     refunded_minor: u128,
 }
 
-impl Tally {
+impl MerchantSums {
     fn add(&mut self, line: &BookLine) {
         let amount_minor = u128::from(line.money.amount.get());
         match line.deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), capture, .. } => {
-                self.add_approved(amount_minor, standing, capture);
+            Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), capture, .. } => {
+                self.add_approved(amount_minor, state, capture);
             }
             Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
             Deed::Payout(PayoutOutcome::Paid) => self.totals.paid_out_minor += amount_minor,
@@ -71,26 +71,26 @@ impl Tally {
         }
     }
 
-    fn add_approved(&mut self, amount_minor: u128, standing: Standing, capture: CaptureMode) {
+    fn add_approved(&mut self, amount_minor: u128, state: AuthorizationState, capture: CaptureMode) {
         self.totals.approved += 1;
         self.totals.authorized_minor += amount_minor;
-        self.totals.captured_minor += u128::from(standing.captured_minor);
-        self.totals.voided_minor += u128::from(standing.voided_minor);
-        self.totals.refunded_minor += u128::from(standing.refunded_minor);
+        self.totals.captured_minor += u128::from(state.captured_minor);
+        self.totals.voided_minor += u128::from(state.voided_minor);
+        self.totals.refunded_minor += u128::from(state.refunded_minor);
         self.captured_minor += match capture {
             // All of it or nothing: there is a card whose capture fails.
-            CaptureMode::Automatic if standing.captured_minor > 0 => amount_minor,
+            CaptureMode::Automatic if state.captured_minor > 0 => amount_minor,
             CaptureMode::Automatic | CaptureMode::Manual => 0,
         };
     }
 
     fn check(self, merchant: MerchantId) -> Result<MerchantTotals, BookError> {
         let totals = self.totals;
-        let standing = (totals.captured_minor, totals.voided_minor, totals.refunded_minor);
-        if standing == (self.captured_minor, self.voided_minor, self.refunded_minor) {
+        let state = (totals.captured_minor, totals.voided_minor, totals.refunded_minor);
+        if state == (self.captured_minor, self.voided_minor, self.refunded_minor) {
             return Ok(totals);
         }
-        let what = "authorizations do not come to what was captured, voided and refunded".to_owned();
+        let what = "the sums of authorizations differ from those of captures, voids and refunds".to_owned();
         Err(BookError::Damaged { reference: format!("of every payment of {merchant}"), what })
     }
 }
@@ -104,8 +104,8 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn approved(reference: &str, capture: CaptureMode, standing: Standing) -> BookLine {
-        card_line(reference, capture, AuthorizeOutcome::Approved(standing))
+    fn approved(reference: &str, capture: CaptureMode, state: AuthorizationState) -> BookLine {
+        card_line(reference, capture, AuthorizeOutcome::Approved(state))
     }
 
     fn totals(lines: &[BookLine]) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {
@@ -116,9 +116,10 @@ mod tests {
 
     #[test]
     fn totals_count_each_merchants_money_and_declines() {
-        let refunded = Standing { captured_minor: 10_000, refunded_minor: 10_000, ..Standing::default() };
-        let voided = Standing { voided_minor: 10_000, ..Standing::default() };
-        let mut elsewhere = approved("f", CaptureMode::Manual, Standing::default());
+        let refunded =
+            AuthorizationState { captured_minor: 10_000, refunded_minor: 10_000, ..AuthorizationState::default() };
+        let voided = AuthorizationState { voided_minor: 10_000, ..AuthorizationState::default() };
+        let mut elsewhere = approved("f", CaptureMode::Manual, AuthorizationState::default());
         elsewhere.merchant = MerchantId::from_bytes([0xcc; 16]);
         let found = totals(&[
             approved("a", CaptureMode::Automatic, refunded),
@@ -126,7 +127,11 @@ mod tests {
             follow_up_line("a refund again", FollowUp::Refund, Some(DeclineReason::WrongAmount)),
             approved("b", CaptureMode::Manual, voided),
             follow_up_line("b void", FollowUp::Void, None),
-            approved("c", CaptureMode::Manual, Standing { captured_minor: 10_000, ..Standing::default() }),
+            approved(
+                "c",
+                CaptureMode::Manual,
+                AuthorizationState { captured_minor: 10_000, ..AuthorizationState::default() },
+            ),
             follow_up_line("c capture", FollowUp::Capture, None),
             card_line("d", CaptureMode::Manual, AuthorizeOutcome::Declined(DeclineReason::CardDeclined)),
             payout_line("out", PayoutOutcome::Paid),
@@ -155,12 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_a_void_or_a_refund_that_its_authorization_does_not_know_is_found() {
+    fn a_change_that_is_missing_in_its_authorization_is_found() {
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
-            let lines = [approved("a", CaptureMode::Manual, Standing::default()), follow_up_line("b", what, None)];
+            let lines =
+                [approved("a", CaptureMode::Manual, AuthorizationState::default()), follow_up_line("b", what, None)];
             assert!(matches!(totals(&lines), Err(BookError::Damaged { .. })), "{what:?}");
         }
-        let partly_captured = Standing { captured_minor: 9_999, ..Standing::default() };
+        let partly_captured = AuthorizationState { captured_minor: 9_999, ..AuthorizationState::default() };
         let partly_captured = approved("a", CaptureMode::Automatic, partly_captured);
         assert!(matches!(totals(&[partly_captured]), Err(BookError::Damaged { .. })));
     }

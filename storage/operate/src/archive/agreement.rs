@@ -1,7 +1,7 @@
-//! The acquirer's book, brought to the moment that the logs are restored to: what a log knows as done is in it.
+//! Brings the acquirer's book to the moment that the logs are restored to: it then has every result that the logs have.
 //!
-//! The book is not archived. What the logs know the result of can be recorded anew from the payment; what they do not
-//! know yet belongs to a call that is open, and is recorded when the call is made again.
+//! The book is not archived. A result that the logs have is recorded anew from the payment. A result that they lack
+//! belongs to a call that is still open, and is recorded when the call is made again.
 
 use std::sync::Arc;
 
@@ -22,20 +22,20 @@ pub(super) struct Agreement<'a> {
 }
 
 impl Agreement<'_> {
-    /// Of this book.
+    /// Starts with this book.
     pub(super) fn of(book: &mut dyn AcquirerBook) -> Agreement<'_> {
         Agreement { book, changed: Vec::new() }
     }
 
-    /// Makes the book know what the log knows of a payment.
-    pub(super) fn meet(&mut self, merchant: MerchantId, payment: Arc<Payment>) -> Result<(), ArchiveError> {
+    /// Notes a payment whose result the book must have.
+    pub(super) fn add_payment(&mut self, merchant: MerchantId, payment: Arc<Payment>) -> Result<(), ArchiveError> {
         if payment.acquirer == self.book.acquirer() {
             self.changed.push((merchant, payment));
         }
         if self.changed.len() >= PAYMENTS_AT_ONCE { self.write() } else { Ok(()) }
     }
 
-    /// Writes what is not written yet.
+    /// Records the payments that are not recorded yet.
     pub(super) fn finish(mut self) -> Result<(), ArchiveError> {
         self.write()
     }

@@ -1,4 +1,4 @@
-//! The thread that carries commits to the archive, and brings it up when it has fallen behind.
+//! The thread that copies commits to the archive, and catches up when it has fallen behind.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,72 +12,73 @@ use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
 use till_storage::turns::Turns;
 
-use crate::known::Known;
+use crate::last_used::LastUsedDirectory;
 
 use super::commit::ArchivedCommit;
-use super::gate::Gate;
+use super::gate::ArchiveGate;
 use super::writer::{StoreSide, Writer, check_outside};
 use super::{ArchiveError, queue};
 
-/// In the data directory: the path of the archive.
+/// File in the data directory with the path of the archive.
 const KNOWN_FILE: &str = "archive-known";
 
 /// Bytes that are read from the store and written with one sync.
 const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Time before an archive that failed is tried again.
-const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Time until an archive that failed is tried again.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// How long a stop may take for what is not archived yet: it is in the queue, and the next start goes on from there.
+/// Limit of the time that a stop spends on commits that are not archived yet: they stay in the queue, and the next
+/// start goes on from there.
 const LAST_TURN_MAX: Duration = Duration::from_secs(10);
 
-/// How a store is archived.
+/// Settings of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchiveSettings {
-    /// Where to.
+    /// The directory of the archive.
     pub directory: PathBuf,
     /// Bytes from which a segment is closed.
     pub segment_bytes: u64,
     /// Age from which a segment is closed, when something is in it.
     pub segment_age: Duration,
-    /// Time between two looks for commits to archive: about what is lost when the data directory is.
+    /// Time between two reads of the queue: about as much is lost when the data directory is lost.
     pub every: Duration,
-    /// Whether a commit is archived before it is written and acknowledged.
+    /// True when a commit is archived before it is written and acknowledged.
     pub before_acknowledged: bool,
 }
 
-/// How the archive of a running store stands.
+/// The state of the archive of a running store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArchiveStats {
     /// Commits that are not archived yet.
     pub lag_commits: u64,
-    /// For how long there have been some.
+    /// Time for which there have been such commits.
     pub lag: Duration,
     /// Segments closed by this process.
     pub segments_closed: u64,
-    /// Times that it could not be written to.
+    /// Failed attempts to write to it.
     pub failures: u64,
 }
 
-/// Archives one running store. Dropping it ends it, behind a last turn.
+/// Archives one running store. Dropping it ends the thread after a last turn.
 pub struct Archiver {
     engine: Arc<Engine>,
-    gate: Arc<Gate>,
+    gate: Arc<ArchiveGate>,
     settings: ArchiveSettings,
-    /// None where it is brought up by hand.
+    /// None when no thread runs, and the archive is written to by calls only.
     thread: Option<Turns>,
 }
 
 impl Archiver {
-    /// Opens the archive and begins. Must be called before anything else writes to the store, which was opened so that
-    /// it queues its commits ([`till_storage::engine::EngineOptions::queues_for_archive`]). An archive that cannot be reached is
-    /// opened once it can.
+    /// Opens the archive and begins. Must be called before anything else writes to the store, which must have been
+    /// opened so that it queues its commits ([`till_storage::engine::EngineOptions::queues_for_archive`]). An archive
+    /// that cannot be reached is opened as soon as it can be.
     ///
     /// # Errors
-    /// [`ArchiveError`]: the archive is not this store's to go on with, or damaged.
+    /// [`ArchiveError`]: the store cannot continue this archive, or the archive is damaged.
     pub fn start(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
         let mut archiver = Archiver::prepare(engine, settings)?;
-        // A disk that hangs holds the start up here.
+        // A disk that hangs blocks the start here.
         tracing::info!(directory = %archiver.settings.directory.display(), "opening the archive");
         match archiver.begin() {
             Err(error) if error.is_passing() => archiver.gate.fail(&error),
@@ -99,18 +100,18 @@ impl Archiver {
         Ok(archiver)
     }
 
-    /// Opens the archive without a thread: it is brought up by [`Archiver::catch_up`] and [`Archiver::turn`] only.
+    /// Opens the archive without a thread: only [`Archiver::catch_up`] and [`Archiver::turn`] write to it.
     ///
     /// # Errors
-    /// As [`Archiver::start`]; when it cannot be reached.
+    /// The errors of [`Archiver::start`], and also an archive that cannot be reached.
     pub fn open(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
         let archiver = Archiver::prepare(engine, settings)?;
         archiver.catch_up()?;
         Ok(archiver)
     }
 
-    /// Opens the archive. Where it comes before writing, it must have everything before anything is written; else a start
-    /// does not wait for what is behind.
+    /// Opens the archive. When commits are archived before they are written, the archive must catch up before anything
+    /// is written; otherwise a start does not wait for commits that are not archived yet.
     fn begin(&self) -> Result<(), ArchiveError> {
         match self.settings.before_acknowledged {
             true => self.catch_up(),
@@ -120,7 +121,7 @@ impl Archiver {
 
     fn prepare(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
         check_outside(&settings.directory, engine.directory())?;
-        let gate = Arc::new(Gate::new(base(&engine)?));
+        let gate = Arc::new(ArchiveGate::new(base(&engine)?));
         if settings.before_acknowledged {
             engine.archive_first_in(gate.clone());
         }
@@ -135,21 +136,22 @@ impl Archiver {
         catch_up(&self.engine, &self.gate, &self.settings, &mut || Ok(true))
     }
 
-    /// What the thread does at each turn: archives what is not, closes what is old enough, and notes what fails.
+    /// One turn of the thread: archives the queue, closes a segment that is old enough, and notes a failure.
     pub fn turn(&self) {
         turn(&self.engine, &self.gate, &self.settings, &|| false);
     }
 
-    /// How it stands.
+    /// The present state.
     #[must_use]
     pub fn stats(&self) -> ArchiveStats {
         let lag_commits = self.engine.last_commit().0.saturating_sub(self.gate.covered().0);
-        let lag = if lag_commits == 0 { Duration::ZERO } else { self.gate.behind_for() };
+        let lag = if lag_commits == 0 { Duration::ZERO } else { self.gate.lag() };
         let (segments_closed, failures) = (self.gate.segments_closed(), self.gate.failures());
         ArchiveStats { lag_commits, lag, segments_closed, failures }
     }
 
-    /// Ends the thread, behind a last turn of some seconds at most: what is not archived by then stays in the queue.
+    /// Ends the thread after a last turn of some seconds at most: commits that are not archived by then stay in the
+    /// queue.
     pub fn stop(&self) {
         self.thread.iter().for_each(Turns::stop);
     }
@@ -162,60 +164,59 @@ impl Drop for Archiver {
     }
 }
 
-/// One that failed is tried again soon, and not at once.
-fn pause(gate: &Gate, settings: &ArchiveSettings) -> Duration {
+/// The pause before the next turn: a short one of its own after a failure.
+fn pause(gate: &ArchiveGate, settings: &ArchiveSettings) -> Duration {
     match gate.failing() {
-        Some(_) => TRIED_AGAIN_AFTER,
+        Some(_) => RETRY_DELAY,
         None => settings.every,
     }
 }
 
-/// One turn, which under a steady load ends only once it `is_over`: there is always more by then.
-fn turn(engine: &Engine, gate: &Gate, settings: &ArchiveSettings, is_over: &dyn Fn() -> bool) {
-    let mut keep = || {
+/// One turn. Under a steady load there are always new commits, so that it ends only when `is_over` returns true.
+fn turn(engine: &Engine, gate: &ArchiveGate, settings: &ArchiveSettings, is_over: &dyn Fn() -> bool) {
+    let mut goes_on = || {
         gate.with_writer(|writer| writer.close_if_older(settings.segment_age, engine.last_commit()))?;
         gate.recover();
         Ok(!is_over())
     };
-    if let Err(error) = catch_up(engine, gate, settings, &mut keep) {
+    if let Err(error) = catch_up(engine, gate, settings, &mut goes_on) {
         gate.fail(&error);
     }
 }
 
-/// Archives what is not archived, group by group, until nothing is left. `keep` is called behind each group, and tells
-/// whether to go on.
+/// Archives group by group until the queue is empty. `goes_on` is called after each group, and returns false to stop.
 fn catch_up(
     engine: &Engine,
-    gate: &Gate,
+    gate: &ArchiveGate,
     settings: &ArchiveSettings,
-    keep: &mut dyn FnMut() -> Result<bool, ArchiveError>,
+    goes_on: &mut dyn FnMut() -> Result<bool, ArchiveError>,
 ) -> Result<(), ArchiveError> {
     gate.open(|| open_writer(engine, settings))?;
     gate.with_writer(Writer::repair)?;
     loop {
-        // First, since a crash may have left some that the archive has.
+        // First, since a crash may have left commits in the queue that the archive has.
         unqueue_archived(engine, gate)?;
-        let looked = Instant::now();
+        let read_at = Instant::now();
         let step = gate.with_writer(|writer| archive_some(engine, gate, writer))?;
         if step.has_reached {
-            gate.note_caught_up(looked);
+            gate.note_caught_up(read_at);
         }
-        if !keep()? || !step.has_written {
+        if !goes_on()? || !step.has_written {
             return Ok(());
         }
     }
 }
 
-/// Takes out of the queue what the archive has on its disk.
-fn unqueue_archived(engine: &Engine, gate: &Gate) -> Result<(), ArchiveError> {
+/// Removes from the queue the commits that are on the archive's disk.
+fn unqueue_archived(engine: &Engine, gate: &ArchiveGate) -> Result<(), ArchiveError> {
     let archived = gate.with_writer(|writer| Ok(writer.last()))?;
-    gate.unqueue(archived, |after| queue::take_out(engine, after, archived));
+    gate.unqueue(archived, |after| queue::remove_archived(engine, after, archived));
     Ok(())
 }
 
-/// The commit that a new archive of the store begins behind.
+/// The commit after which a new archive of the store begins.
 fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
-    // Before the look at the queue: what is committed meanwhile is in it.
+    // Read before the queue: a commit that comes in between is in the queue.
     let last = engine.last_commit();
     let first = queue::read(engine, CommitNumber(0), 0)?;
     Ok(first.first().map_or(last, |commit| commit.before))
@@ -224,7 +225,7 @@ fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
 fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, ArchiveError> {
     let has = |commit: &ArchivedCommit| has(engine, commit);
     let gave_up = |after, until| queue::was_any_given_up(engine, after, until);
-    let known = Known::of(engine.directory(), KNOWN_FILE);
+    let known = LastUsedDirectory::of(engine.directory(), KNOWN_FILE);
     let (identity, last, base) = (engine.identity(), engine.last_commit(), base(engine)?);
     let side =
         StoreSide { identity, last, base, has: &has, gave_up: &gave_up, was_there: known.is(&settings.directory) };
@@ -233,20 +234,20 @@ fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, Ar
     Ok(writer)
 }
 
-/// What a look at the queue came to.
-struct Step {
-    /// Whether there was anything to archive.
+/// The result of one read of the queue.
+struct QueueRead {
+    /// True when there was anything to archive.
     has_written: bool,
-    /// Whether the archive has everything that the store had at that look.
+    /// True when the archive has everything that the store had at that read.
     has_reached: bool,
 }
 
-/// Archives what is next in the queue.
-fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Step, ArchiveError> {
-    // Before the look at the queue: whatever is not in it then was never queued.
+/// Archives the next group of the queue.
+fn archive_some(engine: &Engine, gate: &ArchiveGate, writer: &mut Writer) -> Result<QueueRead, ArchiveError> {
+    // Read before the queue: a commit that is not in the queue then was never queued.
     let stored = engine.last_commit();
     if writer.last().max(gate.covered()) >= stored {
-        return Ok(Step { has_written: false, has_reached: true });
+        return Ok(QueueRead { has_written: false, has_reached: true });
     }
     let mut commits = queue::read(engine, writer.last(), GROUP_BYTES_MAX)?;
     let next = commits.first().map_or(stored, |commit| commit.before);
@@ -255,25 +256,25 @@ fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Ste
         tracing::warn!(%first, %last, "commits were not queued for the archive: take a checkpoint");
         writer.leave_gap(next)?;
     }
-    keep_those_that_follow(&mut commits);
+    truncate_at_gap(&mut commits);
     if commits.is_empty() {
         gate.cover(next);
-        return Ok(Step { has_written: false, has_reached: true });
+        return Ok(QueueRead { has_written: false, has_reached: true });
     }
     writer.write(&mut commits)?;
     gate.cover(writer.last());
-    Ok(Step { has_written: true, has_reached: writer.last() >= stored })
+    Ok(QueueRead { has_written: true, has_reached: writer.last() >= stored })
 }
 
-/// Up to where the next gap is.
-fn keep_those_that_follow(commits: &mut Vec<ArchivedCommit>) {
+/// Keeps the commits before the next gap.
+fn truncate_at_gap(commits: &mut Vec<ArchivedCommit>) {
     let breaks = commits.windows(2).position(|pair| pair[1].before != pair[0].commit);
     if let Some(at) = breaks {
         commits.truncate(at + 1);
     }
 }
 
-/// Whether the store has the very same commit.
+/// True when the store has exactly this commit.
 fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
     for bytes in &commit.records {
         let Ok(record) = record::decode(bytes) else { return Ok(false) };
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_under_a_steady_load_notes_how_far_it_is_and_ends_when_it_is_told() {
+    fn a_turn_under_a_steady_load_ends_when_it_is_told() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
         let options = EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(&data) };
@@ -344,7 +345,7 @@ mod tests {
         };
         catch_up(&engine, &archiver.gate, &archiver.settings, &mut more).expect("it can be written to");
         assert_eq!((groups.get(), archiver.stats().lag_commits), (5, 1));
-        let caught_up_after = begun.elapsed().saturating_sub(archiver.gate.behind_for());
+        let caught_up_after = begun.elapsed().saturating_sub(archiver.gate.lag());
         assert!(caught_up_after >= 4 * PAUSE, "{caught_up_after:?}: at the last look, not at the first");
     }
 }

@@ -1,13 +1,13 @@
-//! One commit as it stands in an archive: what cannot be derived of it.
+//! One commit as an archive stores it: the data that cannot be derived.
 //!
 //! Body of its entry (offsets in bytes):
 //! ```text
-//!  0 commit (8) | 8 commit before it in the line (8) | 16 last commit that the store had for sure (8)
-//! 24 group (8) | 32 place in the group (4) | 36 size of the group (4)
+//!  0 commit (8) | 8 commit before it in the chain (8) | 16 last commit that the store had for sure (8)
+//! 24 group (8) | 32 index in the group (4) | 36 size of the group (4)
 //! 40 merchant (16) | 56 records (4) | 60 rows of the vault (4)
 //! 64 records: length (4), record | rows: length (1) and key, 1 and length (4) and value, or 0 when it was deleted
 //! ```
-//! A group is what was written with one sync: only the last of a segment can be torn.
+//! A group is the commits that were written with one sync: only the last group of a segment can be torn.
 
 use till_domain::ids::MerchantId;
 use till_storage::archive_queue::{Cursor, VaultChange, decode_vault, encode_vault, length};
@@ -15,14 +15,14 @@ use till_storage::journal::CommitNumber;
 
 const FIXED_LEN: usize = 64;
 
-/// Where a commit stands among those that were written with one sync.
+/// The position of a commit among those that were written with one sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Place {
-    /// Which group of the segment, from 1.
+pub(super) struct GroupPosition {
+    /// The number of the group in the segment, from 1.
     pub(super) group: u64,
-    /// Which of the group, from 0.
+    /// The index of the commit in the group, from 0.
     pub(super) index: u32,
-    /// How many there are in it.
+    /// The number of commits in the group.
     pub(super) size: u32,
 }
 
@@ -31,17 +31,17 @@ pub(super) struct Place {
 pub struct ArchivedCommit {
     /// Its number.
     pub commit: CommitNumber,
-    /// The one before it in the line. Numbers between were given up.
+    /// The commit before it in the chain. The numbers in between were given up.
     pub before: CommitNumber,
-    /// The last commit that the store had for sure when this was archived: one below this commit was archived before it
-    /// was written, and is none unless the store has it.
+    /// The last commit that the store had for sure when this one was archived. When it is lower than this commit, this
+    /// one was archived before it was written, and counts only if the store has it.
     pub stored: CommitNumber,
-    pub(super) place: Place,
-    /// Whose it is.
+    pub(super) position: GroupPosition,
+    /// The merchant that it belongs to.
     pub merchant_id: MerchantId,
-    /// Its records, whole.
+    /// Its records, complete.
     pub records: Vec<Vec<u8>>,
-    /// Its rows of the vault.
+    /// Its changes to rows of the vault.
     pub vault: Vec<VaultChange>,
 }
 
@@ -54,20 +54,20 @@ impl std::fmt::Debug for ArchivedCommit {
 }
 
 impl ArchivedCommit {
-    /// About how many bytes it takes.
+    /// Its approximate size in bytes.
     pub(super) fn byte_count(&self) -> usize {
         let records: usize = self.records.iter().map(|record| 4 + record.len()).sum();
         let vault = |change: &VaultChange| 6 + change.key.len() + change.value.as_ref().map_or(0, Vec::len);
         FIXED_LEN + records + self.vault.iter().map(vault).sum::<usize>()
     }
 
-    /// Its bytes behind those of `bytes`.
+    /// Appends its bytes to `bytes`.
     pub(super) fn encode_onto(&self, bytes: &mut Vec<u8>) {
-        for number in [self.commit.0, self.before.0, self.stored.0, self.place.group] {
+        for number in [self.commit.0, self.before.0, self.stored.0, self.position.group] {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
-        bytes.extend_from_slice(&self.place.index.to_be_bytes());
-        bytes.extend_from_slice(&self.place.size.to_be_bytes());
+        bytes.extend_from_slice(&self.position.index.to_be_bytes());
+        bytes.extend_from_slice(&self.position.size.to_be_bytes());
         bytes.extend_from_slice(&self.merchant_id.to_bytes());
         bytes.extend_from_slice(&length(self.records.len()));
         bytes.extend_from_slice(&length(self.vault.len()));
@@ -78,17 +78,17 @@ impl ArchivedCommit {
         encode_vault(&self.vault, bytes);
     }
 
-    /// What these bytes say, when they are just that.
+    /// Decodes bytes that hold one commit and nothing else.
     pub(super) fn decode(bytes: &[u8]) -> Option<ArchivedCommit> {
         let mut cursor = Cursor(bytes);
         let (commit, before, stored) = (cursor.number()?, cursor.number()?, cursor.number()?);
-        let place = Place { group: cursor.number()?, index: cursor.short()?, size: cursor.short()? };
+        let position = GroupPosition { group: cursor.number()?, index: cursor.short()?, size: cursor.short()? };
         let merchant_id = MerchantId::from_bytes(*cursor.array()?);
         let (record_count, vault_count) = (cursor.short()?, cursor.short()?);
         let records = (0..record_count).map(|_| cursor.sized().map(<[u8]>::to_vec)).collect::<Option<_>>()?;
         let vault = decode_vault(&mut cursor, vault_count)?;
         let (commit, before, stored) = (CommitNumber(commit), CommitNumber(before), CommitNumber(stored));
-        cursor.0.is_empty().then_some(ArchivedCommit { commit, before, stored, place, merchant_id, records, vault })
+        cursor.0.is_empty().then_some(ArchivedCommit { commit, before, stored, position, merchant_id, records, vault })
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) mod tests {
             commit: CommitNumber(commit),
             before: CommitNumber(commit - 1),
             stored: CommitNumber(commit),
-            place: Place { group: 1, index: 0, size: 1 },
+            position: GroupPosition { group: 1, index: 0, size: 1 },
             merchant_id: MerchantId::from_bytes([0x11; 16]),
             records: vec![b"record".to_vec()],
             vault: vec![

@@ -11,7 +11,7 @@ use till_storage::shapes::{MerchantReader, fold_mutation};
 
 use super::overlay::Overlay;
 
-/// Writes the rows that a mutation changes, and gives the payments among them.
+/// Writes the rows that a mutation changes, and returns the payments among them.
 pub(super) fn fold(
     overlay: &Overlay,
     merchant_id: MerchantId,

@@ -1,4 +1,5 @@
-//! Persons who were forgotten later than the moment that is restored: their keys go, and what they were found by.
+//! Forgets persons who were forgotten after the moment that is restored: removes their keys, and the rows by which they
+//! are found.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,12 +15,13 @@ use till_storage::vault::{Keyring, SubjectId, SubjectKind, VaultKey};
 use super::ArchiveError;
 use super::overlay::Overlay;
 
-/// Whose keys are gone later: customers and payers. What belongs to sessions and tokens is swept by itself again.
+/// Customers and payers whose keys are removed later. Keys of sessions and tokens are not among them: they expire
+/// again.
 #[derive(Default)]
 pub(super) struct Forgotten(BTreeSet<(MerchantId, SubjectKind, [u8; 16])>);
 
 impl Forgotten {
-    /// Notes whose keys these changes remove.
+    /// Notes the persons whose keys these changes remove.
     pub(super) fn note(&mut self, changes: &[VaultChange]) {
         for change in changes.iter().filter(|change| change.value.is_none()) {
             if let Some(VaultKey::SubjectKey { merchant, subject }) = VaultKey::decode(&change.key) {
@@ -33,7 +35,7 @@ impl Forgotten {
         }
     }
 
-    /// Removes their keys where they are there, and gives how many were.
+    /// Removes the keys that exist, and returns their number.
     pub(super) fn apply(&self, overlay: &Overlay, keyring: &Arc<Keyring>) -> Result<u64, ArchiveError> {
         let mut count = 0;
         for &(merchant, kind, id) in &self.0 {
@@ -51,7 +53,7 @@ impl Forgotten {
     }
 }
 
-/// Removes what a customer is found by: a replay without the key derives none of it.
+/// Removes the rows by which a customer is found: a replay without the key derives none of them.
 fn forget_customer(
     overlay: &Overlay,
     keyring: &Arc<Keyring>,

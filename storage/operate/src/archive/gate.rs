@@ -1,4 +1,4 @@
-//! Between the commit thread and the archive, when a commit is archived before it is written: and so before it is
+//! The archive as the commit thread sees it when a commit is archived before it is written, and so before it is
 //! acknowledged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,36 +9,36 @@ use till_storage::archive_queue::{FirstArchive, vault_of};
 use till_storage::journal::{Append, CommitNumber};
 
 use super::ArchiveError;
-use super::commit::{ArchivedCommit, Place};
+use super::commit::{ArchivedCommit, GroupPosition};
 use super::writer::Writer;
 
-/// Time between two lines of the log that say the same failure.
-const TOLD_EVERY: Duration = Duration::from_secs(60);
+/// Time between two lines of the log about the same failure.
+const LOGGED_EVERY: Duration = Duration::from_secs(60);
 
-/// What keeps the archive from being written to.
-struct Failure {
+/// A failure to write to the archive, and the time at which it was logged last.
+struct ArchiveFailure {
     reason: String,
-    told: Instant,
+    logged_at: Instant,
 }
 
-/// The archive of a running store, as all threads share it.
-pub(super) struct Gate {
-    /// None before the archive is open, and once it is closed.
+/// The archive of a running store, shared by all threads.
+pub(super) struct ArchiveGate {
+    /// None before the archive is open, and after it is closed.
     writer: Mutex<Option<Writer>>,
-    /// Everything up to here is archived, or will never be.
+    /// Every commit up to here is archived, or will never be.
     covered: AtomicU64,
-    /// Nothing up to here is in the queue.
+    /// No commit up to here is in the queue.
     unqueued: AtomicU64,
-    failure: Mutex<Option<Failure>>,
+    failure: Mutex<Option<ArchiveFailure>>,
     failures: AtomicU64,
     segments_closed: AtomicU64,
     caught_up: Mutex<Instant>,
 }
 
-impl Gate {
-    /// Of a store whose commits up to `covered` need not be archived any more. There is no archive yet.
-    pub(super) fn new(covered: CommitNumber) -> Gate {
-        Gate {
+impl ArchiveGate {
+    /// For a store whose commits up to `covered` need no archiving any more. The archive is not open yet.
+    pub(super) fn new(covered: CommitNumber) -> ArchiveGate {
+        ArchiveGate {
             covered: AtomicU64::new(covered.0),
             unqueued: AtomicU64::default(),
             segments_closed: AtomicU64::new(0),
@@ -49,7 +49,7 @@ impl Gate {
         }
     }
 
-    /// Does something with the open archive; nobody else does meanwhile.
+    /// Calls `act` with the open archive, under its lock.
     pub(super) fn with_writer<T>(
         &self,
         act: impl FnOnce(&mut Writer) -> Result<T, ArchiveError>,
@@ -61,7 +61,7 @@ impl Gate {
         result
     }
 
-    /// Opens the archive, unless it is.
+    /// Opens the archive unless it is open.
     pub(super) fn open(&self, open: impl FnOnce() -> Result<Writer, ArchiveError>) -> Result<(), ArchiveError> {
         let mut writer = self.writer.lock();
         if writer.is_none() {
@@ -72,7 +72,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Lets go of the archive: what comes from now on is not archived, and where that comes first, not written.
+    /// Closes the archive: later commits are not archived, and they are not written when they must be archived first.
     pub(super) fn close(&self) {
         drop(self.writer.lock().take());
     }
@@ -89,53 +89,54 @@ impl Gate {
         self.covered.fetch_max(last.0, Ordering::AcqRel);
     }
 
-    /// Has `take_out` remove what may be in the queue, from behind the commit that it is given up to `archived`. Whatever
-    /// it leaves after an error is asked for again the next time.
+    /// Calls `remove_archived` to remove from the queue the commits after its argument, up to `archived`. Commits that
+    /// remain after an error are removed by a later call.
     pub(super) fn unqueue(
         &self,
         archived: CommitNumber,
-        take_out: impl FnOnce(CommitNumber) -> Result<(), ArchiveError>,
+        remove_archived: impl FnOnce(CommitNumber) -> Result<(), ArchiveError>,
     ) {
         let unqueued = CommitNumber(self.unqueued.load(Ordering::Acquire));
         if archived <= unqueued {
             return;
         }
-        match take_out(unqueued) {
+        match remove_archived(unqueued) {
             Ok(()) => {
                 self.unqueued.fetch_max(archived.0, Ordering::AcqRel);
             }
-            // If it is more than that, the next commit says so and ends the process.
+            // If the cause is more than that, the next commit reports it and ends the process.
             Err(error) => {
                 tracing::warn!(error = error.chain(), "commits that are archived stay in the queue for now");
             }
         }
     }
 
-    /// Notes that everything is archived that the store had then.
+    /// Notes that the archive has everything that the store had at this instant.
     pub(super) fn note_caught_up(&self, then: Instant) {
         *self.caught_up.lock() = then;
     }
 
-    /// How long it has been behind.
-    pub(super) fn behind_for(&self) -> Duration {
+    /// Time for which the archive has been behind.
+    pub(super) fn lag(&self) -> Duration {
         self.caught_up.lock().elapsed()
     }
 
-    /// Notes a failure, and says it unless it was said just now.
+    /// Notes a failure, and logs it unless it was logged just now.
     pub(super) fn fail(&self, error: &ArchiveError) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let reason = error.chain();
         let mut failure = self.failure.lock();
-        let was_told = |failure: &Failure| failure.reason == reason && failure.told.elapsed() < TOLD_EVERY;
-        if failure.as_ref().is_some_and(was_told) {
+        let was_logged =
+            |failure: &ArchiveFailure| failure.reason == reason && failure.logged_at.elapsed() < LOGGED_EVERY;
+        if failure.as_ref().is_some_and(was_logged) {
             return;
         }
         let covered = self.covered();
         tracing::error!(%reason, %covered, "the archive cannot be written to; it is tried again");
-        *failure = Some(Failure { reason, told: Instant::now() });
+        *failure = Some(ArchiveFailure { reason, logged_at: Instant::now() });
     }
 
-    /// Notes that it can be written to.
+    /// Notes that the archive can be written to.
     pub(super) fn recover(&self) {
         if self.failure.lock().take().is_some() {
             tracing::info!(covered = %self.covered(), "the archive is written to again");
@@ -152,7 +153,7 @@ impl Gate {
     }
 }
 
-impl FirstArchive for Gate {
+impl FirstArchive for ArchiveGate {
     fn archive(
         &self,
         writes: &mut dyn Iterator<Item = (CommitNumber, &Append)>,
@@ -183,7 +184,7 @@ fn entry(commit: CommitNumber, append: &Append, stored: CommitNumber) -> Archive
         commit,
         before: CommitNumber::default(),
         stored,
-        place: Place::default(),
+        position: GroupPosition::default(),
         merchant_id: append.merchant_id,
         records: append.records.iter().map(|record| record.bytes.clone()).collect(),
         vault: vault_of(append),
@@ -195,8 +196,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_not_be_taken_out_of_the_queue_is_taken_out_with_what_comes_next_and_nothing_is_asked_for_twice() {
-        let gate = Gate::new(CommitNumber(0));
+    fn commits_left_in_the_queue_are_removed_with_the_next_ones() {
+        let gate = ArchiveGate::new(CommitNumber(0));
         let mut asked = Vec::new();
         for (archived, is_done) in [(3, true), (5, false), (5, true), (5, true), (9, true)] {
             gate.unqueue(CommitNumber(archived), |after| {

@@ -1,9 +1,9 @@
 //! The archive: a directory, on another disk, that every commit is streamed to, so that a store can be made anew from a
 //! checkpoint and what came after it, up to any moment.
 //!
-//! An archive is a line of segments. Each names the store that it belongs to and carries the checksum of the one before,
-//! so that one that is missing is noticed. The last is open: commits are added to it and synced; it is closed when it is
-//! large or old enough. What is in it is what cannot be derived: records and rows of the vault. Format:
+//! An archive is a chain of segments. Each names the store that it belongs to and carries the checksum of the one
+//! before, so that a missing one is noticed. The last is open: commits are added to it and synced; it is closed when it
+//! is large or old enough. A segment holds the data that cannot be derived: records and rows of the vault. Format:
 //! `docs/storage-format.md`, "The archive".
 
 mod agreement;
@@ -12,7 +12,7 @@ mod commit;
 mod fold;
 mod forgetting;
 mod gate;
-mod line;
+mod chain;
 mod overlay;
 mod prune;
 mod queue;
@@ -25,10 +25,10 @@ mod target;
 mod writer;
 
 pub use archiver::{ArchiveSettings, ArchiveStats, Archiver};
+pub use chain::{SegmentChain, SegmentInfo, SegmentState};
 pub use commit::ArchivedCommit;
-pub use line::{Line, SegmentState, Standing};
 pub use prune::prune;
-pub use reading::{Checked, check_line, each_commit};
+pub use reading::{ArchiveCheck, check_chain, each_commit};
 pub use refusal::ArchiveError;
 pub use replay::{Restored, begin_anew, restore_to};
 pub use segment::FORMAT;

@@ -1,4 +1,4 @@
-//! A store that is being restored, with what was not written to it yet in front.
+//! A store that is being restored, with a buffer of changes that are not written to it yet.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use till_storage::rows::{Direction, RowError, RowReader, Visit};
 
 use super::ArchiveError;
 
-/// Bytes that wait before they are written.
+/// Bytes of buffered changes from which they are written.
 const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-type Waiting = BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>;
+type BufferedRows = BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>;
 
 /// A store that is being restored.
 pub(super) struct Overlay {
     store: Unlogged,
-    waiting: RefCell<Waiting>,
+    waiting: RefCell<BufferedRows>,
     waiting_bytes: Cell<usize>,
 }
 
@@ -40,12 +40,12 @@ impl Overlay {
         self.store.clear(family, range).map_err(ArchiveError::store)
     }
 
-    /// Writes what waits, when it is much.
+    /// Writes the buffered changes, when there are many.
     pub(super) fn write_if_much(&self) -> Result<(), ArchiveError> {
         if self.waiting_bytes.get() < WAITING_BYTES_MAX { Ok(()) } else { self.write() }
     }
 
-    /// Writes what waits.
+    /// Writes the buffered changes.
     pub(super) fn write(&self) -> Result<(), ArchiveError> {
         let waiting = self.waiting.take();
         self.waiting_bytes.set(0);
@@ -53,7 +53,7 @@ impl Overlay {
         self.store.write(writes).map_err(ArchiveError::store)
     }
 
-    /// Makes all of it last.
+    /// Writes everything and makes it durable.
     pub(super) fn finish(self) -> Result<(), ArchiveError> {
         self.write()?;
         self.store.finish().map_err(ArchiveError::store)
@@ -68,7 +68,7 @@ impl RowReader for Overlay {
         }
     }
 
-    /// Of what was written only: whoever walks writes first.
+    /// Reads written rows only: a caller that walks writes the buffered changes first.
     fn visit(
         &self,
         family: Family,

@@ -1,4 +1,4 @@
-//! Removing what no checkpoint that is kept needs any more.
+//! Removes segments that no kept checkpoint needs any more.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +7,17 @@ use till_storage::journal::CommitNumber;
 
 use crate::durable;
 
-use super::line::Standing;
-use super::{ArchiveError, Line};
+use super::chain::SegmentInfo;
+use super::{ArchiveError, SegmentChain};
 
-/// Removes the closed segments whose commits are all in a checkpoint that ends at `last`, the oldest first, and gives them.
-/// The open one stays, and the last closed one: whoever goes on with the archive looks at it.
+/// Removes the closed segments whose commits are all in a checkpoint that ends at `last`, the oldest first, and returns
+/// them. The open one stays, and the last closed one, which a server reads when it continues the archive.
 ///
 /// # Errors
-/// [`ArchiveError`]; what was removed by then is.
-pub fn prune(directory: &Path, last: CommitNumber) -> Result<Vec<Standing>, ArchiveError> {
-    let line = Line::read(directory)?;
-    let mut closed: Vec<Standing> = line.segments.into_iter().filter(|segment| segment.last().is_some()).collect();
+/// [`ArchiveError`]; segments that were removed by then stay removed.
+pub fn prune(directory: &Path, last: CommitNumber) -> Result<Vec<SegmentInfo>, ArchiveError> {
+    let chain = SegmentChain::read(directory)?;
+    let mut closed: Vec<SegmentInfo> = chain.segments.into_iter().filter(|segment| segment.last().is_some()).collect();
     closed.pop();
     let unneeded = closed.into_iter().take_while(|segment| segment.last().is_some_and(|end| end <= last));
     let mut removed = Vec::new();

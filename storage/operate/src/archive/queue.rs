@@ -1,5 +1,5 @@
-//! The queue before the archive, as the archiver reads it. Its rows hold sealed personal data, so that none may stay
-//! once it is archived: all commits that the archive is found to have are taken out, not only those just written to it.
+//! The queue before the archive, as the archiver reads it. Its rows hold sealed personal data, so none may stay once it
+//! is archived: every commit that the archive is found to have is removed, not only those that were just written to it.
 
 use std::ops::ControlFlow;
 
@@ -12,12 +12,13 @@ use till_storage::keys::{GivenUpKey, JournalKey, UnarchivedKey};
 use till_storage::rows::{Direction, RowReader};
 
 use super::ArchiveError;
-use super::commit::{ArchivedCommit, Place};
+use super::commit::{ArchivedCommit, GroupPosition};
 
-/// Rows taken out at once: some 100 KB of keys.
-const TAKEN_OUT_MAX: usize = 8_192;
+/// Rows removed at once: some 100 KB of keys.
+const REMOVED_AT_ONCE: usize = 8_192;
 
-/// The commits behind `after` that are not archived yet, in order, as many as fit; at least one when there is one.
+/// The commits after `after` that are not archived yet, in order, until they have `bytes_max` bytes; at least one if
+/// there is one.
 pub(super) fn read(
     store: &dyn RowReader,
     after: CommitNumber,
@@ -39,8 +40,12 @@ pub(super) fn read(
     failed.map_or(Ok(commits), Err)
 }
 
-/// Takes the commits behind `after` up to `archived` out, which must be in the archive and on its disk.
-pub(super) fn take_out(engine: &Engine, after: CommitNumber, archived: CommitNumber) -> Result<(), ArchiveError> {
+/// Removes the commits after `after` up to `archived` from the queue. They must be in the archive and on its disk.
+pub(super) fn remove_archived(
+    engine: &Engine,
+    after: CommitNumber,
+    archived: CommitNumber,
+) -> Result<(), ArchiveError> {
     let mut after = after;
     while after < archived {
         let commits = numbers(engine, after, archived)?;
@@ -51,13 +56,13 @@ pub(super) fn take_out(engine: &Engine, after: CommitNumber, archived: CommitNum
     Ok(())
 }
 
-/// The commits behind `after` up to `last` that are in the queue, in order, as many as are taken out at once.
+/// The commits after `after` up to `last` that are in the queue, in order, at most `REMOVED_AT_ONCE`.
 fn numbers(store: &dyn RowReader, after: CommitNumber, last: CommitNumber) -> Result<Vec<CommitNumber>, ArchiveError> {
     let (lower, upper) = UnarchivedKey::range_between(after, last);
     let mut commits = Vec::new();
     let visited = store.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, _| {
         commits.extend(UnarchivedKey::decode(key).map(|UnarchivedKey(commit)| commit));
-        if commits.len() < TAKEN_OUT_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if commits.len() < REMOVED_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     visited.map_err(ArchiveError::store)?;
     Ok(commits)
@@ -76,10 +81,18 @@ fn commit_of(store: &dyn RowReader, key: &[u8], value: &[u8]) -> Result<Archived
         Ok(stored.bytes)
     };
     let records = (0..records).map(record).collect::<Result<_, ArchiveError>>()?;
-    Ok(ArchivedCommit { commit, before, stored: commit, place: Place::default(), merchant_id, records, vault })
+    Ok(ArchivedCommit {
+        commit,
+        before,
+        stored: commit,
+        position: GroupPosition::default(),
+        merchant_id,
+        records,
+        vault,
+    })
 }
 
-/// Whether every commit behind `after` up to `until` was given up by an operator.
+/// True when an operator gave up every commit after `after` up to `until`.
 pub(super) fn were_given_up(
     store: &dyn RowReader,
     after: CommitNumber,
@@ -94,7 +107,7 @@ pub(super) fn were_given_up(
     Ok(position >= until)
 }
 
-/// Whether any commit behind `after` up to `until` was given up by an operator.
+/// True when an operator gave up any commit after `after` up to `until`.
 pub(super) fn was_any_given_up(
     store: &dyn RowReader,
     after: CommitNumber,
@@ -105,7 +118,7 @@ pub(super) fn was_any_given_up(
     Ok(any)
 }
 
-/// Shows the first and the last commit of each stretch that was given up, in order.
+/// Calls `show` with the first and the last commit of each range that was given up, in order.
 fn each_given_up(store: &dyn RowReader, show: &mut dyn FnMut(CommitNumber, CommitNumber)) -> Result<(), ArchiveError> {
     let (lower, upper) = GivenUpKey::range();
     let visited = store.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, value| {

@@ -1,4 +1,4 @@
-//! Reading segments from front to back, comparing every checksum.
+//! Reads segments from the first to the last byte, and compares every checksum.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Take};
@@ -8,22 +8,22 @@ use till_storage::engine::StoreIdentity;
 use till_storage::journal::CommitNumber;
 
 use super::ArchiveError;
-use super::commit::{ArchivedCommit, Place};
-use super::line::{Line, SegmentState, Standing, read_header_of};
-use super::segment::{ENTRY_HEAD_LEN, ENTRY_MAGIC, End, HEADER_LEN, Header, Kind, body_len, entry, kind_of};
+use super::chain::{SegmentChain, SegmentInfo, SegmentState, read_header_of};
+use super::commit::{ArchivedCommit, GroupPosition};
+use super::segment::{ENTRY_HEAD_LEN, ENTRY_MAGIC, End, EntryKind, HEADER_LEN, Header, body_len, entry, kind_of};
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// What comes next in a segment.
+/// The next item of a segment.
 #[derive(Debug)]
-pub(super) enum Next {
+pub(super) enum SegmentItem {
     /// A commit.
     Commit(ArchivedCommit),
-    /// Nothing: it ends here. `torn` bytes behind are of a write that did not come to its end.
+    /// The end. The `torn` bytes after it belong to a write that was cut off.
     Ended { torn: u64 },
 }
 
-/// Reads one segment, as far as it had been written when it was opened: what a server adds meanwhile is not met in halves.
+/// Reads one segment up to its length when it was opened: a commit that a server adds meanwhile is not read in part.
 pub(super) struct SegmentReader {
     file: BufReader<Take<File>>,
     path: PathBuf,
@@ -33,14 +33,14 @@ pub(super) struct SegmentReader {
     hasher: blake3::Hasher,
     last: CommitNumber,
     commits: u64,
-    place: Place,
+    position: GroupPosition,
     body: Vec<u8>,
 }
 
 impl SegmentReader {
-    /// Begins behind the header. The end of an open segment may be torn.
-    pub(super) fn open(standing: &Standing) -> Result<SegmentReader, ArchiveError> {
-        let (file, path) = open_as_named_now(&standing.path)?;
+    /// Starts after the header. The end of an open segment may be torn.
+    pub(super) fn open(segment: &SegmentInfo) -> Result<SegmentReader, ArchiveError> {
+        let (file, path) = open_as_named_now(&segment.path)?;
         let bytes = file.metadata().map_err(ArchiveError::files("read", &path))?.len();
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file.take(bytes));
         let (header, front) = read_header_of(&mut file, &path)?;
@@ -49,12 +49,12 @@ impl SegmentReader {
         Ok(SegmentReader {
             file,
             path,
-            is_open: standing.state == SegmentState::Open,
+            is_open: segment.state == SegmentState::Open,
             offset: HEADER_LEN as u64,
             hasher,
             last: header.base,
             commits: 0,
-            place: Place::default(),
+            position: GroupPosition::default(),
             body: Vec::new(),
             header,
         })
@@ -64,12 +64,12 @@ impl SegmentReader {
         &self.header
     }
 
-    /// Up to where everything is good.
+    /// The offset up to which everything is valid.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The checksum of everything up to there.
+    /// The checksum of everything up to that offset.
     pub(super) fn hasher(&self) -> &blake3::Hasher {
         &self.hasher
     }
@@ -78,17 +78,21 @@ impl SegmentReader {
         self.commits
     }
 
-    /// The last group met.
+    /// The group read last.
     pub(super) fn group(&self) -> u64 {
-        self.place.group
+        self.position.group
     }
 
     /// The next commit, or the end.
-    pub(super) fn next(&mut self) -> Result<Next, ArchiveError> {
+    pub(super) fn next(&mut self) -> Result<SegmentItem, ArchiveError> {
         let mut head = [0; ENTRY_HEAD_LEN];
         let got = self.fill(&mut head)?;
         if got == 0 {
-            return if self.is_open { Ok(Next::Ended { torn: 0 }) } else { Err(self.damaged("its end is missing")) };
+            return if self.is_open {
+                Ok(SegmentItem::Ended { torn: 0 })
+            } else {
+                Err(self.damaged("its end is missing"))
+            };
         }
         let length = (got == ENTRY_HEAD_LEN).then(|| body_len(&head)).flatten();
         let Some(length) = length else { return self.broken(&head[..got]) };
@@ -97,14 +101,14 @@ impl SegmentReader {
         let kind = if whole { kind_of(&head, &body) } else { None };
         let next = match kind {
             None => self.broken(&[head.as_slice(), &body].concat()),
-            Some(Kind::Commit) => self.commit(&head, &body),
-            Some(Kind::End) => self.end(&body),
+            Some(EntryKind::Commit) => self.commit(&head, &body),
+            Some(EntryKind::End) => self.end(&body),
         };
         self.body = body;
         next
     }
 
-    fn commit(&mut self, head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Result<Next, ArchiveError> {
+    fn commit(&mut self, head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Result<SegmentItem, ArchiveError> {
         let commit = ArchivedCommit::decode(body).ok_or_else(|| self.damaged("a commit cannot be read"))?;
         if commit.before != self.last || commit.commit <= self.last {
             return Err(self.damaged("a commit does not follow the one before"));
@@ -114,11 +118,11 @@ impl SegmentReader {
         self.offset += (ENTRY_HEAD_LEN + body.len()) as u64;
         self.last = commit.commit;
         self.commits += 1;
-        self.place = commit.place;
-        Ok(Next::Commit(commit))
+        self.position = commit.position;
+        Ok(SegmentItem::Commit(commit))
     }
 
-    fn end(&mut self, body: &[u8]) -> Result<Next, ArchiveError> {
+    fn end(&mut self, body: &[u8]) -> Result<SegmentItem, ArchiveError> {
         let end = End::decode(body).ok_or_else(|| self.damaged("its end cannot be read"))?;
         if end.checksum != *self.hasher.finalize().as_bytes() {
             return Err(self.damaged("its checksum is not that of what is before it"));
@@ -128,32 +132,33 @@ impl SegmentReader {
         }
         let mut byte = [0; 1];
         match self.fill(&mut byte)? {
-            0 => Ok(Next::Ended { torn: 0 }),
-            _ => Err(self.damaged("there is something behind its end")),
+            0 => Ok(SegmentItem::Ended { torn: 0 }),
+            _ => Err(self.damaged("there are bytes after its end")),
         }
     }
 
-    /// What is here cannot be read: torn, when it is the last thing that was being written; else damage.
-    fn broken(&mut self, met: &[u8]) -> Result<Next, ArchiveError> {
+    /// Judges bytes that cannot be read: the end is torn when they are the last write; else the segment is damaged.
+    fn broken(&mut self, bytes_read: &[u8]) -> Result<SegmentItem, ArchiveError> {
         if !self.is_open {
             return Err(self.damaged("an entry is not what was written"));
         }
-        let mut rest = met.to_vec();
+        let mut rest = bytes_read.to_vec();
         self.file.read_to_end(&mut rest).map_err(ArchiveError::files("read", &self.path))?;
         match self.is_torn(&rest) {
-            true => Ok(Next::Ended { torn: rest.len() as u64 }),
-            false => Err(self.damaged("an entry is not what was written, and good ones follow it")),
+            true => Ok(SegmentItem::Ended { torn: rest.len() as u64 }),
+            false => Err(self.damaged("an entry is not what was written, and valid ones follow it")),
         }
     }
 
-    /// Whether all good entries in these bytes are of one write: of the group that the reader is in the middle of, or of
-    /// the next one.
+    /// True when all valid entries in these bytes are of one write: of the group that the reader is in the middle of,
+    /// or of the next one.
     fn is_torn(&self, rest: &[u8]) -> bool {
-        let Place { group, index, size } = self.place;
+        let GroupPosition { group, index, size } = self.position;
         let is_unfinished = index + 1 < size;
-        let is_of_this = |found: &Found| is_unfinished && found.place.group == group;
-        let is_of_next =
-            |found: &Found| found.place.group == group + 1 && (!is_unfinished || found.is_in_group_behind(self.last));
+        let is_of_this = |found: &EntryAfterFault| is_unfinished && found.position.group == group;
+        let is_of_next = |found: &EntryAfterFault| {
+            found.position.group == group + 1 && (!is_unfinished || found.is_in_group_after(self.last))
+        };
         all_in(rest, is_of_this) || all_in(rest, is_of_next)
     }
 
@@ -175,7 +180,8 @@ impl SegmentReader {
         Ok(got)
     }
 
-    /// Whether the whole body was there. What was is in the buffer; no more is asked for than the file has.
+    /// Reads a body into the buffer, and returns false when the file ends before. The buffer never gets larger than the
+    /// file.
     fn fill_body(&mut self, body: &mut Vec<u8>, length: usize) -> Result<bool, ArchiveError> {
         body.clear();
         let read = self.file.by_ref().take(length as u64).read_to_end(body);
@@ -183,8 +189,8 @@ impl SegmentReader {
     }
 }
 
-/// Opens a segment. One that had the name of an open one when it was listed, with its end already there or not, may have
-/// been closed since.
+/// Opens a segment that had the name of an open one when it was listed, with or without its end entry: it may have been
+/// closed and renamed since.
 fn open_as_named_now(path: &Path) -> Result<(File, PathBuf), ArchiveError> {
     let (file, path) = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -196,96 +202,98 @@ fn open_as_named_now(path: &Path) -> Result<(File, PathBuf), ArchiveError> {
     Ok((file.map_err(ArchiveError::files("open", &path))?, path))
 }
 
-/// A good commit behind a bad entry.
-struct Found {
+/// A valid commit after an invalid entry.
+struct EntryAfterFault {
     commit: CommitNumber,
-    place: Place,
+    position: GroupPosition,
 }
 
-impl Found {
-    /// Whether its group begins right behind a commit, by its number: nothing else is between them.
+impl EntryAfterFault {
+    /// True when its group begins directly after a commit, by its number: nothing else is between them.
     ///
-    /// A start keeps what is good of a torn group, and the next group goes on from there. When an entry of a whole group
-    /// went bad later, there is at least one commit between what is good before it and the next group.
-    fn is_in_group_behind(&self, last: CommitNumber) -> bool {
-        self.commit.0 == last.next().0 + u64::from(self.place.index)
+    /// A start keeps the valid part of a torn group, and the next group goes on from there. When an entry of a complete
+    /// group is damaged later, there is at least one commit between the valid part before it and the next group.
+    fn is_in_group_after(&self, last: CommitNumber) -> bool {
+        self.commit.0 == last.next().0 + u64::from(self.position.index)
     }
 }
 
-/// Whether all good entries in these bytes are commits that `is_wanted`.
-fn all_in(bytes: &[u8], is_wanted: impl Fn(&Found) -> bool) -> bool {
+/// True when all valid entries in these bytes are commits that `is_wanted` accepts.
+fn all_in(bytes: &[u8], is_wanted: impl Fn(&EntryAfterFault) -> bool) -> bool {
     found_in(bytes).all(|found| found.is_some_and(|found| is_wanted(&found)))
 }
 
-/// The good entries anywhere in these bytes; none for an end.
-fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<Found>> {
+/// The valid entries anywhere in these bytes; none for an end.
+fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<EntryAfterFault>> {
     let starts = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&ENTRY_MAGIC));
     starts.filter_map(|at| {
         let (kind, body, _) = entry(&bytes[at..])?;
         match kind {
-            Kind::Commit => Some(ArchivedCommit::decode(body).map(|it| Found { commit: it.commit, place: it.place })),
-            Kind::End => Some(None),
+            EntryKind::Commit => Some(
+                ArchivedCommit::decode(body).map(|it| EntryAfterFault { commit: it.commit, position: it.position }),
+            ),
+            EntryKind::End => Some(None),
         }
     })
 }
 
-/// Shows every commit of an archive, from front to back.
+/// Calls `show` with every commit of an archive, in order.
 ///
 /// # Errors
-/// As [`check_line`].
+/// The errors of [`check_chain`].
 pub fn each_commit(directory: &Path, show: &mut dyn FnMut(ArchivedCommit)) -> Result<(), ArchiveError> {
-    for standing in &Line::read(directory)?.segments {
-        let mut reader = SegmentReader::open(standing)?;
-        while let Next::Commit(commit) = reader.next()? {
+    for segment in &SegmentChain::read(directory)?.segments {
+        let mut reader = SegmentReader::open(segment)?;
+        while let SegmentItem::Commit(commit) = reader.next()? {
             show(commit);
         }
     }
     Ok(())
 }
 
-/// What was found in a whole archive.
+/// The result of checking a whole archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// Whose it is.
+pub struct ArchiveCheck {
+    /// The store that the archive belongs to.
     pub store: StoreIdentity,
-    /// How many segments there are.
+    /// The number of segments.
     pub segments: u64,
-    /// How many commits.
+    /// The number of commits.
     pub commits: u64,
-    /// The commit that it begins behind.
+    /// The commit after which it begins.
     pub base: CommitNumber,
     /// The last commit.
     pub last: CommitNumber,
-    /// Bytes of a write at the end of the open segment that did not come to its end.
+    /// Bytes of an unfinished write at the end of the open segment.
     pub torn: u64,
-    /// Commits that are not in it, from the first to the last of each stretch: it was not written to meanwhile.
+    /// Commits that are not in it, as ranges with the first and the last: it was not written to at that time.
     pub gaps: Vec<(CommitNumber, CommitNumber)>,
 }
 
-/// Reads an archive from front to back and compares every checksum; `tell` hears of bytes read.
+/// Reads a whole archive and compares every checksum; `tell` is called with the number of bytes read.
 ///
 /// # Errors
 /// [`ArchiveError`], naming the first file and offset that is not what was written.
-pub fn check_line(directory: &Path, tell: &mut dyn FnMut(u64)) -> Result<Checked, ArchiveError> {
-    let line = Line::read(directory)?;
-    let store = line.store()?;
-    let base = line.segments.first().map_or(CommitNumber(0), |first| first.base);
-    let mut checked = Checked { store, segments: 0, commits: 0, base, last: base, torn: 0, gaps: Vec::new() };
-    for standing in &line.segments {
-        if standing.base > checked.last {
-            checked.gaps.push((checked.last.next(), standing.base));
+pub fn check_chain(directory: &Path, tell: &mut dyn FnMut(u64)) -> Result<ArchiveCheck, ArchiveError> {
+    let chain = SegmentChain::read(directory)?;
+    let store = chain.store()?;
+    let base = chain.segments.first().map_or(CommitNumber(0), |first| first.base);
+    let mut checked = ArchiveCheck { store, segments: 0, commits: 0, base, last: base, torn: 0, gaps: Vec::new() };
+    for segment in &chain.segments {
+        if segment.base > checked.last {
+            checked.gaps.push((checked.last.next(), segment.base));
         }
-        let mut reader = SegmentReader::open(standing)?;
-        checked.last = standing.base;
+        let mut reader = SegmentReader::open(segment)?;
+        checked.last = segment.base;
         checked.torn = loop {
             match reader.next()? {
-                Next::Commit(commit) => checked.last = commit.commit,
-                Next::Ended { torn } => break torn,
+                SegmentItem::Commit(commit) => checked.last = commit.commit,
+                SegmentItem::Ended { torn } => break torn,
             }
         };
         checked.segments += 1;
         checked.commits += reader.commits();
-        tell(standing.bytes);
+        tell(segment.bytes);
     }
     Ok(checked)
 }

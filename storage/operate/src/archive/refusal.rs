@@ -1,4 +1,4 @@
-//! Why an archive is not written to, not read or not restored from.
+//! Errors of writing, reading and restoring from an archive.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use crate::acquirer_book::AcquirerBookError;
 
 use super::segment::FORMAT;
 
-/// Why an archive is not written to, not read or not restored from.
+/// The reason that an archive is not written to, not read or not restored from.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
     Files {
-        /// What was tried.
+        /// The attempt.
         attempt: &'static str,
-        /// On which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// What goes with the data directory is no help when it goes.
+    /// An archive inside the data directory is lost together with it.
     #[error(
         "the archive {archive} is inside the data directory {data}: it would be lost with it",
         archive = archive.display(), data = data.display()
@@ -43,9 +43,9 @@ pub enum ArchiveError {
     OtherStore {
         /// The archive.
         archive: PathBuf,
-        /// Whose it is.
+        /// The store that the archive belongs to.
         found: StoreIdentity,
-        /// Who asked.
+        /// The store that asked.
         store: StoreIdentity,
     },
     /// Another server writes to it.
@@ -67,9 +67,9 @@ pub enum ArchiveError {
     Damaged {
         /// The segment.
         file: PathBuf,
-        /// Where the first fault is.
+        /// The offset of the first fault.
         offset: u64,
-        /// What is wrong there.
+        /// The fault.
         what: &'static str,
     },
     /// A segment is not there.
@@ -80,7 +80,7 @@ pub enum ArchiveError {
         /// Its number.
         number: u64,
     },
-    /// It was there before: its disk is not mounted, or somebody emptied it.
+    /// There was an archive before: its disk is not mounted, or somebody emptied it.
     #[error(
         "the archive {archive} is empty, and was not before: mount its disk; to begin another one, name another directory",
         archive = archive.display()
@@ -89,16 +89,16 @@ pub enum ArchiveError {
         /// The archive.
         archive: PathBuf,
     },
-    /// It was closed, as at a stop.
+    /// The archive was closed, for example by a stop.
     #[error("the archive is closed")]
     Closed,
-    /// There is nothing in it.
+    /// The directory has no segment.
     #[error("{archive} is no archive: there is no segment in it", archive = archive.display())]
     Empty {
         /// The directory.
         archive: PathBuf,
     },
-    /// The archive and the store have gone different ways.
+    /// The archive and the store have different histories.
     #[error(
         "commit {commit} of the archive {archive} is not the one of this store: they have gone different ways. To \
          go on with this store, name an empty directory and take a checkpoint; what only the archive has is restored to \
@@ -111,7 +111,7 @@ pub enum ArchiveError {
         /// The commit that differs.
         commit: CommitNumber,
     },
-    /// The archive has commits that the store has not.
+    /// The archive has commits that the store lacks.
     #[error(
         "the archive {archive} goes on to commit {archived}, and this store ends at {last}: what is missing here is \
          there. Restore from the archive, or name an empty directory and take a checkpoint",
@@ -146,25 +146,25 @@ pub enum ArchiveError {
         "the checkpoint is later than commit {asked}: the earliest that it can be restored to is commit {earliest}"
     )]
     BeforeCheckpoint {
-        /// What was asked for.
+        /// The commit that was asked for.
         asked: CommitNumber,
-        /// The earliest that can be.
+        /// The earliest possible commit.
         earliest: CommitNumber,
     },
     /// The moment is before that of the checkpoint.
     #[error("the checkpoint has commits of {earliest_ms} ms after the Unix epoch, later than {asked_ms}")]
     BeforeItsMoment {
-        /// What was asked for.
+        /// The moment that was asked for.
         asked_ms: u64,
-        /// The earliest that can be.
+        /// The earliest possible moment.
         earliest_ms: u64,
     },
     /// The commit is not in the archive yet.
     #[error("the archive ends at commit {end}, before {asked}")]
     BeyondEnd {
-        /// What was asked for.
+        /// The commit that was asked for.
         asked: CommitNumber,
-        /// The last one that there is.
+        /// The last commit in the archive.
         end: CommitNumber,
     },
     /// A commit cannot be applied to what was restored so far.
@@ -172,13 +172,13 @@ pub enum ArchiveError {
     Unfit {
         /// The commit.
         commit: CommitNumber,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The store failed.
     #[error("the store failed: {reason}")]
     Store {
-        /// What it said.
+        /// The message of the store.
         reason: String,
     },
     /// The acquirer's book failed.
@@ -190,23 +190,23 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// Whether the archive may be there again later, as it was.
+    /// True when the archive may be reachable again later, unchanged.
     pub(super) fn is_passing(&self) -> bool {
         matches!(self, ArchiveError::Files { .. } | ArchiveError::Gone { .. })
     }
 
-    /// Says which attempt on which path failed.
+    /// Names the attempt and the path that failed.
     pub(super) fn files(attempt: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
         let path = path.to_owned();
         move |source| ArchiveError::Files { attempt, path, source }
     }
 
-    /// Says what the store said.
+    /// Wraps an error of the store.
     pub(super) fn store(error: impl std::fmt::Display) -> ArchiveError {
         ArchiveError::Store { reason: error.to_string() }
     }
 
-    /// The error with what it rests on, as one line.
+    /// The error with its sources, as one line.
     #[must_use]
     pub fn chain(&self) -> String {
         std::iter::successors(std::error::Error::source(self), |error| error.source())

@@ -1,8 +1,9 @@
-//! Restoring to a moment: the commits of an archive behind a checkpoint, in order, into the checkpoint's copy.
+//! Restores a store to a moment: applies the commits of an archive after a checkpoint, in order, to the checkpoint's
+//! copy.
 //!
-//! Records and rows of the vault are written as they stand in the archive, and rows are derived as they were when the
-//! record was written; a verification compares all of them afterwards. The restored store is another one than the one
-//! that was archived: it has an identity of its own, so that it goes on in no archive of the other.
+//! Records and rows of the vault are written as they are in the archive, and rows are derived as they were when the
+//! record was written; a verification compares all of them afterwards. The restored store has an identity of its own,
+//! so that it does not continue an archive of the original store.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,36 +24,36 @@ use till_storage::vault::{Keyring, VaultKey};
 use crate::acquirer_book::AcquirerBook;
 
 use super::agreement::Agreement;
+use super::chain::SegmentChain;
 use super::commit::ArchivedCommit;
 use super::fold::fold;
 use super::forgetting::Forgotten;
-use super::line::Line;
 use super::overlay::Overlay;
-use super::reading::{Next, SegmentReader};
+use super::reading::{SegmentItem, SegmentReader};
 use super::snapshots::take_snapshot;
 use super::target::{check_begin, time_of};
 use super::{ArchiveError, Until};
 
-/// What was restored.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The last commit that is there.
+    /// The last commit in the restored store.
     pub last: CommitNumber,
-    /// The time of the last record that was applied, in milliseconds; none when none was.
+    /// The time of the last record that was applied, in milliseconds; none when no record was applied.
     pub last_at_ms: Option<u64>,
     /// Commits that were applied.
     pub applied: u64,
-    /// Commits of the archive that are not there, since they are later.
+    /// Commits of the archive that were not applied, because they are later.
     pub left_out: u64,
-    /// Persons who were forgotten later, and are here too.
+    /// Persons who were forgotten later, and are forgotten in the restored store as well.
     pub forgotten: u64,
-    /// Bytes of a write at the archive's end that did not come to its end.
+    /// Bytes of an unfinished write at the archive's end.
     pub torn: u64,
-    /// What of the archive behind the moment cannot be read.
+    /// The error that ended the reading of the archive after the moment of the restore.
     pub unread: Option<String>,
 }
 
-/// Gives the copy of a checkpoint an identity of its own, and forgets what its store had still to archive.
+/// Gives the copy of a checkpoint an identity of its own, and empties its queue before the archive.
 ///
 /// # Errors
 /// [`ArchiveError`].
@@ -64,11 +65,11 @@ pub fn begin_anew(options: &EngineOptions) -> Result<(), ArchiveError> {
     Ok(mark_copy(&options.directory, last)?)
 }
 
-/// Applies the commits of an archive to the copy of a checkpoint and to its book, up to a moment; `tell` hears how many
-/// were read.
+/// Applies the commits of an archive to the copy of a checkpoint and to its book, up to a moment; `tell` is called with
+/// the number of commits read.
 ///
 /// # Errors
-/// [`ArchiveError`]: the archive is damaged, has a gap, or does not fit the checkpoint. The copy is not to be used then.
+/// [`ArchiveError`]: the archive is damaged, has a gap, or does not fit the checkpoint. The copy must not be used then.
 pub fn restore_to(
     options: &EngineOptions,
     archive: &Path,
@@ -77,12 +78,12 @@ pub fn restore_to(
     book: &mut dyn AcquirerBook,
     tell: &mut dyn FnMut(u64),
 ) -> Result<Restored, ArchiveError> {
-    let line = Line::read(archive)?;
+    let chain = SegmentChain::read(archive)?;
     let overlay = Overlay::over(Unlogged::restoring(options)?);
     let base = last_commit(&overlay)?;
-    check_begin(&line, base)?;
-    let mut replay = Replay::new(&overlay, keyring, Agreement::of(book), until, base);
-    replay.read(&line, tell)?;
+    check_begin(&chain, base)?;
+    let mut replay = ArchiveReplay::new(&overlay, keyring, Agreement::of(book), until, base);
+    replay.read(&chain, tell)?;
     let restored = replay.finish()?;
     overlay.finish()?;
     mark_copy(&options.directory, restored.last)?;
@@ -100,7 +101,7 @@ fn become_another(overlay: &Overlay) -> Result<(), ArchiveError> {
     overlay.clear(Family::Meta, &UnarchivedKey::range_behind(CommitNumber(0)))
 }
 
-struct Replay<'a> {
+struct ArchiveReplay<'a> {
     overlay: &'a Overlay,
     keyring: &'a Arc<Keyring>,
     book: Agreement<'a>,
@@ -115,29 +116,29 @@ struct Replay<'a> {
     restored: Restored,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> ArchiveReplay<'a> {
     fn new(
         overlay: &'a Overlay,
         keyring: &'a Arc<Keyring>,
         book: Agreement<'a>,
         until: Until,
         base: CommitNumber,
-    ) -> Replay<'a> {
+    ) -> ArchiveReplay<'a> {
         let restored =
             Restored { last: base, last_at_ms: None, applied: 0, left_out: 0, forgotten: 0, torn: 0, unread: None };
         let (touched, forgotten) = (BTreeSet::new(), Forgotten::default());
-        Replay { overlay, keyring, book, until, base, position: base, touched, starts: 0, forgotten, restored }
+        ArchiveReplay { overlay, keyring, book, until, base, position: base, touched, starts: 0, forgotten, restored }
     }
 
-    /// Reads the line to its end: what was forgotten later is forgotten here too.
-    fn read(&mut self, line: &Line, tell: &mut dyn FnMut(u64)) -> Result<(), ArchiveError> {
+    /// Reads the chain to its end: persons who were forgotten later are forgotten here too.
+    fn read(&mut self, chain: &SegmentChain, tell: &mut dyn FnMut(u64)) -> Result<(), ArchiveError> {
         let base = self.base;
-        for standing in line.segments.iter().filter(|standing| standing.last().is_none_or(|last| last >= base)) {
-            if standing.base > self.position && !self.until.is_reached_at(self.position) {
-                let (first, last) = (self.position.next(), standing.base);
-                return Err(ArchiveError::Gap { archive: line.directory.clone(), first, last });
+        for segment in chain.segments.iter().filter(|segment| segment.last().is_none_or(|last| last >= base)) {
+            if segment.base > self.position && !self.until.is_reached_at(self.position) {
+                let (first, last) = (self.position.next(), segment.base);
+                return Err(ArchiveError::Gap { archive: chain.directory.clone(), first, last });
             }
-            let read = SegmentReader::open(standing).and_then(|reader| self.read_segment(reader, tell));
+            let read = SegmentReader::open(segment).and_then(|reader| self.read_segment(reader, tell));
             match read {
                 Err(error) if self.until.is_reached_at(self.position) => {
                     self.restored.unread = Some(error.chain());
@@ -152,8 +153,8 @@ impl<'a> Replay<'a> {
     fn read_segment(&mut self, mut reader: SegmentReader, tell: &mut dyn FnMut(u64)) -> Result<(), ArchiveError> {
         loop {
             match reader.next()? {
-                Next::Commit(commit) => self.meet(&commit)?,
-                Next::Ended { torn } => {
+                SegmentItem::Commit(commit) => self.visit_commit(&commit)?,
+                SegmentItem::Ended { torn } => {
                     self.restored.torn = torn;
                     return Ok(());
                 }
@@ -162,7 +163,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn meet(&mut self, commit: &ArchivedCommit) -> Result<(), ArchiveError> {
+    fn visit_commit(&mut self, commit: &ArchivedCommit) -> Result<(), ArchiveError> {
         if commit.commit <= self.base {
             return if commit.commit == self.base { self.check_same(commit) } else { Ok(()) };
         }
@@ -180,7 +181,7 @@ impl<'a> Replay<'a> {
         self.overlay.write_if_much()
     }
 
-    /// The checkpoint's last commit must be the archive's.
+    /// Checks that the checkpoint's last commit is the archive's.
     fn check_same(&self, commit: &ArchivedCommit) -> Result<(), ArchiveError> {
         for bytes in &commit.records {
             let unfit = |reason: String| ArchiveError::Unfit { commit: commit.commit, reason };
@@ -188,13 +189,13 @@ impl<'a> Replay<'a> {
             let key = JournalKey { merchant_id: commit.merchant_id, sequence: record.header.sequence };
             let stored = self.overlay.get(Family::Journal, &key.encode()).map_err(ArchiveError::store)?;
             if !stored.is_some_and(|stored| stored.ends_with(bytes)) {
-                return Err(unfit("the checkpoint has another one of this number".to_owned()));
+                return Err(unfit("the checkpoint has another commit of this number".to_owned()));
             }
         }
         Ok(())
     }
 
-    /// Numbers that the store left out were given up by its operator.
+    /// Notes numbers that the store left out: its operator gave them up.
     fn note_given_up(&self, commit: &ArchivedCommit) {
         if commit.before >= self.base && commit.before.next() < commit.commit {
             let key = GivenUpKey(commit.before.next()).encode().to_vec();
@@ -204,25 +205,26 @@ impl<'a> Replay<'a> {
     }
 
     fn apply(&mut self, commit: &ArchivedCommit) -> Result<(), String> {
-        // The checkpoint's key ring stays: a replacement of the vault key wraps the same keys anew, and the restored store
-        // is the operator's who gave the key of the checkpoint.
+        // The checkpoint's key ring stays: a replacement of the vault key wraps the same keys anew, and the restored
+        // store belongs to the operator who gave the key of the checkpoint.
         let keyring = VaultKey::Keyring.encode();
         let of_persons = commit.vault.iter().filter(|row| row.key != keyring);
-        let (kept, gone): (Vec<&VaultChange>, Vec<_>) = of_persons.partition(|row| row.value.is_some());
-        // A record is read with the keys that were made with it, and before those are gone that went with it.
+        let (kept, deleted): (Vec<&VaultChange>, Vec<_>) = of_persons.partition(|row| row.value.is_some());
+        // A record is read with the keys that were made with it, and before the keys are gone that were removed
+        // with it.
         kept.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), row.value.clone()));
         let mut head = self.head_of(commit.merchant_id)?;
         for bytes in &commit.records {
             head = self.apply_record(commit, bytes, head)?;
         }
-        gone.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), None));
+        deleted.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), None));
         self.overlay.set(Family::Meta, HeadKey(commit.merchant_id).encode().to_vec(), Some(encode_head(head).to_vec()));
         layout::write_applied(commit.merchant_id, head, &mut &*self.overlay);
         self.touched.insert(commit.merchant_id);
         Ok(())
     }
 
-    /// Where a merchant's log and its rows end.
+    /// The end of a merchant's log, up to which its rows must be derived.
     fn head_of(&self, merchant_id: MerchantId) -> Result<Head, String> {
         let head = layout::read_head(self.overlay, merchant_id).map_err(|error| error.to_string())?;
         let applied = layout::read_applied(self.overlay, merchant_id).map_err(|error| error.to_string())?;
@@ -240,7 +242,7 @@ impl<'a> Replay<'a> {
         let mutation = decode_mutation(record.body, &personal).map_err(|error| error.to_string())?;
         let payments = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
         for payment in payments {
-            self.book.meet(merchant_id, payment).map_err(|error| error.chain())?;
+            self.book.add_payment(merchant_id, payment).map_err(|error| error.chain())?;
         }
         let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: bytes.to_vec() };
         layout::write_record(merchant_id, &encoded, commit.commit, &mut Vec::new(), &mut &*self.overlay);
@@ -259,7 +261,7 @@ impl<'a> Replay<'a> {
         let last = self.restored.last.0.to_be_bytes().to_vec();
         self.overlay.set(Family::Meta, MetaKey::LastCommit.encode().to_vec(), Some(last));
         let starts = read_meta_number(self.overlay, MetaKey::Starts).map_err(ArchiveError::store)?;
-        // Epochs of claims to come are greater than all that were.
+        // Epochs of later claims must be greater than all earlier ones.
         let starts = starts.map_or(0, u64::from_be_bytes).max(self.starts);
         self.overlay.set(Family::Meta, MetaKey::Starts.encode().to_vec(), Some(starts.to_be_bytes().to_vec()));
         self.book.finish()?;

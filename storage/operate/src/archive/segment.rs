@@ -3,8 +3,8 @@
 //! Header (offsets in bytes):
 //! ```text
 //!  0 magic `TILLARCH` (8) | 8 format (1) | 9 zeros (7) | 16 store (16) | 32 number of the segment (8)
-//! 40 commit that it begins behind (8) | 48 checksum of the segment before, zeros for the first (32)
-//! 80 when it was opened, milliseconds (8) | 88 CRC-32C of everything before (4)
+//! 40 commit after which it begins (8) | 48 checksum of the segment before, zeros for the first (32)
+//! 80 time at which it was opened, milliseconds (8) | 88 CRC-32C of everything before (4)
 //! ```
 //! An entry is magic `TA` (2), kind (1), zero (1), length of the body (4), CRC-32C of these 8 bytes and the body (4), body.
 //! Kind 1 is a commit; kind 2 the end: last commit (8), commits (8), BLAKE3-256 of all bytes of the file before it (32).
@@ -30,19 +30,20 @@ pub(super) const ENTRY_MAGIC: [u8; 2] = *b"TA";
 /// Bytes of a body: a record is at most 8 MiB, and a batch of them some more.
 pub(super) const BODY_LEN_MAX: usize = 256 * 1024 * 1024;
 
-/// What a segment says of itself.
+/// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) store: StoreIdentity,
     pub(super) number: u64,
-    /// The commit that it begins behind. Greater than the last of the segment before where the archive has a gap.
+    /// The commit after which it begins. It is greater than the last commit of the segment before when the archive has
+    /// a gap.
     pub(super) base: CommitNumber,
     /// The checksum in the end of the segment before.
     pub(super) before: [u8; 32],
     pub(super) opened_at_ms: u64,
 }
 
-/// What a closed segment ends with.
+/// The end of a closed segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) last: CommitNumber,
@@ -51,7 +52,7 @@ pub(super) struct End {
     pub(super) checksum: [u8; 32],
 }
 
-/// Why bytes are no header.
+/// The reason that bytes are not a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeaderFault {
     Damaged,
@@ -61,23 +62,23 @@ pub(super) enum HeaderFault {
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     Commit,
     End,
 }
 
-impl Kind {
+impl EntryKind {
     const fn byte(self) -> u8 {
         match self {
-            Kind::Commit => 1,
-            Kind::End => 2,
+            EntryKind::Commit => 1,
+            EntryKind::End => 2,
         }
     }
 
-    pub(super) fn of_byte(byte: u8) -> Option<Kind> {
+    pub(super) fn of_byte(byte: u8) -> Option<EntryKind> {
         match byte {
-            1 => Some(Kind::Commit),
-            2 => Some(Kind::End),
+            1 => Some(EntryKind::Commit),
+            2 => Some(EntryKind::End),
             _ => None,
         }
     }
@@ -127,7 +128,7 @@ impl End {
         body.extend_from_slice(&self.commits.to_be_bytes());
         body.extend_from_slice(&self.checksum);
         let mut bytes = Vec::with_capacity(END_LEN);
-        bytes.extend_from_slice(&entry_head(Kind::End, &body));
+        bytes.extend_from_slice(&entry_head(EntryKind::End, &body));
         bytes.extend_from_slice(&body);
         bytes
     }
@@ -138,11 +139,11 @@ impl End {
         cursor.0.is_empty().then_some(end)
     }
 
-    /// The end that these last bytes of a file are.
+    /// The end in these last bytes of a file.
     pub(super) fn at_end_of(bytes: &[u8; END_LEN]) -> Option<End> {
         match entry(bytes)? {
-            (Kind::End, body, _) => End::decode(body),
-            (Kind::Commit, _, _) => None,
+            (EntryKind::End, body, _) => End::decode(body),
+            (EntryKind::Commit, _, _) => None,
         }
     }
 }
@@ -151,11 +152,11 @@ impl End {
 pub(super) fn encode_commit(commit: &ArchivedCommit, body: &mut Vec<u8>, bytes: &mut Vec<u8>) {
     body.clear();
     commit.encode_onto(body);
-    bytes.extend_from_slice(&entry_head(Kind::Commit, body));
+    bytes.extend_from_slice(&entry_head(EntryKind::Commit, body));
     bytes.extend_from_slice(body);
 }
 
-fn entry_head(kind: Kind, body: &[u8]) -> [u8; ENTRY_HEAD_LEN] {
+fn entry_head(kind: EntryKind, body: &[u8]) -> [u8; ENTRY_HEAD_LEN] {
     let mut head = [0; ENTRY_HEAD_LEN];
     head[..2].copy_from_slice(&ENTRY_MAGIC);
     head[2] = kind.byte();
@@ -165,21 +166,21 @@ fn entry_head(kind: Kind, body: &[u8]) -> [u8; ENTRY_HEAD_LEN] {
     head
 }
 
-/// The length of the body that an entry's head names, when it can be one.
+/// The length of the body in an entry's head; none when the head is not valid.
 pub(super) fn body_len(head: &[u8; ENTRY_HEAD_LEN]) -> Option<usize> {
     let length = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
     let length = usize::try_from(length).ok().filter(|length| *length <= BODY_LEN_MAX)?;
-    (head[..2] == ENTRY_MAGIC && head[3] == 0 && Kind::of_byte(head[2]).is_some()).then_some(length)
+    (head[..2] == ENTRY_MAGIC && head[3] == 0 && EntryKind::of_byte(head[2]).is_some()).then_some(length)
 }
 
-/// Whether an entry is what was written.
-pub(super) fn kind_of(head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Option<Kind> {
+/// The kind of an entry; none when its checksum is wrong.
+pub(super) fn kind_of(head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Option<EntryKind> {
     let crc = crc32c::crc32c_append(crc32c::crc32c(&head[..8]), body);
-    (crc.to_be_bytes() == head[8..]).then(|| Kind::of_byte(head[2])).flatten()
+    (crc.to_be_bytes() == head[8..]).then(|| EntryKind::of_byte(head[2])).flatten()
 }
 
-/// The entry that these bytes begin with: its kind, its body and its length.
-pub(super) fn entry(bytes: &[u8]) -> Option<(Kind, &[u8], usize)> {
+/// The entry at the beginning of these bytes: its kind, its body and its length.
+pub(super) fn entry(bytes: &[u8]) -> Option<(EntryKind, &[u8], usize)> {
     let (head, rest) = bytes.split_first_chunk::<ENTRY_HEAD_LEN>()?;
     let length = body_len(head)?;
     let body = rest.get(..length)?;
@@ -238,7 +239,7 @@ mod tests {
         }
         let mut bytes = Vec::new();
         encode_commit(&sample(4), &mut Vec::new(), &mut bytes);
-        assert!(entry(&bytes).is_some_and(|(kind, _, length)| kind == Kind::Commit && length == bytes.len()));
+        assert!(entry(&bytes).is_some_and(|(kind, _, length)| kind == EntryKind::Commit && length == bytes.len()));
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);

@@ -1,5 +1,4 @@
-//! Snapshots of merchants whose logs grew while they were restored, so that a first use of them replays as little as
-//! before.
+//! Snapshots of merchants whose logs grew during a restore, so that a first use of them replays as little as before.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,13 +17,14 @@ use till_storage::vault::Keyring;
 use super::ArchiveError;
 use super::overlay::Overlay;
 
-/// Records behind the newest snapshot from which a new one is taken.
-const RECORDS_BEHIND: u64 = 1_024;
+/// Number of records after the newest snapshot from which a new one is taken.
+const RECORDS_SINCE_SNAPSHOT: u64 = 1_024;
 
 /// Records read at once.
 const PAGE: usize = 1_024;
 
-/// Takes a snapshot of a merchant at the end of its log, when its newest is far behind. Everything of it is written.
+/// Takes a snapshot of a merchant at the end of its log when its newest one is far behind. The merchant's rows must all
+/// be written.
 pub(super) fn take_snapshot(
     overlay: &Overlay,
     keyring: &Arc<Keyring>,
@@ -34,7 +34,7 @@ pub(super) fn take_snapshot(
     let newest = layout::read_snapshots(overlay, merchant_id, 1).map_err(ArchiveError::store)?.pop();
     let newest = newest.and_then(|snapshot| Some((snapshot.at, decode_state(&snapshot.bytes).ok()?)));
     let (at, state) = newest.unwrap_or((Head::EMPTY, MerchantState::default()));
-    if head.sequence.0 < at.sequence.0 + RECORDS_BEHIND {
+    if head.sequence.0 < at.sequence.0 + RECORDS_SINCE_SNAPSHOT {
         return Ok(());
     }
     let state = fold(overlay, keyring, merchant_id, (at, state), head)?;
@@ -45,7 +45,7 @@ pub(super) fn take_snapshot(
     overlay.write_if_much()
 }
 
-/// The state at the end of a log, from that at a position of it.
+/// Computes the state at the end of a log from the state at an earlier position.
 fn fold(
     overlay: &Overlay,
     keyring: &Arc<Keyring>,
@@ -69,7 +69,7 @@ fn fold(
     Ok(state)
 }
 
-/// Leaves as many of the snapshots that there were as are kept beside a new one.
+/// Removes older snapshots, so that together with a new one there are as many as are kept.
 fn drop_older(overlay: &Overlay, merchant_id: MerchantId) -> Result<(), ArchiveError> {
     let (lower, upper) = SnapshotKey::range(merchant_id);
     let mut keys = Vec::new();

@@ -1,4 +1,4 @@
-//! The moment that a store is restored to, and whether checkpoint and archive reach it.
+//! The moment that a store is restored to, and the check that checkpoint and archive reach it.
 
 use till_storage::engine::StoppedStore;
 use till_storage::family::Family;
@@ -8,9 +8,9 @@ use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
 
 use super::ArchiveError;
+use super::chain::{SegmentChain, SegmentState};
 use super::commit::ArchivedCommit;
-use super::line::{Line, SegmentState};
-use super::reading::{Next, SegmentReader};
+use super::reading::{SegmentItem, SegmentReader};
 
 /// Heads read at once.
 const PAGE: usize = 1_024;
@@ -22,13 +22,13 @@ pub enum Until {
     End,
     /// This commit, and every one before it.
     Commit(CommitNumber),
-    /// Every commit whose recorded time is not later, in milliseconds since the Unix epoch.
+    /// Every commit whose recorded time is not after this one, in milliseconds since the Unix epoch.
     Moment(u64),
 }
 
 impl Until {
-    /// Whether a commit is to be there; an error when its time cannot be read. Times of one merchant never go back, so that
-    /// of each log a beginning is.
+    /// True when a commit belongs in the restored store; an error when its time cannot be read. Times of one merchant
+    /// never go back, so that the restored part of each log is its beginning.
     pub(super) fn wants(self, commit: &ArchivedCommit) -> Result<bool, String> {
         match self {
             Until::End => Ok(true),
@@ -41,7 +41,7 @@ impl Until {
         }
     }
 
-    /// Whether no commit behind this one is wanted.
+    /// True when no commit after this one is wanted.
     pub(super) fn is_reached_at(self, commit: CommitNumber) -> bool {
         match self {
             Until::Commit(last) => commit >= last,
@@ -75,20 +75,21 @@ pub fn earliest_moment(store: &StoppedStore) -> Result<u64, ArchiveError> {
     }
 }
 
-/// Checks that a checkpoint's store can be restored to a moment with an archive. Gives how many commits there are to read.
+/// Checks that a checkpoint's store can be restored to a moment with an archive. Returns the number of commits to read.
 ///
 /// # Errors
-/// [`ArchiveError`]: the archive is another store's, does not follow the checkpoint, or does not reach the moment.
+/// [`ArchiveError`]: the archive belongs to another store, does not follow the checkpoint, or does not reach the
+/// moment.
 pub fn check_reach(store: &StoppedStore, archive: &std::path::Path, until: Until) -> Result<u64, ArchiveError> {
-    let line = Line::read(archive)?;
-    let found = line.store()?;
+    let chain = SegmentChain::read(archive)?;
+    let found = chain.store()?;
     let identity = store.identity().map_err(ArchiveError::store)?.ok_or(ArchiveError::NoIdentity)?;
     if identity != found {
         return Err(ArchiveError::OtherStore { archive: archive.to_owned(), found, store: identity });
     }
     let last = store.last_commit().map_err(ArchiveError::store)?;
-    check_begin(&line, last)?;
-    let end = end_of(&line)?.max(last);
+    check_begin(&chain, last)?;
+    let end = end_of(&chain)?.max(last);
     match until {
         Until::Commit(asked) if asked < last => {
             return Err(ArchiveError::BeforeCheckpoint { asked, earliest: last });
@@ -106,24 +107,24 @@ fn check_moment(store: &StoppedStore, asked: u64) -> Result<(), ArchiveError> {
     if asked >= earliest { Ok(()) } else { Err(refused) }
 }
 
-/// Refuses an archive that begins behind what the checkpoint has.
-pub(super) fn check_begin(line: &Line, last: CommitNumber) -> Result<(), ArchiveError> {
-    match line.segments.first().map(|first| first.base) {
+/// Refuses an archive that begins after the checkpoint's last commit.
+pub(super) fn check_begin(chain: &SegmentChain, last: CommitNumber) -> Result<(), ArchiveError> {
+    match chain.segments.first().map(|first| first.base) {
         Some(base) if base > last => {
-            Err(ArchiveError::Gap { archive: line.directory.clone(), first: last.next(), last: base })
+            Err(ArchiveError::Gap { archive: chain.directory.clone(), first: last.next(), last: base })
         }
         Some(_) | None => Ok(()),
     }
 }
 
 /// The last commit of an archive.
-fn end_of(line: &Line) -> Result<CommitNumber, ArchiveError> {
-    let Some(last) = line.segments.last() else { return Ok(CommitNumber(0)) };
+fn end_of(chain: &SegmentChain) -> Result<CommitNumber, ArchiveError> {
+    let Some(last) = chain.segments.last() else { return Ok(CommitNumber(0)) };
     match last.state {
         SegmentState::Closed { last, .. } => Ok(last),
         SegmentState::Open => {
             let (mut reader, mut end) = (SegmentReader::open(last)?, last.base);
-            while let Next::Commit(commit) = reader.next()? {
+            while let SegmentItem::Commit(commit) = reader.next()? {
                 end = commit.commit;
             }
             Ok(end)
@@ -135,15 +136,15 @@ fn end_of(line: &Line) -> Result<CommitNumber, ArchiveError> {
 mod tests {
     use till_domain::ids::MerchantId;
 
-    use super::super::commit::Place;
+    use super::super::commit::GroupPosition;
     use super::*;
 
     #[test]
-    fn a_commit_whose_time_cannot_be_read_is_not_taken_for_a_later_one() {
+    fn a_commit_with_an_unreadable_time_does_not_count_as_later() {
         let (commit, before, stored) = (CommitNumber(2), CommitNumber(1), CommitNumber(2));
         let (merchant_id, records) = (MerchantId::from_bytes([1; 16]), vec![vec![0xff; 200]]);
-        let (place, vault) = (Place::default(), Vec::new());
-        let unreadable = ArchivedCommit { commit, before, stored, place, merchant_id, records, vault };
+        let (position, vault) = (GroupPosition::default(), Vec::new());
+        let unreadable = ArchivedCommit { commit, before, stored, position, merchant_id, records, vault };
         assert!(Until::Moment(5).wants(&unreadable).is_err());
         assert_eq!(Until::End.wants(&unreadable), Ok(true));
         assert_eq!(Until::Commit(before).wants(&unreadable), Ok(false));

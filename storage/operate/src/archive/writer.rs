@@ -1,8 +1,8 @@
-//! Adding to an archive: groups of commits, each with one sync, to the open segment.
+//! Adds to an archive: groups of commits, each with one sync, to the open segment.
 //!
-//! What was synced stays as it is. After a failure the segment is cut back to there before anything else is written: what
-//! a failed write or sync left is not relied upon, and never synced again. A closed segment holds nothing that the store
-//! does not have for sure.
+//! Synced bytes are never changed. After a failure the segment is cut back to its synced end before anything else is
+//! written: the bytes of a failed write or sync are not relied upon, and never synced again. A closed segment has only
+//! commits that the store has for sure.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,31 +15,32 @@ use till_storage::journal::CommitNumber;
 use crate::durable;
 
 use super::ArchiveError;
-use super::commit::{ArchivedCommit, Place};
-use super::line::{Line, SegmentState, Standing, name};
-use super::reading::{Next, SegmentReader};
+use super::chain::{SegmentChain, SegmentInfo, SegmentState, name};
+use super::commit::{ArchivedCommit, GroupPosition};
+use super::reading::{SegmentItem, SegmentReader};
 use super::segment::{End, HEADER_LEN, Header, encode_commit};
 
-/// Held by the server that writes to the archive.
+/// Lock file of the server that writes to the archive.
 const LOCK_FILE: &str = "archive.lock";
 
-/// Files of what was cut off a segment at one offset: each is a start after a kill with nothing archived in between.
+/// Limit of the files with bytes cut off a segment at one offset: each is from a start after a kill with nothing
+/// archived in between.
 const CUTS_MAX: u32 = 10_000;
 
-/// Where the line stands without its open segment.
+/// The end of the chain without its open segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Closed {
+struct ClosedEnd {
     number: u64,
     last: CommitNumber,
     checksum: [u8; 32],
 }
 
 /// The open segment.
-struct Current {
+struct OpenSegment {
     file: File,
     path: PathBuf,
     header: Header,
-    /// Up to where everything is synced.
+    /// Everything up to this offset is synced.
     offset: u64,
     hasher: blake3::Hasher,
     commits: u64,
@@ -48,68 +49,68 @@ struct Current {
     opened: Instant,
 }
 
-/// What the writer has to know of the store.
+/// The facts about the store that the writer needs.
 pub(super) struct StoreSide<'a> {
     pub(super) identity: StoreIdentity,
     /// Its last commit.
     pub(super) last: CommitNumber,
-    /// The commit that a new archive begins behind.
+    /// The commit after which a new archive begins.
     pub(super) base: CommitNumber,
-    /// Whether it was archived to this directory before.
+    /// True when the store was archived to this directory before.
     pub(super) was_there: bool,
-    /// Whether the store has the very same commit.
+    /// Returns true when the store has exactly this commit.
     pub(super) has: &'a dyn Fn(&ArchivedCommit) -> Result<bool, ArchiveError>,
-    /// Whether an operator gave up any commit behind the first up to the second.
+    /// Returns true when an operator gave up any commit after the first one, up to the second.
     pub(super) gave_up: &'a dyn Fn(CommitNumber, CommitNumber) -> Result<bool, ArchiveError>,
 }
 
-/// Writes to one archive. Nobody else does as long as it lives.
+/// Writes to one archive, under the archive's lock.
 pub(super) struct Writer {
     directory: PathBuf,
     store: StoreIdentity,
     segment_bytes: u64,
-    closed: Closed,
-    current: Option<Current>,
+    closed: ClosedEnd,
+    current: Option<OpenSegment>,
     needs_repair: bool,
     segments_closed: u64,
     _lock: File,
 }
 
 impl Writer {
-    /// Opens an archive where the store can go on with it, or begins one.
+    /// Opens an archive that the store can continue, or begins one.
     pub(super) fn open(directory: &Path, segment_bytes: u64, side: &StoreSide<'_>) -> Result<Writer, ArchiveError> {
         if side.was_there {
-            refuse_nothing(directory)?;
+            refuse_empty_directory(directory)?;
         }
         durable::make_directory(directory).map_err(ArchiveError::files("create", directory))?;
         let lock = lock(directory)?;
-        let line = Line::read(directory)?;
-        if let Some(found) = line.store.filter(|found| *found != side.identity) {
+        let chain = SegmentChain::read(directory)?;
+        if let Some(found) = chain.store.filter(|found| *found != side.identity) {
             return Err(ArchiveError::OtherStore { archive: directory.to_owned(), found, store: side.identity });
         }
         let mut writer = Writer {
             directory: directory.to_owned(),
             store: side.identity,
             segment_bytes,
-            closed: Closed { number: 0, last: side.base, checksum: [0; 32] },
+            closed: ClosedEnd { number: 0, last: side.base, checksum: [0; 32] },
             current: None,
             needs_repair: false,
             segments_closed: 0,
             _lock: lock,
         };
-        writer.take_up(&line, side)?;
+        writer.continue_chain(&chain, side)?;
         if writer.current.is_none() {
             writer.begin(writer.closed.last)?;
         }
         Ok(writer)
     }
 
-    /// The last commit in the line, or what it begins behind. Everything up to there is on the disk.
+    /// The last commit in the chain, or the one after which the chain begins. Everything up to it is on the disk.
     pub(super) fn last(&self) -> CommitNumber {
         self.current.as_ref().map_or(self.closed.last, |current| current.last)
     }
 
-    /// How many segments it has closed.
+    /// The number of segments that it has closed.
     pub(super) fn segments_closed(&self) -> u64 {
         self.segments_closed
     }
@@ -126,13 +127,13 @@ impl Writer {
         let written = self.add(commits);
         if written.is_err() {
             self.needs_repair = true;
-            // At once, while it may still be possible: whoever waits is told that nothing was done.
+            // At once, while it may still be possible: the callers that wait are told that nothing was done.
             drop(self.repair());
         }
         written
     }
 
-    /// Leaves out what the store cannot give any more: the next segment begins behind `base`.
+    /// Leaves out commits that the store cannot give any more: the next segment begins after `base`.
     pub(super) fn leave_gap(&mut self, base: CommitNumber) -> Result<(), ArchiveError> {
         self.repair()?;
         match &self.current {
@@ -146,7 +147,7 @@ impl Writer {
     /// Closes the open segment when something is in it, it is old enough, and the store has all of it.
     pub(super) fn close_if_older(&mut self, age: Duration, stored: CommitNumber) -> Result<(), ArchiveError> {
         let is_due =
-            |current: &Current| current.commits > 0 && current.last <= stored && current.opened.elapsed() >= age;
+            |current: &OpenSegment| current.commits > 0 && current.last <= stored && current.opened.elapsed() >= age;
         if !self.current.as_ref().is_some_and(is_due) {
             return Ok(());
         }
@@ -155,7 +156,7 @@ impl Writer {
         self.begin(self.closed.last)
     }
 
-    /// Cuts back what a failed write left behind what is known to be synced.
+    /// Cuts off the bytes that a failed write left after the synced end.
     pub(super) fn repair(&mut self) -> Result<(), ArchiveError> {
         if !self.needs_repair {
             return Ok(());
@@ -173,7 +174,7 @@ impl Writer {
         let (mut last, mut bytes, mut body) = (current.last, Vec::new(), Vec::new());
         for (index, commit) in (0..size).zip(commits.iter_mut()) {
             commit.before = last;
-            commit.place = Place { group: current.group + 1, index, size };
+            commit.position = GroupPosition { group: current.group + 1, index, size };
             last = commit.commit;
             encode_commit(commit, &mut body, &mut bytes);
         }
@@ -198,13 +199,13 @@ impl Writer {
             self.needs_repair = true;
             return Err(ArchiveError::files("close", &current.path)(source));
         }
-        self.closed = Closed { number: current.header.number, last: end.last, checksum };
+        self.closed = ClosedEnd { number: current.header.number, last: end.last, checksum };
         self.current = None;
         self.segments_closed += 1;
         durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
     }
 
-    /// Opens the next segment. One of this name counts for nothing yet.
+    /// Opens the next segment. A file that has its name already holds nothing that counts.
     fn begin(&mut self, base: CommitNumber) -> Result<(), ArchiveError> {
         let number = self.closed.number + 1;
         let path = self.directory.join(name(number, true));
@@ -221,29 +222,29 @@ impl Writer {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes);
         let (offset, opened) = (HEADER_LEN as u64, Instant::now());
-        let current = Current { file, path, header, offset, hasher, commits: 0, last: base, group: 0, opened };
+        let current = OpenSegment { file, path, header, offset, hasher, commits: 0, last: base, group: 0, opened };
         self.current = Some(current);
         self.needs_repair = false;
         Ok(())
     }
 
-    /// Goes on where the line ends.
-    fn take_up(&mut self, line: &Line, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
-        let Some((last, earlier)) = line.segments.split_last() else { return Ok(()) };
+    /// Continues the chain at its end.
+    fn continue_chain(&mut self, chain: &SegmentChain, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
+        let Some((last, earlier)) = chain.segments.split_last() else { return Ok(()) };
         if let Some(SegmentState::Closed { last: commit, .. }) = earlier.last().map(|segment| segment.state) {
             self.check_not_ahead(commit, side)?;
         }
         match last.state {
             SegmentState::Closed { last: commit, .. } => {
                 self.check_not_ahead(commit, side)?;
-                self.check_newest(None, &line.segments, side)?;
+                self.check_newest(None, &chain.segments, side)?;
                 self.finish_closing(last)
             }
             SegmentState::Open => {
                 if let Some(before) = earlier.last() {
                     self.remember_closed(before);
                 }
-                self.take_up_open(last, earlier, side)
+                self.continue_open_segment(last, earlier, side)
             }
         }
     }
@@ -255,88 +256,95 @@ impl Writer {
         }
     }
 
-    fn remember_closed(&mut self, standing: &Standing) {
-        if let (SegmentState::Closed { last, .. }, Some(checksum)) = (standing.state, standing.checksum) {
-            self.closed = Closed { number: standing.number, last, checksum };
+    fn remember_closed(&mut self, segment: &SegmentInfo) {
+        if let (SegmentState::Closed { last, .. }, Some(checksum)) = (segment.state, segment.checksum) {
+            self.closed = ClosedEnd { number: segment.number, last, checksum };
         }
     }
 
-    /// A crash may have come between the end of a segment and its name.
-    fn finish_closing(&mut self, standing: &Standing) -> Result<(), ArchiveError> {
-        let closed_path = self.directory.join(name(standing.number, false));
-        if standing.path != closed_path {
-            let file = File::open(&standing.path).map_err(ArchiveError::files("open", &standing.path))?;
-            self.sync_found(&file, &standing.path)?;
-            fs::rename(&standing.path, &closed_path).map_err(ArchiveError::files("rename", &standing.path))?;
+    /// Closes a segment that has its end entry, if a crash came before it was renamed.
+    fn finish_closing(&mut self, segment: &SegmentInfo) -> Result<(), ArchiveError> {
+        let closed_path = self.directory.join(name(segment.number, false));
+        if segment.path != closed_path {
+            let file = File::open(&segment.path).map_err(ArchiveError::files("open", &segment.path))?;
+            self.sync_found(&file, &segment.path)?;
+            fs::rename(&segment.path, &closed_path).map_err(ArchiveError::files("rename", &segment.path))?;
         }
-        self.remember_closed(standing);
+        self.remember_closed(segment);
         Ok(())
     }
 
-    fn take_up_open(
+    fn continue_open_segment(
         &mut self,
-        standing: &Standing,
-        earlier: &[Standing],
+        segment: &SegmentInfo,
+        earlier: &[SegmentInfo],
         side: &StoreSide<'_>,
     ) -> Result<(), ArchiveError> {
-        let mut reader = SegmentReader::open(standing)?;
+        let mut reader = SegmentReader::open(segment)?;
         let header = *reader.header();
-        let mut met = Met::new(Good::of(&reader, header.base));
+        let mut scanned = ScannedSegment::new(ValidPrefix::of(&reader, header.base));
         let torn = loop {
             match reader.next()? {
-                Next::Ended { torn } => break torn,
-                Next::Commit(commit) if commit.commit <= side.last => met.add(&reader, commit),
-                // Archived before it was written, and then it was not: nobody was told of it.
-                Next::Commit(commit) if commit.stored == side.last => {}
-                Next::Commit(commit) => return self.check_not_ahead(commit.commit, side),
+                SegmentItem::Ended { torn } => break torn,
+                SegmentItem::Commit(commit) if commit.commit <= side.last => scanned.add(&reader, commit),
+                // It was archived before it was written, and the write never happened: nobody was told of it.
+                SegmentItem::Commit(commit) if commit.stored == side.last => {}
+                SegmentItem::Commit(commit) => return self.check_not_ahead(commit.commit, side),
             }
         };
-        let good = self.agreed(met, earlier, side)?;
-        if standing.bytes > good.offset {
-            keep_what_is_cut(&standing.path, good.offset, torn)?;
+        let valid = self.agreed_part(scanned, earlier, side)?;
+        if segment.bytes > valid.offset {
+            save_cut_bytes(&segment.path, valid.offset, torn)?;
         }
-        let Good { offset, hasher, commits, group, last } = good;
-        let (path, opened) = (standing.path.clone(), opened_at(standing.opened_at_ms));
+        let ValidPrefix { offset, hasher, commits, group, last } = valid;
+        let (path, opened) = (segment.path.clone(), opened_at(segment.opened_at_ms));
         let file = cut(&path, offset)?;
         self.sync_found(&file, &path)?;
-        self.current = Some(Current { file, path, header, offset, hasher, commits, last, group, opened });
+        self.current = Some(OpenSegment { file, path, header, offset, hasher, commits, last, group, opened });
         Ok(())
     }
 
-    /// What a killed server wrote may be readable and not yet on the disk. It counts as archived from now on.
+    /// Syncs a file that was found: bytes of a killed server may be readable and not yet on the disk. They count as
+    /// archived from now on.
     fn sync_found(&self, file: &File, path: &Path) -> Result<(), ArchiveError> {
         file.sync_all().map_err(ArchiveError::files("sync", path))?;
         durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
     }
 
-    /// Up to where the store has what the open segment has. That is all of it, or all but the last group: it was archived
-    /// before it was written, then it was not, nobody was told of it, and the store went on while the archive was away.
-    fn agreed(&self, met: Met, earlier: &[Standing], side: &StoreSide<'_>) -> Result<Good, ArchiveError> {
-        let Met { good, newest, last_group } = met;
+    /// The part of the open segment that the store has. That is all of it, or all but the last group: the group was
+    /// archived before it was written, the write never happened, nobody was told of it, and the store went on without
+    /// the archive.
+    fn agreed_part(
+        &self,
+        scanned: ScannedSegment,
+        earlier: &[SegmentInfo],
+        side: &StoreSide<'_>,
+    ) -> Result<ValidPrefix, ArchiveError> {
+        let ScannedSegment { valid, newest, last_group } = scanned;
         match (self.check_newest(newest.as_ref(), earlier, side), last_group) {
             (Err(ArchiveError::OtherHistory { .. }), Some(group))
-                if group.stored == group.good.last && !(side.gave_up)(group.good.last, good.last)? =>
+                if group.stored == group.valid.last && !(side.gave_up)(group.valid.last, valid.last)? =>
             {
                 self.check_newest(group.newest.as_ref(), earlier, side)?;
-                Ok(group.good)
+                Ok(group.valid)
             }
-            (checked, _) => checked.map(|()| good),
+            (checked, _) => checked.map(|()| valid),
         }
     }
 
-    /// Checks that the store has the newest commit, or else the newest of these segments. One without records tells
-    /// nothing: a store that lost it looks the same.
+    /// Checks that the store has the newest commit, or else the newest one of these segments. A commit without records
+    /// proves nothing: a store that lost it looks the same.
     fn check_newest(
         &self,
         newest: Option<&ArchivedCommit>,
-        earlier: &[Standing],
+        earlier: &[SegmentInfo],
         side: &StoreSide<'_>,
     ) -> Result<(), ArchiveError> {
         if let Some(commit) = newest {
             return self.check_same(commit, side);
         }
-        for standing in earlier.iter().rev() {
-            if let Some(commit) = newest_of(standing)? {
+        for segment in earlier.iter().rev() {
+            if let Some(commit) = newest_of(segment)? {
                 return self.check_same(&commit, side);
             }
         }
@@ -352,10 +360,10 @@ impl Writer {
 }
 
 /// The newest commit of a segment that has records.
-fn newest_of(standing: &Standing) -> Result<Option<ArchivedCommit>, ArchiveError> {
-    let mut reader = SegmentReader::open(standing)?;
+fn newest_of(segment: &SegmentInfo) -> Result<Option<ArchivedCommit>, ArchiveError> {
+    let mut reader = SegmentReader::open(segment)?;
     let mut newest = None;
-    while let Next::Commit(commit) = reader.next()? {
+    while let SegmentItem::Commit(commit) = reader.next()? {
         if !commit.records.is_empty() {
             newest = Some(commit);
         }
@@ -363,31 +371,31 @@ fn newest_of(standing: &Standing) -> Result<Option<ArchivedCommit>, ArchiveError
     Ok(newest)
 }
 
-/// What was met of an open segment, up to the store's last commit.
-struct Met {
-    good: Good,
+/// The part of an open segment that was read, up to the store's last commit.
+struct ScannedSegment {
+    valid: ValidPrefix,
     /// The newest commit that has records.
     newest: Option<ArchivedCommit>,
     last_group: Option<LastGroup>,
 }
 
-/// How it stood before the last group.
+/// The part before the last group.
 struct LastGroup {
-    good: Good,
+    valid: ValidPrefix,
     newest: Option<ArchivedCommit>,
     /// The store's last commit when the group was archived.
     stored: CommitNumber,
 }
 
-impl Met {
-    fn new(good: Good) -> Met {
-        Met { good, newest: None, last_group: None }
+impl ScannedSegment {
+    fn new(valid: ValidPrefix) -> ScannedSegment {
+        ScannedSegment { valid, newest: None, last_group: None }
     }
 
     fn add(&mut self, reader: &SegmentReader, commit: ArchivedCommit) {
-        let good = std::mem::replace(&mut self.good, Good::of(reader, commit.commit));
-        if commit.place.index == 0 {
-            self.last_group = Some(LastGroup { good, newest: self.newest.clone(), stored: commit.stored });
+        let valid = std::mem::replace(&mut self.valid, ValidPrefix::of(reader, commit.commit));
+        if commit.position.index == 0 {
+            self.last_group = Some(LastGroup { valid, newest: self.newest.clone(), stored: commit.stored });
         }
         if !commit.records.is_empty() {
             self.newest = Some(commit);
@@ -395,8 +403,8 @@ impl Met {
     }
 }
 
-/// Where an open segment is good up to, and the store has everything.
-struct Good {
+/// The valid part of an open segment that the store has completely.
+struct ValidPrefix {
     offset: u64,
     hasher: blake3::Hasher,
     commits: u64,
@@ -404,21 +412,22 @@ struct Good {
     last: CommitNumber,
 }
 
-impl Good {
-    fn of(reader: &SegmentReader, last: CommitNumber) -> Good {
+impl ValidPrefix {
+    fn of(reader: &SegmentReader, last: CommitNumber) -> ValidPrefix {
         let (offset, hasher) = (reader.offset(), reader.hasher().clone());
-        Good { offset, hasher, commits: reader.commits(), group: reader.group(), last }
+        ValidPrefix { offset, hasher, commits: reader.commits(), group: reader.group(), last }
     }
 }
 
-/// Keeps what is cut off an open segment in a file beside it: nobody was told of it, but nothing is thrown away unseen.
-fn keep_what_is_cut(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveError> {
+/// Saves the bytes that are cut off an open segment in a file beside it: nobody was told of those commits, but no bytes
+/// are thrown away.
+fn save_cut_bytes(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveError> {
     let failed = || ArchiveError::files("keep the end of", path);
-    // For writing: where that cannot be, it cannot be cut either, and each try would leave another file.
+    // For writing: a file that cannot be opened for it cannot be cut either, and each attempt would leave another copy.
     let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed())?;
     let (beside, mut kept) = begin_cut(path, offset).map_err(failed())?;
     if let Err(source) = copy_end(&mut file, offset, &mut kept).and_then(|()| sync_name(&beside)) {
-        // It is all where it was, and tried again.
+        // All bytes are still in the segment, and the next attempt copies them again.
         drop(fs::remove_file(&beside));
         return Err(failed()(source));
     }
@@ -430,7 +439,7 @@ fn keep_what_is_cut(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveEr
     Ok(())
 }
 
-/// A new file beside a segment for what is cut off it there. Another one of that offset stays as it is: both are counted.
+/// Creates a file beside a segment for the bytes cut off at this offset. The number in its name keeps earlier files.
 fn begin_cut(path: &Path, offset: u64) -> io::Result<(PathBuf, File)> {
     for number in 1..=CUTS_MAX {
         let mut beside = path.as_os_str().to_owned();
@@ -443,7 +452,7 @@ fn begin_cut(path: &Path, offset: u64) -> io::Result<(PathBuf, File)> {
             made => return made.map(|file| (PathBuf::from(beside), file)),
         }
     }
-    Err(io::Error::other(format!("{CUTS_MAX} files of what was cut off there stand beside it: move them away")))
+    Err(io::Error::other(format!("there are {CUTS_MAX} files of bytes cut off at that offset: move them away")))
 }
 
 fn copy_end(file: &mut File, offset: u64, kept: &mut File) -> io::Result<()> {
@@ -452,12 +461,12 @@ fn copy_end(file: &mut File, offset: u64, kept: &mut File) -> io::Result<()> {
     kept.sync_all()
 }
 
-/// Puts the name of a new file on the disk.
+/// Makes the name of a new file durable.
 fn sync_name(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), durable::sync_directory)
 }
 
-/// Opens a segment for writing behind `offset`, and makes sure that nothing else stands there.
+/// Opens a segment for writing at `offset`, and removes bytes after it.
 fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
     let open = || {
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
@@ -471,16 +480,16 @@ fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
     };
     let (file, bytes) = open().map_err(ArchiveError::files("go on with", path))?;
     if bytes < offset {
-        let what = "what was synced is not there any more";
+        let what = "synced bytes are missing";
         return Err(ArchiveError::Damaged { file: path.to_owned(), offset: bytes, what });
     }
     Ok(file)
 }
 
-/// Refuses a directory in which nothing is left of the archive, before anything is made in it: it may be where the
-/// archive's disk is to be mounted.
-fn refuse_nothing(directory: &Path) -> Result<(), ArchiveError> {
-    match Line::read(directory)?.segments.is_empty() {
+/// Refuses a directory in which nothing is left of the archive, before anything is created in it: the archive's disk
+/// may not be mounted there.
+fn refuse_empty_directory(directory: &Path) -> Result<(), ArchiveError> {
+    match SegmentChain::read(directory)?.segments.is_empty() {
         true => Err(ArchiveError::Gone { archive: directory.to_owned() }),
         false => Ok(()),
     }
@@ -502,15 +511,15 @@ fn now_ms() -> u64 {
     u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The instant of a time of the clock, as far as it can be told.
+/// The instant of a wall-clock time; an approximation.
 fn opened_at(at_ms: u64) -> Instant {
     let age = Duration::from_millis(now_ms().saturating_sub(at_ms));
     Instant::now().checked_sub(age).unwrap_or_else(Instant::now)
 }
 
-/// Whether the archive would be lost with the data directory.
+/// Refuses an archive that would be lost with the data directory.
 pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveError> {
-    let is_inside = || -> io::Result<bool> { Ok(whole(archive)?.starts_with(whole(data)?)) };
+    let is_inside = || -> io::Result<bool> { Ok(real_path(archive)?.starts_with(real_path(data)?)) };
     match is_inside() {
         Ok(true) => Err(ArchiveError::Inside { archive: archive.to_owned(), data: data.to_owned() }),
         Ok(false) => Ok(()),
@@ -518,8 +527,8 @@ pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveEr
     }
 }
 
-/// The real path of what is there, with what is not there yet behind it.
-fn whole(path: &Path) -> io::Result<PathBuf> {
+/// The real path of the part that exists, followed by the part that does not exist yet.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     for ancestor in path.ancestors() {
         if let Ok(real) = ancestor.canonicalize() {

@@ -1,4 +1,4 @@
-//! Work that gives way to everything else that the process does.
+//! Runs work with a lower priority than everything else in the process.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -6,13 +6,13 @@ use std::thread;
 /// By how much the system's priority is lowered: beside busy threads, a tenth of what each of them gets.
 const NICENESS: i32 = 10;
 
-/// Does this on a thread of its own, which gets what processor time others leave, and waits for it. Threads that it
-/// starts give way as well.
-pub(super) fn giving_way<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+/// Runs `work` on a thread of its own, which gets the processor time that others leave, and waits for it. Threads that
+/// it starts have the same low priority.
+pub(super) fn with_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let span = tracing::Span::current();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            // On Linux it is this thread's alone. Without it the work is done all the same.
+            // On Linux the priority is this thread's alone. If it cannot be lowered, the work is done all the same.
             if let Err(error) = rustix::process::nice(NICENESS) {
                 tracing::warn!(%error, "a background thread's priority could not be lowered");
             }
@@ -26,7 +26,7 @@ pub(super) fn giving_way<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 mod tests {
     use super::*;
 
-    /// The niceness of the thread that asks.
+    /// The niceness of the current thread.
     fn niceness() -> i32 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("Linux says it");
         let fields = stat.rsplit_once(')').expect("a name in brackets").1;
@@ -34,10 +34,13 @@ mod tests {
     }
 
     #[test]
-    fn the_work_gives_way_and_whoever_waits_for_it_does_not() {
+    fn the_work_has_low_priority_and_its_caller_has_not() {
         let before = niceness();
-        assert_eq!(giving_way(niceness), before + NICENESS);
-        assert_eq!(giving_way(|| thread::scope(|scope| scope.spawn(niceness).join().ok())), Some(before + NICENESS));
+        assert_eq!(with_low_priority(niceness), before + NICENESS);
+        assert_eq!(
+            with_low_priority(|| thread::scope(|scope| scope.spawn(niceness).join().ok())),
+            Some(before + NICENESS)
+        );
         assert_eq!(niceness(), before);
     }
 }

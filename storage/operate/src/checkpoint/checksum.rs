@@ -5,37 +5,37 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::manifest::Entry;
+use super::manifest::ManifestEntry;
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1024 * 1024;
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileWrong {
     /// The manifest lists it, and it is not there.
     Missing,
     /// It is shorter or longer.
     Length {
-        /// What the manifest says.
+        /// The length in the manifest.
         expected: u64,
-        /// What there is.
+        /// The actual length.
         found: u64,
     },
     /// Its bytes are not those that were written.
     Checksum,
     /// The manifest does not list it.
     Unlisted,
-    /// The system does not let it be read.
+    /// The system refuses to read it.
     Unreadable(String),
 }
 
-/// A file that is not what was written.
+/// A file with a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFault {
     /// The file, from the checkpoint's directory.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The fault.
     pub wrong: FileWrong,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for FileFault {
     }
 }
 
-/// Length and checksum of what a reader gives, all of which goes to `sink` too.
+/// The length and checksum of a reader's bytes, all of which are written to `sink` as well.
 pub(super) fn of(mut source: impl Read, sink: &mut dyn Write) -> io::Result<(u64, blake3::Hash)> {
     let (mut buffer, mut hasher, mut bytes) = (vec![0; BUFFER_BYTES], blake3::Hasher::new(), 0_u64);
     loop {
@@ -68,8 +68,8 @@ pub(super) fn of(mut source: impl Read, sink: &mut dyn Write) -> io::Result<(u64
     }
 }
 
-/// What is wrong with a file, if anything is.
-pub(super) fn fault(directory: &Path, entry: &Entry) -> Option<FileFault> {
+/// Checks a file, and returns its fault if it has one.
+pub(super) fn fault(directory: &Path, entry: &ManifestEntry) -> Option<FileFault> {
     let wrong = match File::open(directory.join(&entry.path)) {
         Ok(file) => match of(file, &mut io::sink()) {
             Ok((found, _)) if found != entry.bytes => FileWrong::Length { expected: entry.bytes, found },

@@ -1,18 +1,18 @@
-//! Taking a checkpoint while the store is written to.
+//! Takes a checkpoint of a store that is written to meanwhile.
 //!
-//! 1. Wait for the next log, if the one that is written to is long. Hold the books beside the store, so that they stand
-//!    still: the sandbox's, and the deliveries of webhooks. Commits go on.
+//! 1. Wait for the next log, if the current one is long. Stop writes to the books beside the store: the sandbox's, and
+//!    the deliveries of webhooks. Commits go on.
 //! 2. Link the files of the database, then those of the books, into the data directory, which is on their disk:
-//!    table files as links, logs and lists as copies. Nothing is flushed. Let each book go on.
+//!    table files as links, logs and lists as copies. Nothing is flushed. Let writes to each book go on.
 //! 3. Move them to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
 //!    logs that were linked.
 //! 4. Open the copy for reading, note the heads of its logs, and give it a high-water mark at its last commit.
-//! 5. Sync it all, and list every file with its checksum.
+//! 5. Sync all files, and list each with its checksum.
 //! 6. Give the directory its name.
 //!
-//! A book stands still from before the database's moment until after its own. So what the log knows as done
-//! is in the sandbox's book, and what is in the book was asked for in the log. Until the last step the directory has a
-//! name that no checkpoint has.
+//! Nothing is written to a book from before the database's moment until after its own. So every result that the log has
+//! is in the sandbox's book, and everything in the book was requested in the log. Until the last step the directory has
+//! a name that no checkpoint has.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -27,42 +27,42 @@ use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal};
 
 use crate::durable;
-use crate::known::Known;
+use crate::last_used::LastUsedDirectory;
 
-use super::background::giving_way;
+use super::background::with_low_priority;
 use super::beside::BookBeside;
 use super::heads::HeadsError;
-use super::manifest::{Entry, Manifest};
-use super::pace::Pace;
-use super::shelf::{Kept, Shelf, Standing, is_name};
+use super::manifest::{Manifest, ManifestEntry};
+use super::shelf::{CheckpointStatus, KeptCheckpoint, Shelf, is_name};
+use super::throttle::Throttle;
 use super::{
     CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum, copying, heads,
-    patience,
+    log_wait,
 };
 
-/// In the data directory: the path of a shelf that is not in it.
+/// File in the data directory with the path of a shelf that is outside of it.
 const KNOWN_FILE: &str = "checkpoints-known";
 
-/// Blocks kept in memory while the copy is looked at.
+/// Bytes of the block cache while the copy is read.
 const BLOCK_CACHE_BYTES: usize = 8 * 1024 * 1024;
 
-/// A log of so many bytes is copied and synced between two commits.
+/// A log of at most this size is copied and synced between two commits.
 const SHORT_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What was done last.
+/// The last completed stage of taking a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// The directories that it is made in are there.
+pub enum CheckpointStage {
+    /// The directories in which it is made exist.
     Begun,
     /// The database's files are linked.
     DatabaseLinked,
-    /// The books' files are linked, and they go on.
+    /// The books' files are linked, and writes to them go on.
     BooksLinked,
-    /// They are where checkpoints are kept.
+    /// The files are where checkpoints are kept.
     Moved,
     /// The copy was opened, and the heads of all its logs are noted.
     HeadsNoted,
-    /// It has its mark.
+    /// The copy has its high-water mark.
     Marked,
     /// Every file is on the disk, and the manifest too.
     Listed,
@@ -70,26 +70,26 @@ pub enum Step {
     Named,
 }
 
-impl Step {
-    /// Every step, in order.
-    pub const ALL: [Step; 8] = [
-        Step::Begun,
-        Step::DatabaseLinked,
-        Step::BooksLinked,
-        Step::Moved,
-        Step::HeadsNoted,
-        Step::Marked,
-        Step::Listed,
-        Step::Named,
+impl CheckpointStage {
+    /// Every stage, in order.
+    pub const ALL: [CheckpointStage; 8] = [
+        CheckpointStage::Begun,
+        CheckpointStage::DatabaseLinked,
+        CheckpointStage::BooksLinked,
+        CheckpointStage::Moved,
+        CheckpointStage::HeadsNoted,
+        CheckpointStage::Marked,
+        CheckpointStage::Listed,
+        CheckpointStage::Named,
     ];
 }
 
-/// What a checkpoint is to be called, and what is noted in it.
+/// The name of a checkpoint to be taken, and the facts that are noted in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct CheckpointRequest<'a> {
     /// Its name: 1 to 64 of a-z, 0-9 and `-`.
     pub name: &'a str,
-    /// Now, milliseconds since the Unix epoch.
+    /// The present time, milliseconds since the Unix epoch.
     pub taken_at_ms: u64,
     /// The version of the program.
     pub program: &'a str,
@@ -97,10 +97,10 @@ pub struct Wanted<'a> {
 
 /// A checkpoint that was taken.
 #[derive(Debug, Clone)]
-pub struct Taken {
-    /// Where it is.
+pub struct TakenCheckpoint {
+    /// Its directory.
     pub directory: PathBuf,
-    /// What it holds.
+    /// Its manifest.
     pub manifest: Manifest,
 }
 
@@ -112,22 +112,22 @@ pub struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Of this store and these books, kept on this shelf.
+    /// For this store and these books; checkpoints are kept on this shelf.
     #[must_use]
     pub fn new(engine: Arc<Engine>, books: Vec<BookBeside>, shelf: Shelf) -> Checkpointer {
         Checkpointer { engine, books, shelf }
     }
 
-    /// Where its checkpoints are kept.
+    /// The shelf that its checkpoints are kept on.
     #[must_use]
     pub fn shelf(&self) -> &Shelf {
         &self.shelf
     }
 
-    /// Removes what an earlier process left unfinished.
+    /// Removes the unfinished work of an earlier process.
     ///
     /// # Errors
-    /// [`CheckpointError`], of which the store itself knows nothing.
+    /// [`CheckpointError`]; the store itself is not affected.
     pub fn clear(&self) -> Result<(), CheckpointError> {
         if !self.shelf.list()?.is_empty() {
             let _lock = self.shelf.lock()?;
@@ -136,15 +136,15 @@ impl Checkpointer {
         self.clear_staging()
     }
 
-    /// What the data directory knows of a shelf that is not in it; a shelf that is has no disk of its own.
-    fn known(&self) -> Option<Known> {
+    /// The note in the data directory about a shelf outside of it; a shelf inside has no disk of its own.
+    fn known(&self) -> Option<LastUsedDirectory> {
         let data = self.engine.directory();
         let is_inside = self.shelf.directory().starts_with(data);
-        (!is_inside).then(|| Known::of(data, KNOWN_FILE))
+        (!is_inside).then(|| LastUsedDirectory::of(data, KNOWN_FILE))
     }
 
-    /// Refuses a shelf that was there and is not any more: then its disk is not mounted.
-    fn refuse_gone(&self, known: Option<&Known>) -> Result<(), CheckpointError> {
+    /// Refuses a shelf that existed and is missing: its disk is not mounted.
+    fn refuse_missing_shelf(&self, known: Option<&LastUsedDirectory>) -> Result<(), CheckpointError> {
         let directory = self.shelf.directory();
         match known.filter(|known| known.is(directory) && !self.shelf.is_begun()) {
             Some(known) => {
@@ -154,34 +154,34 @@ impl Checkpointer {
         }
     }
 
-    /// Takes a checkpoint. Blocks for as long as the files take to be linked and read.
+    /// Takes a checkpoint. Blocks while the files are linked and read.
     ///
     /// # Errors
-    /// [`CheckpointError`]. Nothing is left of it then, and the store goes on.
-    pub fn take(&self, wanted: &Wanted<'_>) -> Result<Taken, CheckpointError> {
+    /// [`CheckpointError`]. Nothing is left of the checkpoint then, and the store goes on.
+    pub fn take(&self, wanted: &CheckpointRequest<'_>) -> Result<TakenCheckpoint, CheckpointError> {
         self.take_until(wanted, &mut |_| true)
     }
 
-    /// Takes a checkpoint, and stops behind the first step to which `goes_on` says no: as a crash would, so what is
-    /// there by then is left.
+    /// Takes a checkpoint, and stops after the first stage for which `goes_on` returns false: files are left as a crash
+    /// would leave them.
     ///
     /// # Errors
-    /// As [`Checkpointer::take`]; [`CheckpointError::Stopped`].
+    /// The errors of [`Checkpointer::take`], and [`CheckpointError::Stopped`].
     pub fn take_until(
         &self,
-        wanted: &Wanted<'_>,
-        goes_on: &mut (dyn FnMut(Step) -> bool + Send),
-    ) -> Result<Taken, CheckpointError> {
+        wanted: &CheckpointRequest<'_>,
+        goes_on: &mut (dyn FnMut(CheckpointStage) -> bool + Send),
+    ) -> Result<TakenCheckpoint, CheckpointError> {
         if !is_name(wanted.name) {
             return Err(CheckpointError::Name { name: wanted.name.to_owned() });
         }
         if self.engine.directory().join(NOTE).exists() {
             return Err(CheckpointError::TableDamaged);
         }
-        // What is kept in reserve is not for copies.
+        // The reserved disk space is not for copies.
         self.engine.admit(0).map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
         let known = self.known();
-        self.refuse_gone(known.as_ref())?;
+        self.refuse_missing_shelf(known.as_ref())?;
         let _lock = self.shelf.lock()?;
         if let Some(known) = known {
             known.remember(self.shelf.directory()).map_err(CheckpointError::files("write", known.file()))?;
@@ -201,51 +201,51 @@ impl Checkpointer {
         taken
     }
 
-    fn make(&self, wanted: &Wanted<'_>, done: &mut Done<'_>) -> Result<Taken, CheckpointError> {
+    fn make(&self, wanted: &CheckpointRequest<'_>, done: &mut Done<'_>) -> Result<TakenCheckpoint, CheckpointError> {
         let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
         for directory in [&staging, &unfinished] {
             fs::create_dir(directory).map_err(CheckpointError::files("create", directory))?;
         }
-        done(Step::Begun)?;
-        patience::wait_while(&|| self.engine.log_bytes() > SHORT_LOG_BYTES, &|| self.engine.last_commit());
+        done(CheckpointStage::Begun)?;
+        log_wait::wait_while(&|| self.engine.log_bytes() > SHORT_LOG_BYTES, &|| self.engine.last_commit());
         let acknowledged = self.engine.last_commit();
         self.link(&staging, done)?;
-        // From here on nobody waits for it: what it takes of the processors is what calls leave.
-        let manifest = giving_way(|| self.complete(wanted, acknowledged, done))?;
+        // From here on no caller waits: the work gets the processor time that calls leave.
+        let manifest = with_low_priority(|| self.complete(wanted, acknowledged, done))?;
         let directory = self.name(&unfinished, wanted.name)?;
-        done(Step::Named)?;
-        Ok(Taken { directory, manifest })
+        done(CheckpointStage::Named)?;
+        Ok(TakenCheckpoint { directory, manifest })
     }
 
-    /// Moves what was linked to where checkpoints are kept, looks through it and lists it.
+    /// Moves the links to where checkpoints are kept, reads the copy and lists its files.
     fn complete(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &CheckpointRequest<'_>,
         acknowledged: CommitNumber,
         done: &mut Done<'_>,
     ) -> Result<Manifest, CheckpointError> {
         let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
         let commits = || self.engine.last_commit();
-        let mut pace = Pace::beside(&commits);
+        let mut throttle = Throttle::beside(&commits);
         self.refuse_without_space(&staging)?;
-        let moved = move_all(&staging, &unfinished, &mut pace);
+        let moved = move_all(&staging, &unfinished, &mut throttle);
         moved.map_err(CheckpointError::files("move the files to", &unfinished))?;
-        patience::wait_while(&|| shares_a_log(&unfinished), &commits);
-        let unshared = unshare_all(&unfinished, &mut pace);
+        log_wait::wait_while(&|| shares_a_log(&unfinished), &commits);
+        let unshared = unshare_all(&unfinished, &mut throttle);
         unshared.map_err(CheckpointError::files("copy the files in", &unfinished))?;
-        done(Step::Moved)?;
+        done(CheckpointStage::Moved)?;
         let (last_commit, merchants) = survey(&unfinished, acknowledged, done)?;
         let earlier = self.earlier()?;
-        let files = list(&unfinished, &earlier, &mut pace).map_err(CheckpointError::files("list", &unfinished))?;
+        let files = list(&unfinished, &earlier, &mut throttle).map_err(CheckpointError::files("list", &unfinished))?;
         let (taken_at_ms, program) = (wanted.taken_at_ms, wanted.program.to_owned());
         let manifest = Manifest { taken_at_ms, program, last_commit, merchants, files };
-        let written = write_manifest(&unfinished, &manifest, &mut pace);
+        let written = write_manifest(&unfinished, &manifest, &mut throttle);
         written.map_err(CheckpointError::files("write", &unfinished.join(MANIFEST_FILE)))?;
-        done(Step::Listed)?;
+        done(CheckpointStage::Listed)?;
         Ok(manifest)
     }
 
-    /// Refuses to copy to another disk what would take that below the reserve: an archive may be there, too.
+    /// Refuses a copy that would take another disk below the reserve: an archive may be on it, too.
     fn refuse_without_space(&self, staging: &Path) -> Result<(), CheckpointError> {
         let directory = self.shelf.directory();
         let asked = || -> io::Result<Option<(u64, u64)>> {
@@ -264,23 +264,23 @@ impl Checkpointer {
         }
     }
 
-    /// Links the files of the database and the books as they are at one moment of the books.
+    /// Links the files of the database and the books as of one moment of the books.
     fn link(&self, staging: &Path, done: &mut Done<'_>) -> Result<(), CheckpointError> {
         let held: Vec<_> = self.books.iter().map(|beside| (beside.directory, beside.book.hold())).collect();
         let linked = self.engine.link_files(&staging.join(DATABASE_DIRECTORY));
         linked.map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
-        done(Step::DatabaseLinked)?;
+        done(CheckpointStage::DatabaseLinked)?;
         for (directory, link_files) in held {
             let linked = link_files(&staging.join(directory));
             linked.map_err(|reason| CheckpointError::Copy { what: directory, reason })?;
         }
-        done(Step::BooksLinked)
+        done(CheckpointStage::BooksLinked)
     }
 
     /// The newest complete checkpoint: table files that it shares with the new one need not be read again.
     fn earlier(&self) -> Result<Earlier, CheckpointError> {
         let newest = self.shelf.list()?.pop();
-        let Some(Kept { name, standing: Standing::Complete(manifest) }) = newest else {
+        let Some(KeptCheckpoint { name, status: CheckpointStatus::Complete(manifest) }) = newest else {
             return Ok(Earlier::default());
         };
         let hashes = manifest.files.into_iter().map(|file| (file.path, file.hash)).collect();
@@ -309,44 +309,44 @@ impl Checkpointer {
     fn clean_up(&self, name: &str) {
         for directory in [self.staging(), self.shelf.unfinished(name)] {
             if let Err(error) = durable::remove_directory(&directory) {
-                tracing::warn!(directory = %directory.display(), %error, "what is left of a checkpoint stays for now");
+                tracing::warn!(directory = %directory.display(), %error, "the files of an unfinished checkpoint could not be removed and stay for now");
             }
         }
     }
 }
 
-/// Hears of each step that was done, and may end it there.
-type Done<'d> = dyn FnMut(Step) -> Result<(), CheckpointError> + Send + 'd;
+/// Is called after each stage; an error ends the checkpoint there.
+type Done<'d> = dyn FnMut(CheckpointStage) -> Result<(), CheckpointError> + Send + 'd;
 
-fn move_all(staging: &Path, unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
+fn move_all(staging: &Path, unfinished: &Path, throttle: &mut Throttle<'_>) -> io::Result<()> {
     for entry in fs::read_dir(staging)? {
         let name = entry?.file_name();
-        copying::move_directory(&staging.join(&name), &unfinished.join(&name), pace)?;
+        copying::move_directory(&staging.join(&name), &unfinished.join(&name), throttle)?;
     }
     fs::remove_dir(staging)
 }
 
-/// Whether the server still has a log that was linked.
+/// True when the server still has a log that was linked.
 fn shares_a_log(directory: &Path) -> bool {
     let is_log = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "log");
     let logs = durable::files(directory).unwrap_or_default().into_iter().filter(is_log);
     logs.into_iter().any(|log| fs::metadata(directory.join(log)).is_ok_and(|log| log.nlink() > 1))
 }
 
-/// Table files never change. All others are this checkpoint's alone, whatever the server does to its own.
-fn unshare_all(unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
+/// Gives all files but table files bytes of their own. Table files never change; the server may change the others.
+fn unshare_all(unfinished: &Path, throttle: &mut Throttle<'_>) -> io::Result<()> {
     for file in durable::files(unfinished)? {
         if !is_table(&file) {
-            copying::unshare(&unfinished.join(file), pace)?;
+            copying::unshare(&unfinished.join(file), throttle)?;
         }
     }
     Ok(())
 }
 
-/// Opens the copy, marks its last commit and notes the heads of its logs; gives that commit and their number.
+/// Opens the copy, marks its last commit and notes the heads of its logs; returns that commit and the number of heads.
 ///
-/// Only the family that has them is opened: then what a log holds of the others is not put into memory again, which would
-/// cost calls more than all the rest of a checkpoint.
+/// Only the family with the heads is opened: the log's rows of other families are then not put into memory again, which
+/// would cost calls more than all the rest of a checkpoint.
 fn survey(
     directory: &Path,
     acknowledged: CommitNumber,
@@ -364,10 +364,10 @@ fn survey(
         HeadsError::Store(error) => CheckpointError::Read { reason: error.to_string() },
         HeadsError::File(source) => CheckpointError::Files { attempt: "write", path, source },
     })?;
-    done(Step::HeadsNoted)?;
+    done(CheckpointStage::HeadsNoted)?;
     drop(store); // It holds the mark's lock.
     mark_copy(directory, found)?;
-    done(Step::Marked)?;
+    done(CheckpointStage::Marked)?;
     Ok((found, merchants))
 }
 
@@ -387,21 +387,21 @@ impl Earlier {
     }
 }
 
-fn list(directory: &Path, earlier: &Earlier, pace: &mut Pace<'_>) -> io::Result<Vec<Entry>> {
+fn list(directory: &Path, earlier: &Earlier, throttle: &mut Throttle<'_>) -> io::Result<Vec<ManifestEntry>> {
     let entry = |path: PathBuf| {
         let file = File::open(directory.join(&path))?;
         let (bytes, hash) = match earlier.hash_of(directory, &path) {
             Some(hash) => (file.metadata()?.len(), hash),
-            None => checksum::of(file, pace)?,
+            None => checksum::of(file, throttle)?,
         };
-        Ok(Entry { path, bytes, hash })
+        Ok(ManifestEntry { path, bytes, hash })
     };
     durable::files(directory)?.into_iter().map(entry).collect()
 }
 
-fn write_manifest(directory: &Path, manifest: &Manifest, pace: &mut Pace<'_>) -> io::Result<()> {
-    // The engine synced its tables before it counted on them; where they were copied, they were synced part by part.
-    copying::sync_rest(directory, is_table, pace)?;
+fn write_manifest(directory: &Path, manifest: &Manifest, throttle: &mut Throttle<'_>) -> io::Result<()> {
+    // The engine synced its tables before it relied on them; tables that were copied were synced part by part.
+    copying::sync_with_pauses(directory, is_table, throttle)?;
     durable::write_new(&directory.join(MANIFEST_FILE), manifest.encode().as_bytes())?;
     durable::sync_directory(directory)
 }

@@ -11,7 +11,7 @@ use till_storage::journal::{Head, JournalError};
 /// Heads read at once.
 const PAGE: usize = 1_024;
 
-/// Why heads were not carried over.
+/// The error of noting or comparing heads.
 pub(super) enum HeadsError {
     Store(JournalError),
     File(io::Error),
@@ -30,7 +30,7 @@ pub(super) fn write(store: &StoppedStore, path: &Path) -> Result<u64, HeadsError
     Ok(count)
 }
 
-/// The first merchant whose head in the store is not the one in the file; none when all are.
+/// The first merchant whose head in the store differs from the one in the file; none when all are equal.
 pub(super) fn first_difference(store: &StoppedStore, path: &Path) -> Result<Option<String>, HeadsError> {
     let mut lines = BufReader::new(File::open(path).map_err(HeadsError::File)?).lines();
     let mut different = None;

@@ -1,4 +1,4 @@
-//! The list of what a checkpoint holds: lines of text.
+//! The manifest of a checkpoint: lines of text that list its contents.
 //!
 //! ```text
 //! till-checkpoint 1
@@ -25,7 +25,7 @@ const FIRST: &str = "till-checkpoint ";
 
 /// A file of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ManifestEntry {
     /// The file, from the checkpoint's directory.
     pub path: PathBuf,
     /// Its length.
@@ -34,27 +34,27 @@ pub struct Entry {
     pub hash: blake3::Hash,
 }
 
-/// What a checkpoint holds.
+/// The contents of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// When it was begun, milliseconds since the Unix epoch.
+    /// Time at which it was begun, milliseconds since the Unix epoch.
     pub taken_at_ms: u64,
     /// The version of the program that took it.
     pub program: String,
     /// The last commit that it holds.
     pub last_commit: CommitNumber,
-    /// Logs in it.
+    /// The number of logs in it.
     pub merchants: u64,
     /// Every file but the manifest, in the order of paths.
-    pub files: Vec<Entry>,
+    pub files: Vec<ManifestEntry>,
 }
 
-/// Why bytes are no manifest.
+/// The reason that bytes are not a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManifestFault {
     /// A newer program wrote it.
     Newer(u32),
-    /// It is not what was written.
+    /// Its bytes are not those that were written.
     Damaged(&'static str),
 }
 
@@ -71,7 +71,7 @@ impl Manifest {
         let Manifest { taken_at_ms, program, last_commit, merchants, files } = self;
         let mut text = format!("{FIRST}{FORMAT}\ntaken_at_ms {taken_at_ms}\nprogram {program}\n");
         write!(text, "last_commit {last_commit}\nmerchants {merchants}\n").expect("writing to a string cannot fail");
-        for Entry { path, bytes, hash } in files {
+        for ManifestEntry { path, bytes, hash } in files {
             writeln!(text, "file {hash} {bytes} {}", path.display()).expect("writing to a string cannot fail");
         }
         let hash = blake3::hash(text.as_bytes());
@@ -124,20 +124,20 @@ fn value<'t>(line: Option<&'t str>, key: &'static str) -> Result<&'t str, Manife
 }
 
 fn number(line: Option<&str>, key: &'static str) -> Result<u64, ManifestFault> {
-    value(line, key)?.parse().map_err(|_| ManifestFault::Damaged("a number is none"))
+    value(line, key)?.parse().map_err(|_| ManifestFault::Damaged("a number cannot be read"))
 }
 
-fn entry(line: &str) -> Result<Entry, ManifestFault> {
+fn entry(line: &str) -> Result<ManifestEntry, ManifestFault> {
     let fault = ManifestFault::Damaged("a line names no file");
     let rest = line.strip_prefix("file ").ok_or(fault)?;
     let (hash, rest) = rest.split_once(' ').ok_or(fault)?;
     let (bytes, path) = rest.split_once(' ').ok_or(fault)?;
     let path = PathBuf::from(path);
     if !stays_below(&path) {
-        return Err(ManifestFault::Damaged("a file stands outside of the checkpoint"));
+        return Err(ManifestFault::Damaged("a file is outside of the checkpoint"));
     }
     let hash = blake3::Hash::from_hex(hash).map_err(|_| fault)?;
-    Ok(Entry { path, bytes: bytes.parse().map_err(|_| fault)?, hash })
+    Ok(ManifestEntry { path, bytes: bytes.parse().map_err(|_| fault)?, hash })
 }
 
 fn stays_below(path: &Path) -> bool {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Manifest {
-        let file = |path: &str, bytes| Entry { path: path.into(), bytes, hash: blake3::hash(path.as_bytes()) };
+        let file = |path: &str, bytes| ManifestEntry { path: path.into(), bytes, hash: blake3::hash(path.as_bytes()) };
         Manifest {
             taken_at_ms: 1_763_661_789_000,
             program: "0.1.0".to_owned(),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_is_told_apart_from_damage_whatever_follows_its_first_line() {
+    fn a_newer_format_is_recognized_by_its_first_and_last_line() {
         assert_eq!(
             Manifest::decode(sealed("till-checkpoint 2\nnobody knows\n").as_bytes()),
             Err(ManifestFault::Newer(2))

@@ -1,9 +1,9 @@
-//! Copies of the whole data that a running server takes, and the way back from them.
+//! Copies of all data of a running server, and restores from them.
 //!
-//! A checkpoint is a directory of the same shape as a data directory, without secrets: `db/`, the
-//! directories of books beside the store, and `high-water`, with the heads of all logs (`heads`) and a list of every file with its checksum
-//! (`checkpoint-manifest`). It is made under another name and gets its own when all of it is durable, so that
-//! whatever has the right name is whole. Format: `docs/storage-format.md`, "Checkpoints".
+//! A checkpoint is a directory of the same shape as a data directory, without secrets: `db/`, the directories of books
+//! beside the store, and `high-water`, with the heads of all logs (`heads`) and a list of every file with its checksum
+//! (`checkpoint-manifest`). It is made under another name and renamed when all of it is durable, so that a directory
+//! with the right name is complete. Format: `docs/storage-format.md`, "Checkpoints".
 
 mod background;
 mod beside;
@@ -12,8 +12,8 @@ mod copying;
 mod create;
 mod heads;
 pub mod manifest;
-mod pace;
-mod patience;
+mod throttle;
+mod log_wait;
 mod read;
 mod reading;
 mod refusal;
@@ -24,21 +24,21 @@ pub use till_storage::engine::{MANIFEST_FILE, RESTORING_FILE};
 
 pub use beside::BookBeside;
 pub use checksum::{FileFault, FileWrong};
-pub use create::{Checkpointer, Step, Taken, Wanted};
+pub use create::{CheckpointRequest, CheckpointStage, Checkpointer, TakenCheckpoint};
 pub use manifest::Manifest;
 pub use read::{check_files, compare_heads, read_manifest};
 pub use reading::Reading;
 pub use refusal::CheckpointError;
-pub use restore::{Progress, Restoring};
-pub use shelf::{Kept, Shelf, Standing};
+pub use restore::{CopyProgress, Restoring};
+pub use shelf::{CheckpointStatus, KeptCheckpoint, Shelf};
 
-/// The file that stands in a restored data directory until its operator has effects and timers go on.
+/// File in a restored data directory that exists until the operator lets effects and timers go on.
 pub const PAUSED_FILE: &str = "effects-paused";
 
-/// What a checkpoint's directory is called as long as it is being made.
+/// Suffix of a checkpoint's directory while it is being made.
 const UNFINISHED_SUFFIX: &str = ".in-progress";
 
-/// Where a data directory keeps the links of a checkpoint that is being made.
+/// Directory inside a data directory for the links of a checkpoint that is being made.
 const STAGING_DIRECTORY: &str = "checkpoint-staging";
 
 /// The database, below a data directory and a checkpoint.

@@ -1,4 +1,4 @@
-//! Checking a checkpoint.
+//! Checks checkpoints.
 
 use std::io;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::heads::{self, HeadsError};
 use super::manifest::{Manifest, ManifestFault};
 use super::{CheckpointError, HEADS_FILE, MANIFEST_FILE, UNFINISHED_SUFFIX};
 
-/// What a checkpoint says that it holds.
+/// Reads the manifest of a checkpoint.
 ///
 /// # Errors
-/// [`CheckpointError`]: it is none, unfinished, newer, or its manifest is damaged.
+/// [`CheckpointError`]: it is not a checkpoint, unfinished, newer, or its manifest is damaged.
 pub fn read_manifest(directory: &Path) -> Result<Manifest, CheckpointError> {
     let unfinished = directory.as_os_str().to_string_lossy().trim_end_matches('/').ends_with(UNFINISHED_SUFFIX);
     if unfinished && directory.is_dir() {
@@ -35,10 +35,10 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, CheckpointError> {
     })
 }
 
-/// Reads every file of a checkpoint and compares it with the manifest; `tell` hears of each file's bytes.
+/// Reads every file of a checkpoint and compares it with the manifest; `tell` is called with each file's bytes.
 ///
 /// # Errors
-/// [`CheckpointError::Damaged`] with every fault; the system's when the directory cannot be listed.
+/// [`CheckpointError::Damaged`] with every fault; an error of the system when the directory cannot be listed.
 pub fn check_files(directory: &Path, manifest: &Manifest, tell: &mut dyn FnMut(u64)) -> Result<(), CheckpointError> {
     let mut faults = Vec::new();
     for entry in &manifest.files {
@@ -55,11 +55,11 @@ pub fn check_files(directory: &Path, manifest: &Manifest, tell: &mut dyn FnMut(u
     }
 }
 
-/// Compares the heads of the logs in a checkpoint's store with those that were noted: gives the first that
+/// Compares the heads of the logs in a checkpoint's store with those that were noted, and returns the first that
 /// differs.
 ///
 /// # Errors
-/// When the store or the list cannot be read.
+/// An error when the store or the list cannot be read.
 pub fn compare_heads(directory: &Path, store: &StoppedStore) -> Result<Option<String>, CheckpointError> {
     let path = directory.join(HEADS_FILE);
     heads::first_difference(store, &path).map_err(|error| match error {

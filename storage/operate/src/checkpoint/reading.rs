@@ -1,4 +1,4 @@
-//! Who reads a checkpoint keeps it from being pruned meanwhile.
+//! Protects a checkpoint from being pruned while it is read.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use super::MANIFEST_FILE;
 
-/// The checkpoint is not pruned as long as it lives. Any number may read one at once.
+/// Protects a checkpoint from being pruned as long as it lives. There may be any number for one checkpoint.
 #[derive(Debug)]
 pub struct Reading(#[expect(dead_code, reason = "its lock goes with it")] Option<File>);
 
 impl Reading {
-    /// Reads the checkpoint in a directory. Where its file system has no locks nobody is kept from pruning it.
+    /// Begins to read the checkpoint in a directory. A file system without locks gives no protection.
     #[must_use]
     pub fn begin(directory: &Path) -> Reading {
         let locked = || -> io::Result<File> {
@@ -23,7 +23,7 @@ impl Reading {
     }
 }
 
-/// Whether somebody reads a checkpoint now.
+/// True when a checkpoint is being read.
 pub(super) fn is_read(directory: &Path) -> bool {
     let manifest = File::open(directory.join(MANIFEST_FILE));
     manifest.is_ok_and(|manifest| matches!(manifest.try_lock(), Err(TryLockError::WouldBlock)))

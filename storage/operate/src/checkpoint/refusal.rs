@@ -1,4 +1,4 @@
-//! Why a checkpoint was not taken, is not one, or is not restored.
+//! Errors of taking, reading and restoring checkpoints.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,19 +7,19 @@ use till_storage::engine::OpenError;
 use till_storage::journal::CommitNumber;
 
 use super::checksum::FileFault;
-use super::create::Step;
+use super::create::CheckpointStage;
 use super::manifest::FORMAT;
 
-/// Why a checkpoint was not taken, is not one, or is not restored.
+/// The reason that a checkpoint was not taken, is not valid, or is not restored.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// The name cannot be one.
+    /// The name is not valid.
     #[error("{name:?} is no name of a checkpoint: it is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit")]
     Name {
-        /// What was given.
+        /// The name that was given.
         name: String,
     },
-    /// There is one of this name.
+    /// There is a checkpoint of this name.
     #[error("there is a checkpoint {name} already")]
     NameTaken {
         /// The name.
@@ -28,7 +28,7 @@ pub enum CheckpointError {
     /// Another one is being taken or removed in the same place.
     #[error("another checkpoint is being taken or removed in {directory}", directory = directory.display())]
     Busy {
-        /// Where checkpoints are kept.
+        /// The directory that checkpoints are kept in.
         directory: PathBuf,
     },
     /// The directory outside the data directory in which checkpoints were kept is empty or missing.
@@ -37,9 +37,9 @@ pub enum CheckpointError {
         directory = directory.display(), note = note.display()
     )]
     Gone {
-        /// Where checkpoints are kept.
+        /// The directory that checkpoints are kept in.
         directory: PathBuf,
-        /// What says that there were some.
+        /// The file that notes that there were some.
         note: PathBuf,
     },
     /// The disk that it is copied to has too little space.
@@ -48,24 +48,24 @@ pub enum CheckpointError {
         directory = directory.display()
     )]
     NoSpace {
-        /// Where checkpoints are kept.
+        /// The directory that checkpoints are kept in.
         directory: PathBuf,
         /// Bytes that are free.
         free: u64,
         /// Bytes that are needed.
         needed: u64,
     },
-    /// A copy of damage is no use, and taking it would push older, good ones out.
+    /// A copy of a damaged table is of no use, and taking it would push older, good ones out.
     #[error("the store has a damaged table, and a checkpoint would have it too; keep the older ones")]
     TableDamaged,
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
     Files {
-        /// What was tried.
+        /// The attempt.
         attempt: &'static str,
-        /// On which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// RocksDB refused.
@@ -73,7 +73,7 @@ pub enum CheckpointError {
     Copy {
         /// The database, or the directory of a book.
         what: &'static str,
-        /// What it said.
+        /// The message of RocksDB.
         reason: String,
     },
     /// The copy does not open.
@@ -82,7 +82,7 @@ pub enum CheckpointError {
     /// The copy opens and cannot be read.
     #[error("the copy cannot be read: {reason}")]
     Read {
-        /// What it said.
+        /// The message of the store.
         reason: String,
     },
     /// The copy is older than what was acknowledged before it was begun.
@@ -93,13 +93,13 @@ pub enum CheckpointError {
         /// The last one acknowledged.
         acknowledged: CommitNumber,
     },
-    /// The directory was left by a checkpoint that did not come to its end.
+    /// The directory was left by a checkpoint that was not finished.
     #[error("{directory} is a checkpoint that was not finished", directory = directory.display())]
     Unfinished {
         /// The directory.
         directory: PathBuf,
     },
-    /// The directory is no checkpoint.
+    /// The directory is not a checkpoint.
     #[error("{directory} is no checkpoint: it has no checkpoint-manifest", directory = directory.display())]
     NoManifest {
         /// The directory.
@@ -116,7 +116,7 @@ pub enum CheckpointError {
     ManifestDamaged {
         /// The manifest.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// Files are not what was written.
@@ -139,16 +139,16 @@ pub enum CheckpointError {
         /// The directory.
         directory: PathBuf,
     },
-    /// Whoever watches asked to stop: what a crash at this point leaves is left.
-    #[error("it was stopped behind {step:?}")]
+    /// The caller asked to stop: files are left as a crash at this point would leave them.
+    #[error("it was stopped after {step:?}")]
     Stopped {
-        /// The last step that was done.
-        step: Step,
+        /// The last completed stage.
+        step: CheckpointStage,
     },
 }
 
 impl CheckpointError {
-    /// Says which attempt on which path failed.
+    /// Names the attempt and the path that failed.
     pub(super) fn files(attempt: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CheckpointError {
         let path = path.to_owned();
         move |source| CheckpointError::Files { attempt, path, source }

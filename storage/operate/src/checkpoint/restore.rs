@@ -1,4 +1,4 @@
-//! The way back: a data directory of its own from a checkpoint. Files are copied, never linked.
+//! Makes a data directory from a checkpoint. Files are copied, never linked.
 
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io;
@@ -8,20 +8,19 @@ use std::path::{Path, PathBuf};
 use crate::durable;
 
 use super::checksum::{self, FileFault, FileWrong};
-use super::manifest::{Entry, Manifest};
+use super::manifest::{Manifest, ManifestEntry};
 use super::{CheckpointError, HEADS_FILE, PAUSED_FILE, RESTORING_FILE};
 
-/// How far copying has come.
+/// The progress of copying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct CopyProgress {
     /// Bytes copied.
     pub bytes: u64,
     /// Bytes in all.
     pub bytes_total: u64,
 }
 
-/// A data directory that is not to be used before it was verified: a file in it says so, and no server starts on
-/// it.
+/// A data directory that must not be used before it is verified: a file in it says so, and no server starts on it.
 #[derive(Debug)]
 pub struct Restoring {
     directory: PathBuf,
@@ -48,20 +47,21 @@ impl Restoring {
         Err(CheckpointError::NotEmpty { directory: to.to_owned() })
     }
 
-    /// Copies what a data directory needs of a checkpoint, and syncs it. Every checksum is compared on the way.
+    /// Copies the files of a checkpoint that a data directory needs, and syncs them. Every checksum is compared on the
+    /// way.
     ///
     /// # Errors
-    /// As [`Restoring::check_target`]; [`CheckpointError::Damaged`] for a file that is not what was written. What
-    /// was copied by then stays, and no server starts on it.
+    /// The errors of [`Restoring::check_target`]; [`CheckpointError::Damaged`] for a file that is not what was written.
+    /// Files that were copied by then stay, and no server starts on them.
     pub fn copy(
         from: &Path,
         manifest: &Manifest,
         to: &Path,
-        tell: &mut dyn FnMut(Progress),
+        tell: &mut dyn FnMut(CopyProgress),
     ) -> Result<Restoring, CheckpointError> {
         Restoring::check_target(to)?;
         begin(from, to).map_err(CheckpointError::files("begin to restore to", to))?;
-        let mut progress = Progress { bytes: 0, bytes_total: manifest.byte_count() };
+        let mut progress = CopyProgress { bytes: 0, bytes_total: manifest.byte_count() };
         for entry in manifest.files.iter().filter(|entry| entry.path != Path::new(HEADS_FILE)) {
             copy_file(from, entry, to)?;
             progress.bytes = progress.bytes.saturating_add(entry.bytes);
@@ -77,10 +77,10 @@ impl Restoring {
         &self.directory
     }
 
-    /// Says that it was verified: a server may start on it from now on.
+    /// Notes that it was verified: a server may start on it from now on.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub fn finish(self) -> Result<(), CheckpointError> {
         let marker = self.directory.join(RESTORING_FILE);
         let finished = fs::remove_file(&marker).and_then(|()| durable::sync_directory(&self.directory));
@@ -88,20 +88,20 @@ impl Restoring {
     }
 }
 
-/// Makes the directory with the word that it is not to be used yet, before anything else is in it; and another,
-/// which stays: nothing is to go out of it by itself.
+/// Creates the directory, and before anything else in it the file that says that it must not be used yet. Another file
+/// stays: it keeps effects and timers paused.
 fn begin(from: &Path, to: &Path) -> io::Result<()> {
     let is_ours = !to.exists();
     durable::make_directory(to)?;
     if is_ours {
-        fs::set_permissions(to, Permissions::from_mode(0o700))?; // The logs are for nobody else to read.
+        fs::set_permissions(to, Permissions::from_mode(0o700))?; // The logs are private to the owner.
     }
     durable::write_new(&to.join(RESTORING_FILE), format!("{}\n", from.display()).as_bytes())?;
     durable::write_new(&to.join(PAUSED_FILE), b"")?;
     durable::sync_directory(to)
 }
 
-fn copy_file(from: &Path, entry: &Entry, to: &Path) -> Result<(), CheckpointError> {
+fn copy_file(from: &Path, entry: &ManifestEntry, to: &Path) -> Result<(), CheckpointError> {
     let (source, target) = (from.join(&entry.path), to.join(&entry.path));
     let copied = || {
         fs::create_dir_all(target.parent().unwrap_or(to))?;

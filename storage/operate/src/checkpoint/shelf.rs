@@ -16,7 +16,7 @@ use super::{CheckpointError, UNFINISHED_SUFFIX};
 /// Characters of a name.
 const NAME_MAX: usize = 64;
 
-/// Held by whoever takes or removes a checkpoint. Its dot keeps it apart from names.
+/// Lock file, held while a checkpoint is taken or removed. Its dot keeps it apart from names.
 const LOCK_FILE: &str = "shelf.lock";
 
 /// The directory that checkpoints are kept in.
@@ -25,9 +25,9 @@ pub struct Shelf {
     directory: PathBuf,
 }
 
-/// How a directory on the shelf stands.
+/// The status of a directory on the shelf.
 #[derive(Debug)]
-pub enum Standing {
+pub enum CheckpointStatus {
     /// It is whole, as far as its manifest says.
     Complete(Manifest),
     /// It is being taken, or was not finished.
@@ -38,33 +38,33 @@ pub enum Standing {
 
 /// A directory on the shelf.
 #[derive(Debug)]
-pub struct Kept {
-    /// What it is called.
+pub struct KeptCheckpoint {
+    /// Its name.
     pub name: String,
-    /// How it stands.
-    pub standing: Standing,
+    /// Its status.
+    pub status: CheckpointStatus,
 }
 
-impl Kept {
+impl KeptCheckpoint {
     /// The last commit that it has, if it is complete.
     fn last_commit(&self) -> Option<CommitNumber> {
-        match &self.standing {
-            Standing::Complete(manifest) => Some(manifest.last_commit),
-            Standing::Unfinished | Standing::Unusable(_) => None,
+        match &self.status {
+            CheckpointStatus::Complete(manifest) => Some(manifest.last_commit),
+            CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
         }
     }
 
-    /// When it was taken, if it is complete.
+    /// Time at which it was taken, if it is complete.
     #[must_use]
     pub fn taken_at_ms(&self) -> Option<u64> {
-        match &self.standing {
-            Standing::Complete(manifest) => Some(manifest.taken_at_ms),
-            Standing::Unfinished | Standing::Unusable(_) => None,
+        match &self.status {
+            CheckpointStatus::Complete(manifest) => Some(manifest.taken_at_ms),
+            CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
         }
     }
 }
 
-/// Nobody else takes or removes a checkpoint as long as it lives.
+/// While it lives no other process takes or removes a checkpoint.
 pub(super) struct ShelfLock(#[expect(dead_code, reason = "its lock goes with it")] File);
 
 impl Shelf {
@@ -74,18 +74,18 @@ impl Shelf {
         Shelf { directory: directory.into() }
     }
 
-    /// Where it is.
+    /// Its directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Every checkpoint, finished or not, the oldest first: by what they have, and not by clocks, which are set back. Those
-    /// that are not complete are before all others.
+    /// Every checkpoint, finished or not, the oldest first: in the order of their last commits, not of clocks, which
+    /// may be set back. Checkpoints that are not complete come before all others.
     ///
     /// # Errors
-    /// The system's; a missing shelf is an empty one.
-    pub fn list(&self) -> Result<Vec<Kept>, CheckpointError> {
+    /// An error of the system; a missing shelf is an empty one.
+    pub fn list(&self) -> Result<Vec<KeptCheckpoint>, CheckpointError> {
         let failed = || CheckpointError::files("list", &self.directory);
         let entries = match fs::read_dir(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -100,35 +100,37 @@ impl Shelf {
         Ok(kept)
     }
 
-    fn look_at(&self, name: &str) -> Option<Kept> {
+    fn look_at(&self, name: &str) -> Option<KeptCheckpoint> {
         let directory = self.directory.join(name);
         let named = name.strip_suffix(UNFINISHED_SUFFIX).unwrap_or(name);
         if !is_name(named) || !directory.is_dir() {
             return None;
         }
-        let standing = match read_manifest(&directory) {
-            Ok(manifest) => Standing::Complete(manifest),
-            Err(CheckpointError::Unfinished { .. }) => Standing::Unfinished,
-            Err(error) => Standing::Unusable(error),
+        let status = match read_manifest(&directory) {
+            Ok(manifest) => CheckpointStatus::Complete(manifest),
+            Err(CheckpointError::Unfinished { .. }) => CheckpointStatus::Unfinished,
+            Err(error) => CheckpointStatus::Unusable(error),
         };
-        Some(Kept { name: name.to_owned(), standing })
+        Some(KeptCheckpoint { name: name.to_owned(), status })
     }
 
-    /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, but for
-    /// those that somebody reads ([`super::Reading`]), and whatever was not finished. The one called `newest` was taken
-    /// just now: it counts as the newest, also where another store has left some that reach further. Gives the names of
-    /// what was removed.
+    /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, except
+    /// those that are being read ([`super::Reading`]), and all unfinished ones. The one called `newest` was taken just
+    /// now: it counts as the newest, even when another store has left some that reach further. Returns the names of the
+    /// removed ones.
     ///
     /// # Errors
-    /// [`CheckpointError::Busy`] while one is being taken; the system's.
+    /// [`CheckpointError::Busy`] while one is being taken; an error of the system.
     pub fn prune(&self, keep: usize, prefix: &str, newest: Option<&str>) -> Result<Vec<String>, CheckpointError> {
         if self.list()?.is_empty() {
-            return Ok(Vec::new()); // It may be a disk that is not mounted: nothing is made there.
+            return Ok(Vec::new()); // Its disk may not be mounted: nothing is created there.
         }
         let _lock = self.lock()?;
         let mut removed = self.remove_unfinished()?;
-        let complete = |kept: &Kept| matches!(kept.standing, Standing::Complete(_)) && kept.name.starts_with(prefix);
-        let mut complete: Vec<Kept> = self.list()?.into_iter().filter(complete).collect();
+        let complete = |kept: &KeptCheckpoint| {
+            matches!(kept.status, CheckpointStatus::Complete(_)) && kept.name.starts_with(prefix)
+        };
+        let mut complete: Vec<KeptCheckpoint> = self.list()?.into_iter().filter(complete).collect();
         complete.sort_by_key(|kept| newest == Some(&kept.name)); // Stable: the others keep their order.
         for old in complete.iter().take(complete.len().saturating_sub(keep)) {
             if is_read(&self.directory.join(&old.name)) {
@@ -141,11 +143,11 @@ impl Shelf {
         Ok(removed)
     }
 
-    /// Takes away what did not come to its end. The lock must be held.
+    /// Removes unfinished checkpoints. The lock must be held.
     pub(super) fn remove_unfinished(&self) -> Result<Vec<String>, CheckpointError> {
         let mut removed = Vec::new();
         for kept in self.list()? {
-            if matches!(kept.standing, Standing::Unfinished) {
+            if matches!(kept.status, CheckpointStatus::Unfinished) {
                 self.remove_directory(&kept.name)?;
                 tracing::warn!(checkpoint = kept.name, "a checkpoint that was not finished was removed");
                 removed.push(kept.name);
@@ -154,7 +156,7 @@ impl Shelf {
         Ok(removed)
     }
 
-    /// Removes a checkpoint. It loses its name first: half removed it must not look whole.
+    /// Removes a checkpoint. It is renamed first: a half-removed checkpoint must not look complete.
     fn remove(&self, name: &str) -> Result<(), CheckpointError> {
         let (whole, leaving) = (self.directory.join(name), self.unfinished(name));
         fs::rename(&whole, &leaving).map_err(CheckpointError::files("rename", &whole))?;
@@ -167,17 +169,17 @@ impl Shelf {
         durable::remove_directory(&path).map(drop).map_err(CheckpointError::files("remove", &path))
     }
 
-    /// Where a checkpoint of this name is made.
+    /// The directory in which a checkpoint of this name is made.
     pub(super) fn unfinished(&self, name: &str) -> PathBuf {
         self.directory.join(format!("{name}{UNFINISHED_SUFFIX}"))
     }
 
-    /// Whether a checkpoint was ever begun here, or brought here.
+    /// True when a checkpoint was ever begun here, or copied here.
     pub(super) fn is_begun(&self) -> bool {
         self.directory.join(LOCK_FILE).exists() || self.list().is_ok_and(|kept| !kept.is_empty())
     }
 
-    /// Makes the shelf when it is missing, and keeps everybody else from changing what stands on it.
+    /// Creates the shelf when it is missing, and locks it against changes by others.
     pub(super) fn lock(&self) -> Result<ShelfLock, CheckpointError> {
         durable::make_directory(&self.directory).map_err(CheckpointError::files("create", &self.directory))?;
         let path = self.directory.join(LOCK_FILE);
@@ -191,7 +193,7 @@ impl Shelf {
     }
 }
 
-/// Whether a text can be the name of a checkpoint.
+/// True when a text can be the name of a checkpoint.
 pub(super) fn is_name(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     text.len() <= NAME_MAX && text.bytes().all(known) && text.bytes().next().is_some_and(|first| first != b'-')

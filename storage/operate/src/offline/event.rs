@@ -1,4 +1,4 @@
-//! Events and answers as JSON: their kind, and their fields as the shape on disk names them.
+//! Events and answers as JSON: their kind, and their fields under the names of the shape on disk.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! What auditors want of a store: JSON Lines, in a directory that has its name only once it is whole.
+//! Exports a store for auditors: JSON Lines, in a directory that gets its name only when it is complete.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -34,14 +34,14 @@ const RECORDS_PER_READ: usize = 16;
 /// The form of an export that this program writes.
 const FORMAT: u64 = 1;
 
-/// The file that says what is in an export; written last.
+/// The file that lists the contents of an export; it is written last.
 const MANIFEST: &str = "export.json";
 
-/// What is exported is for its owner only, opened personal data and sealed alike.
-const OWNER_S_DIRECTORY: u32 = 0o700;
-const OWNER_S_FILE: u32 = 0o600;
+/// An export is private to its owner, with personal data opened or sealed.
+const OWNER_ONLY_DIRECTORY: u32 = 0o700;
+const OWNER_ONLY_FILE: u32 = 0o600;
 
-/// Behind the name of a directory that is not whole yet.
+/// Suffix of the name of a directory that is not complete yet.
 const UNFINISHED: &str = ".in-progress";
 
 /// The objects that the merchant API answers, as JSON.
@@ -58,7 +58,7 @@ pub trait ApiShapes {
 
 /// A file of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum ExportFile {
     /// Merchants with their balance and the end of their log.
     Merchants,
     /// Payments as `find-payment` shows them.
@@ -71,19 +71,20 @@ pub enum What {
     Log,
 }
 
-impl What {
+impl ExportFile {
     /// Every file.
-    pub const ALL: [What; 5] = [What::Merchants, What::Payments, What::Entries, What::Activity, What::Log];
+    pub const ALL: [ExportFile; 5] =
+        [ExportFile::Merchants, ExportFile::Payments, ExportFile::Entries, ExportFile::Activity, ExportFile::Log];
 
     /// Its name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            What::Merchants => "merchants",
-            What::Payments => "payments",
-            What::Entries => "entries",
-            What::Activity => "activity",
-            What::Log => "log",
+            ExportFile::Merchants => "merchants",
+            ExportFile::Payments => "payments",
+            ExportFile::Entries => "entries",
+            ExportFile::Activity => "activity",
+            ExportFile::Log => "log",
         }
     }
 
@@ -92,34 +93,35 @@ impl What {
     }
 }
 
-/// What is to be exported.
+/// An export of a store.
 pub struct Export<'a> {
-    /// From where.
+    /// The store.
     pub source: &'a Source,
     /// The objects of the merchant API.
     pub api: &'a dyn ApiShapes,
-    /// Whose; everybody's when none is named.
+    /// The merchant to export; all merchants when none is named.
     pub merchant_id: Option<MerchantId>,
-    /// Which files.
-    pub what: Vec<What>,
-    /// What expires is judged by this instant, or the merchant's last event if that is later.
+    /// The files to write.
+    pub what: Vec<ExportFile>,
+    /// The instant by which expiry is judged, or the merchant's last event if that is later.
     pub now: Millis,
 }
 
-/// What was exported.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportSummary {
-    /// How many merchants.
+    /// The number of merchants.
     pub merchants: u64,
-    /// How many lines, of each file.
+    /// The number of lines in each file.
     pub lines: Vec<(String, u64)>,
 }
 
 impl Export<'_> {
-    /// Writes it to a directory that does not exist yet. `tell` hears how many merchants are done, of how many.
+    /// Writes it to a directory that does not exist yet. `tell` is called with the number of merchants that are done,
+    /// and of all.
     ///
     /// # Errors
-    /// When anything cannot be read or written: then there is no such directory.
+    /// An error when anything cannot be read or written: then there is no such directory.
     pub fn write(&self, to: &Path, tell: &mut dyn FnMut(u64, u64)) -> anyhow::Result<ExportSummary> {
         if to.exists() {
             bail!("{} exists already: name a new directory", to.display());
@@ -147,9 +149,9 @@ impl Export<'_> {
         directory: &Path,
         merchants: &[(MerchantId, Head)],
         tell: &mut dyn FnMut(u64, u64),
-    ) -> anyhow::Result<Vec<Written>> {
-        let make = |what: &What| Written::make(directory, *what);
-        let mut files = self.what.iter().map(make).collect::<io::Result<Vec<Written>>>()?;
+    ) -> anyhow::Result<Vec<ExportWriter>> {
+        let make = |what: &ExportFile| ExportWriter::make(directory, *what);
+        let mut files = self.what.iter().map(make).collect::<io::Result<Vec<ExportWriter>>>()?;
         for (number, (merchant_id, head)) in merchants.iter().enumerate() {
             tell(count(number), count(merchants.len()));
             let rows = self.source.reader(*merchant_id);
@@ -157,12 +159,12 @@ impl Export<'_> {
             merchant.write(&mut files).with_context(|| format!("failed to export {merchant_id}"))?;
         }
         tell(count(merchants.len()), count(merchants.len()));
-        files.iter_mut().try_for_each(Written::finish)?;
+        files.iter_mut().try_for_each(ExportWriter::finish)?;
         Ok(files)
     }
 
-    fn manifest(&self, merchants: &[(MerchantId, Head)], files: &[Written]) -> anyhow::Result<Value> {
-        let file = |file: &Written| {
+    fn manifest(&self, merchants: &[(MerchantId, Head)], files: &[ExportWriter]) -> anyhow::Result<Value> {
+        let file = |file: &ExportWriter| {
             json!({
                 "name": file.what.file_name(),
                 "lines": file.lines,
@@ -192,29 +194,29 @@ struct OfMerchant<'a> {
 }
 
 impl OfMerchant<'_> {
-    fn write(&self, files: &mut [Written]) -> anyhow::Result<()> {
+    fn write(&self, files: &mut [ExportWriter]) -> anyhow::Result<()> {
         self.check_rows_are_derived()?;
         let now = self.now()?;
         let disclosure = self.export.source.disclosure();
         for file in files {
             let api = self.export.api;
             match file.what {
-                What::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
-                What::Payments => self.table::<Payments>(&mut |payment| {
+                ExportFile::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
+                ExportFile::Payments => self.table::<Payments>(&mut |payment| {
                     let answered = api.payment(&payment, now);
                     file.line("payment", self.merchant_id, parts::payment(answered, &payment, disclosure))
                 })?,
-                What::Entries => self.entries(file)?,
-                What::Activity => self.table::<Activities>(&mut |activity| {
+                ExportFile::Entries => self.entries(file)?,
+                ExportFile::Activity => self.table::<Activities>(&mut |activity| {
                     file.line("activity", self.merchant_id, parts::activity(api.activity(&activity), disclosure))
                 })?,
-                What::Log => self.log(file, disclosure)?,
+                ExportFile::Log => self.log(file, disclosure)?,
             }
         }
         Ok(())
     }
 
-    /// Rows that lag behind the log would be an older moment than the log.
+    /// Refuses rows that lag behind the log: they would show an older moment than the log.
     fn check_rows_are_derived(&self) -> anyhow::Result<()> {
         let applied = self.export.source.rows().get(Family::Rows, &AppliedKey(self.merchant_id).encode())?;
         if applied.as_deref().and_then(decode_head) != Some(self.head) {
@@ -223,7 +225,7 @@ impl OfMerchant<'_> {
         Ok(())
     }
 
-    fn entries(&self, file: &mut Written) -> anyhow::Result<()> {
+    fn entries(&self, file: &mut ExportWriter) -> anyhow::Result<()> {
         let mut statements = StatementFinder::default();
         self.table::<Entries>(&mut |entry| {
             let statement_id = statements.find(&self.rows, &entry).map_err(io::Error::other)?;
@@ -243,7 +245,7 @@ impl OfMerchant<'_> {
     fn merchant(&self) -> anyhow::Result<Value> {
         let profile = self.rows.get::<Profiles>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
         let totals = self.rows.get::<Balances>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
-        let profile = profile.context("its profile is not there")?;
+        let profile = profile.context("its profile is missing")?;
         let mut shown = parts::shape(Shown::new(&profile, Disclosure::Opened)); // Nothing in it is personal.
         shown["available"] = totals.map_or(Value::Null, |totals| Value::from(totals.available_minor()));
         shown["pending"] = totals.map_or(Value::Null, |totals| Value::from(totals.pending_minor()));
@@ -257,12 +259,12 @@ impl OfMerchant<'_> {
         let (lower, upper) = table_range(self.merchant_id, table);
         self.each((table.family(), lower, upper), ROWS_PER_READ, &mut |(_, value)| {
             let row: AnyRow = decode_row_of(table, &value, &self.rows)?;
-            let row = T::unwrap(row).with_context(|| format!("a row of {} is another's", table.name()))?;
+            let row = T::unwrap(row).with_context(|| format!("a row of {} belongs to another table", table.name()))?;
             Ok(write(row)?)
         })
     }
 
-    fn log(&self, file: &mut Written, disclosure: Disclosure) -> anyhow::Result<()> {
+    fn log(&self, file: &mut ExportWriter, disclosure: Disclosure) -> anyhow::Result<()> {
         let (lower, upper) = JournalKey::range(self.merchant_id, Sequence(1));
         let mut before = Head::EMPTY;
         self.each((Family::Journal, lower, upper), RECORDS_PER_READ, &mut |(_, value)| {
@@ -276,43 +278,43 @@ impl OfMerchant<'_> {
             Ok(file.line("record", self.merchant_id, Value::Object(sound.members(disclosure)))?)
         })?;
         if before != self.head {
-            bail!("its log ends at record {}, and should at {}", before.sequence, self.head.sequence);
+            bail!("its log ends at record {}, and should end at {}", before.sequence, self.head.sequence);
         }
         Ok(())
     }
 
-    /// Meets every row of a range, a page at a time.
+    /// Calls `visit` with every row of a range, a page at a time.
     fn each(
         &self,
         (family, mut lower, upper): (Family, Vec<u8>, Vec<u8>),
         page_rows: usize,
-        meet: &mut dyn FnMut(RowPair) -> anyhow::Result<()>,
+        visit: &mut dyn FnMut(RowPair) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         loop {
             let page = self.export.source.rows().scan(family, &lower, &upper, Direction::Forward, page_rows)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             lower = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
-            page.into_iter().try_for_each(&mut *meet)?;
+            page.into_iter().try_for_each(&mut *visit)?;
         }
     }
 }
 
 /// A file that is being written.
-struct Written {
-    what: What,
+struct ExportWriter {
+    what: ExportFile,
     file: BufWriter<File>,
     hasher: blake3::Hasher,
     lines: u64,
     bytes: u64,
 }
 
-impl Written {
-    fn make(directory: &Path, what: What) -> io::Result<Written> {
+impl ExportWriter {
+    fn make(directory: &Path, what: ExportFile) -> io::Result<ExportWriter> {
         let file = BufWriter::new(make_file(&directory.join(what.file_name()))?);
-        Ok(Written { what, file, hasher: blake3::Hasher::new(), lines: 0, bytes: 0 })
+        Ok(ExportWriter { what, file, hasher: blake3::Hasher::new(), lines: 0, bytes: 0 })
     }
 
-    /// A line says what it is and whose.
+    /// Writes a line, with its kind and merchant.
     fn line(&mut self, kind: &str, merchant_id: MerchantId, shown: Value) -> io::Result<()> {
         let mut line = Map::new();
         line.insert("kind".to_owned(), Value::from(kind));
@@ -333,15 +335,15 @@ impl Written {
     }
 }
 
-/// Makes a directory that only its owner may enter, and those above it that are missing.
+/// Creates a directory that only its owner may enter, and those above it that are missing.
 fn make_directory(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    DirBuilder::new().mode(OWNER_S_DIRECTORY).create(path)
+    DirBuilder::new().mode(OWNER_ONLY_DIRECTORY).create(path)
 }
 
-/// Makes a file that only its owner may read.
+/// Creates a file that only its owner may read.
 fn make_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(OWNER_S_FILE).open(path)
+    OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY_FILE).open(path)
 }
 
 fn unfinished(to: &Path) -> PathBuf {
@@ -350,12 +352,12 @@ fn unfinished(to: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes what an interrupted export left: its files, and the directory when nothing else is in it.
+/// Removes the files of an interrupted export, and the directory when nothing else is in it.
 fn clear(unfinished: &Path) -> io::Result<()> {
     if !unfinished.exists() {
         return Ok(());
     }
-    for name in What::ALL.map(What::file_name).into_iter().chain([MANIFEST.to_owned()]) {
+    for name in ExportFile::ALL.map(ExportFile::file_name).into_iter().chain([MANIFEST.to_owned()]) {
         match fs::remove_file(unfinished.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
@@ -364,7 +366,7 @@ fn clear(unfinished: &Path) -> io::Result<()> {
     fs::remove_dir(unfinished)
 }
 
-/// Says what is in it, and gives it its name.
+/// Writes the manifest, and gives the directory its name.
 fn finish(unfinished: &Path, to: &Path, manifest: &Value) -> io::Result<()> {
     let mut file = make_file(&unfinished.join(MANIFEST))?;
     writeln!(file, "{manifest:#}")?;

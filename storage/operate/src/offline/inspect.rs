@@ -1,4 +1,4 @@
-//! A merchant's log for a person.
+//! Shows a merchant's log to a person.
 
 use std::io::{self, Write};
 
@@ -13,14 +13,14 @@ use super::event;
 use super::log_record::{Damaged, LogRecord, Sound, hex};
 use super::source::Source;
 
-/// Which records are shown.
+/// The records to show.
 #[derive(Debug, Clone, Copy)]
-pub struct Selection {
-    /// The first.
+pub struct RecordSelection {
+    /// The first record.
     pub from: u64,
-    /// The last.
+    /// The last record.
     pub to: u64,
-    /// Only those that concern this payment; and damaged ones, which may.
+    /// Only records that concern this payment; and damaged ones, which may concern it.
     pub payment: Option<PaymentId>,
 }
 
@@ -31,25 +31,25 @@ pub struct Inspect<'a> {
     head: Head,
 }
 
-/// What has been shown.
+/// The number of records shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Records.
+    /// All records shown.
     pub records: u64,
-    /// Of these, damaged ones and ones that do not follow the one before.
+    /// Those of them that are damaged or do not follow the one before.
     pub damaged: u64,
 }
 
 impl<'a> Inspect<'a> {
-    /// Of a merchant that has a log.
+    /// For a merchant that has a log.
     ///
     /// # Errors
-    /// When there is none, or its end cannot be read.
+    /// An error when there is none, or its end cannot be read.
     pub fn of(source: &'a Source, merchant_id: MerchantId) -> anyhow::Result<Inspect<'a>> {
         Ok(Inspect { source, merchant_id, head: source.head(merchant_id)? })
     }
 
-    /// How many records the log has.
+    /// The number of records in the log.
     #[must_use]
     pub const fn records(&self) -> u64 {
         self.head.sequence.0
@@ -58,8 +58,8 @@ impl<'a> Inspect<'a> {
     /// Writes the records for a person.
     ///
     /// # Errors
-    /// When the writer fails.
-    pub fn write_text(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
+    /// An error when the writer fails.
+    pub fn write_text(&self, selection: &RecordSelection, out: &mut dyn Write) -> io::Result<Shown> {
         let (merchant_id, head) = (self.merchant_id, self.head);
         writeln!(out, "{merchant_id}: {} records, the last with hash {}", head.sequence, hex(&head.hash))?;
         self.each(selection, &mut |record, chain| match record {
@@ -71,8 +71,8 @@ impl<'a> Inspect<'a> {
     /// Writes the records as a JSON object a line, the same as `till export` writes.
     ///
     /// # Errors
-    /// When the writer fails.
-    pub fn write_json(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
+    /// An error when the writer fails.
+    pub fn write_json(&self, selection: &RecordSelection, out: &mut dyn Write) -> io::Result<Shown> {
         self.each(selection, &mut |record, chain| {
             let mut line = Map::new();
             line.insert("kind".to_owned(), Value::from("record"));
@@ -91,11 +91,11 @@ impl<'a> Inspect<'a> {
         })
     }
 
-    /// Meets every selected record, with how it stands to the one before.
+    /// Calls `visit` with every selected record, and its relation to the one before.
     fn each(
         &self,
-        selection: &Selection,
-        meet: &mut dyn FnMut(&LogRecord, Chain) -> io::Result<()>,
+        selection: &RecordSelection,
+        visit: &mut dyn FnMut(&LogRecord, ChainLink) -> io::Result<()>,
     ) -> io::Result<Shown> {
         let personal = self.source.reader(self.merchant_id);
         let read = |sequence| LogRecord::read(self.source.rows(), self.merchant_id, Sequence(sequence), &personal);
@@ -105,10 +105,10 @@ impl<'a> Inspect<'a> {
         let mut shown = Shown::default();
         for sequence in first..=last {
             let record = read(sequence);
-            let chain = Chain::of(&record, before, self.head);
+            let chain = ChainLink::of(&record, before, self.head);
             before = record.head();
             if related.concerns(&record) {
-                meet(&record, chain)?;
+                visit(&record, chain)?;
                 shown.records += 1;
                 shown.damaged += u64::from(chain.is_fault());
             }
@@ -116,7 +116,7 @@ impl<'a> Inspect<'a> {
         Ok(shown)
     }
 
-    fn write_sound(&self, sound: &Sound, chain: Chain, out: &mut dyn Write) -> io::Result<()> {
+    fn write_sound(&self, sound: &Sound, chain: ChainLink, out: &mut dyn Write) -> io::Result<()> {
         let members = sound.members(self.source.disclosure());
         let Sound { commit, header, hash, byte_count, mutation: _ } = sound;
         let actor = members.get("actor").and_then(Value::as_str).unwrap_or_default();
@@ -133,9 +133,9 @@ impl<'a> Inspect<'a> {
     }
 }
 
-/// How a record stands to the one before it, and to the end of the log.
+/// The relation of a record to the one before it, and to the end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Chain {
+enum ChainLink {
     Follows,
     Broken,
     Unknown,
@@ -143,48 +143,48 @@ enum Chain {
     Damaged,
 }
 
-impl Chain {
-    fn of(record: &LogRecord, before: Option<Head>, end: Head) -> Chain {
+impl ChainLink {
+    fn of(record: &LogRecord, before: Option<Head>, end: Head) -> ChainLink {
         match (record, before) {
-            (LogRecord::Damaged(_), _) => Chain::Damaged,
+            (LogRecord::Damaged(_), _) => ChainLink::Damaged,
             (LogRecord::Sound(sound), _) if sound.header.sequence == end.sequence && sound.hash != end.hash => {
-                Chain::OtherEnd
+                ChainLink::OtherEnd
             }
-            (LogRecord::Sound(_), None) => Chain::Unknown,
-            (LogRecord::Sound(sound), Some(before)) if sound.follows(before) => Chain::Follows,
-            (LogRecord::Sound(_), Some(_)) => Chain::Broken,
+            (LogRecord::Sound(_), None) => ChainLink::Unknown,
+            (LogRecord::Sound(sound), Some(before)) if sound.follows(before) => ChainLink::Follows,
+            (LogRecord::Sound(_), Some(_)) => ChainLink::Broken,
         }
     }
 
     const fn is_fault(self) -> bool {
         match self {
-            Chain::Broken | Chain::OtherEnd | Chain::Damaged => true,
-            Chain::Follows | Chain::Unknown => false,
+            ChainLink::Broken | ChainLink::OtherEnd | ChainLink::Damaged => true,
+            ChainLink::Follows | ChainLink::Unknown => false,
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
-            Chain::Follows => "follows",
-            Chain::Broken => "broken",
-            Chain::Unknown => "unknown",
-            Chain::OtherEnd => "other end",
-            Chain::Damaged => "damaged",
+            ChainLink::Follows => "follows",
+            ChainLink::Broken => "broken",
+            ChainLink::Unknown => "unknown",
+            ChainLink::OtherEnd => "other end",
+            ChainLink::Damaged => "damaged",
         }
     }
 
     const fn words(self) -> &'static str {
         match self {
-            Chain::Follows => "follows the record before",
-            Chain::Broken => "DOES NOT FOLLOW the record before: it names another hash",
-            Chain::Unknown => "whether it follows cannot be told: the record before is damaged",
-            Chain::OtherEnd => "IS NOT THE RECORD that the head of the log names",
-            Chain::Damaged => "damaged",
+            ChainLink::Follows => "follows the record before",
+            ChainLink::Broken => "DOES NOT FOLLOW the record before: it names another hash",
+            ChainLink::Unknown => "whether it follows cannot be told: the record before is damaged",
+            ChainLink::OtherEnd => "IS NOT THE RECORD that the head of the log names",
+            ChainLink::Damaged => "damaged",
         }
     }
 }
 
-/// What belongs to one payment: ids that its records name.
+/// The ids of one payment and of its parts that records name.
 struct Related(Option<Vec<String>>);
 
 impl Related {
@@ -196,7 +196,7 @@ impl Related {
         Related(Some([payment_id.to_string()].into_iter().chain(session).collect()))
     }
 
-    /// Damaged ones may concern it.
+    /// True when a record names one of the ids, or is damaged and may concern the payment.
     fn concerns(&mut self, record: &LogRecord) -> bool {
         let (Some(ids), LogRecord::Sound(sound)) = (&mut self.0, record) else { return true };
         let mut concerns = false;
@@ -205,7 +205,7 @@ impl Related {
             let text = fields.to_string();
             if ids.iter().any(|id| text.contains(id.as_str())) {
                 concerns = true;
-                // What is settled later names the transaction only.
+                // A later settlement names the transaction only.
                 let transaction = fields["transaction"]["id"].as_str();
                 ids.extend(transaction.map(str::to_owned));
             }
@@ -218,12 +218,12 @@ fn write_damaged(damaged: &Damaged, out: &mut dyn Write) -> io::Result<()> {
     let Damaged { sequence, reason, header, byte_count } = damaged;
     writeln!(out, "\nrecord {sequence}  DAMAGED: {reason}")?;
     if let Some(byte_count) = byte_count {
-        writeln!(out, "  {byte_count} bytes stand there")?;
+        writeln!(out, "  {byte_count} bytes are stored")?;
     }
     if let Some(header) = header {
         writeln!(
             out,
-            "  its header, which may be damaged too, says: record {} of {}, decided {}, behind the hash {}",
+            "  its header, which may be damaged too, says: record {} of {}, decided {}, after the hash {}",
             header.sequence,
             header.merchant_id,
             instant_ms(header.at_ms),

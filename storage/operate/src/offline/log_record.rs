@@ -1,4 +1,4 @@
-//! One record of a merchant's log, or what is wrong with it.
+//! One record of a merchant's log, or the reason that it cannot be used.
 
 use serde_json::{Map, Value, json};
 use till_domain::event::Mutation;
@@ -11,13 +11,13 @@ use till_storage::shapes::{Disclosure, Personal, StaysSealed, decode_mutation};
 
 use super::{event, parts};
 
-/// What stands at a position of a log.
+/// The content of a position of a log.
 pub(super) enum LogRecord {
     Sound(Box<Sound>),
     Damaged(Damaged),
 }
 
-/// A record that is what was written.
+/// A valid record.
 pub(super) struct Sound {
     pub(super) commit: CommitNumber,
     pub(super) header: RecordHeader,
@@ -26,11 +26,11 @@ pub(super) struct Sound {
     pub(super) mutation: Mutation,
 }
 
-/// A record that is not.
+/// A damaged record.
 pub(super) struct Damaged {
     pub(super) sequence: Sequence,
     pub(super) reason: String,
-    /// The fields in front of its body as they stand there, which may be damaged, too.
+    /// The fields in front of its body as they are stored, which may be damaged, too.
     pub(super) header: Option<RecordHeader>,
     pub(super) byte_count: Option<usize>,
 }
@@ -80,7 +80,7 @@ fn sound(merchant_id: MerchantId, sequence: Sequence, value: &[u8], personal: &d
     let (_, stored) = decode_stored(merchant_id, &key, value).map_err(|error| error.to_string())?;
     let record = record::decode(&stored.bytes).map_err(|error| error.to_string())?;
     if (record.header.merchant_id, record.header.sequence) != (merchant_id, sequence) {
-        return Err(format!("record {} of {} stands there", record.header.sequence, record.header.merchant_id));
+        return Err(format!("record {} of {} is stored there", record.header.sequence, record.header.merchant_id));
     }
     let mutation = decode_mutation(record.body, personal).map_err(|error| error.to_string())?;
     let (commit, header, hash) = (stored.commit, record.header, record.hash);
@@ -88,7 +88,7 @@ fn sound(merchant_id: MerchantId, sequence: Sequence, value: &[u8], personal: &d
 }
 
 impl Sound {
-    /// Whether it says that it follows the record with this head.
+    /// True when it names this head as the one before it.
     pub(super) fn follows(&self, head: Head) -> bool {
         self.header.sequence == head.sequence.next() && self.header.prev_hash == head.hash
     }

@@ -1,18 +1,18 @@
-//! What operators read of a store that no server uses, and how it is shown: a data directory, or a checkpoint.
+//! Reads a store that no server uses, a data directory or a checkpoint, and shows it to operators.
 
-// Where it is read from.
+// Sources.
 mod source;
 
-// How what happened is shown.
+// Parts of records and rows as JSON.
 mod parts;
 mod event;
 mod log_record;
 
-// What is made of it.
+// Tools for operators.
 mod export;
 mod inspect;
 
-pub use export::{ApiShapes, Export, ExportSummary, What};
-pub use inspect::{Inspect, Selection};
+pub use export::{ApiShapes, Export, ExportFile, ExportSummary};
+pub use inspect::{Inspect, RecordSelection};
 pub use log_record::kinds_of;
 pub use source::{OpenKeyring, Source};

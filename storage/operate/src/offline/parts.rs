@@ -20,7 +20,7 @@ pub(super) fn payment(mut answered: Value, payment: &Payment, disclosure: Disclo
     answered
 }
 
-/// An entry of the activity log as it is answered; addresses as `disclosure` says.
+/// An entry of the activity log as `list-activity-logs` answers it; addresses as `disclosure` says.
 pub(super) fn activity(mut answered: Value, disclosure: Disclosure) -> Value {
     for member in ["actor_email", "user_email"] {
         let address = &mut answered[member];
@@ -31,12 +31,12 @@ pub(super) fn activity(mut answered: Value, disclosure: Disclosure) -> Value {
     answered
 }
 
-/// What is answered, as a value that can be added to.
+/// A shape as a JSON value, to which members can be added.
 pub(super) fn shape(shape: impl serde::Serialize) -> Value {
     serde_json::to_value(shape).expect("a shape has a JSON form")
 }
 
-/// Who asked.
+/// The name of a caller.
 pub(super) fn caller(caller: Caller) -> String {
     match caller {
         Caller::ApiKey(id) => id.to_string(),
@@ -46,7 +46,7 @@ pub(super) fn caller(caller: Caller) -> String {
     }
 }
 
-/// Where an Idempotency-Key counts.
+/// The scope of an Idempotency-Key.
 pub(super) fn scope(scope: &IdempotencyScope) -> Value {
     let IdempotencyScope { installation_id, endpoint, key } = scope;
     json!({ "endpoint": endpoint, "idempotency_key": key.as_str(), "installation_id": text(*installation_id) })

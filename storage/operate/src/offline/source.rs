@@ -1,4 +1,4 @@
-//! A store that no server uses: that of a data directory, or of a checkpoint.
+//! A store that no server uses: a data directory, or a checkpoint.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub type OpenKeyring<'a> = &'a dyn Fn(&dyn RowReader) -> anyhow::Result<Keyring>
 /// An open store. While it is open no server can start on it, and nobody writes to it.
 pub struct Source {
     store: StoppedStore,
-    /// There when personal data is to be opened.
+    /// Present when personal data is to be opened.
     keyring: Option<Arc<Keyring>>,
 }
 
@@ -32,7 +32,7 @@ impl Source {
     /// personal data stays sealed.
     ///
     /// # Errors
-    /// When it cannot be opened, or is a checkpoint that was not finished.
+    /// An error when it cannot be opened, or is a checkpoint that was not finished.
     pub fn open(
         directory: &Path,
         open_time_max: Duration,
@@ -55,7 +55,7 @@ impl Source {
         Ok(Source { store, keyring })
     }
 
-    /// Whether personal data is shown.
+    /// Says if personal data is shown.
     #[must_use]
     pub const fn disclosure(&self) -> Disclosure {
         if self.keyring.is_some() { Disclosure::Opened } else { Disclosure::Sealed }
@@ -83,7 +83,7 @@ impl Source {
         }
     }
 
-    /// One merchant's log's end.
+    /// The end of one merchant's log.
     pub(super) fn head(&self, merchant_id: MerchantId) -> anyhow::Result<Head> {
         let found = self.merchants()?.into_iter().find(|(id, _)| *id == merchant_id);
         found.map(|(_, head)| head).with_context(|| format!("there is no merchant {merchant_id} in this store"))

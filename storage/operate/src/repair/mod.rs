@@ -1,8 +1,8 @@
-//! `till repair`: what can be put right without a copy, because the log has all of it.
+//! `till repair`: restores data without a checkpoint, from a log that has all of it.
 //!
 //! Nothing is changed in place. A copy of the database is made beside it that shares its table files, the copy is
-//! repaired and verified, and only then do the two change places. Killed at any moment, the directory has either the
-//! old database or the new one, and the repair can be run again.
+//! repaired and verified, and only then do the two change places. If the repair is killed at any moment, the directory
+//! has either the old database or the new one, and the repair can be run again.
 
 mod ownership;
 mod rebuild;

@@ -1,15 +1,15 @@
-//! Who owns what a repair makes. A repair mostly runs as root, who alone may read the vault key; the server does not, and
-//! could not open what is root's.
+//! Ownership of the files that a repair makes. A repair mostly runs as root, who alone may read the vault key; the
+//! server does not, and could not open root's files.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt, lchown};
 use std::path::Path;
 
-/// Gives what this process has made below a data directory to the owner of that directory.
+/// Gives the files that this process has made below a data directory to the owner of that directory.
 ///
 /// # Errors
-/// The system's.
+/// An error of the system.
 pub fn give_to_owner(directory: &Path) -> io::Result<()> {
     let (owner, own) = (fs::metadata(directory)?, rustix::process::geteuid().as_raw());
     if owner.uid() == own {
@@ -36,9 +36,9 @@ fn give(directory: &Path, owner: &Metadata, is_ours: &dyn Fn(&Metadata) -> bool)
 mod tests {
     use super::*;
 
-    /// Only root can give files away: for others there is nothing to give.
+    /// Only root can give files away: other users skip the test.
     #[test]
-    fn what_root_made_is_given_to_the_owner_of_the_directory_and_nothing_else() -> io::Result<()> {
+    fn only_files_of_root_are_given_to_the_owner_of_the_directory() -> io::Result<()> {
         let directory = tempfile::tempdir()?;
         let path = |name: &str| directory.path().join(name);
         fs::create_dir(path("db"))?;

@@ -1,4 +1,4 @@
-//! Deriving rows again from the log: for one merchant, or for all.
+//! Derives rows from the log again: for one merchant, or for all.
 
 use std::iter::once;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use till_storage::vault::Keyring;
 
 use crate::acquirer_book::AcquirerBook;
 use crate::verify::{
-    Concern, DeriveError, Derived, Fault, Progress, Report, ScratchError, VerifyOptions, derive, directory_owner,
+    Concern, DeriveError, Derived, Fault, Report, ScratchError, VerifyOptions, VerifyProgress, derive, directory_owner,
     is_taken_over, verify,
 };
 
 use super::workshop::Workshop;
 
-/// What follows from the log.
+/// The families that are derived from the log.
 const DERIVED: [Family; 6] =
     [Family::Rows, Family::Indexes, Family::Effects, Family::Timers, Family::Snapshots, Family::Directory];
 
@@ -28,7 +28,7 @@ const DERIVED: [Family; 6] =
 const BELOW_MERCHANTS: [Family; 5] =
     [Family::Rows, Family::Indexes, Family::Effects, Family::Timers, Family::Snapshots];
 
-/// What everything is derived of.
+/// The families that everything else is derived from.
 const SOURCES: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];
 
 /// Bytes of rows that are written together.
@@ -37,16 +37,17 @@ const WRITE_BYTES: usize = 4 * 1024 * 1024;
 /// Merchants and rows of one read.
 const PAGE: usize = 1_024;
 
-/// Why nothing was repaired. Nothing was changed.
+/// The reason that nothing was repaired. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RepairError {
-    /// What rows are derived of is damaged itself.
+    /// The data that rows are derived from is damaged itself.
     #[error("what rows are derived of is damaged itself, which only a restore puts right: {first} (see till verify)")]
     SourceDamaged {
         /// The first fault.
         first: Box<Fault>,
     },
-    /// Faults are left that should have gone: of a repair of one merchant when the tables themselves are damaged.
+    /// Faults are left that the repair should remove: after a repair of one merchant when the tables themselves are
+    /// damaged.
     #[error("{first} also after the repair, which was thrown away: repair all merchants, or restore")]
     NotRepaired {
         /// The first fault.
@@ -83,26 +84,26 @@ impl From<ScratchError> for RepairError {
 
 /// A repair of derived rows.
 pub struct Rebuild<'a> {
-    /// Where.
+    /// The directories of the repair.
     pub workshop: &'a Workshop,
     /// The keys that the store's vault opens under.
     pub keyring: &'a Arc<Keyring>,
-    /// Whose rows; everybody's when none is named.
+    /// The merchant whose rows are repaired; all merchants when none is named.
     pub merchant_id: Option<MerchantId>,
-    /// How rows are verified.
+    /// Options of the verification.
     pub options: VerifyOptions,
 }
 
 impl Rebuild<'_> {
-    /// What is wrong now: nothing is changed. When derived tables do not open at all, only what they are derived of is
-    /// looked at, and the reason is given.
+    /// Finds the present faults, and changes nothing. When derived tables do not open at all, only the data that they
+    /// are derived from is checked, and the reason is returned.
     ///
     /// # Errors
     /// [`RepairError::SourceDamaged`]: only a restore helps.
     pub fn survey(
         &self,
         book: Option<&dyn AcquirerBook>,
-        tell: &mut dyn FnMut(&Progress),
+        tell: &mut dyn FnMut(&VerifyProgress),
     ) -> Result<(Report, Option<OpenError>), RepairError> {
         let database = self.workshop.database();
         let (report, unopened) = match self.workshop.held().open(&database, &Family::ALL) {
@@ -117,12 +118,16 @@ impl Rebuild<'_> {
         Ok((report, unopened))
     }
 
-    /// Derives the rows again, verifies everything, and puts the result in place. Gives the faults that are left, none
-    /// of which follows from the log.
+    /// Derives the rows again, verifies everything, and puts the result in place. Returns the faults that are left,
+    /// none of which follows from the log.
     ///
     /// # Errors
     /// [`RepairError`]: nothing was changed.
-    pub fn run(&self, book: Option<&dyn AcquirerBook>, tell: &mut dyn FnMut(&Progress)) -> Result<Report, RepairError> {
+    pub fn run(
+        &self,
+        book: Option<&dyn AcquirerBook>,
+        tell: &mut dyn FnMut(&VerifyProgress),
+    ) -> Result<Report, RepairError> {
         self.check_sources(tell)?;
         self.workshop.make_copy()?;
         let repaired = self.rewrite(tell).and_then(|()| self.verify_copy(book, tell));
@@ -133,18 +138,19 @@ impl Rebuild<'_> {
         repaired
     }
 
-    fn check_sources(&self, tell: &mut dyn FnMut(&Progress)) -> Result<(), RepairError> {
+    fn check_sources(&self, tell: &mut dyn FnMut(&VerifyProgress)) -> Result<(), RepairError> {
         let store = self.workshop.held().open(&self.workshop.database(), &SOURCES)?;
         let options = VerifyOptions { compares_rows: false, ..self.options.clone() };
         refuse(&verify(&store, self.keyring, None, &options, tell)?)
     }
 
-    fn rewrite(&self, tell: &mut dyn FnMut(&Progress)) -> Result<(), RepairError> {
+    fn rewrite(&self, tell: &mut dyn FnMut(&VerifyProgress)) -> Result<(), RepairError> {
         let emptied: &[Family] = if self.merchant_id.is_none() { &DERIVED } else { &[] };
         let copy = Unlogged::repairing(self.workshop.held().options(), &self.workshop.copy(), emptied)?;
         let merchants = self.merchants(&copy)?;
         let records_total = merchants.iter().map(|(_, head)| head.sequence.0).sum();
-        let mut progress = Progress { merchants_total: count(merchants.len()), records_total, ..Progress::default() };
+        let mut progress =
+            VerifyProgress { merchants_total: count(merchants.len()), records_total, ..VerifyProgress::default() };
         for (merchant_id, head) in merchants {
             Writer { rebuild: self, copy: &copy, merchant_id, waiting: Vec::new(), byte_count: 0 }.run(head)?;
             progress.merchants += 1;
@@ -158,7 +164,7 @@ impl Rebuild<'_> {
         Ok(copy.finish()?)
     }
 
-    /// Whose rows are written: those with a record.
+    /// The merchants whose rows are written: those with a record.
     fn merchants(&self, copy: &Unlogged) -> Result<Vec<(MerchantId, Head)>, RepairError> {
         let mut all: Vec<(MerchantId, Head)> = Vec::new();
         loop {
@@ -178,7 +184,7 @@ impl Rebuild<'_> {
     fn verify_copy(
         &self,
         book: Option<&dyn AcquirerBook>,
-        tell: &mut dyn FnMut(&Progress),
+        tell: &mut dyn FnMut(&VerifyProgress),
     ) -> Result<Report, RepairError> {
         let store = self.workshop.held().open(&self.workshop.copy(), &Family::ALL)?;
         let report = verify(&store, self.keyring, book, &self.options, tell)?;
@@ -190,7 +196,7 @@ impl Rebuild<'_> {
     }
 }
 
-/// Whether a repair of one merchant, or of all, should have put a fault right.
+/// True when a repair of one merchant, or of all, should have removed a fault.
 fn is_repaired_with(fault: &Fault, merchant_id: Option<MerchantId>) -> bool {
     let is_theirs = merchant_id.is_none() || fault.merchant_id == merchant_id;
     Concern::of(fault) == Concern::Derived && is_theirs
@@ -208,7 +214,7 @@ fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-/// Writes what one merchant's log comes to.
+/// Writes the rows of one merchant that follow from its log.
 struct Writer<'a> {
     rebuild: &'a Rebuild<'a>,
     copy: &'a Unlogged,
@@ -238,7 +244,7 @@ impl Writer<'_> {
         self.flush()
     }
 
-    /// Removes what one merchant has, so that nothing is left that the log does not come to.
+    /// Removes all rows of one merchant, so that none is left that does not follow from the log.
     fn clear(&mut self, derived: &Derived) -> Result<(), RepairError> {
         let lower = self.merchant_id.to_bytes().to_vec();
         let upper = [lower.as_slice(), &[u8::MAX; 1_024]].concat();
@@ -270,7 +276,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The name of a call that created a merchant may have been used again for a later one.
+    /// Writes a row, unless the name of a call that created a merchant was used again for a later one.
     fn put_unless_taken_over(&mut self, (key, value): RowPair) -> Result<(), RepairError> {
         let Rebuild { keyring, options, .. } = self.rebuild;
         let stored = self.copy.get(Family::Directory, &key)?;

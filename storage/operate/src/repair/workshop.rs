@@ -1,5 +1,5 @@
-//! The directories of a repair: the database, the copy that is being repaired, the copy that is repaired, and the
-//! database as it was before.
+//! The directories of a repair: the database, the copy that is being repaired, the repaired copy, and the database as
+//! it was before.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,7 +20,7 @@ pub struct Workshop {
 }
 
 impl Workshop {
-    /// Takes hold of a data directory, and ends a repair that was cut off while the databases changed places.
+    /// Locks a data directory, and completes a repair that was interrupted while the databases changed places.
     ///
     /// # Errors
     /// [`OpenError`]: it is in use, is a copy, or its mark cannot be read.
@@ -34,7 +34,7 @@ impl Workshop {
         Ok(workshop)
     }
 
-    /// The directory, held.
+    /// The locked directory.
     #[must_use]
     pub const fn held(&self) -> &HeldDirectory {
         &self.held
@@ -51,7 +51,7 @@ impl Workshop {
         self.directory.join(REPAIRING)
     }
 
-    /// Makes the copy: it shares table files, which never change, and has the others as its own.
+    /// Makes the copy: it shares table files, which never change, and has copies of the others.
     pub(super) fn make_copy(&self) -> Result<(), OpenError> {
         let made = remove(&self.directory.join(REPAIRED_DIRECTORY))
             .and_then(|()| remove(&self.copy()))
@@ -82,7 +82,7 @@ impl Workshop {
         self.sync()
     }
 
-    /// The note of a damaged table goes when none of the tables that it names is there any more.
+    /// Removes the note of a damaged table when none of the tables that it names exists any more.
     fn drop_note_of_gone_table(&self) -> io::Result<()> {
         let note = self.directory.join(NOTE);
         let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };

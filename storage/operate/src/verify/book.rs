@@ -1,8 +1,8 @@
-//! The acquirer's book against the payments: what the acquirer did and what the logs say it did.
+//! Compares the acquirer's book with the payments: the results of the acquirer with those in the logs.
 //!
-//! Line by line, the payment's recorded result must be the line's, unless a call for it is still open. Then
-//! each merchant's captures must come to the same: a line that is missing shows in the sums. Payments are looked up by
-//! several threads at a time, a stretch of the book after the other.
+//! Line by line, the payment's recorded result must be the line's, unless a call for it is still open. Then each
+//! merchant's captures must have the same sums: a missing line shows there. Several threads look payments up at a time,
+//! one section of the book after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, Author
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, Faults, Place, Wrong};
+use super::report::{BookSums, FaultLocation, Faults, Wrong};
 use super::row_name::RowName;
 use super::strays::Merchants;
 use super::threads::threads;
 
-/// What the logs of merchants come to: those whose rows are complete.
+/// The captures in the logs of the merchants whose rows are complete.
 pub(super) type Captures = BTreeMap<MerchantId, BookSums>;
 
 /// Lines whose payments are looked up together: some 20 MB.
 const LINES_AT_ONCE: usize = 65_536;
 
-/// Holds the book against the payments.
+/// Compares the book with the payments.
 pub(super) fn check(
     book: &dyn AcquirerBook,
     rows: &(dyn RowReader + Sync),
@@ -40,49 +40,51 @@ pub(super) fn check(
     captures: &Captures,
     job: &mut Job<'_>,
 ) {
-    let (mut tally, mut lines) = (Tally::default(), Vec::new());
+    let (mut tally, mut lines) = (BookTally::default(), Vec::new());
     for line in book.lines() {
         job.count_book_line();
         match line {
             Ok(line) => {
-                // Of a merchant whose rows are incomplete, or not derived up to the head, nothing can be said.
+                // Nothing can be said of a merchant whose rows are incomplete, or not derived up to the head.
                 if captures.contains_key(&line.merchant_id) || !merchants.contains_key(&line.merchant_id) {
                     lines.push(line);
                 }
             }
             Err(error) => {
                 tally.incomplete = true;
-                let (place, wrong) = damage(error);
-                job.faults.add(None, place, wrong);
+                let (location, wrong) = damage(error);
+                job.faults.add(None, location, wrong);
             }
         }
         if lines.len() >= LINES_AT_ONCE {
-            tally.meet(&lines, rows, job);
+            tally.add_lines(&lines, rows, job);
             lines.clear();
         }
     }
-    tally.meet(&lines, rows, job);
+    tally.add_lines(&lines, rows, job);
     tally.check_sums(captures, job);
 }
 
-fn damage(error: AcquirerBookError) -> (Place, Wrong) {
+fn damage(error: AcquirerBookError) -> (FaultLocation, Wrong) {
     match error {
-        AcquirerBookError::Line { reference, reason } => (Place::BookLine(reference), Wrong::Undecodable { reason }),
-        AcquirerBookError::Unusable { reason } => (Place::Book, Wrong::Unreadable { reason }),
+        AcquirerBookError::Line { reference, reason } => {
+            (FaultLocation::BookLine(reference), Wrong::Undecodable { reason })
+        }
+        AcquirerBookError::Unusable { reason } => (FaultLocation::Book, Wrong::Unreadable { reason }),
     }
 }
 
-/// The payments that have a line, as far as their result is recorded.
+/// The payments that have a line, if their result is recorded.
 #[derive(Default)]
-struct Tally {
+struct BookTally {
     sums: Captures,
-    /// Merchants of whom a payment could not be read.
+    /// Merchants with a payment that could not be read.
     unclear: BTreeSet<MerchantId>,
     incomplete: bool,
 }
 
-impl Tally {
-    fn meet(&mut self, lines: &[AcquirerLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
+impl BookTally {
+    fn add_lines(&mut self, lines: &[AcquirerLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
         let judged = Judge { rows, keyring: job.keyring, faults: &job.faults }.judge_all(lines);
         for (line, judged) in lines.iter().zip(judged) {
             if judged.is_unclear {
@@ -90,7 +92,7 @@ impl Tally {
             }
             self.add(line.merchant_id, judged.captured_minor);
             if let Some(wrong) = judged.wrong {
-                job.fault(line.merchant_id, Place::BookLine(line.reference.clone()), wrong);
+                job.fault(line.merchant_id, FaultLocation::BookLine(line.reference.clone()), wrong);
             }
         }
     }
@@ -109,27 +111,27 @@ impl Tally {
         for (&merchant_id, &log) in captures.iter().filter(|(merchant_id, _)| !self.unclear.contains(merchant_id)) {
             let book = self.sums.get(&merchant_id).copied().unwrap_or_default();
             if book != log {
-                job.fault(merchant_id, Place::Book, Wrong::OtherSums { book, log });
+                job.fault(merchant_id, FaultLocation::Book, Wrong::OtherSums { book, log });
             }
         }
     }
 }
 
-/// What there is to say of a line.
+/// The judgement of a line.
 #[derive(Default)]
 struct Judged {
-    /// What its payment captured, if it did.
+    /// The captured amount of its payment, if it was captured.
     captured_minor: Option<u64>,
-    /// Whether its payment could not be read, or is not as the log says: then the book is not at fault.
+    /// True when its payment could not be read, or is not as the log says: then the book is not at fault.
     is_unclear: bool,
     wrong: Option<Wrong>,
 }
 
-/// Looks payments of lines up.
+/// Looks up the payments of lines.
 struct Judge<'a> {
     rows: &'a (dyn RowReader + Sync),
     keyring: &'a Arc<Keyring>,
-    /// What was found before the book was looked at.
+    /// The faults that were found before the book was checked.
     faults: &'a Faults,
 }
 
@@ -143,7 +145,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Keys of persons are kept at hand from line to line of a merchant.
+    /// Judges lines on one thread. It keeps keys of persons in memory from line to line of a merchant.
     fn judge_part(&self, lines: &[AcquirerLine]) -> Vec<Judged> {
         let of_one_merchant = |left: &AcquirerLine, right: &AcquirerLine| left.merchant_id == right.merchant_id;
         let mut judged = Vec::with_capacity(lines.len());
@@ -185,7 +187,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Its result is recorded as it is, unless the call for it is still open.
+    /// Checks that a payout's result is recorded, unless the call for it is still open.
     fn judge_payout(
         &self,
         line: &AcquirerLine,
@@ -206,7 +208,7 @@ impl Judge<'_> {
                 (!agrees || payout.money != line.money).then_some(Wrong::OtherResult)
             }
             Ok(None) => Some(Wrong::NoPayout),
-            Err(_) => None, // Named where rows are walked.
+            Err(_) => None, // Reported where rows are walked.
         };
         Judged { wrong, ..Judged::default() }
     }
@@ -217,7 +219,7 @@ impl Judge<'_> {
             return false;
         }
         let (family, key) = row_key(merchant_id, key, personal);
-        self.faults.knows(Some(merchant_id), &Place::Row(RowName::of(family, &key)))
+        self.faults.knows(Some(merchant_id), &FaultLocation::Row(RowName::of(family, &key)))
     }
 }
 
@@ -234,7 +236,7 @@ fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &P
         return Some(Wrong::NoResult);
     }
     let agrees = match authorization {
-        // The captured amount of a payment that was over is given back.
+        // The captured amount of a payment that expired or failed is given back.
         AuthorizationLine::Approved { captured_minor } => {
             approved && (is_over || captured_minor == payment.captured_minor())
         }

@@ -1,4 +1,4 @@
-//! A merchant's derived rows against the ones that its log comes to: byte for byte, both ways.
+//! Compares a merchant's derived rows with those that result from its log: byte for byte, in both directions.
 
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
@@ -7,10 +7,10 @@ use till_storage::vault::SubjectId;
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::replayed::{Cursor, Replayed};
+use super::replayed::{Replayed, ReplayedCursor};
 use super::report::Wrong;
 use super::scratch::ScratchError;
-use super::walk::{Gap, Step, Walk, prefix_range};
+use super::walk::{Gap, RowWalk, WalkStep, prefix_range};
 
 /// The families whose keys begin with the merchant.
 pub(super) const BELOW_MERCHANTS: [Family; 4] = [Family::Rows, Family::Indexes, Family::Effects, Family::Timers];
@@ -18,7 +18,7 @@ pub(super) const BELOW_MERCHANTS: [Family; 4] = [Family::Rows, Family::Indexes, 
 /// Compares one merchant's rows.
 pub(super) struct Comparison<'a, 'p> {
     pub(super) merchant_id: MerchantId,
-    /// What the log comes to; none when it could not be replayed: then the rows are only read.
+    /// The rows that result from the log; none when it could not be replayed: then the stored rows are only read.
     pub(super) replayed: Option<&'a Replayed>,
     pub(super) personal: &'a ReplayPersonal<'p>,
 }
@@ -31,21 +31,21 @@ impl Comparison<'_, '_> {
 
     fn compare(&self, family: Family, job: &mut Job<'_>) -> Result<(), ScratchError> {
         let mut replayed = self.replayed.map(|replayed| replayed.cursor(family));
-        for step in Walk::new(job.rows, family, prefix_range(&self.merchant_id.to_bytes())) {
+        for step in RowWalk::new(job.rows, family, prefix_range(&self.merchant_id.to_bytes())) {
             match step {
-                Step::Row(key, value) => self.meet(family, &key, &value, &mut replayed, job)?,
-                Step::Gap(gap) => self.meet_gap(family, gap, &mut replayed, job)?,
+                WalkStep::Row(key, value) => self.compare_row(family, &key, &value, &mut replayed, job)?,
+                WalkStep::Gap(gap) => self.compare_gap(family, gap, &mut replayed, job)?,
             }
         }
         self.missing_before(family, None, &mut replayed, job)
     }
 
-    fn meet(
+    fn compare_row(
         &self,
         family: Family,
         key: &[u8],
         stored: &[u8],
-        replayed: &mut Option<Cursor<'_>>,
+        replayed: &mut Option<ReplayedCursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
         job.count_row();
@@ -66,12 +66,12 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Rows of the log that are passed over.
+    /// Reports the rows of the log before `key` that are not stored.
     fn missing_before(
         &self,
         family: Family,
         key: Option<&[u8]>,
-        replayed: &mut Option<Cursor<'_>>,
+        replayed: &mut Option<ReplayedCursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
         let Some(replayed) = replayed else { return Ok(()) };
@@ -81,11 +81,11 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    fn meet_gap(
+    fn compare_gap(
         &self,
         family: Family,
         gap: Gap,
-        replayed: &mut Option<Cursor<'_>>,
+        replayed: &mut Option<ReplayedCursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
         let mut expected = None;
@@ -107,8 +107,8 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// A row that the log does not come to. An index of a person whose key is there and cannot be had is what
-    /// the log would come to; the vault's check names the key.
+    /// Judges a row that does not result from the log. An index of a person whose key exists and cannot be opened would
+    /// result from it; the vault's check reports the key.
     fn unexplained(&self, parts: &KeyParts, stored: &[u8]) -> Option<Wrong> {
         let KeyParts::Digest { table, digest: _ } = parts else { return Some(Wrong::Extra) };
         let owner = customer_of(*table, stored, self.personal);

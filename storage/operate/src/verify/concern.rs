@@ -1,43 +1,43 @@
-//! What a fault concerns, and so whether the log can put it right.
+//! The data that a fault concerns, which decides if the log can repair it.
 
 use till_storage::family::Family;
 
-use super::report::{Fault, Place, Wrong};
+use super::report::{Fault, FaultLocation, Wrong};
 
-/// What a fault concerns.
+/// The data that a fault concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concern {
-    /// The log, or the store as a whole: nothing can be derived of it.
+    /// The log, or the store as a whole: nothing can be derived from it.
     Log,
-    /// A sealed row that cannot be had: what is derived without it would lack what the log has.
+    /// A sealed row that cannot be opened: rows derived without it would lack data that the log has.
     Vault,
-    /// What follows from the log.
+    /// Data that follows from the log.
     Derived,
-    /// A card number too many or too few, or the sandbox's book: neither follows from the log, and neither stands in
-    /// the way of what does.
+    /// A surplus or missing card number, or the sandbox's book: neither follows from the log, and neither prevents the
+    /// repair of data that does.
     Beside,
 }
 
 impl Concern {
-    /// What a fault concerns.
+    /// The data that this fault concerns.
     #[must_use]
     pub fn of(fault: &Fault) -> Concern {
-        match &fault.place {
-            Place::Store | Place::Records { .. } | Place::Head => Concern::Log,
-            Place::Applied | Place::Snapshot(_) => Concern::Derived,
-            Place::Row(name) => of_row(name.family, &fault.wrong),
-            Place::Rows { family, .. } => of_row(*family, &fault.wrong),
-            Place::Book | Place::BookLine(_) => Concern::Beside,
+        match &fault.location {
+            FaultLocation::Store | FaultLocation::Records { .. } | FaultLocation::Head => Concern::Log,
+            FaultLocation::Applied | FaultLocation::Snapshot(_) => Concern::Derived,
+            FaultLocation::Row(name) => of_row(name.family, &fault.wrong),
+            FaultLocation::Rows { family, .. } => of_row(*family, &fault.wrong),
+            FaultLocation::Book | FaultLocation::BookLine(_) => Concern::Beside,
         }
     }
 
-    /// Whether a server may run with it as it is.
+    /// True when a server may run with it as it is.
     #[must_use]
     pub const fn is_harmless(self) -> bool {
         matches!(self, Concern::Beside)
     }
 
-    /// Whether a repair must not begin.
+    /// True when a repair must not begin.
     #[must_use]
     pub const fn forbids_repair(self) -> bool {
         match self {

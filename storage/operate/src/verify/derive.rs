@@ -1,4 +1,4 @@
-//! What a log comes to, for who writes it: `till repair`.
+//! Derives the rows of a log for `till repair`, which writes them.
 
 use std::sync::Arc;
 
@@ -14,29 +14,29 @@ use till_storage::vault::Keyring;
 
 use super::directory;
 use super::job::Job;
-use super::log::Log;
+use super::log::LogCheck;
 use super::personal::ReplayPersonal;
 use super::replayed::{ReplayError, Replayed};
-use super::report::{Faults, Progress};
+use super::report::{Faults, VerifyProgress};
 use super::scratch::ScratchError;
 use super::verifier::VerifyOptions;
 
-/// Faults of a log that are kept to be told: the first one stops.
+/// Limit of the faults of a log that are kept: the first one ends the work.
 const FAULTS_KEPT: usize = 1;
 
-/// Why a log's rows could not be derived.
+/// The reason that a log's rows could not be derived.
 #[derive(Debug, thiserror::Error)]
 pub enum DeriveError {
-    /// The log is damaged: nothing can be derived of it.
+    /// The log is damaged: nothing can be derived from it.
     #[error("the log itself is damaged: {what}")]
     Log {
-        /// What, and where.
+        /// The fault and its location.
         what: String,
     },
-    /// A person's key cannot be had, so that rows would lack what the log has.
-    #[error("the vault is damaged: the key of a person of {merchant_id} cannot be had")]
+    /// A person's key cannot be opened, so that rows would lack data that the log has.
+    #[error("the vault is damaged: the key of a person of {merchant_id} cannot be opened")]
     Vault {
-        /// Whose log names the person.
+        /// The merchant whose log names the person.
         merchant_id: MerchantId,
     },
     /// Rows outgrew memory, and there was no room elsewhere.
@@ -52,15 +52,15 @@ pub(crate) struct Derived {
 }
 
 impl Derived {
-    /// Hands every row of a family out, in the order of keys.
+    /// Calls a function with every row of a family, in the order of keys.
     pub(crate) fn each<E: From<ScratchError>>(
         &self,
         family: Family,
-        meet: &mut dyn FnMut(RowPair) -> Result<(), E>,
+        visit: &mut dyn FnMut(RowPair) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut cursor = self.rows.cursor(family);
         while let Some(pair) = cursor.take_before(None)? {
-            meet(pair)?;
+            visit(pair)?;
         }
         Ok(())
     }
@@ -74,11 +74,11 @@ pub(crate) fn derive(
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> Result<Derived, DeriveError> {
-    let mut nobody = |_: &Progress| {};
-    let mut job = job(rows, keyring, options, &mut nobody);
+    let mut ignore_progress = |_: &VerifyProgress| {};
+    let mut job = job(rows, keyring, options, &mut ignore_progress);
     let mut deriving = Deriving {
         merchant_id,
-        log: Log::new(merchant_id, Some(head.sequence)),
+        log: LogCheck::new(merchant_id, Some(head.sequence)),
         personal: ReplayPersonal::new(merchant_id, keyring, rows),
         state: MerchantState::default(),
         rows: Replayed::new(options.memory_bytes_max, options.scratch.clone()),
@@ -92,15 +92,15 @@ fn job<'a>(
     rows: &'a dyn RowReader,
     keyring: &'a Arc<Keyring>,
     options: &'a VerifyOptions,
-    tell: &'a mut dyn FnMut(&Progress),
+    tell: &'a mut dyn FnMut(&VerifyProgress),
 ) -> Job<'a> {
-    let (faults, progress) = (Faults::new(FAULTS_KEPT), Progress::default());
+    let (faults, progress) = (Faults::new(FAULTS_KEPT), VerifyProgress::default());
     Job { rows, keyring, options, acquirer: None, compares_rows: true, faults, progress, tell }
 }
 
 struct Deriving<'a> {
     merchant_id: MerchantId,
-    log: Log,
+    log: LogCheck,
     personal: ReplayPersonal<'a>,
     state: MerchantState,
     rows: Replayed,
@@ -110,7 +110,7 @@ struct Deriving<'a> {
 impl<'a> Deriving<'a> {
     fn run(&mut self, job: &mut Job<'a>) -> Result<(), DeriveError> {
         for step in self.log.walk(job) {
-            let mutation = self.log.meet(step, &self.personal, job);
+            let mutation = self.log.check_step(step, &self.personal, job);
             let Some(mutation) = mutation.filter(|_| self.log.is_unbroken()) else {
                 return Err(self.damaged(&job.faults));
             };
@@ -127,7 +127,7 @@ impl<'a> Deriving<'a> {
     fn damaged(&self, faults: &Faults) -> DeriveError {
         faults
             .first()
-            .map_or_else(|| self.at_last("it is no record"), |fault| DeriveError::Log { what: fault.to_string() })
+            .map_or_else(|| self.at_last("it is not a record"), |fault| DeriveError::Log { what: fault.to_string() })
     }
 
     fn at_last(&self, reason: &str) -> DeriveError {
@@ -157,7 +157,7 @@ impl<'a> Deriving<'a> {
     }
 }
 
-/// Whose a row of the directory is.
+/// The owner of a row of the directory.
 pub(crate) fn directory_owner(
     key: &[u8],
     value: &[u8],
@@ -165,17 +165,17 @@ pub(crate) fn directory_owner(
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> Option<MerchantId> {
-    let mut nobody = |_: &Progress| {};
-    directory::owner(key, value, &job(rows, keyring, options, &mut nobody))
+    let mut ignore_progress = |_: &VerifyProgress| {};
+    directory::owner(key, value, &job(rows, keyring, options, &mut ignore_progress))
 }
 
-/// Whether a stored row of the directory is a later merchant's, under the name of a call that was used again.
+/// True when a stored row of the directory belongs to a later merchant, under the name of a call that was used again.
 pub(crate) fn is_taken_over(
     (key, stored, expected): (&[u8], &[u8], &[u8]),
     rows: &dyn RowReader,
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> bool {
-    let mut nobody = |_: &Progress| {};
-    directory::was_taken_over(key, stored, expected, &job(rows, keyring, options, &mut nobody))
+    let mut ignore_progress = |_: &VerifyProgress| {};
+    directory::was_taken_over(key, stored, expected, &job(rows, keyring, options, &mut ignore_progress))
 }

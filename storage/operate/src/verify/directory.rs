@@ -12,9 +12,9 @@ use super::personal::ReplayPersonal;
 use super::replayed::Replayed;
 use super::report::Wrong;
 use super::scratch::ScratchError;
-use super::walk::{Step, Walk, prefix_range};
+use super::walk::{RowWalk, WalkStep, prefix_range};
 
-/// What was seen of the directory so far.
+/// The checked part of the directory.
 #[derive(Default)]
 pub(super) struct Directory {
     /// Digests of the keys of rows that followed from a log: 16 bytes for each API key and merchant.
@@ -24,7 +24,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Compares what one merchant's log says.
+    /// Compares the rows of one merchant's log with the stored ones.
     pub(super) fn compare(
         &mut self,
         merchant_id: MerchantId,
@@ -38,7 +38,7 @@ impl Directory {
                 Ok(Some(stored)) if was_taken_over(&key, &stored, &expected, job) => continue,
                 Ok(Some(_)) => Some(Wrong::Different),
                 Ok(None) => Some(Wrong::Missing),
-                Err(_) => None, // Named when the directory is walked.
+                Err(_) => None, // Reported when the directory is walked.
             };
             self.explained.insert(digest(&key));
             if let Some(wrong) = wrong {
@@ -48,31 +48,31 @@ impl Directory {
         Ok(())
     }
 
-    /// Adds what was seen elsewhere.
+    /// Adds the part that another thread checked.
     pub(super) fn absorb(&mut self, other: Directory) {
         self.explained.extend(other.explained);
         self.passed_over.extend(other.passed_over);
     }
 
-    /// Nothing is known of what this merchant's log says.
+    /// Notes a merchant whose log could not be replayed.
     pub(super) fn pass_over(&mut self, merchant_id: MerchantId) {
         self.passed_over.insert(merchant_id);
     }
 
-    /// Names the rows that follow from no log.
+    /// Reports the rows that follow from no log.
     pub(super) fn finish(&self, job: &mut Job<'_>) {
-        for step in Walk::new(job.rows, Family::Directory, prefix_range(&[])) {
+        for step in RowWalk::new(job.rows, Family::Directory, prefix_range(&[])) {
             match step {
-                Step::Row(key, value) => {
+                WalkStep::Row(key, value) => {
                     job.count_row();
-                    self.meet(&key, &value, job);
+                    self.check_row(&key, &value, job);
                 }
-                Step::Gap(gap) => job.gap(None, Family::Directory, gap, None),
+                WalkStep::Gap(gap) => job.gap(None, Family::Directory, gap, None),
             }
         }
     }
 
-    fn meet(&self, key: &[u8], value: &[u8], job: &mut Job<'_>) {
+    fn check_row(&self, key: &[u8], value: &[u8], job: &mut Job<'_>) {
         if self.explained.contains(&digest(key)) {
             return;
         }
@@ -91,15 +91,15 @@ fn digest(key: &[u8]) -> [u8; 16] {
     *blake3::hash(key).as_bytes().first_chunk().expect("a digest has 32 bytes")
 }
 
-/// Whether another merchant was created later under the same name of the call, which may be used again once
-/// the answer is no longer kept.
+/// True when another merchant was created later under the same name of the call, which may be used again after the
+/// answer has expired.
 pub(super) fn was_taken_over(key: &[u8], stored: &[u8], expected: &[u8], job: &Job<'_>) -> bool {
     let created = |value| decoded(key, value, job).and_then(|(_, row)| CreatedMerchants::unwrap(row));
     let (Some(stored), Some(expected)) = (created(stored), created(expected)) else { return false };
     stored.merchant_id != expected.merchant_id && stored.expires_at > expected.expires_at
 }
 
-/// Whose a row is.
+/// The owner of a row.
 pub(super) fn owner(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<MerchantId> {
     let (key, row) = decoded(key, value, job)?;
     if let AnyKey::MerchantDirectory(merchant_id) = key {
@@ -111,7 +111,7 @@ pub(super) fn owner(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<MerchantI
 
 fn decoded(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<(AnyKey, AnyRow)> {
     let Ok((_, KeyParts::Row(key))) = decode_key(Family::Directory, key) else { return None };
-    // Nothing in the directory is personal, so that any merchant's will do.
+    // Nothing in the directory is personal, so that any merchant id serves.
     let personal = ReplayPersonal::new(MerchantId::from_bytes([0; 16]), job.keyring, job.rows);
     let row = decode_row(&key, value, &personal).ok()?;
     Some((key, row))

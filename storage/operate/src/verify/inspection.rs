@@ -1,5 +1,5 @@
-//! What must hold among a merchant's stored rows, whatever its log says: the ledger, and the numbers of cards
-//! that may still be charged. It also adds up the captures, for the acquirer's book.
+//! The rules for a merchant's stored rows that hold regardless of its log: the ledger, and the numbers of cards that
+//! may still be charged. The inspection also adds up the captures, for the comparison with the acquirer's book.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +14,36 @@ use till_storage::vault::{CardNumberOf, VaultKey};
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, Place, Wrong};
+use super::report::{BookSums, FaultLocation, Wrong};
 use super::row_name::RowName;
 use super::statements::StatementSums;
-use super::walk::{Step, Walk};
+use super::walk::{RowWalk, WalkStep};
 
 /// Inspects one merchant's rows.
 pub(super) struct Inspection<'a, 'p> {
     pub(super) merchant_id: MerchantId,
     pub(super) personal: &'a ReplayPersonal<'p>,
-    /// When the merchant's last event happened: tokens that had expired by then may be swept.
+    /// Time of the merchant's last event: tokens that had expired by then may have been removed.
     pub(super) now: Millis,
 }
 
-/// What the rows come to.
+/// The sums of the rows.
 #[derive(Debug, Default)]
 struct Sums {
     entries: BalanceTotals,
     /// Refunds and disputes on hold of each payment, in minor units.
     held_debits: BTreeMap<PaymentId, u64>,
     entry_count: u64,
-    /// Entries of transactions.
+    /// The number of entries that the transactions have.
     entries_expected: u64,
     captures: BookSums,
     statements: StatementSums,
-    /// Rows that could not be read, and so are not in the sums.
+    /// True when a row could not be read, and so is not in the sums.
     incomplete: bool,
 }
 
 impl Inspection<'_, '_> {
-    /// Inspects everything. Gives the captures, unless a row could not be read.
+    /// Inspects everything. Returns the captures, unless a row could not be read.
     pub(super) fn run(&self, job: &mut Job<'_>) -> Option<BookSums> {
         let mut sums = Sums::default();
         // Statements before entries, which are added to them.
@@ -61,8 +61,8 @@ impl Inspection<'_, '_> {
     }
 
     fn inspect_table(&self, table: TableKind, sums: &mut Sums, job: &mut Job<'_>) {
-        for step in Walk::new(job.rows, table.family(), table_range(self.merchant_id, table)) {
-            let Step::Row(key, value) = step else {
+        for step in RowWalk::new(job.rows, table.family(), table_range(self.merchant_id, table)) {
+            let WalkStep::Row(key, value) = step else {
                 sums.incomplete = true;
                 continue;
             };
@@ -118,10 +118,10 @@ impl Inspection<'_, '_> {
 
     fn is_known_faulty(&self, key: &AnyKey, job: &Job<'_>) -> bool {
         let (family, key) = row_key(self.merchant_id, key, self.personal);
-        job.faults.knows(Some(self.merchant_id), &Place::Row(RowName::of(family, &key)))
+        job.faults.knows(Some(self.merchant_id), &FaultLocation::Row(RowName::of(family, &key)))
     }
 
-    /// One that cannot be read is named when the vault is checked.
+    /// Checks that a card has a number. A number that cannot be read is reported when the vault is checked.
     fn check_number(&self, of: CardNumberOf, row: &AnyKey, job: &mut Job<'_>) {
         let key = VaultKey::CardNumber { merchant: self.merchant_id, of }.encode();
         if job.rows.get(Family::Vault, &key) == Ok(None) {
@@ -139,14 +139,14 @@ impl Inspection<'_, '_> {
                 Ok(Some(entry)) if entry == expected => continue,
                 Ok(Some(_)) => Wrong::NotAsTransaction,
                 Ok(None) => Wrong::Missing,
-                Err(_) => continue, // Named where entries are walked.
+                Err(_) => continue, // Reported where entries are walked.
             };
             self.fault(&AnyKey::Entries(expected.id), wrong, job);
         }
     }
 
-    /// The part of refunds and disputes on hold that the captures of their payments do not cover. A capture that has settled
-    /// covers nothing.
+    /// Adds the part of refunds and disputes on hold that the captures of their payments do not cover. A capture that
+    /// has settled covers nothing.
     fn add_uncovered(&self, sums: &mut Sums) {
         for (payment_id, held_minor) in &sums.held_debits {
             let Ok(Some(payment)) = self.personal.get::<Payments>(*payment_id) else { continue };
@@ -159,7 +159,7 @@ impl Inspection<'_, '_> {
 
     fn check_totals(&self, sums: &Sums, job: &mut Job<'_>) {
         let Ok(totals) = self.personal.get::<Balances>(Single) else { return };
-        // Totals that fit the log and not a faulty entry are not at fault.
+        // Totals that match the log and not a faulty entry are not at fault.
         let entries_are_sound = !job.faults.knows_rows_of(self.merchant_id, TableKind::Entries);
         if totals.unwrap_or_default() != sums.entries && entries_are_sound {
             self.fault(&AnyKey::Balances(Single), Wrong::Totals { totals, sums: sums.entries }, job);
@@ -167,7 +167,7 @@ impl Inspection<'_, '_> {
     }
 
     fn check_statements(&self, sums: &StatementSums, job: &mut Job<'_>) {
-        // Statements that fit the log, and not a faulty entry or statement, are not at fault.
+        // Statements that match the log, and not a faulty entry or statement, are not at fault.
         let rests_on = [TableKind::Entries, TableKind::Statements];
         if !rests_on.into_iter().any(|table| job.faults.knows_rows_of(self.merchant_id, table)) {
             for statement in sums.wrong() {
@@ -176,14 +176,14 @@ impl Inspection<'_, '_> {
         }
     }
 
-    /// Entries without a transaction. Every transaction's entries were looked up, so that equal numbers mean
+    /// Reports entries without a transaction. Every transaction's entries were looked up, so that equal numbers mean
     /// that there are none.
     fn check_strays(&self, sums: &Sums, job: &mut Job<'_>) {
         if sums.entry_count == sums.entries_expected {
             return;
         }
-        for step in Walk::new(job.rows, Family::Rows, table_range(self.merchant_id, TableKind::Entries)) {
-            let Step::Row(key, value) = step else { continue };
+        for step in RowWalk::new(job.rows, Family::Rows, table_range(self.merchant_id, TableKind::Entries)) {
+            let WalkStep::Row(key, value) = step else { continue };
             let entry = self.decode(Family::Rows, &key, &value).ok().flatten().and_then(Entries::unwrap);
             if let Some(entry) = entry
                 && !self.is_of_a_transaction(&entry, job)
@@ -198,7 +198,7 @@ impl Inspection<'_, '_> {
         match transaction {
             Ok(Some(transaction)) => transaction.balance_entries().any(|other| other.id == entry.id),
             Ok(None) => self.is_known_faulty(&AnyKey::Transactions(entry.transaction_id), job),
-            Err(_) => true, // Named where transactions are walked.
+            Err(_) => true, // Reported where transactions are walked.
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What every part of a verification works with.
+//! The context that all parts of a verification share.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use till_storage::family::Family;
 use till_storage::rows::RowReader;
 use till_storage::vault::Keyring;
 
-use super::report::{Faults, Place, Progress, Wrong};
+use super::report::{FaultLocation, Faults, VerifyProgress, Wrong};
 use super::row_name::RowName;
 use super::verifier::VerifyOptions;
 use super::walk::Gap;
 
-/// Rows and records between two words of progress.
+/// Rows and records between two reports of progress.
 const PROGRESS_EVERY: u64 = 4_096;
 
 /// One verification.
@@ -21,30 +21,31 @@ pub(super) struct Job<'a> {
     pub(super) rows: &'a dyn RowReader,
     pub(super) keyring: &'a Arc<Keyring>,
     pub(super) options: &'a VerifyOptions,
-    /// The acquirer whose book is held against the payments, if there is one.
+    /// The acquirer whose book is compared with the payments, if there is one.
     pub(super) acquirer: Option<AcquirerName>,
     pub(super) compares_rows: bool,
     pub(super) faults: Faults,
-    pub(super) progress: Progress,
-    pub(super) tell: &'a mut dyn FnMut(&Progress),
+    pub(super) progress: VerifyProgress,
+    pub(super) tell: &'a mut dyn FnMut(&VerifyProgress),
 }
 
 impl Job<'_> {
     /// Notes a fault of a merchant.
-    pub(super) fn fault(&mut self, merchant_id: MerchantId, place: Place, wrong: Wrong) {
-        self.faults.add(Some(merchant_id), place, wrong);
+    pub(super) fn fault(&mut self, merchant_id: MerchantId, location: FaultLocation, wrong: Wrong) {
+        self.faults.add(Some(merchant_id), location, wrong);
     }
 
     /// Notes a fault of a row.
     pub(super) fn row_fault(&mut self, merchant_id: Option<MerchantId>, family: Family, key: &[u8], wrong: Wrong) {
-        self.faults.add(merchant_id, Place::Row(RowName::of(family, key)), wrong);
+        self.faults.add(merchant_id, FaultLocation::Row(RowName::of(family, key)), wrong);
     }
 
-    /// Notes a stretch that cannot be read.
+    /// Notes a range that cannot be read.
     pub(super) fn gap(&mut self, merchant_id: Option<MerchantId>, family: Family, gap: Gap, expected: Option<u64>) {
         let name = |key: Vec<u8>| RowName::of(family, &key);
-        let place = Place::Rows { family, behind: gap.behind.map(name), before: gap.before.map(name), expected };
-        self.faults.add(merchant_id, place, Wrong::Unreadable { reason: gap.reason });
+        let location =
+            FaultLocation::Rows { family, after: gap.after.map(name), before: gap.before.map(name), expected };
+        self.faults.add(merchant_id, location, Wrong::Unreadable { reason: gap.reason });
     }
 
     /// Counts a record.
@@ -65,7 +66,7 @@ impl Job<'_> {
         self.tell_now_and_then(self.progress.book_lines);
     }
 
-    /// Says how far it has come.
+    /// Reports the progress.
     pub(super) fn tell(&mut self) {
         (self.tell)(&self.progress);
     }

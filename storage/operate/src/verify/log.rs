@@ -1,4 +1,4 @@
-//! One merchant's log: every record checked, the chain followed, what follows handed to the replay.
+//! Checks one merchant's log: every record and the chain of hashes. It returns the mutations for the replay.
 
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
@@ -9,32 +9,32 @@ use till_storage::shapes::decode_mutation;
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{Place, Wrong};
-use super::walk::{Gap, Step, Walk};
+use super::report::{FaultLocation, Wrong};
+use super::walk::{Gap, RowWalk, WalkStep};
 
-/// A walk along a log.
-pub(super) struct Log {
+/// The state of a check of one log.
+pub(super) struct LogCheck {
     merchant_id: MerchantId,
-    /// Where it ends, as far as known.
+    /// The last position, as far as it is known.
     end: Option<Sequence>,
     /// The last position seen.
     last: Sequence,
     /// The hash of the record there; none when that record could not be used.
     hash: Option<[u8; 32]>,
-    /// Whether every record so far was sound and followed the one before.
+    /// True while every record so far was valid and followed the one before.
     unbroken: bool,
 }
 
-impl Log {
-    pub(super) const fn new(merchant_id: MerchantId, end: Option<Sequence>) -> Log {
-        Log { merchant_id, end, last: Sequence(0), hash: Some([0; 32]), unbroken: true }
+impl LogCheck {
+    pub(super) const fn new(merchant_id: MerchantId, end: Option<Sequence>) -> LogCheck {
+        LogCheck { merchant_id, end, last: Sequence(0), hash: Some([0; 32]), unbroken: true }
     }
 
-    pub(super) fn walk<'a>(&self, job: &Job<'a>) -> Walk<'a> {
-        Walk::new(job.rows, Family::Journal, JournalKey::range(self.merchant_id, Sequence(0)))
+    pub(super) fn walk<'a>(&self, job: &Job<'a>) -> RowWalk<'a> {
+        RowWalk::new(job.rows, Family::Journal, JournalKey::range(self.merchant_id, Sequence(0)))
     }
 
-    /// The end of what was seen, when its hash is known.
+    /// The last record seen, when its hash is known.
     pub(super) fn head(&self) -> Option<Head> {
         self.hash.map(|hash| Head { sequence: self.last, hash })
     }
@@ -44,25 +44,30 @@ impl Log {
         self.last
     }
 
-    /// Whether everything before could be used.
+    /// True when everything before could be used.
     pub(super) const fn is_unbroken(&self) -> bool {
         self.unbroken
     }
 
-    /// What was found before cannot be replayed.
+    /// Notes that the records so far cannot be replayed.
     pub(super) const fn give_replay_up(&mut self) {
         self.unbroken = false;
     }
 
-    /// Checks what the walk met; a sound record gives its mutation.
-    pub(super) fn meet(&mut self, step: Step, personal: &ReplayPersonal<'_>, job: &mut Job<'_>) -> Option<Mutation> {
+    /// Checks a step of the walk, and returns the mutation of a valid record.
+    pub(super) fn check_step(
+        &mut self,
+        step: WalkStep,
+        personal: &ReplayPersonal<'_>,
+        job: &mut Job<'_>,
+    ) -> Option<Mutation> {
         match step {
-            Step::Row(key, value) => {
+            WalkStep::Row(key, value) => {
                 job.count_record();
                 self.meet_record(&key, &value, personal, job)
             }
-            Step::Gap(gap) => {
-                self.meet_gap(gap, job);
+            WalkStep::Gap(gap) => {
+                self.skip_gap(gap, job);
                 None
             }
         }
@@ -87,7 +92,7 @@ impl Log {
             Ok(mutation) => Some(mutation),
             Err(wrong) => {
                 self.unbroken = false;
-                job.fault(self.merchant_id, Place::Records { first: sequence, last: sequence }, wrong);
+                job.fault(self.merchant_id, FaultLocation::Records { first: sequence, last: sequence }, wrong);
                 None
             }
         }
@@ -107,25 +112,25 @@ impl Log {
         let (_, stored) = stored.map_err(|error| undecodable(error.to_string()))?;
         let record = record::decode(&stored.bytes).map_err(Wrong::Record)?;
         self.hash = Some(record.hash);
-        // Behind a record that cannot be used nobody knows the hash that this one must name.
+        // After a record that cannot be used, the hash that this one must name is not known.
         let before = Head { sequence: Sequence(sequence.0 - 1), hash: known.unwrap_or(record.header.prev_hash) };
         record.follow(self.merchant_id, before).map_err(Wrong::Record)?;
         decode_mutation(record.body, personal).map_err(|error| undecodable(error.to_string()))
     }
 
-    fn meet_gap(&mut self, gap: Gap, job: &mut Job<'_>) {
+    fn skip_gap(&mut self, gap: Gap, job: &mut Job<'_>) {
         let wrong = Wrong::Unreadable { reason: gap.reason };
-        let behind = gap.before.as_deref().and_then(JournalKey::decode);
-        let last = behind.map(|key| Sequence(key.sequence.0.saturating_sub(1))).or(self.end);
+        let next = gap.before.as_deref().and_then(JournalKey::decode);
+        let last = next.map(|key| Sequence(key.sequence.0.saturating_sub(1))).or(self.end);
         let first = self.last.next();
         self.skip(first, last.map_or(first, |last| last.max(first)), wrong, job);
     }
 
-    /// Records that are not there to be read.
+    /// Reports records that cannot be read.
     fn skip(&mut self, first: Sequence, last: Sequence, wrong: Wrong, job: &mut Job<'_>) {
         self.unbroken = false;
         self.hash = None;
         self.last = last;
-        job.fault(self.merchant_id, Place::Records { first, last }, wrong);
+        job.fault(self.merchant_id, FaultLocation::Records { first, last }, wrong);
     }
 }

@@ -1,4 +1,4 @@
-//! One merchant: its log, its snapshots, its rows.
+//! Checks one merchant: its log, its snapshots, its rows.
 
 use till_domain::apply::apply_state;
 use till_domain::event::Mutation;
@@ -14,18 +14,18 @@ use super::comparison::Comparison;
 use super::directory::Directory;
 use super::inspection::Inspection;
 use super::job::Job;
-use super::log::Log;
+use super::log::LogCheck;
 use super::personal::ReplayPersonal;
 use super::replayed::{ReplayError, Replayed};
-use super::report::{BookSums, Place, Wrong};
+use super::report::{BookSums, FaultLocation, Wrong};
 use super::scratch::ScratchError;
-use super::walk::{Step, Walk};
+use super::walk::{RowWalk, WalkStep};
 
-/// What is known of a merchant once it is checked.
-pub(super) struct Checked {
+/// The result of checking a merchant.
+pub(super) struct MerchantCheck {
     /// Position of its last record.
     pub(super) records: u64,
-    /// Whether its log could be replayed.
+    /// True when its log could be replayed.
     pub(super) replayed: bool,
     /// Its captures, when its rows are complete and derived from the whole log.
     pub(super) captures: Option<BookSums>,
@@ -37,12 +37,12 @@ pub(super) fn check(
     head: Option<Head>,
     directory: &mut Directory,
     job: &mut Job<'_>,
-) -> Result<Checked, ScratchError> {
+) -> Result<MerchantCheck, ScratchError> {
     let applied = applied(merchant_id, job);
     let rows = Replayed::new(job.options.memory_bytes_max, job.options.scratch.clone());
-    let mut replay = Replay {
+    let mut replay = MerchantReplay {
         merchant_id,
-        log: Log::new(merchant_id, head.map(|head| head.sequence)),
+        log: LogCheck::new(merchant_id, head.map(|head| head.sequence)),
         personal: ReplayPersonal::new(merchant_id, job.keyring, job.rows),
         state: MerchantState::default(),
         rows,
@@ -60,49 +60,49 @@ fn applied(merchant_id: MerchantId, job: &mut Job<'_>) -> Option<Head> {
     match layout::read_applied(job.rows, merchant_id) {
         Ok(applied) => Some(applied),
         Err(error) => {
-            job.fault(merchant_id, Place::Applied, Wrong::Unreadable { reason: error.to_string() });
+            job.fault(merchant_id, FaultLocation::Applied, Wrong::Unreadable { reason: error.to_string() });
             None
         }
     }
 }
 
-/// The good snapshots; the others are faults.
+/// The valid snapshots; the others are reported as faults.
 fn snapshots(merchant_id: MerchantId, job: &mut Job<'_>) -> Vec<StoredSnapshot> {
-    let mut good = Vec::new();
-    for step in Walk::new(job.rows, Family::Snapshots, SnapshotKey::range(merchant_id)) {
+    let mut valid = Vec::new();
+    for step in RowWalk::new(job.rows, Family::Snapshots, SnapshotKey::range(merchant_id)) {
         match step {
-            Step::Row(key, value) => match SnapshotKey::decode(&key) {
+            WalkStep::Row(key, value) => match SnapshotKey::decode(&key) {
                 Some(key) => match snapshot::decode(key, &value) {
-                    Some(snapshot) => good.push(snapshot),
-                    None => job.fault(merchant_id, Place::Snapshot(key.sequence), Wrong::WrongChecksum),
+                    Some(snapshot) => valid.push(snapshot),
+                    None => job.fault(merchant_id, FaultLocation::Snapshot(key.sequence), Wrong::WrongChecksum),
                 },
                 None => job.row_fault(Some(merchant_id), Family::Snapshots, &key, Wrong::Extra),
             },
-            Step::Gap(gap) => job.gap(Some(merchant_id), Family::Snapshots, gap, None),
+            WalkStep::Gap(gap) => job.gap(Some(merchant_id), Family::Snapshots, gap, None),
         }
     }
-    good
+    valid
 }
 
-struct Replay<'a> {
+struct MerchantReplay<'a> {
     merchant_id: MerchantId,
-    log: Log,
+    log: LogCheck,
     personal: ReplayPersonal<'a>,
     state: MerchantState,
     rows: Replayed,
     snapshots: Vec<StoredSnapshot>,
-    /// Up to where the stored rows are derived; none when that is not known.
+    /// The position up to which the stored rows are derived; none when it is not known.
     applied: Option<Head>,
-    /// The hash that the log has there.
+    /// The hash that the log has at that position.
     applied_hash: Option<[u8; 32]>,
-    /// Whether rows are still to be folded.
+    /// True while rows are still to be folded.
     rows_fold: bool,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> MerchantReplay<'a> {
     fn run(&mut self, job: &mut Job<'a>) -> Result<(), ScratchError> {
         for step in self.log.walk(job) {
-            let mutation = self.log.meet(step, &self.personal, job);
+            let mutation = self.log.check_step(step, &self.personal, job);
             if let Some(mutation) = mutation.filter(|_| self.log.is_unbroken()) {
                 self.fold(&mutation, job)?;
             }
@@ -122,8 +122,8 @@ impl<'a> Replay<'a> {
             Ok(()) => Ok(()),
             Err(ReplayError::Scratch(error)) => Err(error),
             Err(ReplayError::Log(unreadable)) => {
-                let place = Place::Records { first: self.log.last(), last: self.log.last() };
-                job.fault(self.merchant_id, place, Wrong::NotReplayable { reason: unreadable.reason });
+                let location = FaultLocation::Records { first: self.log.last(), last: self.log.last() };
+                job.fault(self.merchant_id, location, Wrong::NotReplayable { reason: unreadable.reason });
                 self.rows_fold = false;
                 Ok(())
             }
@@ -142,26 +142,28 @@ impl<'a> Replay<'a> {
         let Some(at) = self.snapshots.iter().position(|snapshot| snapshot.at.sequence == head.sequence) else { return };
         let snapshot = self.snapshots.swap_remove(at);
         if let Some(wrong) = snapshot_fault(&snapshot, head, &self.state) {
-            job.fault(self.merchant_id, Place::Snapshot(head.sequence), wrong);
+            job.fault(self.merchant_id, FaultLocation::Snapshot(head.sequence), wrong);
         }
     }
 
-    /// The rows that say where the log and the rows end, and snapshots ahead of the log.
+    /// Checks the rows that say where the log and the rows end, and reports snapshots ahead of the log.
     fn check_ends(&mut self, head: Option<Head>, job: &mut Job<'_>) {
         let last = self.log.last();
         let end = head.map_or(last, |head| head.sequence.max(last));
         match head {
-            None if last > Sequence(0) => job.fault(self.merchant_id, Place::Head, Wrong::Missing),
+            None if last > Sequence(0) => job.fault(self.merchant_id, FaultLocation::Head, Wrong::Missing),
             None => {}
             Some(head) => self.check_head(head, job),
         }
         for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.at.sequence > end) {
-            job.fault(self.merchant_id, Place::Snapshot(snapshot.at.sequence), Wrong::Ahead);
+            job.fault(self.merchant_id, FaultLocation::Snapshot(snapshot.at.sequence), Wrong::Ahead);
         }
         match self.applied {
-            Some(applied) if applied.sequence > end => job.fault(self.merchant_id, Place::Applied, Wrong::Ahead),
+            Some(applied) if applied.sequence > end => {
+                job.fault(self.merchant_id, FaultLocation::Applied, Wrong::Ahead)
+            }
             Some(applied) if self.applied_hash.is_some_and(|hash| hash != applied.hash) => {
-                job.fault(self.merchant_id, Place::Applied, Wrong::OtherRecord);
+                job.fault(self.merchant_id, FaultLocation::Applied, Wrong::OtherRecord);
             }
             Some(_) | None => {}
         }
@@ -170,13 +172,13 @@ impl<'a> Replay<'a> {
     fn check_head(&mut self, head: Head, job: &mut Job<'_>) {
         let last = self.log.last();
         if last < head.sequence {
-            let place = Place::Records { first: last.next(), last: head.sequence };
-            job.fault(self.merchant_id, place, Wrong::Missing);
+            let location = FaultLocation::Records { first: last.next(), last: head.sequence };
+            job.fault(self.merchant_id, location, Wrong::Missing);
             self.log.give_replay_up();
         } else if last > head.sequence {
-            job.fault(self.merchant_id, Place::Head, Wrong::LogGoesOn { to: last });
+            job.fault(self.merchant_id, FaultLocation::Head, Wrong::LogGoesOn { to: last });
         } else if self.log.head().is_some_and(|found| found != head) {
-            job.fault(self.merchant_id, Place::Head, Wrong::OtherRecord);
+            job.fault(self.merchant_id, FaultLocation::Head, Wrong::OtherRecord);
         }
     }
 
@@ -185,10 +187,10 @@ impl<'a> Replay<'a> {
         head: Option<Head>,
         directory: &mut Directory,
         job: &mut Job<'_>,
-    ) -> Result<Checked, ScratchError> {
+    ) -> Result<MerchantCheck, ScratchError> {
         let replayed = self.rows_fold && self.log.is_unbroken();
         if !job.compares_rows {
-            return Ok(Checked { records: self.log.last().0, replayed, captures: None });
+            return Ok(MerchantCheck { records: self.log.last().0, replayed, captures: None });
         }
         let (merchant_id, personal) = (self.merchant_id, &self.personal);
         Comparison { merchant_id, replayed: replayed.then_some(&self.rows), personal }.run(job)?;
@@ -199,7 +201,7 @@ impl<'a> Replay<'a> {
         }
         let now = if replayed { self.state.last_at } else { Millis(u64::MAX) };
         let captures = Inspection { merchant_id, personal, now }.run(job).filter(|_| self.applied == head);
-        Ok(Checked { records: self.log.last().0, replayed, captures })
+        Ok(MerchantCheck { records: self.log.last().0, replayed, captures })
     }
 }
 
@@ -208,7 +210,7 @@ fn snapshot_fault(snapshot: &StoredSnapshot, head: Head, state: &MerchantState) 
         return Some(Wrong::OtherRecord);
     }
     match decode_state(&snapshot.bytes) {
-        // One of another format is none: the log serves as well.
+        // A snapshot of another format counts as none: the log serves as well.
         Err(ShapeError::UnknownFormat { .. }) => None,
         Err(error) => Some(Wrong::Undecodable { reason: error.to_string() }),
         Ok(_) => (encode_state(state).ok().as_ref() != Some(&snapshot.bytes)).then_some(Wrong::Different),

@@ -1,7 +1,7 @@
-//! `till verify`: replays every merchant's log and holds everything derived from it against what is stored.
+//! `till verify`: replays every merchant's log and compares everything derived from it with the stored rows.
 //!
-//! It reads and never writes, but for a scratch directory of its own when a merchant's rows outgrow memory,
-//! and it reads the families by key, so that it can tell what stands where and go on behind a damaged block.
+//! It reads and never writes, except to a scratch directory of its own when a merchant's rows outgrow memory. It reads
+//! the families by key, so that it can name the location of a fault and continue after a damaged block.
 
 mod concern;
 mod report;
@@ -26,7 +26,7 @@ mod derive;
 
 pub use concern::Concern;
 pub(crate) use derive::{DeriveError, Derived, derive, directory_owner, is_taken_over};
-pub use report::{BookSums, Fault, Place, Progress, Report, Wrong};
+pub use report::{BookSums, Fault, FaultLocation, Report, VerifyProgress, Wrong};
 pub use row_name::RowName;
 pub use scratch::ScratchError;
 pub use verifier::{VerifyOptions, verify};

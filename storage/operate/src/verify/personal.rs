@@ -1,5 +1,5 @@
-//! The personal data of one merchant, for replay: a person whose key cannot be had counts as erased, so that
-//! one damaged row of the vault does not stop the replay of a log. The vault's own check names that row.
+//! The personal data of one merchant, for replay: a person whose key cannot be opened counts as erased, so that one
+//! damaged row of the vault does not stop the replay of a log. The vault's own check reports that row.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use till_storage::rows::RowReader;
 use till_storage::shapes::{MerchantReader, Personal, ShapeError, read_row};
 use till_storage::vault::{Keyring, SubjectId};
 
-/// Keys of persons that are kept at hand, so that a customer who pays often costs one read: at most some 120 MB.
+/// Limit of the keys of persons in memory, so that a customer who pays often costs one read: some 120 MB.
 const KEPT_KEYS: usize = 500_000;
 
-/// Opens and seals, and remembers whose key could not be had.
+/// Opens and seals personal data, and remembers the persons whose key could not be opened.
 pub(super) struct ReplayPersonal<'a> {
     inner: MerchantReader<&'a dyn RowReader>,
     rows: &'a dyn RowReader,
@@ -28,12 +28,12 @@ impl<'a> ReplayPersonal<'a> {
         ReplayPersonal { inner, rows, lost: RefCell::default() }
     }
 
-    /// Whether the key of anybody is there and cannot be had.
+    /// True when the key of any person exists and cannot be opened.
     pub(super) fn has_lost_any(&self) -> bool {
         !self.lost.borrow().is_empty()
     }
 
-    /// Whether the key of a person is there and cannot be had.
+    /// True when the key of a person exists and cannot be opened.
     pub(super) fn has_lost(&self, subject: SubjectId) -> bool {
         self.lost.borrow().contains(&subject)
     }
@@ -57,7 +57,8 @@ impl Personal for ReplayPersonal<'_> {
         let opened = self.inner.open(subject, label, sealed);
         let key_is_lost = match &opened {
             Err(ShapeError::Unreadable(_)) => true,
-            // The field itself has its own label: then the key is there, and the bytes are not what was sealed.
+            // The field itself has its own label: then the key was opened, and the bytes are not those that were
+            // sealed.
             Err(ShapeError::Sealed { label: found, source: _ }) => *found != label,
             Ok(_) | Err(_) => false,
         };

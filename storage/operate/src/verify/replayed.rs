@@ -1,4 +1,4 @@
-//! The rows that a log comes to: in memory while they are few, and beyond that in a scratch database.
+//! The rows that result from a log: in memory while they are few, and beyond that in a scratch database.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -18,12 +18,12 @@ use super::walk::prefix_range;
 /// Rows of one read.
 const PAGE_ROWS: usize = 1_024;
 
-/// What a row takes in memory beside key and value, about.
+/// Approximate size of a row in memory without key and value.
 const ROW_OVERHEAD_BYTES: usize = 96;
 
-/// Replayed rows by family (its place among all, 1 byte) and key, as bytes.
+/// Replayed rows by family (its index, 1 byte) and key, as bytes.
 pub(super) struct Replayed {
-    /// The last ones written; nothing where one was removed.
+    /// The rows written last; none where a row was removed.
     recent: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     recent_bytes: usize,
     memory_bytes_max: usize,
@@ -31,7 +31,7 @@ pub(super) struct Replayed {
     directory: PathBuf,
 }
 
-/// Why a mutation could not be replayed.
+/// The reason that a mutation could not be replayed.
 pub(super) enum ReplayError {
     /// The log itself does not allow it.
     Log(Unreadable),
@@ -101,7 +101,7 @@ impl Replayed {
         }
     }
 
-    /// Everything is replayed: from now on rows are read in order.
+    /// Ends the replay: from now on rows are read in order.
     pub(super) fn finish(&mut self) -> Result<(), ScratchError> {
         if self.older.is_some() { self.spill() } else { Ok(()) }
     }
@@ -116,14 +116,14 @@ impl Replayed {
     }
 
     /// The rows of a family, in order.
-    pub(super) fn cursor(&self, family: Family) -> Cursor<'_> {
+    pub(super) fn cursor(&self, family: Family) -> ReplayedCursor<'_> {
         let (next, upper) = prefix_range(&[family_byte(family)]);
-        Cursor { replayed: self, next, upper, rows: VecDeque::new(), ended: false }
+        ReplayedCursor { replayed: self, next, upper, rows: VecDeque::new(), ended: false }
     }
 }
 
 /// Reads replayed rows of a family in order.
-pub(super) struct Cursor<'a> {
+pub(super) struct ReplayedCursor<'a> {
     replayed: &'a Replayed,
     next: Vec<u8>,
     upper: Vec<u8>,
@@ -131,7 +131,7 @@ pub(super) struct Cursor<'a> {
     ended: bool,
 }
 
-impl Cursor<'_> {
+impl ReplayedCursor<'_> {
     /// The key of the next row, without its family's byte.
     fn peek(&mut self) -> Result<Option<&[u8]>, ScratchError> {
         if self.rows.is_empty() && !self.ended {

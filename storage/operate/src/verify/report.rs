@@ -1,4 +1,4 @@
-//! What a verification found, in words for an operator. Nothing here holds a secret or anything personal.
+//! The result of a verification, in words for an operator. Nothing here is secret or personal.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use till_storage::vault::SealedError;
 use super::concern::Concern;
 use super::row_name::RowName;
 
-/// How far a verification has come.
+/// The progress of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct VerifyProgress {
     /// Merchants that are done.
     pub merchants: u64,
     /// Merchants in all.
@@ -29,7 +29,7 @@ pub struct Progress {
     pub book_lines: u64,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// Merchants with a log.
@@ -42,31 +42,31 @@ pub struct Report {
     pub rows: u64,
     /// Lines of the sandbox's book read.
     pub book_lines: u64,
-    /// The rows' format, when it is an older one: then the next start writes what they lack, and they were not compared.
+    /// The rows' format, when it is an older one: then the rows were not compared, and the next start adds what they
+    /// lack.
     pub older_row_format: Option<u32>,
     /// The first faults found.
     pub faults: Vec<Fault>,
-    /// How many there are in all.
+    /// The number of all faults.
     pub fault_count: u64,
-    /// How many of them a server may run with: [`Concern::Beside`].
+    /// The number of faults that a server may run with: [`Concern::Beside`].
     pub harmless_count: u64,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// True when there is no fault.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.fault_count == 0
     }
 
-    /// Whether a server may run with the store: nothing is wrong, or only what is beside the logs and what follows from
-    /// them.
+    /// True when a server may run with the store: no fault concerns the logs or data that follows from them.
     #[must_use]
     pub const fn is_fit(&self) -> bool {
         self.fault_count == self.harmless_count
     }
 
-    /// Adds a fault that was found beside the verification, if there is one.
+    /// Adds a fault that was found outside of the verification, if there is one.
     pub fn add(&mut self, fault: Option<Fault>) {
         self.fault_count += u64::from(fault.is_some());
         self.harmless_count += u64::from(fault.as_ref().is_some_and(is_harmless));
@@ -74,14 +74,14 @@ impl Report {
     }
 }
 
-/// One thing that is wrong.
+/// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Whose; none where it is of the store as a whole.
+    /// The merchant that it belongs to; none for a fault of the store as a whole.
     pub merchant_id: Option<MerchantId>,
-    /// Where.
-    pub place: Place,
-    /// What.
+    /// The location of the fault.
+    pub location: FaultLocation,
+    /// The kind of the fault.
     pub wrong: Wrong,
 }
 
@@ -90,13 +90,13 @@ impl fmt::Display for Fault {
         if let Some(merchant_id) = self.merchant_id {
             write!(f, "{merchant_id}: ")?;
         }
-        write!(f, "{} {}", self.place, self.wrong)
+        write!(f, "{} {}", self.location, self.wrong)
     }
 }
 
-/// Where something is wrong.
+/// The location of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum FaultLocation {
     /// The store as a whole.
     Store,
     /// Records of a log, one after the other.
@@ -108,21 +108,21 @@ pub enum Place {
     },
     /// The row that says where a log ends.
     Head,
-    /// The row that says up to where rows are derived.
+    /// The row that says up to which record rows are derived.
     Applied,
     /// The snapshot of a state.
     Snapshot(Sequence),
     /// One row.
     Row(RowName),
-    /// A stretch of rows.
+    /// A range of rows.
     Rows {
-        /// Of which family.
+        /// The family of the rows.
         family: Family,
         /// The last row before it, if there is one.
-        behind: Option<RowName>,
-        /// The first row behind it, if there is one.
+        after: Option<RowName>,
+        /// The first row after it, if there is one.
         before: Option<RowName>,
-        /// How many rows belong there by the log, if known.
+        /// The number of rows that belong there by the log, if known.
         expected: Option<u64>,
     },
     /// The sandbox's book as a whole.
@@ -131,28 +131,28 @@ pub enum Place {
     BookLine(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FaultLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Store => f.write_str("the store"),
-            Place::Records { first, last } if first == last => write!(f, "record {first}"),
-            Place::Records { first, last } => write!(f, "records {first} to {last}"),
-            Place::Head => f.write_str("the head of the log"),
-            Place::Applied => f.write_str("the position of the rows"),
-            Place::Snapshot(sequence) => write!(f, "the snapshot at record {sequence}"),
-            Place::Row(name) => write!(f, "{name}"),
-            Place::Rows { family, behind, before, expected } => {
-                write!(f, "a stretch of the family {family}")?;
-                if let Some(behind) = behind {
-                    write!(f, " behind {behind}")?;
+            FaultLocation::Store => f.write_str("the store"),
+            FaultLocation::Records { first, last } if first == last => write!(f, "record {first}"),
+            FaultLocation::Records { first, last } => write!(f, "records {first} to {last}"),
+            FaultLocation::Head => f.write_str("the head of the log"),
+            FaultLocation::Applied => f.write_str("the position of the rows"),
+            FaultLocation::Snapshot(sequence) => write!(f, "the snapshot at record {sequence}"),
+            FaultLocation::Row(name) => write!(f, "{name}"),
+            FaultLocation::Rows { family, after, before, expected } => {
+                write!(f, "a range of the family {family}")?;
+                if let Some(after) = after {
+                    write!(f, " after {after}")?;
                 }
                 if let Some(before) = before {
                     write!(f, " before {before}")?;
                 }
                 expected.map_or(Ok(()), |count| write!(f, ", with {count} rows by the log,"))
             }
-            Place::Book => f.write_str("the sandbox's book"),
-            Place::BookLine(reference) => write!(f, "the line {reference} of the sandbox's book"),
+            FaultLocation::Book => f.write_str("the sandbox's book"),
+            FaultLocation::BookLine(reference) => write!(f, "the line {reference} of the sandbox's book"),
         }
     }
 }
@@ -160,9 +160,9 @@ impl fmt::Display for Place {
 /// Captures in the sandbox's book or in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BookSums {
-    /// How many payments were captured.
+    /// The number of captured payments.
     pub count: u64,
-    /// How much in all, in minor units.
+    /// The captured amount of all together, in minor units.
     pub captured_minor: u128,
 }
 
@@ -172,41 +172,41 @@ impl fmt::Display for BookSums {
     }
 }
 
-/// What is wrong. Reads on behind a place.
+/// The kind of a fault. Its text follows the text of a location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
-    /// The log, or the store's own order, says that it is there.
+    /// By the log, or by the store's own order, it exists.
     #[error("is missing")]
     Missing,
-    /// The log knows nothing of it.
+    /// The log does not result in it.
     #[error("does not follow from the log")]
     Extra,
-    /// It is there with another content.
+    /// It has another content.
     #[error("differs from what the log says")]
     Different,
     /// The bytes are not what was written.
     #[error("cannot be decoded: {reason}")]
     Undecodable {
-        /// What does not fit.
+        /// The decoder's reason.
         reason: String,
     },
-    /// The store did not hand the bytes out.
+    /// The store did not return the bytes.
     #[error("cannot be read: {reason}")]
     Unreadable {
-        /// What it said.
+        /// The message of the store.
         reason: String,
     },
     /// A record is damaged or does not follow the one before it.
     #[error("cannot be used: {0}")]
     Record(RecordError),
-    /// A record changes what the log before it has not made.
+    /// A record changes something that the log before it has not created.
     #[error("cannot be replayed: {reason}")]
     NotReplayable {
-        /// What is missing.
+        /// The missing thing.
         reason: String,
     },
-    /// Records stand behind the head.
-    #[error("is behind record {to}, the last one of the log")]
+    /// There are records after the head.
+    #[error("is after record {to}, the last one of the log")]
     LogGoesOn {
         /// The last record.
         to: Sequence,
@@ -220,13 +220,13 @@ pub enum Wrong {
     /// A snapshot's checksum is wrong.
     #[error("is not what was written: its checksum is wrong")]
     WrongChecksum,
-    /// Nobody with a log owns it.
+    /// It belongs to no merchant that has a log.
     #[error("belongs to no known merchant")]
     NoMerchant,
     /// No table has such a key.
     #[error("has no known key: {reason}")]
     BadKey {
-        /// What does not fit.
+        /// The decoder's reason.
         reason: String,
     },
     /// Credits and debits of a transaction differ.
@@ -244,7 +244,7 @@ pub enum Wrong {
     /// The totals are not the sums of the entries.
     #[error("has other totals ({totals:?}) than the sums of the entries ({sums:?})")]
     Totals {
-        /// As stored; none when there is no row.
+        /// The stored totals; none when there is no row.
         totals: Option<BalanceTotals>,
         /// The sums.
         sums: BalanceTotals,
@@ -252,10 +252,10 @@ pub enum Wrong {
     /// A token or card that may still be charged has no number.
     #[error("has no card number in the vault")]
     NumberMissing,
-    /// A card number stands in the vault for nothing: nobody will ever delete it.
+    /// A card number in the vault has no token or card, so that it will never be deleted.
     #[error("is the number of a token or card that is not there")]
     NumberLeft,
-    /// The key of a customer stands in the vault who was removed: the person is not erased.
+    /// The vault has the key of a customer who was removed: the person is not erased.
     #[error("is the key of a customer who is not there")]
     KeyLeft,
     /// A row of the vault does not open.
@@ -275,16 +275,16 @@ pub enum Wrong {
     /// The sandbox was asked for a payout that is in no log.
     #[error("is of a payout that is not in the log")]
     NoPayout,
-    /// The sandbox has answered, the log does not say so, and nothing is open that would record it.
+    /// The sandbox has answered, the log has no result, and no open effect would record it.
     #[error("has no recorded result, and the payment has no open effect")]
     NoResult,
-    /// The log says something else than the book.
+    /// The log differs from the book.
     #[error("is not as the payment in the log")]
     OtherResult,
     /// The captures of a merchant differ.
     #[error("holds {book}, the log {log}")]
     OtherSums {
-        /// In the book, as far as its lines were matched with payments.
+        /// In the book, for the lines that were matched with payments.
         book: BookSums,
         /// In the log.
         log: BookSums,
@@ -328,7 +328,7 @@ impl Wrong {
     }
 }
 
-/// Collects faults: the first ones in full, the others by number.
+/// Collects faults: the first ones in full, the others by number only.
 #[derive(Debug)]
 pub(super) struct Faults {
     kept: Vec<Fault>,
@@ -336,37 +336,37 @@ pub(super) struct Faults {
     counts: FaultCounts,
 }
 
-/// How many faults there are.
+/// Numbers of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FaultCounts {
-    /// In all.
+    /// All faults.
     pub(super) all: u64,
-    /// Of those, the harmless ones.
+    /// The harmless ones.
     pub(super) harmless: u64,
 }
 
 impl FaultCounts {
     pub(super) const NONE: FaultCounts = FaultCounts { all: 0, harmless: 0 };
 
-    /// Of these faults.
+    /// The numbers of these faults.
     pub(super) fn of<'a>(faults: impl IntoIterator<Item = &'a Fault>) -> FaultCounts {
         let mut counts = FaultCounts::NONE;
         faults.into_iter().for_each(|fault| counts.note(fault));
         counts
     }
 
-    /// One more.
+    /// Adds one fault.
     pub(super) fn note(&mut self, fault: &Fault) {
         self.all += 1;
         self.harmless += u64::from(is_harmless(fault));
     }
 
-    /// With these.
+    /// The sum of both.
     pub(super) const fn with(self, others: FaultCounts) -> FaultCounts {
         FaultCounts { all: self.all + others.all, harmless: self.harmless + others.harmless }
     }
 
-    /// Without these.
+    /// The difference of both.
     pub(super) const fn without(self, others: FaultCounts) -> FaultCounts {
         FaultCounts {
             all: self.all.saturating_sub(others.all),
@@ -384,10 +384,10 @@ impl Faults {
         Faults { kept: Vec::new(), kept_max, counts: FaultCounts::NONE }
     }
 
-    /// Notes a fault, unless the place is known to be faulty already.
-    pub(super) fn add(&mut self, merchant_id: Option<MerchantId>, place: Place, wrong: Wrong) {
-        let fault = Fault { merchant_id, place, wrong };
-        if self.knows(merchant_id, &fault.place) {
+    /// Notes a fault, unless a fault at this location is known already.
+    pub(super) fn add(&mut self, merchant_id: Option<MerchantId>, location: FaultLocation, wrong: Wrong) {
+        let fault = Fault { merchant_id, location, wrong };
+        if self.knows(merchant_id, &fault.location) {
             return;
         }
         self.counts.note(&fault);
@@ -401,36 +401,36 @@ impl Faults {
         self.kept.first()
     }
 
-    /// Whether the place is known to be faulty.
-    pub(super) fn knows(&self, merchant_id: Option<MerchantId>, place: &Place) -> bool {
-        self.kept.iter().any(|known| known.merchant_id == merchant_id && known.place == *place)
+    /// True when a fault at this location is known.
+    pub(super) fn knows(&self, merchant_id: Option<MerchantId>, location: &FaultLocation) -> bool {
+        self.kept.iter().any(|known| known.merchant_id == merchant_id && known.location == *location)
     }
 
-    /// Whether a row of a merchant's table is known to be faulty.
+    /// True when a fault in a row of a merchant's table is known.
     pub(super) fn knows_rows_of(&self, merchant_id: MerchantId, table: TableKind) -> bool {
-        let is_of_table = |place: &Place| matches!(place, Place::Row(name) if name.is_of(table));
-        self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.place))
+        let is_of_table = |location: &FaultLocation| matches!(location, FaultLocation::Row(name) if name.is_of(table));
+        self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.location))
     }
 
-    /// How many of each kind.
+    /// The numbers of faults.
     pub(super) const fn counts(&self) -> FaultCounts {
         self.counts
     }
 
-    /// How many are kept in full.
+    /// The number of faults that are kept in full.
     pub(super) const fn kept_count(&self) -> usize {
         self.kept.len()
     }
 
-    /// Adds others behind its own.
+    /// Adds other faults after its own.
     pub(super) fn absorb(&mut self, others: Faults) {
-        self.add_untold(others.counts.without(FaultCounts::of(&others.kept)));
-        others.kept.into_iter().for_each(|fault| self.add(fault.merchant_id, fault.place, fault.wrong));
+        self.add_counted_only(others.counts.without(FaultCounts::of(&others.kept)));
+        others.kept.into_iter().for_each(|fault| self.add(fault.merchant_id, fault.location, fault.wrong));
     }
 
-    /// Adds to their number alone.
-    pub(super) const fn add_untold(&mut self, untold: FaultCounts) {
-        self.counts = self.counts.with(untold);
+    /// Adds faults by number only.
+    pub(super) const fn add_counted_only(&mut self, counted_only: FaultCounts) {
+        self.counts = self.counts.with(counted_only);
     }
 
     pub(super) fn into_parts(self) -> (Vec<Fault>, FaultCounts) {

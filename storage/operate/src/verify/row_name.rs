@@ -9,13 +9,13 @@ use till_storage::keys::{HeadKey, JournalKey};
 use till_storage::shapes::{KeyParts, TableKind, decode_key};
 use till_storage::vault::{CardNumberOf, SubjectId, SubjectKind, VaultKey, WebhookSecretOf};
 
-/// Bytes of a digest, or of a key that nobody knows, that are shown.
+/// Bytes shown of a digest, or of an unknown key.
 const SHOWN_BYTES: usize = 4;
 
 /// A row, by family and decoded key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowName {
-    /// Where it stands.
+    /// Its family.
     pub family: Family,
     /// Its key within the merchant, such as `Payments(pay_01h2e8kqvbfwea724h75qc655w)`.
     pub key: String,
@@ -28,10 +28,10 @@ impl fmt::Display for RowName {
 }
 
 impl RowName {
-    /// Whether it is a row of the table.
+    /// True when it is a row of the table.
     pub(super) fn is_of(&self, table: TableKind) -> bool {
-        let behind = self.key.strip_prefix(table.name());
-        self.family == table.family() && behind.is_some_and(|rest| rest.starts_with('('))
+        let arguments = self.key.strip_prefix(table.name());
+        self.family == table.family() && arguments.is_some_and(|rest| rest.starts_with('('))
     }
 
     /// The name of the row under these bytes.

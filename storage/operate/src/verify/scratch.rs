@@ -1,6 +1,6 @@
-//! A RocksDB of the verification's own, for replayed rows that outgrow memory. It is made when it is needed and
-//! removed behind its merchant. It needs about as much disk as the rows of the largest merchant; nothing in it
-//! is in clear that is not in the store.
+//! A RocksDB of the verification's own, for replayed rows that outgrow memory. It is created when it is needed and
+//! removed after its merchant. It needs about as much disk as the rows of the largest merchant; data that is sealed in
+//! the store is sealed here as well.
 
 use std::fs;
 use std::io;
@@ -11,24 +11,24 @@ use till_storage::rows::RowPair;
 
 /// Bytes of a memtable.
 const WRITE_BUFFER_BYTES: usize = 32 * 1024 * 1024;
-/// Bits of the bloom filter for each key: most rows are written once, after a look whether they are there.
+/// Bits of the bloom filter for each key: most rows are written once, after a look-up that finds nothing.
 const BLOOM_BITS_PER_KEY: f64 = 10.0;
 /// Files open at once.
 const OPEN_FILES_MAX: i32 = 128;
 
-/// The scratch directory cannot be used: nothing can be said of what would have been compared in it.
+/// The scratch directory cannot be used: the rows that need it could not be compared.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to use the scratch directory {}: {reason}", directory.display())]
 pub struct ScratchError {
     /// The directory.
     pub directory: PathBuf,
-    /// What the system said.
+    /// The message of the system.
     pub reason: String,
 }
 
 /// The open database. Dropping it removes it.
 pub(super) struct Scratch {
-    /// Always there but while it is dropped.
+    /// None only while it is dropped.
     db: Option<DB>,
     directory: PathBuf,
 }

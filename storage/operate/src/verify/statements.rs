@@ -1,10 +1,10 @@
-//! What must hold among a merchant's statements and entries: each statement has the entries that became effective in its
-//! month, and begins with the balance that the one before ends with.
+//! The rules for a merchant's statements and entries: each statement has the entries that became effective in its
+//! month, and begins with the balance at the end of the one before.
 
 use till_domain::ledger::{Entry, EntryStatus};
 use till_domain::statement::{MonthEntries, Statement};
 
-/// Statements beside the sums of the entries of their months.
+/// Statements, with the sums of the entries of their months.
 #[derive(Debug, Default)]
 pub(super) struct StatementSums {
     /// In the order of their months.
@@ -29,7 +29,7 @@ impl StatementSums {
         }
     }
 
-    /// The statements that are not what their entries, and the statements before them, come to.
+    /// The statements that differ from the sums of their entries, or do not follow the statement before.
     pub(super) fn wrong(&self) -> impl Iterator<Item = &Statement> {
         let before = std::iter::once(None).chain(self.months.iter().map(|(statement, _)| Some(statement)));
         self.months.iter().zip(before).filter_map(|((statement, sums), before)| {
@@ -73,7 +73,7 @@ mod tests {
         [effective(64, 99), effective(1, 100), effective(2, 199), effective(4, 200), effective(32, 300), entry(8, None)]
     }
 
-    /// Of the times from 100 and from 200 on.
+    /// Two statements, which begin at 100 and at 200.
     fn statements() -> [Statement; 2] {
         let month = |number: u8, starts_at: u64, opening_minor, first, of_month: &[Entry]| {
             let mut entries = MonthEntries { first, sums: Vec::new() };
@@ -100,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn statements_that_are_the_sums_of_their_months_are_not_at_fault() {
+    fn statements_with_the_sums_of_their_months_have_no_fault() {
         assert_eq!(wrong(&statements()), []);
         assert_eq!(wrong(&[]), []);
     }
 
     #[test]
-    fn a_statement_with_other_sums_or_that_does_not_follow_is_named() {
+    fn a_statement_with_other_sums_or_without_order_is_reported() {
         let [first, second] = statements();
         let mut other = second.clone();
         other.entries.sums[0].amount_minor += 1;

@@ -1,4 +1,4 @@
-//! Which merchants there are, and rows that belong to none of them.
+//! Finds the merchants of a store, and rows that belong to none of them.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use till_storage::keys::{HeadKey, MERCHANT_LEN, decode_head};
 
 use super::comparison::BELOW_MERCHANTS;
 use super::job::Job;
-use super::report::{Place, Wrong};
-use super::walk::{Step, Walk, prefix_range};
+use super::report::{FaultLocation, Wrong};
+use super::walk::{RowWalk, WalkStep, prefix_range};
 
 /// The merchants with their heads; one whose head is missing or damaged has none. At 56 bytes each they stay in
 /// memory: a million take some 100 MB with the map around them.
@@ -19,20 +19,20 @@ pub(super) type Merchants = BTreeMap<MerchantId, Option<Head>>;
 /// Every merchant that has a head or a record.
 pub(super) fn find_merchants(job: &mut Job<'_>) -> Merchants {
     let mut merchants = Merchants::new();
-    for step in Walk::new(job.rows, Family::Meta, HeadKey::range(None)) {
+    for step in RowWalk::new(job.rows, Family::Meta, HeadKey::range(None)) {
         match step {
-            Step::Row(key, value) => match HeadKey::decode(&key) {
+            WalkStep::Row(key, value) => match HeadKey::decode(&key) {
                 Some(HeadKey(merchant_id)) => {
                     let head = decode_head(&value);
                     if head.is_none() {
                         let reason = "it is not as long as a head".to_owned();
-                        job.fault(merchant_id, Place::Head, Wrong::Undecodable { reason });
+                        job.fault(merchant_id, FaultLocation::Head, Wrong::Undecodable { reason });
                     }
                     merchants.insert(merchant_id, head);
                 }
                 None => job.row_fault(None, Family::Meta, &key, Wrong::Extra),
             },
-            Step::Gap(gap) => job.gap(None, Family::Meta, gap, None),
+            WalkStep::Gap(gap) => job.gap(None, Family::Meta, gap, None),
         }
     }
     each_merchant(Family::Journal, job, |merchant_id, _, _| {
@@ -41,7 +41,7 @@ pub(super) fn find_merchants(job: &mut Job<'_>) -> Merchants {
     merchants
 }
 
-/// Names the first row of whoever is no merchant, in every family below merchants.
+/// Reports the first row of each owner that is not a merchant, in every family below merchants.
 pub(super) fn find_strays(merchants: &Merchants, job: &mut Job<'_>) {
     for family in BELOW_MERCHANTS.into_iter().chain([Family::Snapshots]) {
         each_merchant(family, job, |merchant_id, key, job| {
@@ -52,18 +52,18 @@ pub(super) fn find_strays(merchants: &Merchants, job: &mut Job<'_>) {
     }
 }
 
-/// Meets the first row of each merchant in a family. Stretches that cannot be read are named where each
+/// Calls `visit` with the first row of each merchant in a family. Ranges that cannot be read are reported where each
 /// merchant's rows are walked.
-fn each_merchant(family: Family, job: &mut Job<'_>, mut meet: impl FnMut(MerchantId, &[u8], &mut Job<'_>)) {
-    let mut walk = Walk::new(job.rows, family, prefix_range(&[])).one_by_one();
+fn each_merchant(family: Family, job: &mut Job<'_>, mut visit: impl FnMut(MerchantId, &[u8], &mut Job<'_>)) {
+    let mut walk = RowWalk::new(job.rows, family, prefix_range(&[])).one_by_one();
     while let Some(step) = walk.next() {
-        let Step::Row(key, _) = step else { continue };
+        let WalkStep::Row(key, _) = step else { continue };
         let Some(merchant) = key.first_chunk::<MERCHANT_LEN>() else {
             let reason = format!("{} bytes are too few", key.len());
             job.row_fault(None, family, &key, Wrong::BadKey { reason });
             continue;
         };
-        meet(MerchantId::from_bytes(*merchant), &key, job);
+        visit(MerchantId::from_bytes(*merchant), &key, job);
         walk.skip_to(prefix_range(merchant).1);
     }
 }

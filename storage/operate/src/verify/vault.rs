@@ -1,5 +1,6 @@
-//! The vault: every row opens under the key ring, and belongs to a merchant; every card number is that of a token or
-//! card that is not forgotten, and every customer's key that of a customer who is there. Nothing that opens is kept.
+//! Checks the vault: every row opens under the key ring, and belongs to a merchant; every card number is that of a
+//! token or card that is not forgotten, and every customer's key that of a customer who exists. Opened data is not
+//! kept.
 
 use till_domain::ids::{CardId, CustomerId, MerchantId};
 use till_domain::records::{AnyKey, Cards, Rows};
@@ -10,26 +11,26 @@ use till_storage::vault::{CardNumberOf, SealedError, SubjectId, SubjectKind, Vau
 use super::book::Captures;
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{Place, Wrong};
+use super::report::{FaultLocation, Wrong};
 use super::row_name::RowName;
 use super::strays::Merchants;
-use super::walk::{Step, Walk, prefix_range};
+use super::walk::{RowWalk, WalkStep, prefix_range};
 
-/// Checks every row. `complete` has the merchants whose rows are all there: of the others nobody can say which tokens
-/// and cards they have.
+/// Checks every row. `complete` has the merchants whose rows are all there: the tokens and cards of other merchants are
+/// not known.
 pub(super) fn check(merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
-    for step in Walk::new(job.rows, Family::Vault, prefix_range(&[])) {
+    for step in RowWalk::new(job.rows, Family::Vault, prefix_range(&[])) {
         match step {
-            Step::Row(key, value) => {
+            WalkStep::Row(key, value) => {
                 job.count_row();
-                meet(&key, &value, merchants, complete, job);
+                check_row(&key, &value, merchants, complete, job);
             }
-            Step::Gap(gap) => job.gap(None, Family::Vault, gap, None),
+            WalkStep::Gap(gap) => job.gap(None, Family::Vault, gap, None),
         }
     }
 }
 
-fn meet(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
+fn check_row(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
     let Some(decoded) = VaultKey::decode(key) else {
         let reason = "no row of the vault has such a key".to_owned();
         return job.row_fault(None, Family::Vault, key, Wrong::BadKey { reason });
@@ -52,7 +53,7 @@ fn meet(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Captures, jo
     }
 }
 
-/// Whether the token or card of a number is not there, or the card is forgotten.
+/// True when the token or card of a number does not exist, or the card is forgotten.
 fn is_left_over(merchant: MerchantId, of: CardNumberOf, job: &Job<'_>) -> bool {
     match of {
         CardNumberOf::Token(id) => is_gone(merchant, &AnyKey::Tokens(id), job),
@@ -60,14 +61,14 @@ fn is_left_over(merchant: MerchantId, of: CardNumberOf, job: &Job<'_>) -> bool {
     }
 }
 
-/// Whether a row is not there. One that should be is a fault by itself, which is named.
+/// True when a row does not exist. A row that should exist is a fault of its own, which is reported elsewhere.
 fn is_gone(merchant: MerchantId, key: &AnyKey, job: &Job<'_>) -> bool {
     let (family, key) = row_key(merchant, key, &ReplayPersonal::new(merchant, job.keyring, job.rows));
     let is_gone = job.rows.get(family, &key).is_ok_and(|row| row.is_none());
-    is_gone && !job.faults.knows(Some(merchant), &Place::Row(RowName::of(family, &key)))
+    is_gone && !job.faults.knows(Some(merchant), &FaultLocation::Row(RowName::of(family, &key)))
 }
 
-/// Whether a saved card is forgotten. One that cannot be read is a fault by itself.
+/// True when a saved card is forgotten. A card that cannot be read is a fault of its own.
 fn is_forgotten(merchant: MerchantId, id: CardId, job: &Job<'_>) -> bool {
     let card = ReplayPersonal::new(merchant, job.keyring, job.rows).get::<Cards>(id);
     card.is_ok_and(|card| card.is_some_and(|card| card.deleted_at.is_some()))
@@ -85,7 +86,7 @@ const fn merchant_of(key: VaultKey) -> Option<MerchantId> {
 
 fn open(key: VaultKey, value: &[u8], job: &Job<'_>) -> Result<(), SealedError> {
     match key {
-        // Whoever asked for the verification has opened it.
+        // The caller of the verification has opened it.
         VaultKey::Keyring => Ok(()),
         VaultKey::CardNumber { merchant, of } => job.keyring.open_card_number(merchant, of, value).map(drop),
         VaultKey::SubjectKey { merchant, subject } => job.keyring.open_subject_key(merchant, subject, value).map(drop),

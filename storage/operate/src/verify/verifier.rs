@@ -1,4 +1,4 @@
-//! The verification as a whole.
+//! Runs a whole verification.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,33 +15,33 @@ use crate::acquirer_book::AcquirerBook;
 use super::book::{self, Captures};
 use super::directory::Directory;
 use super::job::Job;
-use super::report::{Faults, Place, Progress, Report, Wrong};
+use super::report::{FaultLocation, Faults, Report, VerifyProgress, Wrong};
 use super::scratch::ScratchError;
 use super::strays::{self, Merchants};
 use super::threads;
 use super::vault;
 
-/// Replayed rows of one merchant that are kept in memory: some hundred thousand payments. Beyond it they go to
-/// the scratch directory, so that memory is bounded whatever the number of payments. There is a merchant for each
-/// processor at a time.
+/// Limit of the replayed rows of one merchant in memory: some hundred thousand payments. Beyond it they go to the
+/// scratch directory, so that memory is bounded for any number of payments. One merchant is checked on each processor
+/// at a time.
 const MEMORY_BYTES: usize = 256 * 1024 * 1024;
 
-/// Faults that are kept in full: more of them say nothing new.
+/// Limit of the faults that are kept in full: more of them say nothing new.
 const FAULTS_KEPT: usize = 1_000;
 
-/// How to verify.
+/// Options of a verification.
 #[derive(Debug, Clone)]
 pub struct VerifyOptions {
     /// A directory that does not exist, on a disk with room for the rows of the largest merchant for each processor. It
     /// is made when rows outgrow memory, and removed.
     pub scratch: PathBuf,
-    /// Replayed rows of one merchant that are kept in memory.
+    /// Limit of the replayed rows of one merchant in memory.
     pub memory_bytes_max: usize,
-    /// Faults that are kept in full.
+    /// Limit of the faults that are kept in full.
     pub faults_kept: usize,
-    /// Whether derived rows are compared; else only what they are derived from is looked at.
+    /// True when derived rows are compared; otherwise only the data that they are derived from is checked.
     pub compares_rows: bool,
-    /// The last commit that is known to have been acknowledged, if that is known.
+    /// The last commit that was acknowledged, if it is known.
     pub acknowledged: Option<CommitNumber>,
 }
 
@@ -58,14 +58,14 @@ impl VerifyOptions {
         }
     }
 
-    /// The same for one of several threads, which has a part of the scratch directory.
+    /// The options for one of several threads, which has a part of the scratch directory.
     pub(super) fn of_thread(&self, number: usize) -> VerifyOptions {
         VerifyOptions { scratch: self.scratch.join(number.to_string()), ..self.clone() }
     }
 }
 
-/// Verifies a store that nobody writes to: every log, what is derived from it, the vault, and an acquirer's book
-/// where there is one. What cannot be read is a fault, and the rest is verified all the same.
+/// Verifies a store that nobody writes to: every log, the rows derived from it, the vault, and an acquirer's book where
+/// there is one. Data that cannot be read is a fault, and the rest is verified all the same.
 ///
 /// # Errors
 /// [`ScratchError`] when rows outgrow memory and the scratch directory cannot be used.
@@ -74,9 +74,9 @@ pub fn verify(
     keyring: &Arc<Keyring>,
     book: Option<&dyn AcquirerBook>,
     options: &VerifyOptions,
-    tell: &mut dyn FnMut(&Progress),
+    tell: &mut dyn FnMut(&VerifyProgress),
 ) -> Result<Report, ScratchError> {
-    let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
+    let (faults, progress) = (Faults::new(options.faults_kept), VerifyProgress::default());
     let acquirer = book.map(AcquirerBook::acquirer);
     let mut job = Job { rows, keyring, options, acquirer, compares_rows: true, faults, progress, tell };
     let older_row_format = check_store(&mut job);
@@ -98,7 +98,7 @@ pub fn verify(
     Ok(Report { records: progress.records, rows: progress.rows, book_lines: progress.book_lines, ..report })
 }
 
-/// Checks what the store says of itself. Gives the format of the rows, when it is an older one.
+/// Checks the store's own rows. Returns the format of the rows when it is an older one.
 fn check_store(job: &mut Job<'_>) -> Option<u32> {
     let last = read_meta_number(job.rows, MetaKey::LastCommit).map(|last| last.map(u64::from_be_bytes));
     match (last, job.options.acknowledged) {
@@ -106,7 +106,7 @@ fn check_store(job: &mut Job<'_>) -> Option<u32> {
             let last = CommitNumber(last.unwrap_or(0));
             if last < acknowledged {
                 let wrong = Wrong::CommitsMissing { first: last.next(), last: acknowledged };
-                job.faults.add(None, Place::Store, wrong);
+                job.faults.add(None, FaultLocation::Store, wrong);
             }
         }
         (Ok(_), None) => {}
@@ -122,10 +122,10 @@ fn check_store(job: &mut Job<'_>) -> Option<u32> {
 }
 
 fn unreadable(error: &RowError, job: &mut Job<'_>) {
-    job.faults.add(None, Place::Store, Wrong::Unreadable { reason: error.to_string() });
+    job.faults.add(None, FaultLocation::Store, Wrong::Unreadable { reason: error.to_string() });
 }
 
-/// Checks every merchant, and the directory of them. Gives the captures of those that are complete.
+/// Checks every merchant, and the directory of them. Returns the captures of merchants that are complete.
 fn check_merchants(
     rows: &(dyn RowReader + Sync),
     merchants: &Merchants,

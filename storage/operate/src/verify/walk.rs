@@ -1,7 +1,7 @@
-//! A walk through a range of a family that goes on behind what cannot be read.
+//! A walk through a range of a family that continues after rows that cannot be read.
 //!
-//! A damaged block fails every read that touches it, so the walk first asks for fewer rows, down to one, and
-//! then looks for the smallest key from which reading works again: in growing steps, then by halving.
+//! A damaged block fails every read that touches it, so the walk first asks for fewer rows, down to one, and then looks
+//! for the smallest key from which reading works again: in growing steps, then by halving.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -9,54 +9,54 @@ use std::ops::ControlFlow;
 use till_storage::family::Family;
 use till_storage::rows::{Direction, RowError, RowPair, RowReader};
 
-/// Rows of one read at most, while nothing fails.
+/// Limit of the rows of one read, while nothing fails.
 const PAGE_ROWS: usize = 1_024;
 
-/// Bytes of one read, unless it is of one row: so that a page stays in memory also when all rows are large.
+/// Limit of the bytes of one read, unless it is of one row: so that a page fits in memory even when all rows are large.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Bytes that positions are counted in: at least the longest key of a family that tells apart by ids.
+/// Bytes in which positions are counted: at least the longest key of a family that tells rows apart by ids.
 const WIDTH_MIN: usize = 48;
 
-/// What a walk meets.
+/// An item of a walk.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WalkStep {
     /// A row.
     Row(Vec<u8>, Vec<u8>),
-    /// A stretch that cannot be read.
+    /// A range that cannot be read.
     Gap(Gap),
 }
 
-/// A stretch that cannot be read.
+/// A range that cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     /// The last key before it.
-    pub(super) behind: Option<Vec<u8>>,
-    /// The first key behind it.
+    pub(super) after: Option<Vec<u8>>,
+    /// The first key after it.
     pub(super) before: Option<Vec<u8>>,
-    /// What the store said.
+    /// The message of the store.
     pub(super) reason: String,
 }
 
-/// A walk.
-pub(super) struct Walk<'a> {
+/// A walk through a range of rows.
+pub(super) struct RowWalk<'a> {
     reader: &'a dyn RowReader,
     family: Family,
     next: Vec<u8>,
     upper: Vec<u8>,
     last: Option<Vec<u8>>,
     rows: VecDeque<RowPair>,
-    /// What failed, and not yet known up to where.
+    /// The reason of a failed read; its end is not known yet.
     failed: Option<String>,
     page_max: usize,
     page: usize,
     ended: bool,
 }
 
-impl<'a> Walk<'a> {
-    /// From `lower`, inclusive, to `upper`, exclusive.
-    pub(super) fn new(reader: &'a dyn RowReader, family: Family, (lower, upper): (Vec<u8>, Vec<u8>)) -> Walk<'a> {
-        Walk {
+impl<'a> RowWalk<'a> {
+    /// Walks from `lower`, inclusive, to `upper`, exclusive.
+    pub(super) fn new(reader: &'a dyn RowReader, family: Family, (lower, upper): (Vec<u8>, Vec<u8>)) -> RowWalk<'a> {
+        RowWalk {
             reader,
             family,
             next: lower,
@@ -70,13 +70,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads row by row, for who skips.
-    pub(super) fn one_by_one(mut self) -> Walk<'a> {
+    /// Reads row by row, for a caller that skips rows.
+    pub(super) fn one_by_one(mut self) -> RowWalk<'a> {
         (self.page, self.page_max) = (1, 1);
         self
     }
 
-    /// Goes on at `key`, at once.
+    /// Continues at `key`, at once.
     pub(super) fn skip_to(&mut self, key: Vec<u8>) {
         self.rows.clear();
         self.ended = false;
@@ -122,42 +122,42 @@ impl<'a> Walk<'a> {
         Ok(rows)
     }
 
-    /// The smallest position found from which a read works. Everything before it fails, as far as tried.
+    /// The smallest position found from which a read works. Everything before it fails, as far as it was tried.
     fn readable_from(&self) -> Vec<u8> {
         let width = self.next.len().max(self.upper.len()).max(WIDTH_MIN);
         let start = padded(&self.next, width);
         let works = |position: &[u8]| *position >= *self.upper || self.read(position, 1).is_ok();
-        let (mut fails, mut good) = (start.clone(), padded(&self.upper, width));
+        let (mut fails, mut readable) = (start.clone(), padded(&self.upper, width));
         for bit in 0..width * 8 {
-            let Some(position) = plus_power(&start, bit).filter(|position| *position < good) else { break };
+            let Some(position) = plus_power(&start, bit).filter(|position| *position < readable) else { break };
             if works(&position) {
-                good = position;
+                readable = position;
                 break;
             }
             fails = position;
         }
         loop {
-            let middle = midpoint(&fails, &good);
+            let middle = midpoint(&fails, &readable);
             if middle == fails {
-                return good;
+                return readable;
             }
-            if works(&middle) { good = middle } else { fails = middle }
+            if works(&middle) { readable = middle } else { fails = middle }
         }
     }
 }
 
-impl Iterator for Walk<'_> {
-    type Item = Step;
+impl Iterator for RowWalk<'_> {
+    type Item = WalkStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<WalkStep> {
         self.fill();
         if let Some(reason) = self.failed.take() {
             let before = self.rows.front().map(|(key, _)| key.clone());
-            return Some(Step::Gap(Gap { behind: self.last.clone(), before, reason }));
+            return Some(WalkStep::Gap(Gap { after: self.last.clone(), before, reason }));
         }
         let (key, value) = self.rows.pop_front()?;
         self.last = Some(key.clone());
-        Some(Step::Row(key, value))
+        Some(WalkStep::Row(key, value))
     }
 }
 
@@ -201,7 +201,7 @@ fn midpoint(lower: &[u8], upper: &[u8]) -> Vec<u8> {
     half
 }
 
-/// Every key with this prefix: a range, whatever the length of the keys.
+/// The range of every key with this prefix, of any length.
 pub(super) fn prefix_range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut upper = prefix.to_vec();
     while let Some(last) = upper.last_mut() {
@@ -211,7 +211,7 @@ pub(super) fn prefix_range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
         }
         upper.pop();
     }
-    // Longer than any key that consists of 255 alone.
+    // Greater than any key that consists of 255 alone.
     (prefix.to_vec(), vec![u8::MAX; 1_024])
 }
 
@@ -230,37 +230,37 @@ mod tests {
         store
     }
 
-    fn walk(store: &MemoryStore) -> Vec<Step> {
-        Walk::new(store, Family::Rows, prefix_range(&[7; 16])).collect()
+    fn walk(store: &MemoryStore) -> Vec<WalkStep> {
+        RowWalk::new(store, Family::Rows, prefix_range(&[7; 16])).collect()
     }
 
     #[test]
-    fn a_walk_meets_every_row_once() {
+    fn a_walk_returns_every_row_once() {
         let steps = walk(&store(3_000));
-        let expected: Vec<Step> = (0..3_000).map(|number| Step::Row(key(number), vec![1])).collect();
+        let expected: Vec<WalkStep> = (0..3_000).map(|number| WalkStep::Row(key(number), vec![1])).collect();
         assert_eq!(steps, expected);
     }
 
     #[test]
-    fn a_walk_goes_on_behind_each_stretch_that_cannot_be_read() {
+    fn a_walk_continues_after_each_unreadable_range() {
         for unreadable in [0, 1, 1_500, 2_998] {
             let store = store(3_000);
             store.fail_reads(Family::Rows, &key(unreadable));
             store.fail_reads(Family::Rows, &key(unreadable + 1));
             store.fail_reads(Family::Rows, &key(2_500));
             let steps = walk(&store);
-            let rows = steps.iter().filter(|step| matches!(step, Step::Row(..))).count();
-            let gaps: Vec<&Step> = steps.iter().filter(|step| matches!(step, Step::Gap(_))).collect();
+            let rows = steps.iter().filter(|step| matches!(step, WalkStep::Row(..))).count();
+            let gaps: Vec<&WalkStep> = steps.iter().filter(|step| matches!(step, WalkStep::Gap(_))).collect();
             assert_eq!((rows, gaps.len()), (2_997, 2), "{unreadable}");
             let reason = "the store failed to read rows: planned".to_owned();
-            let behind = unreadable.checked_sub(1).map(key);
+            let after = unreadable.checked_sub(1).map(key);
             let before = (unreadable + 2 < 3_000).then(|| key(unreadable + 2));
-            assert!(gaps.contains(&&Step::Gap(Gap { behind, before, reason })), "{unreadable}: {gaps:?}");
+            assert!(gaps.contains(&&WalkStep::Gap(Gap { after, before, reason })), "{unreadable}: {gaps:?}");
         }
     }
 
     #[test]
-    fn half_way_and_a_power_further_are_counted_over_all_bytes() {
+    fn midpoints_and_powers_are_counted_over_all_bytes() {
         assert_eq!(midpoint(&[0xff, 0xff], &[0xff, 0xff]), [0xff, 0xff]);
         assert_eq!(midpoint(&[0x00, 0xff], &[0x01, 0x01]), [0x01, 0x00]);
         assert_eq!(midpoint(&[0xff, 0x00], &[0xff, 0x03]), [0xff, 0x01]);

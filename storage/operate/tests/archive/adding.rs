@@ -1,4 +1,4 @@
-//! Adding to an archive: nothing is left out, nothing is there twice, and it goes on after a crash.
+//! Adding to an archive: no commit is left out, no commit is added twice, and the archiver continues after a crash.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use crate::fixtures::{Chain, copy, merchant};
 use rocksdb::{DB, Options};
-use till_operate::archive::{ArchiveError, ArchiveSettings, Archiver, Line, SegmentState, check_line, prune};
+use till_operate::archive::{ArchiveError, ArchiveSettings, Archiver, SegmentChain, SegmentState, check_chain, prune};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal, Verdict};
 use till_storage::keys::UnarchivedKey;
 
-use super::{ONE_SEGMENT, World, append, batch, options, queued, queued_numbers, settings};
+use super::{ArchiveWorld, ONE_SEGMENT, append, batch, options, queued, queued_numbers, settings};
 
 #[test]
-fn every_commit_is_archived_once_in_order_with_its_records_and_rows_of_the_vault_and_leaves_the_queue() {
-    let world = World::new();
+fn every_commit_is_archived_once_in_order_and_leaves_the_queue() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, 700);
     append(&engine, 1, 7);
@@ -36,18 +36,18 @@ fn every_commit_is_archived_once_in_order_with_its_records_and_rows_of_the_vault
     let archived = commits.iter().filter(|commit| commit.merchant_id == merchant(1));
     let archived: Vec<_> = archived.map(|commit| (commit.commit, commit.records[0].clone())).collect();
     assert_eq!(archived, log.into_iter().map(|record| (record.commit, record.bytes)).collect::<Vec<_>>());
-    let checked = check_line(&world.archive(), &mut |_| {}).expect("sound");
+    let checked = check_chain(&world.archive(), &mut |_| {}).expect("sound");
     assert_eq!((checked.commits, checked.last, checked.gaps.len()), (13, CommitNumber(13), 0));
-    assert_eq!(checked.segments, 2, "the second catching up began behind a full segment");
+    assert_eq!(checked.segments, 2, "the second catching up began after a full segment");
 }
 
 #[test]
-fn after_a_crash_at_any_point_of_catching_up_it_goes_on_without_a_gap_and_without_anything_twice() {
-    let world = World::new();
+fn a_crash_while_catching_up_causes_no_gap_and_no_duplicate() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     for round in 1..=6_u64 {
         append(&engine, 1, 3);
-        // A crash between the archive's sync and the queue's: the rows are there again.
+        // A crash between the archive's sync and the queue's: the rows are in the queue again.
         let crashed = engine_again(&world, &engine, round);
         drop(world.archiver(&crashed, 400));
         assert_eq!(queued(&crashed), 0, "round {round}");
@@ -56,8 +56,8 @@ fn after_a_crash_at_any_point_of_catching_up_it_goes_on_without_a_gap_and_withou
 }
 
 #[test]
-fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_not_archived_stay() {
-    let world = World::new();
+fn a_start_removes_archived_queue_rows_and_keeps_the_others() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     append(&engine, 1, 3);
     let crashed = engine_again(&world, &engine, 1);
@@ -66,7 +66,7 @@ fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_n
     append(&crashed, 1, 2);
     let directory = crashed.directory().to_owned();
     drop(crashed);
-    // So that nothing more is archived.
+    // So that the archiver stops there.
     let whole = swap_row(&directory, CommitNumber(4), b"no row of the queue");
     let crashed = world.engine("copy-1");
     let refused = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
@@ -79,7 +79,7 @@ fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_n
     assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2, 3, 4, 5], 0));
 }
 
-/// Puts another value in a row of the queue of a store that is closed, and gives what was there.
+/// Puts another value in a row of the queue of a store that is closed, and returns the value that it had.
 fn swap_row(directory: &Path, commit: CommitNumber, value: &[u8]) -> Vec<u8> {
     let names = Family::ALL.map(Family::name);
     let db = DB::open_cf(&Options::default(), directory.join("db"), names).expect("it is closed");
@@ -91,8 +91,8 @@ fn swap_row(directory: &Path, commit: CommitNumber, value: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn rows_of_the_queue_stay_as_long_as_it_is_not_known_what_the_archive_has() {
-    let world = World::new();
+fn queue_rows_stay_while_the_content_of_the_archive_is_unknown() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     append(&engine, 1, 2);
     let crashed = engine_again(&world, &engine, 1);
@@ -106,23 +106,23 @@ fn rows_of_the_queue_stay_as_long_as_it_is_not_known_what_the_archive_has() {
     assert_eq!(queued_numbers(&crashed), [1, 2]);
     fs::remove_file(world.archive()).expect("it is there");
     fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
-    // The second was not on the disk yet.
+    // The second commit was not on the disk yet.
     fs::write(&archive, &bytes[..bytes.len() - 1]).expect("writable");
     assert_eq!(world.numbers(), [1]);
     drop(world.archiver(&crashed, ONE_SEGMENT));
     assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2], 0));
 }
 
-/// The store as a crash right now would leave it, before anything more of it is archived.
-fn engine_again(world: &World, engine: &Engine, round: u64) -> Arc<Engine> {
+/// The store as a crash right now would leave it, before more of it is archived.
+fn engine_again(world: &ArchiveWorld, engine: &Engine, round: u64) -> Arc<Engine> {
     let data = format!("copy-{round}");
     copy(engine.directory(), &world.at(&data));
     world.engine(&data)
 }
 
 #[test]
-fn a_commit_that_cannot_be_archived_first_is_not_written_and_later_ones_are_once_it_can() {
-    let world = World::new();
+fn a_commit_that_cannot_be_archived_first_is_not_written() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.try_archiver(&engine, 1, true).expect("it is new");
     append(&engine, 1, 1);
@@ -142,8 +142,8 @@ fn a_commit_that_cannot_be_archived_first_is_not_written_and_later_ones_are_once
 }
 
 #[test]
-fn commits_that_were_not_queued_leave_a_gap_that_is_named() {
-    let world = World::new();
+fn commits_that_were_not_queued_leave_a_reported_gap() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     drop(world.archiver(&engine, ONE_SEGMENT));
     append(&engine, 1, 2);
@@ -157,13 +157,13 @@ fn commits_that_were_not_queued_leave_a_gap_that_is_named() {
     append(&engine, 1, 1);
     archiver.catch_up().expect("it can be written to");
     assert_eq!(world.numbers(), [1, 2, 6]);
-    let checked = check_line(&world.archive(), &mut |_| {}).expect("sound");
+    let checked = check_chain(&world.archive(), &mut |_| {}).expect("sound");
     assert_eq!(checked.gaps, [(CommitNumber(3), CommitNumber(5))]);
 }
 
 #[test]
 fn numbers_that_an_operator_gave_up_leave_no_gap() {
-    let world = World::new();
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     append(&engine, 1, 2);
@@ -181,12 +181,12 @@ fn numbers_that_an_operator_gave_up_leave_no_gap() {
     let commits = world.commits();
     assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), [1, 2, 5]);
     assert_eq!(commits[2].before, CommitNumber(2));
-    assert!(check_line(&world.archive(), &mut |_| {}).expect("sound").gaps.is_empty());
+    assert!(check_chain(&world.archive(), &mut |_| {}).expect("sound").gaps.is_empty());
 }
 
 #[test]
-fn what_a_checkpoint_has_is_pruned_from_the_front_but_for_the_open_segment_and_the_last_closed_one() {
-    let world = World::new();
+fn pruning_keeps_the_open_and_the_last_closed_segment() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, 100);
     for _ in 0..5 {
@@ -196,7 +196,7 @@ fn what_a_checkpoint_has_is_pruned_from_the_front_but_for_the_open_segment_and_t
     assert_eq!(prune(&world.archive(), CommitNumber(2)).expect("removable").len(), 2);
     assert_eq!(world.numbers(), [3, 4, 5]);
     assert_eq!(prune(&world.archive(), CommitNumber(5)).expect("removable").len(), 1);
-    let line = Line::read(&world.archive()).expect("sound");
+    let line = SegmentChain::read(&world.archive()).expect("sound");
     assert_eq!((line.segments[0].number, line.segments[1].state), (4, SegmentState::Open));
     drop(archiver);
     let archiver = world.archiver(&engine, 100);
@@ -206,8 +206,8 @@ fn what_a_checkpoint_has_is_pruned_from_the_front_but_for_the_open_segment_and_t
 }
 
 #[test]
-fn a_segment_that_is_old_enough_is_closed_when_something_is_in_it() {
-    let world = World::new();
+fn a_segment_that_is_old_enough_is_closed_unless_it_is_empty() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let due = ArchiveSettings { segment_age: Duration::ZERO, ..settings(&world.archive(), ONE_SEGMENT, false) };
     let archiver = Archiver::open(Arc::clone(&engine), due).expect("it is new");
@@ -216,14 +216,14 @@ fn a_segment_that_is_old_enough_is_closed_when_something_is_in_it() {
     append(&engine, 1, 2);
     archiver.turn();
     archiver.turn();
-    let line = Line::read(&world.archive()).expect("sound");
+    let line = SegmentChain::read(&world.archive()).expect("sound");
     let states: Vec<SegmentState> = line.segments.iter().map(|segment| segment.state).collect();
     assert_eq!(states, [SegmentState::Closed { last: CommitNumber(2), commits: 2 }, SegmentState::Open]);
 }
 
 #[test]
-fn a_crash_between_the_end_of_a_segment_and_its_name_or_in_the_next_header_is_made_good() {
-    let world = World::new();
+fn a_crash_while_a_segment_is_closed_is_repaired() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, 1);
     for _ in 0..2 {
@@ -258,8 +258,8 @@ fn a_crash_between_the_end_of_a_segment_and_its_name_or_in_the_next_header_is_ma
 }
 
 #[test]
-fn an_archive_that_is_away_at_a_start_is_waited_for_and_an_empty_one_is_not_begun_anew() {
-    let world = World::new();
+fn a_start_waits_for_a_missing_archive_and_refuses_an_empty_one() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     append(&engine, 1, 1);

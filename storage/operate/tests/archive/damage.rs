@@ -1,17 +1,17 @@
-//! Torn ends, which are cut off, and damage, which is named.
+//! Torn ends, which are cut off, and damage, which is reported.
 
 use std::fs;
 use std::sync::Arc;
 
 use crate::fixtures::copy;
-use till_operate::archive::{ArchiveError, Archiver, Line, check_line};
+use till_operate::archive::{ArchiveError, Archiver, SegmentChain, check_chain};
 use till_storage::journal::CommitNumber;
 
-use super::{ONE_SEGMENT, World, append, is_damaged_at, settings};
+use super::{ArchiveWorld, ONE_SEGMENT, append, is_damaged_at, settings};
 
 #[test]
-fn an_end_that_is_torn_anywhere_is_cut_off_and_archived_again_and_nothing_before_it_is_lost() {
-    let world = World::new();
+fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     append(&engine, 1, 2);
@@ -19,16 +19,16 @@ fn an_end_that_is_torn_anywhere_is_cut_off_and_archived_again_and_nothing_before
     let file = world.segments().remove(0);
     let whole = fs::metadata(&file).expect("it is there").len();
     append(&engine, 1, 2);
-    copy(engine.directory(), &world.at("behind"));
+    copy(engine.directory(), &world.at("later"));
     archiver.catch_up().expect("it can be written to");
     drop(archiver);
     let bytes = fs::read(&file).expect("readable");
     for length in (usize::try_from(whole).expect("short")..bytes.len()).step_by(41) {
         fs::write(&file, &bytes[..length]).expect("writable");
-        let checked = check_line(&world.archive(), &mut |_| {}).expect("a torn end is none");
+        let checked = check_chain(&world.archive(), &mut |_| {}).expect("a torn end is none");
         assert!(checked.last >= CommitNumber(2) && checked.last < CommitNumber(4), "{length}: {checked:?}");
         let data = format!("copy-{length}");
-        copy(&world.at("behind"), &world.at(&data));
+        copy(&world.at("later"), &world.at(&data));
         drop(world.archiver(&world.engine(&data), ONE_SEGMENT));
         assert_eq!(world.numbers(), [1, 2, 3, 4], "{length}");
         fs::remove_dir_all(world.at(&data)).expect("it can be removed");
@@ -36,8 +36,8 @@ fn an_end_that_is_torn_anywhere_is_cut_off_and_archived_again_and_nothing_before
 }
 
 #[test]
-fn a_bit_flipped_anywhere_but_in_the_last_write_is_damage_that_is_named_by_file_and_offset() {
-    let world = World::new();
+fn a_flipped_bit_before_the_last_write_is_reported_with_offset() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, 500);
     for _ in 0..4 {
@@ -55,7 +55,7 @@ fn a_bit_flipped_anywhere_but_in_the_last_write_is_damage_that_is_named_by_file_
             let mut flipped = bytes.clone();
             flipped[byte] ^= 1 << (byte % 8);
             fs::write(file, &flipped).expect("writable");
-            match check_line(&world.archive(), &mut |_| {}) {
+            match check_chain(&world.archive(), &mut |_| {}) {
                 Err(error) => assert!(
                     is_damaged_at(&error, file) || segments.get(at + 1).is_some_and(|next| is_damaged_at(&error, next)),
                     "byte {byte} of {}: {error}",
@@ -69,8 +69,8 @@ fn a_bit_flipped_anywhere_but_in_the_last_write_is_damage_that_is_named_by_file_
 }
 
 #[test]
-fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_and_no_torn_end() {
-    let world = World::new();
+fn an_invalid_entry_before_a_later_write_is_damage() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     for _ in 0..3 {
@@ -86,7 +86,7 @@ fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_a
         let mut flipped = bytes.clone();
         flipped[at + 20] ^= 0x10;
         fs::write(&file, &flipped).expect("writable");
-        let checked = check_line(&world.archive(), &mut |_| {});
+        let checked = check_chain(&world.archive(), &mut |_| {});
         if number < 4 {
             let refused = world.try_archiver(&world.engine_copy(&engine, number), ONE_SEGMENT, false);
             assert!(
@@ -101,14 +101,14 @@ fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_a
     }
 }
 
-/// Where the entries of commits begin in a segment.
+/// The offsets at which the entries of commits begin in a segment.
 fn entries_of(bytes: &[u8]) -> Vec<usize> {
     (92..bytes.len() - 1).filter(|at| bytes[*at..].starts_with(b"TA\x01\0")).collect()
 }
 
 #[test]
-fn a_write_that_is_torn_right_behind_what_was_kept_of_a_torn_one_is_cut_off_and_damage_before_it_is_still_refused() {
-    let world = World::new();
+fn a_second_torn_write_is_cut_off_and_earlier_damage_is_refused() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     append(&engine, 1, 1);
@@ -142,7 +142,7 @@ fn a_write_that_is_torn_right_behind_what_was_kept_of_a_torn_one_is_cut_off_and_
 
 #[test]
 fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
-    let world = World::new();
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, 100);
     for _ in 0..4 {
@@ -153,12 +153,12 @@ fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
     let segments = world.segments();
     let aside = world.at("aside");
     fs::rename(&segments[1], &aside).expect("it can be moved");
-    let missing = Line::read(&world.archive());
+    let missing = SegmentChain::read(&world.archive());
     assert!(matches!(missing, Err(ArchiveError::SegmentMissing { number: 2, .. })), "{missing:?}");
     fs::copy(&segments[2], &segments[1]).expect("it can be copied");
-    let wrong = Line::read(&world.archive()).expect_err("it is the third");
+    let wrong = SegmentChain::read(&world.archive()).expect_err("it is the third");
     assert!(is_damaged_at(&wrong, &segments[1]), "{wrong}");
-    // One of the same store and number, of another line.
+    // A segment of the same store and number, of another chain.
     let other = world.at("other-line");
     for commits in [3, 3, 1] {
         append(&engine, 1, commits);
@@ -166,15 +166,15 @@ fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
     }
     let name = segments[1].file_name().expect("a name");
     fs::copy(other.join(name), &segments[1]).expect("it has a second segment too");
-    let strange = Line::read(&world.archive()).expect_err("it follows another first segment");
+    let strange = SegmentChain::read(&world.archive()).expect_err("it follows another first segment");
     assert!(matches!(&strange, ArchiveError::Damaged { file, offset: 48, .. } if *file == segments[1]), "{strange}");
     fs::rename(&aside, &segments[1]).expect("it can be moved back");
     assert_eq!(world.numbers(), [1, 2, 3, 4]);
 }
 
 #[test]
-fn an_entry_that_was_replaced_by_another_good_one_is_noticed_by_the_checksum_of_the_segment() {
-    let world = World::new();
+fn a_replaced_entry_is_found_by_the_checksum_of_the_segment() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, 100);
     for _ in 0..3 {
@@ -191,6 +191,6 @@ fn an_entry_that_was_replaced_by_another_good_one_is_noticed_by_the_checksum_of_
     let crc = crc32c::crc32c_append(crc32c::crc32c(&head[..8]), body);
     head[8..].copy_from_slice(&crc.to_be_bytes());
     fs::write(&file, &bytes).expect("writable");
-    let replaced = check_line(&world.archive(), &mut |_| {}).expect_err("it is not what was archived");
+    let replaced = check_chain(&world.archive(), &mut |_| {}).expect_err("it is not what was archived");
     assert!(is_damaged_at(&replaced, &file), "{replaced}");
 }

@@ -1,5 +1,5 @@
-//! The archive of a store that is written to: nothing is left out, nothing is there twice, and what was not written whole
-//! is told from what was damaged.
+//! The archive of a store that is written to: no commit is left out or added twice, and an unfinished write is told
+//! from damage.
 
 #[path = "../../../tests/fixtures/mod.rs"]
 mod fixtures;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use fixtures::{Chain, copy, merchant};
 use tempfile::TempDir;
-use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, Line, each_commit};
+use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, SegmentChain, each_commit};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
@@ -25,11 +25,11 @@ use till_storage::rows::{Direction, RowReader};
 /// Large enough that everything of a small test is in one segment.
 const ONE_SEGMENT: u64 = 1 << 30;
 
-struct World(TempDir);
+struct ArchiveWorld(TempDir);
 
-impl World {
-    fn new() -> World {
-        World(tempfile::tempdir().expect("a temporary directory"))
+impl ArchiveWorld {
+    fn new() -> ArchiveWorld {
+        ArchiveWorld(tempfile::tempdir().expect("a temporary directory"))
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -64,10 +64,10 @@ impl World {
     }
 
     fn segments(&self) -> Vec<PathBuf> {
-        Line::read(&self.archive()).expect("sound").segments.into_iter().map(|segment| segment.path).collect()
+        SegmentChain::read(&self.archive()).expect("sound").segments.into_iter().map(|segment| segment.path).collect()
     }
 
-    /// The names and bytes of what was cut off, in the order of names.
+    /// The names and bytes of the files with cut-off bytes, in the order of names.
     fn cut_off(&self) -> Vec<(String, Vec<u8>)> {
         let files = fs::read_dir(self.archive()).expect("readable").map(|file| file.expect("readable").path());
         let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
@@ -93,7 +93,7 @@ fn settings(directory: &Path, segment_bytes: u64, before_acknowledged: bool) -> 
     ArchiveSettings { directory: directory.to_owned(), segment_bytes, segment_age, every, before_acknowledged }
 }
 
-/// Commits so many batches of a merchant, one by one.
+/// Commits this number of batches of a merchant, one by one.
 fn append(engine: &Engine, number: u8, batches: usize) {
     let mut chain = Chain::claim(engine, merchant(number));
     for _ in 0..batches {

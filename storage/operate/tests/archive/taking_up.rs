@@ -1,20 +1,20 @@
-//! What a store finds in an archive that it goes on with, and what it refuses.
+//! The findings of a store in an archive that it continues, and its refusals.
 
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::fixtures::{Chain, copy, merchant};
-use till_operate::archive::{ArchiveError, ArchivedCommit, Archiver, check_line, each_commit, prune};
+use till_operate::archive::{ArchiveError, ArchivedCommit, Archiver, check_chain, each_commit, prune};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
 
-use super::{ONE_SEGMENT, World, append, batch, options, queued, settings};
+use super::{ArchiveWorld, ONE_SEGMENT, append, batch, options, queued, settings};
 
 #[test]
-fn an_archive_of_another_store_in_use_inside_the_data_or_ahead_of_the_store_is_refused() {
-    let world = World::new();
+fn an_unsuitable_archive_is_refused() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     append(&engine, 1, 1);
     copy(engine.directory(), &world.at("older"));
@@ -39,8 +39,8 @@ fn an_archive_of_another_store_in_use_inside_the_data_or_ahead_of_the_store_is_r
 }
 
 #[test]
-fn what_was_archived_first_and_then_never_written_is_cut_off_and_kept_beside() {
-    let world = World::new();
+fn an_archived_group_that_was_never_written_is_cut_off_and_kept() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
     append(&engine, 1, 2);
@@ -60,8 +60,8 @@ fn what_was_archived_first_and_then_never_written_is_cut_off_and_kept_beside() {
 }
 
 #[test]
-fn what_was_archived_first_and_never_written_is_cut_off_when_the_store_went_on_without_the_archive_too() {
-    let world = World::new();
+fn an_unwritten_group_is_cut_off_after_commits_without_archive() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
     append(&engine, 1, 2);
@@ -82,8 +82,8 @@ fn what_was_archived_first_and_never_written_is_cut_off_when_the_store_went_on_w
 }
 
 #[test]
-fn what_was_archived_first_and_given_up_later_is_not_cut_off_since_somebody_may_have_been_told_of_it() {
-    let world = World::new();
+fn an_archived_group_that_was_given_up_later_is_not_cut_off() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
     append(&engine, 1, 2);
@@ -100,8 +100,8 @@ fn what_was_archived_first_and_given_up_later_is_not_cut_off_since_somebody_may_
 }
 
 #[test]
-fn a_store_that_lost_what_the_archive_has_is_found_although_the_newest_commit_there_has_no_records() {
-    let world = World::new();
+fn a_shorter_store_is_found_even_if_the_newest_commit_is_empty() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     append(&engine, 1, 1);
@@ -122,8 +122,8 @@ fn a_store_that_lost_what_the_archive_has_is_found_although_the_newest_commit_th
 }
 
 #[test]
-fn a_line_is_whole_whenever_it_is_read_while_segments_are_closed() {
-    let world = World::new();
+fn a_chain_can_be_read_while_segments_are_closed() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, 1);
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -139,7 +139,7 @@ fn a_line_is_whole_whenever_it_is_read_while_segments_are_closed() {
         let mut checked = 0_u64;
         while !stop.load(std::sync::atomic::Ordering::Acquire) {
             if world.archive().exists() {
-                check_line(&world.archive(), &mut |_| {}).unwrap_or_else(|error| panic!("{checked}: {error}"));
+                check_chain(&world.archive(), &mut |_| {}).unwrap_or_else(|error| panic!("{checked}: {error}"));
                 checked += 1;
             }
         }
@@ -148,35 +148,35 @@ fn a_line_is_whole_whenever_it_is_read_while_segments_are_closed() {
 }
 
 #[test]
-fn a_reader_of_the_open_segment_meets_what_was_written_when_it_began_and_nothing_later() {
-    let world = World::new();
+fn a_reader_of_the_open_segment_ends_at_its_initial_length() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     append(&engine, 1, 3);
     archiver.catch_up().expect("it can be written to");
-    let mut met = Vec::new();
+    let mut commits = Vec::new();
     let show = &mut |commit: ArchivedCommit| {
-        met.push(commit.commit.0);
-        if met.len() <= 3 {
+        commits.push(commit.commit.0);
+        if commits.len() <= 3 {
             append(&engine, 1, 2);
             archiver.catch_up().expect("it can be written to");
         }
     };
     each_commit(&world.archive(), show).expect("sound");
-    assert_eq!(met, [1, 2, 3]);
+    assert_eq!(commits, [1, 2, 3]);
     assert_eq!(world.numbers(), (1..=9).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_is_cut_off_at_the_same_offset_again_is_kept_beside_what_was_cut_off_before() {
-    let world = World::new();
+fn a_second_cut_at_the_same_offset_gets_a_file_of_its_own() {
+    let world = ArchiveWorld::new();
     let engine = world.engine("data");
     drop(world.archiver(&engine, ONE_SEGMENT));
     let file = world.segments().remove(0);
     let whole = fs::read(&file).expect("readable");
     for torn in [b"first", b"other", b"third"] {
         fs::write(&file, [&whole, &torn[..]].concat()).expect("writable");
-        assert_eq!(check_line(&world.archive(), &mut |_| {}).expect("a torn end is none").torn, 5);
+        assert_eq!(check_chain(&world.archive(), &mut |_| {}).expect("a torn end is none").torn, 5);
         drop(world.archiver(&engine, ONE_SEGMENT));
         assert_eq!(fs::read(&file).expect("readable"), whole);
     }

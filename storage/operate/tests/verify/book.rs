@@ -6,7 +6,7 @@ use crate::filled::Filled;
 use crate::filled::ONE;
 use crate::filled::fault;
 use crate::filled::name;
-use crate::shop::Shop;
+use crate::shop::FilledMerchant;
 use crate::shop::person;
 use till_domain::command::AuthorizationResult;
 use till_domain::command::CallResult;
@@ -22,18 +22,18 @@ use till_domain::payment::Payment;
 use till_domain::payment::PaymentStatus;
 use till_domain::records::AnyKey;
 use till_operate::acquirer_book::AcquirerBook;
-use till_operate::verify::Place;
+use till_operate::verify::FaultLocation;
 use till_operate::verify::Wrong;
+use till_sandbox::book::AuthorizationState;
 use till_sandbox::book::AuthorizeOutcome;
 use till_sandbox::book::Book;
 use till_sandbox::book::Deed;
 use till_sandbox::book::MemoryBook;
-use till_sandbox::book::Standing;
 
 #[test]
-fn an_authorization_in_the_book_without_a_result_is_allowed_only_while_its_effect_is_open() {
+fn an_authorization_without_a_result_needs_an_open_effect() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(2, &mut book);
     let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
     shop.note_in_book(payment_id, true, &mut book);
@@ -42,15 +42,15 @@ fn an_authorization_in_the_book_without_a_result_is_allowed_only_while_its_effec
     let (family, key, _) = filled.row(&AnyKey::Effects(EffectId::operation(payment_id)));
     filled.store.lose(family, &key);
     filled.names(&[
-        fault(ONE, Place::Row(name(family, &key)), Wrong::Missing),
+        fault(ONE, FaultLocation::Row(name(family, &key)), Wrong::Missing),
         fault(ONE, line(payment_id), Wrong::NoResult),
     ]);
 }
 
 #[test]
-fn a_book_that_lacks_a_capture_holds_another_result_or_a_payment_of_nobody_is_named() {
+fn differences_between_book_and_payments_are_reported() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(2, &mut book);
     let forgotten = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
     shop.answer(forgotten, true, &mut MemoryBook::new());
@@ -69,19 +69,20 @@ fn a_book_that_lacks_a_capture_holds_another_result_or_a_payment_of_nobody_is_na
     (stranger.payment, stranger.reference) = (Some(PaymentId::from_bytes([5; 16])), "stranger".to_owned());
     let mut more = other.iter().find(|line| line.money == other[0].money).expect("the first").clone();
     more.money.amount = till_domain::money::AmountMinor::new(77).expect("in range");
-    let changed = Place::BookLine(more.reference.clone());
+    let changed = FaultLocation::BookLine(more.reference.clone());
     book.write(&[stranger, more]).expect("in memory");
     let report = Filled { store, keyring, book, scratch }.report();
-    let places: Vec<(&Place, &Wrong)> = report.faults.iter().map(|fault| (&fault.place, &fault.wrong)).collect();
+    let places: Vec<(&FaultLocation, &Wrong)> =
+        report.faults.iter().map(|fault| (&fault.location, &fault.wrong)).collect();
     assert_eq!(report.fault_count, 3, "{places:?}");
     assert!(places.contains(&(&changed, &Wrong::OtherResult)), "{places:?}");
-    assert!(places.contains(&(&Place::BookLine("stranger".to_owned()), &Wrong::NoPayment)), "{places:?}");
+    assert!(places.contains(&(&FaultLocation::BookLine("stranger".to_owned()), &Wrong::NoPayment)), "{places:?}");
 }
 
 #[test]
-fn a_payment_that_was_over_before_its_answer_agrees_with_the_line_of_either_answer() {
+fn a_payment_that_had_ended_agrees_with_a_line_of_either_answer() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     for approves in [true, false] {
         let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
         shop.wait_seconds(PENDING_LIFETIME_SECONDS);
@@ -94,15 +95,17 @@ fn a_payment_that_was_over_before_its_answer_agrees_with_the_line_of_either_answ
 }
 
 #[test]
-fn a_payment_that_failed_with_its_capture_agrees_with_an_approved_line() {
+fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
     shop.note_in_book(payment_id, true, &mut book);
     let mut line = book.entries().next().expect("one line").expect("readable");
     if let Deed::Authorize { outcome, .. } = &mut line.deed {
-        *outcome =
-            AuthorizeOutcome::Approved(Standing { voided_minor: line.money.amount.get(), ..Standing::default() });
+        *outcome = AuthorizeOutcome::Approved(AuthorizationState {
+            voided_minor: line.money.amount.get(),
+            ..AuthorizationState::default()
+        });
     }
     book.write(&[line]).expect("in memory");
     let acquirer_reference = "sandbox-1".to_owned();
@@ -125,17 +128,17 @@ fn a_payment_that_failed_with_its_capture_agrees_with_an_approved_line() {
 #[test]
 fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
     let Filled { store, keyring, mut book, scratch: _scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
     shop.answer(payment_id, true, &mut book);
     let payment = Payment { refunded_minor: 300, confirmed_refund_minor: 100, ..shop.payment(payment_id) };
     let mut anew = MemoryBook::new();
     anew.record(&[(ONE, Arc::new(payment))]).expect("in memory");
     let line = anew.entries().next().expect("one line").expect("readable");
-    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } = line.deed else { panic!("{line:?}") };
-    assert_eq!(standing.refunded_minor, 100);
+    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } = line.deed else { panic!("{line:?}") };
+    assert_eq!(state.refunded_minor, 100);
 }
 
-fn line(payment_id: PaymentId) -> Place {
-    Place::BookLine(format!("{payment_id}/authorize"))
+fn line(payment_id: PaymentId) -> FaultLocation {
+    FaultLocation::BookLine(format!("{payment_id}/authorize"))
 }

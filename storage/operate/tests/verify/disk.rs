@@ -2,13 +2,13 @@
 
 use crate::filled::directory;
 use crate::filled::flipped;
-use crate::shop::Shop;
+use crate::shop::FilledMerchant;
 use crate::shop::keyring;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
-use till_operate::verify::Place;
+use till_operate::verify::FaultLocation;
 use till_operate::verify::Report;
 use till_operate::verify::VerifyOptions;
 use till_operate::verify::Wrong;
@@ -20,7 +20,7 @@ use till_storage::engine::StoppedStore;
 use till_storage::vault::Keyring;
 
 #[test]
-fn a_stopped_store_on_disk_is_clean_and_verifying_it_changes_no_file() {
+fn verifying_a_stopped_store_finds_no_fault_and_changes_no_file() {
     let filled = OnDisk::filled();
     let before = filled.files();
     let report = filled.report();
@@ -34,7 +34,7 @@ fn a_store_that_was_killed_is_verified_from_its_log() {
     let (keyring, _) = keyring();
     let (directory, mut book) = (directory(), MemoryBook::new());
     let engine = Engine::open(&engine_options(directory.path())).expect("a new store");
-    Shop::open(&engine, &keyring, 1).trade(3, &mut book);
+    FilledMerchant::open(&engine, &keyring, 1).trade(3, &mut book);
     let in_use = StoppedStore::open(&engine_options(directory.path())).err().expect("a server has it");
     assert!(in_use.to_string().contains("in use"), "{in_use}");
     drop(engine);
@@ -46,7 +46,7 @@ fn a_store_that_was_killed_is_verified_from_its_log() {
 }
 
 #[test]
-fn a_block_of_a_table_file_with_a_flipped_bit_is_named_by_the_rows_around_it_and_the_rest_is_verified() {
+fn a_damaged_block_is_reported_by_its_neighbouring_rows() {
     let mut hit = 0;
     for share in [5, 35, 65] {
         let filled = OnDisk::filled();
@@ -58,7 +58,10 @@ fn a_block_of_a_table_file_with_a_flipped_bit_is_named_by_the_rows_around_it_and
             let report = filled.report();
             assert!(!report.is_clean(), "{}: byte {at} of {}", path.display(), bytes.len());
             for fault in &report.faults {
-                let named = matches!(fault.place, Place::Rows { .. } | Place::Records { .. } | Place::Applied);
+                let named = matches!(
+                    fault.location,
+                    FaultLocation::Rows { .. } | FaultLocation::Records { .. } | FaultLocation::Applied
+                );
                 assert!(named && matches!(fault.wrong, Wrong::Unreadable { .. }), "{fault}");
             }
             assert!(report.rows > 300 && report.records > 100, "{}: the rest is verified: {report:?}", path.display());
@@ -85,8 +88,8 @@ impl OnDisk {
         let (keyring, _) = keyring();
         let (directory, mut book) = (directory(), MemoryBook::new());
         let engine = Engine::open(&engine_options(directory.path())).expect("a new store");
-        Shop::open(&engine, &keyring, 1).trade(10, &mut book);
-        Shop::open(&engine, &keyring, 2).trade(2, &mut book);
+        FilledMerchant::open(&engine, &keyring, 1).trade(10, &mut book);
+        FilledMerchant::open(&engine, &keyring, 2).trade(2, &mut book);
         engine.close().expect("it closes");
         drop(engine);
         OnDisk { directory, keyring, book }

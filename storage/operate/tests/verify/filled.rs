@@ -1,13 +1,13 @@
-//! A filled store in memory, and names of what is wrong with it.
+//! A filled store in memory, and names of its faults.
 
-use crate::shop::Shop;
+use crate::shop::FilledMerchant;
 use crate::shop::keyring;
 use std::sync::Arc;
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_domain::records::AnyKey;
 use till_operate::verify::Fault;
-use till_operate::verify::Place;
+use till_operate::verify::FaultLocation;
 use till_operate::verify::Report;
 use till_operate::verify::RowName;
 use till_operate::verify::VerifyOptions;
@@ -44,8 +44,8 @@ impl Filled {
     pub(crate) fn new() -> Filled {
         let filled = Filled::empty();
         let Filled { store, keyring, mut book, scratch } = filled;
-        Shop::open(&store, &keyring, 1).trade(14, &mut book);
-        Shop::open(&store, &keyring, 2).trade(4, &mut book);
+        FilledMerchant::open(&store, &keyring, 1).trade(14, &mut book);
+        FilledMerchant::open(&store, &keyring, 2).trade(4, &mut book);
         Filled { store, keyring, book, scratch }
     }
 
@@ -76,12 +76,12 @@ impl Filled {
     }
 
     /// The first row of a table, and its name.
-    pub(crate) fn first(&self, merchant_id: MerchantId, table: TableKind) -> (Vec<u8>, Vec<u8>, Place) {
+    pub(crate) fn first(&self, merchant_id: MerchantId, table: TableKind) -> (Vec<u8>, Vec<u8>, FaultLocation) {
         let (lower, upper) = shapes::table_range(merchant_id, table);
         let pairs = self.store.dump(table.family()).into_iter();
         let (key, value) = pairs.filter(|(key, _)| *key >= lower && *key < upper).nth(0).expect("there is one");
-        let place = Place::Row(name(table.family(), &key));
-        (key, value, place)
+        let location = FaultLocation::Row(name(table.family(), &key));
+        (key, value, location)
     }
 
     pub(crate) fn row(&self, key: &AnyKey) -> (Family, Vec<u8>, Vec<u8>) {
@@ -115,12 +115,12 @@ pub(crate) fn name(family: Family, key: &[u8]) -> RowName {
     RowName { family, key }
 }
 
-pub(crate) fn fault(merchant_id: MerchantId, place: Place, wrong: Wrong) -> Fault {
-    Fault { merchant_id: Some(merchant_id), place, wrong }
+pub(crate) fn fault(merchant_id: MerchantId, location: FaultLocation, wrong: Wrong) -> Fault {
+    Fault { merchant_id: Some(merchant_id), location, wrong }
 }
 
-pub(crate) fn records(first: u64, last: u64) -> Place {
-    Place::Records { first: Sequence(first), last: Sequence(last) }
+pub(crate) fn records(first: u64, last: u64) -> FaultLocation {
+    FaultLocation::Records { first: Sequence(first), last: Sequence(last) }
 }
 
 pub(crate) fn flipped(mut bytes: Vec<u8>, at: usize) -> Vec<u8> {

@@ -1,16 +1,16 @@
-//! Stores filled through the rules and then tampered with: every tampering is named, and nothing else.
+//! Stores that are filled through the rules and then changed by hand: every change is reported, and nothing else.
 
 // The harness.
 mod filled;
 mod shop;
 
-// The tamperings.
+// The changes.
 mod rows;
 mod log;
 mod money_and_vault;
 mod book;
 mod disk;
 
-// What is no fault.
+// Stores without a fault.
 mod sweeping;
 mod restored;

@@ -5,7 +5,7 @@ use crate::filled::ONE;
 use crate::filled::fault;
 use crate::filled::flipped;
 use crate::filled::name;
-use crate::shop::Shop;
+use crate::shop::FilledMerchant;
 use crate::shop::person;
 use std::sync::Arc;
 use till_domain::card::TokenUsage;
@@ -15,7 +15,7 @@ use till_domain::ids::TokenId;
 use till_domain::payment::CaptureMode;
 use till_domain::records::AnyKey;
 use till_domain::records::Single;
-use till_operate::verify::Place;
+use till_operate::verify::FaultLocation;
 use till_operate::verify::RowName;
 use till_operate::verify::Wrong;
 use till_storage::family::Family;
@@ -28,28 +28,28 @@ use till_storage::vault::SubjectId;
 use till_storage::vault::SubjectKind;
 use till_storage::vault::VaultKey;
 
-/// Where a statement's balance at the beginning of its month stands: behind the format byte, the id, the month, its
+/// Offset of a statement's balance at the beginning of its month: after the format byte, the id, the month, its
 /// instants and the currency.
 const OPENING_AT: usize = 1 + 16 + 4 + 18 + 3;
 
 #[test]
-fn a_wrong_balance_is_named_also_when_the_log_cannot_be_replayed() {
+fn a_wrong_balance_is_reported_even_without_a_replay() {
     let filled = Filled::new();
     let (family, key, value) = filled.row(&AnyKey::Balances(Single));
     let last = value.len() - 1;
     filled.store.damage(family, &key, &flipped(value, last));
-    let place = Place::Row(name(family, &key));
-    filled.names(&[fault(ONE, place.clone(), Wrong::Different)]);
+    let location = FaultLocation::Row(name(family, &key));
+    filled.names(&[fault(ONE, location.clone(), Wrong::Different)]);
     let (record, value) = filled.record(40);
     filled.store.damage(Family::Journal, &record, &flipped(value, 150));
     let report = filled.report();
     assert_eq!(report.fault_count, 2, "{:?}", report.faults);
-    assert_eq!(report.faults[1].place, place);
+    assert_eq!(report.faults[1].location, location);
     assert!(matches!(report.faults[1].wrong, Wrong::Totals { totals: Some(_), .. }), "{:?}", report.faults);
 }
 
 #[test]
-fn an_entry_that_is_not_as_its_transaction_or_without_one_is_named_also_without_the_log() {
+fn a_wrong_or_stray_entry_is_reported_even_without_the_log() {
     let filled = Filled::new();
     let (record, value) = filled.record(40);
     filled.store.damage(Family::Journal, &record, &flipped(value, 150));
@@ -62,9 +62,9 @@ fn an_entry_that_is_not_as_its_transaction_or_without_one_is_named_also_without_
 }
 
 #[test]
-fn a_statement_that_is_not_as_its_entries_is_named_also_without_the_log() {
+fn a_wrong_statement_is_reported_even_without_the_log() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(3, &mut book);
     for _ in 0..2 {
         shop.wait_seconds(40 * 86_400);
@@ -72,9 +72,9 @@ fn a_statement_that_is_not_as_its_entries_is_named_also_without_the_log() {
     }
     let filled = Filled { store, keyring, book, scratch };
     filled.names(&[]);
-    let (key, value, place) = filled.first(ONE, TableKind::Statements);
+    let (key, value, location) = filled.first(ONE, TableKind::Statements);
     filled.store.damage(Family::Rows, &key, &flipped(value, OPENING_AT));
-    filled.names(&[fault(ONE, place, Wrong::Different)]);
+    filled.names(&[fault(ONE, location, Wrong::Different)]);
     let (record, value) = filled.record(10);
     filled.store.damage(Family::Journal, &record, &flipped(value, 150));
     let report = filled.report();
@@ -83,9 +83,9 @@ fn a_statement_that_is_not_as_its_entries_is_named_also_without_the_log() {
 }
 
 #[test]
-fn a_log_that_posts_out_of_balance_is_named_though_the_rows_follow_from_it() {
+fn an_unbalanced_transaction_in_the_log_is_reported() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(2, &mut book);
     shop.cook_the_books();
     let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
@@ -98,7 +98,7 @@ fn a_log_that_posts_out_of_balance_is_named_though_the_rows_follow_from_it() {
 }
 
 #[test]
-fn a_row_of_the_vault_that_does_not_open_is_the_only_fault_and_nothing_sealed_is_shown() {
+fn a_vault_row_that_does_not_open_is_reported_without_content() {
     for kind in [is_token, is_card, is_customer, is_payment] {
         let filled = Filled::new();
         let mut rows = filled.store.dump(Family::Vault).into_iter();
@@ -113,9 +113,9 @@ fn a_row_of_the_vault_that_does_not_open_is_the_only_fault_and_nothing_sealed_is
 }
 
 #[test]
-fn a_missing_card_number_is_a_fault_of_a_live_token_or_a_saved_card_and_of_no_used_token() {
+fn a_missing_card_number_is_a_fault_unless_the_token_is_used() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(3, &mut book);
     let live = shop.tokenize(TokenUsage::Single);
     let filled = Filled { store, keyring, book, scratch };
@@ -133,12 +133,12 @@ fn a_missing_card_number_is_a_fault_of_a_live_token_or_a_saved_card_and_of_no_us
     filled.store.lose(Family::Vault, card);
     filled.store.lose(Family::Vault, &VaultKey::CardNumber { merchant: ONE, of: CardNumberOf::Token(live) }.encode());
     let (_, _, saved) = filled.first(ONE, TableKind::Cards);
-    let token = Place::Row(RowName { family: Family::Rows, key: format!("Tokens({live})") });
+    let token = FaultLocation::Row(RowName { family: Family::Rows, key: format!("Tokens({live})") });
     filled.names(&[fault(ONE, token, Wrong::NumberMissing), fault(ONE, saved, Wrong::NumberMissing)]);
 }
 
 #[test]
-fn a_card_number_without_its_token_or_card_is_a_fault_and_one_whose_row_was_lost_is_named_by_the_row() {
+fn a_card_number_without_its_token_or_card_is_reported_once() {
     let filled = Filled::new();
     let mut left = Vec::new();
     let (card_id, token_id) = (CardId::from_bytes([8; 16]), TokenId::from_bytes([9; 16]));
@@ -150,8 +150,8 @@ fn a_card_number_without_its_token_or_card_is_a_fault_and_one_whose_row_was_lost
         let sealed = filled.keyring.seal_card_number(ONE, of, &number).expect("randomness");
         let key = VaultKey::CardNumber { merchant: ONE, of }.encode();
         filled.store.damage(Family::Vault, &key, &sealed);
-        let place = Place::Row(RowName { family: Family::Vault, key: shown });
-        left.push(fault(ONE, place, Wrong::NumberLeft));
+        let location = FaultLocation::Row(RowName { family: Family::Vault, key: shown });
+        left.push(fault(ONE, location, Wrong::NumberLeft));
     }
     filled.names(&left);
     let shown = filled.report().faults[0].to_string();
@@ -163,7 +163,7 @@ fn a_card_number_without_its_token_or_card_is_a_fault_and_one_whose_row_was_lost
 }
 
 #[test]
-fn a_person_who_was_erased_leaves_no_fault_but_for_what_she_is_still_found_by() {
+fn an_erased_person_leaves_a_fault_only_in_remaining_indexes() {
     let filled = Filled::new();
     let keys = filled.store.dump(Family::Vault).into_iter().map(|(key, _)| key);
     let payment_keys: Vec<Vec<u8>> = keys.filter(|key| is_payment(key)).collect();
@@ -180,14 +180,14 @@ fn a_person_who_was_erased_leaves_no_fault_but_for_what_she_is_still_found_by() 
 }
 
 #[test]
-fn the_key_of_a_customer_who_is_not_there_is_a_fault() {
+fn the_key_of_a_missing_customer_is_a_fault() {
     let filled = Filled::new();
     let customer_id = CustomerId::from_bytes([8; 16]);
     let subject = SubjectId::customer(customer_id);
     let (_, wrapped) = filled.keyring.create_subject_key(ONE, subject).expect("randomness");
     filled.store.damage(Family::Vault, &VaultKey::SubjectKey { merchant: ONE, subject }.encode(), &wrapped);
-    let place = Place::Row(RowName { family: Family::Vault, key: format!("key of {customer_id}") });
-    filled.names(&[fault(ONE, place, Wrong::KeyLeft)]);
+    let location = FaultLocation::Row(RowName { family: Family::Vault, key: format!("key of {customer_id}") });
+    filled.names(&[fault(ONE, location, Wrong::KeyLeft)]);
 }
 
 fn is_token(key: &[u8]) -> bool {

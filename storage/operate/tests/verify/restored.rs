@@ -1,4 +1,4 @@
-//! Stores restored from a checkpoint and an archive: whatever the moment, nothing is wrong with them.
+//! Stores restored from a checkpoint and an archive have no fault, whichever moment they are restored to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::filled::directory;
-use crate::shop::{Shop, keyring};
+use crate::shop::{FilledMerchant, keyring};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_operate::archive::{
     ArchiveError, ArchiveSettings, Archiver, Restored, Until, begin_anew, check_reach, each_commit, earliest_moment,
     restore_to,
 };
-use till_operate::checkpoint::{BookBeside, Checkpointer, Restoring, Shelf, Taken, Wanted};
+use till_operate::checkpoint::{BookBeside, CheckpointRequest, Checkpointer, Restoring, Shelf, TakenCheckpoint};
 use till_operate::verify::{Report, VerifyOptions, verify};
 use till_sandbox::book::{Book, MemoryBook, RocksBook};
 use till_storage::engine::{Engine, EngineOptions, StoppedStore};
@@ -23,40 +23,40 @@ use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Se
 use till_storage::rows::{Direction, RowReader};
 use till_storage::vault::Keyring;
 
-/// Where the kind of a row of the vault stands in its key, and that of a customer's subject key.
+/// Offset of the kind in the key of a row of the vault, and the kind of a customer's subject key.
 const KIND_AT: usize = 16;
 const CUSTOMER: u8 = 3;
 
-/// A store with an archive, of which a checkpoint was taken on the way.
-struct World {
-    place: TempDir,
+/// A store with an archive, and a checkpoint of an earlier moment.
+struct RestoreWorld {
+    root: TempDir,
     keyring: Arc<Keyring>,
     engine: Arc<Engine>,
     archiver: Archiver,
-    checkpoint: Option<Taken>,
+    checkpoint: Option<TakenCheckpoint>,
 }
 
 fn options(directory: &Path) -> EngineOptions {
     EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(directory) }
 }
 
-impl World {
-    fn new() -> World {
-        let (place, (keyring, _)) = (directory(), keyring());
-        let engine = Arc::new(Engine::open(&options(&place.path().join("data"))).expect("a new store"));
+impl RestoreWorld {
+    fn new() -> RestoreWorld {
+        let (root, (keyring, _)) = (directory(), keyring());
+        let engine = Arc::new(Engine::open(&options(&root.path().join("data"))).expect("a new store"));
         let settings = ArchiveSettings {
-            directory: place.path().join("archive"),
+            directory: root.path().join("archive"),
             segment_bytes: 20_000,
             segment_age: Duration::from_secs(3_600),
             every: Duration::from_secs(3_600),
             before_acknowledged: false,
         };
         let archiver = Archiver::open(Arc::clone(&engine), settings).expect("a new archive");
-        World { place, keyring, engine, archiver, checkpoint: None }
+        RestoreWorld { root, keyring, engine, archiver, checkpoint: None }
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.place.path().join(name)
+        self.root.path().join(name)
     }
 
     /// Takes the checkpoint, with a book of these lines.
@@ -70,12 +70,12 @@ impl World {
             vec![BookBeside { directory: "sandbox", book: Box::new(book) }],
             shelf,
         );
-        let wanted = Wanted { name: "one", taken_at_ms: 1, program: "0.1.0" };
+        let wanted = CheckpointRequest { name: "one", taken_at_ms: 1, program: "0.1.0" };
         self.checkpoint = Some(checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}")));
         self.archiver.catch_up().expect("it can be written to");
     }
 
-    fn taken(&self) -> &Taken {
+    fn taken(&self) -> &TakenCheckpoint {
         self.checkpoint.as_ref().expect("it was taken")
     }
 
@@ -84,13 +84,13 @@ impl World {
         check_reach(&store, &self.at("archive"), until)
     }
 
-    /// Restores to a moment, and verifies what is there.
+    /// Restores to a moment, and verifies the result.
     fn restore(&self, until: Until) -> (Restored, BTreeMap<MerchantId, Sequence>, PathBuf) {
         let to = self.at("restored");
         if to.exists() {
             fs::remove_dir_all(&to).expect("it can be removed");
         }
-        let Taken { directory, manifest } = self.taken();
+        let TakenCheckpoint { directory, manifest } = self.taken();
         Restoring::copy(directory, manifest, &to, &mut |_| {})
             .expect("it is whole")
             .finish()
@@ -114,7 +114,7 @@ impl World {
         (report, heads.map(|(merchant, head)| (merchant, head.sequence)).collect())
     }
 
-    /// The ends of all logs, of the archived commits that are wanted.
+    /// The ends of all logs, counting the wanted commits of the archive.
     fn expected(&self, wanted: impl Fn(CommitNumber, u64) -> bool) -> BTreeMap<MerchantId, Sequence> {
         let mut ends = BTreeMap::new();
         let show = &mut |commit: till_operate::archive::ArchivedCommit| {
@@ -131,14 +131,14 @@ impl World {
 }
 
 #[test]
-fn restored_to_any_commit_a_store_has_all_up_to_it_and_nothing_is_wrong_with_it_or_its_book() {
-    let (mut world, mut book) = (World::new(), MemoryBook::new());
+fn a_store_restored_to_any_commit_is_complete_and_has_no_fault() {
+    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
     let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = Shop::open(engine.as_ref(), &keyring, 1);
+    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
     shop.trade(2, &mut book);
     world.take(&book);
     shop.trade(3, &mut book);
-    let mut other = Shop::open(engine.as_ref(), &keyring, 2);
+    let mut other = FilledMerchant::open(engine.as_ref(), &keyring, 2);
     other.trade(1, &mut book);
     shop.wait_seconds(30 * 86_400);
     shop.sweep();
@@ -161,15 +161,15 @@ fn restored_to_any_commit_a_store_has_all_up_to_it_and_nothing_is_wrong_with_it_
 }
 
 #[test]
-fn restored_to_a_time_each_log_has_what_is_not_later_also_where_the_clock_went_back_between_merchants() {
-    let (mut world, mut book) = (World::new(), MemoryBook::new());
+fn a_restore_to_a_time_cuts_each_log_at_it_despite_clock_steps() {
+    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
     let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = Shop::open(engine.as_ref(), &keyring, 1);
+    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
     shop.trade(1, &mut book);
     world.take(&book);
     shop.trade(3, &mut book);
-    // Its clock begins where that of the other began: its commits are later, and their times earlier.
-    Shop::open(engine.as_ref(), &keyring, 2).trade(4, &mut book);
+    // Its clock begins at the same time as the other one's: its commits are later, and their times earlier.
+    FilledMerchant::open(engine.as_ref(), &keyring, 2).trade(4, &mut book);
     world.archiver.catch_up().expect("it can be written to");
     let store = StoppedStore::open(&options(&world.taken().directory)).expect("it opens");
     let earliest = earliest_moment(&store).expect("readable");
@@ -185,10 +185,10 @@ fn restored_to_a_time_each_log_has_what_is_not_later_also_where_the_clock_went_b
 }
 
 #[test]
-fn a_long_log_gets_a_snapshot_when_it_is_restored_and_another_store_goes_on_in_no_archive_of_this_one() {
-    let (mut world, mut book) = (World::new(), MemoryBook::new());
+fn a_restore_snapshots_long_logs_and_refuses_the_old_archive() {
+    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
     let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = Shop::open(engine.as_ref(), &keyring, 1);
+    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
     shop.trade(1, &mut book);
     world.take(&book);
     shop.trade(80, &mut book);
@@ -213,12 +213,12 @@ fn a_long_log_gets_a_snapshot_when_it_is_restored_and_another_store_goes_on_in_n
 }
 
 #[test]
-fn a_plain_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
-    let (mut world, mut book) = (World::new(), MemoryBook::new());
+fn a_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
+    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
     let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    Shop::open(engine.as_ref(), &keyring, 1).trade(1, &mut book);
+    FilledMerchant::open(engine.as_ref(), &keyring, 1).trade(1, &mut book);
     world.take(&book);
-    let Taken { directory, manifest } = world.taken();
+    let TakenCheckpoint { directory, manifest } = world.taken();
     let to = world.at("plain");
     Restoring::copy(directory, manifest, &to, &mut |_| {}).expect("it is whole").finish().expect("its marker is there");
     begin_anew(&options(&to)).expect("it can be opened");
@@ -230,10 +230,10 @@ fn a_plain_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
 }
 
 #[test]
-fn a_person_who_was_forgotten_later_is_forgotten_in_what_is_restored_to_a_moment_before() {
-    let (mut world, mut book) = (World::new(), MemoryBook::new());
+fn a_restore_forgets_persons_who_were_forgotten_later() {
+    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
     let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = Shop::open(engine.as_ref(), &keyring, 1);
+    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
     shop.trade(1, &mut book);
     world.take(&book);
     shop.trade(1, &mut book);

@@ -8,15 +8,15 @@ use crate::filled::fault;
 use crate::filled::flipped;
 use crate::filled::name;
 use crate::filled::records;
-use crate::shop::Shop;
+use crate::shop::FilledMerchant;
 use std::fs;
 use std::path::Path;
 use till_domain::ids::TokenId;
 use till_operate::verify::Fault;
-use till_operate::verify::Place;
-use till_operate::verify::Progress;
+use till_operate::verify::FaultLocation;
 use till_operate::verify::RowName;
 use till_operate::verify::VerifyOptions;
+use till_operate::verify::VerifyProgress;
 use till_operate::verify::Wrong;
 use till_operate::verify::verify;
 use till_storage::family::Family;
@@ -33,7 +33,7 @@ use till_storage::vault::CardNumberOf;
 use till_storage::vault::VaultKey;
 
 #[test]
-fn a_store_filled_through_the_rules_is_clean_and_everything_in_it_is_counted() {
+fn a_store_filled_through_the_rules_has_no_fault() {
     let filled = Filled::new();
     filled.names(&[]);
     let report = filled.report();
@@ -47,14 +47,14 @@ fn a_store_filled_through_the_rules_is_clean_and_everything_in_it_is_counted() {
 }
 
 #[test]
-fn rows_that_outgrow_memory_are_compared_all_the_same_and_the_scratch_directory_is_gone_behind_them() {
+fn rows_beyond_memory_are_compared_and_the_scratch_is_removed() {
     let filled = Filled::new();
-    let (key, value, place) = filled.first(ONE, TableKind::Payments);
+    let (key, value, location) = filled.first(ONE, TableKind::Payments);
     filled.store.damage(Family::Rows, &key, &flipped(value, 20));
     let options = VerifyOptions { memory_bytes_max: 10_000, ..filled.options() };
     let report = filled.report_with(&options);
     assert_eq!(report.faults.len(), 1, "{:?}", report.faults);
-    assert_eq!((report.faults[0].merchant_id, &report.faults[0].place), (Some(ONE), &place));
+    assert_eq!((report.faults[0].merchant_id, &report.faults[0].location), (Some(ONE), &location));
     assert_eq!(fs::read_dir(filled.scratch.path()).expect("readable").count(), 0);
     let nowhere = VerifyOptions { scratch: Path::new("/dev/null/scratch").to_owned(), ..options };
     assert!(verify(&filled.store, &filled.keyring, None, &nowhere, &mut |_| {}).is_err());
@@ -63,14 +63,14 @@ fn rows_that_outgrow_memory_are_compared_all_the_same_and_the_scratch_directory_
 #[test]
 fn progress_is_told_up_to_the_last_merchant() {
     let filled = Filled::new();
-    let mut last = Progress::default();
-    let told = &mut |progress: &Progress| last = *progress;
+    let mut last = VerifyProgress::default();
+    let told = &mut |progress: &VerifyProgress| last = *progress;
     let report = verify(&filled.store, &filled.keyring, None, &filled.options(), told).expect("in memory");
     assert_eq!((last.merchants, last.merchants_total, last.records), (2, 2, report.records));
 }
 
 #[test]
-fn a_changed_missing_or_extra_row_of_any_table_is_named() {
+fn a_changed_missing_or_extra_row_of_any_table_is_reported() {
     let below_merchants = TableKind::ALL.iter().filter(|table| table.is_below_a_merchant());
     let reference = Filled::new();
     let has_rows = |table: &&TableKind| {
@@ -81,30 +81,30 @@ fn a_changed_missing_or_extra_row_of_any_table_is_named() {
     assert!(tables.len() >= 19, "{tables:?}");
     for table in tables {
         let filled = Filled::new();
-        let (key, value, place) = filled.first(ONE, table);
+        let (key, value, location) = filled.first(ONE, table);
         filled.store.lose(table.family(), &key);
-        filled.names(&[fault(ONE, place.clone(), Wrong::Missing)]);
+        filled.names(&[fault(ONE, location.clone(), Wrong::Missing)]);
         filled.store.damage(table.family(), &key, &[value.as_slice(), &[0]].concat());
         let report = filled.report();
         assert_eq!(report.faults.len(), 1, "{table:?}: {:?}", report.faults);
-        assert_eq!(report.faults[0].place, place, "{table:?}");
+        assert_eq!(report.faults[0].location, location, "{table:?}");
     }
 }
 
 #[test]
-fn a_row_that_says_something_else_is_told_from_one_that_cannot_be_decoded() {
+fn a_different_row_is_told_from_an_undecodable_one() {
     let filled = Filled::new();
-    let (key, value, place) = filled.first(ONE, TableKind::Activities);
-    let object = value.len() - 4; // Behind what it is about stand three absent fields, a byte each.
+    let (key, value, location) = filled.first(ONE, TableKind::Activities);
+    let object = value.len() - 4; // The object is followed by three absent fields, a byte each.
     filled.store.damage(Family::Rows, &key, &flipped(value.clone(), object));
-    filled.names(&[fault(ONE, place.clone(), Wrong::Different)]);
+    filled.names(&[fault(ONE, location.clone(), Wrong::Different)]);
     filled.store.damage(Family::Rows, &key, &value[..5]);
     let report = filled.report();
     assert!(matches!(report.faults.as_slice(), [Fault { wrong: Wrong::Undecodable { .. }, .. }]), "{report:?}");
 }
 
 #[test]
-fn an_extra_row_an_extra_index_and_a_key_of_no_table_are_named() {
+fn extra_rows_extra_indexes_and_unknown_keys_are_reported() {
     let filled = Filled::new();
     let (key, value, _) = filled.first(ONE, TableKind::PaymentsByExternalId);
     let extra = [key.as_slice(), b"-x"].concat();
@@ -114,66 +114,66 @@ fn an_extra_row_an_extra_index_and_a_key_of_no_table_are_named() {
     let report = filled.report();
     assert_eq!(report.fault_count, 2, "{:?}", report.faults);
     assert!(matches!(report.faults[0].wrong, Wrong::BadKey { .. }), "{:?}", report.faults);
-    assert_eq!(report.faults[1], fault(ONE, Place::Row(name(Family::Indexes, &extra)), Wrong::Extra));
+    assert_eq!(report.faults[1], fault(ONE, FaultLocation::Row(name(Family::Indexes, &extra)), Wrong::Extra));
 }
 
 #[test]
-fn an_index_that_leads_to_another_row_is_named() {
+fn an_index_that_leads_to_another_row_is_reported() {
     let filled = Filled::new();
-    let (key, value, place) = filled.first(ONE, TableKind::CustomersByEmail);
+    let (key, value, location) = filled.first(ONE, TableKind::CustomersByEmail);
     filled.store.damage(Family::Indexes, &key, &flipped(value, 9));
-    filled.names(&[fault(ONE, place, Wrong::Different)]);
+    filled.names(&[fault(ONE, location, Wrong::Different)]);
 }
 
 #[test]
-fn a_timer_that_nobody_set_and_an_effect_that_nobody_opened_are_named() {
+fn a_timer_and_an_effect_without_a_record_are_reported() {
     let filled = Filled::new();
     let (timer, none, _) = filled.first(ONE, TableKind::Timers);
     let timer = flipped(timer, 20);
     filled.store.damage(Family::Timers, &timer, &none);
-    let (effect, _, place) = filled.first(ONE, TableKind::Effects);
+    let (effect, _, location) = filled.first(ONE, TableKind::Effects);
     filled.store.lose(Family::Effects, &effect);
-    let extra = Place::Row(name(Family::Timers, &timer));
-    filled.names(&[fault(ONE, place, Wrong::Missing), fault(ONE, extra, Wrong::Extra)]);
+    let extra = FaultLocation::Row(name(Family::Timers, &timer));
+    filled.names(&[fault(ONE, location, Wrong::Missing), fault(ONE, extra, Wrong::Extra)]);
 }
 
 #[test]
-fn a_changed_missing_or_extra_row_of_the_directory_is_named() {
+fn a_changed_missing_or_extra_directory_row_is_reported() {
     let directory = [TableKind::KeyDirectory, TableKind::MerchantDirectory, TableKind::CreatedMerchants];
     for table in directory {
         let filled = Filled::new();
-        let (key, value, place) = filled.first(ONE, table);
+        let (key, value, location) = filled.first(ONE, table);
         filled.store.lose(Family::Directory, &key);
-        filled.names(&[fault(ONE, place.clone(), Wrong::Missing)]);
+        filled.names(&[fault(ONE, location.clone(), Wrong::Missing)]);
         let last = value.len() - 1;
         filled.store.damage(Family::Directory, &key, &flipped(value.clone(), last));
-        filled.names(&[fault(ONE, place, Wrong::Different)]);
+        filled.names(&[fault(ONE, location, Wrong::Different)]);
         filled.store.damage(Family::Directory, &key, &value);
         let extra = flipped(key, 5);
         filled.store.damage(Family::Directory, &extra, &value);
         let report = filled.report();
         assert_eq!(report.fault_count, 1, "{table:?}: {:?}", report.faults);
-        assert_eq!(report.faults[0].place, Place::Row(name(Family::Directory, &extra)));
+        assert_eq!(report.faults[0].location, FaultLocation::Row(name(Family::Directory, &extra)));
         assert_eq!(report.faults[0].wrong, Wrong::Extra);
     }
 }
 
 #[test]
-fn a_position_of_the_rows_that_names_another_record_or_is_ahead_of_the_log_is_named() {
+fn a_wrong_position_of_the_rows_is_reported() {
     let filled = Filled::new();
     let head = filled.store.head(ONE).expect("readable");
     let key = AppliedKey(ONE).encode();
     filled.store.damage(Family::Rows, &key, &encode_head(Head { hash: [3; 32], ..head }));
-    filled.names(&[fault(ONE, Place::Applied, Wrong::OtherRecord)]);
+    filled.names(&[fault(ONE, FaultLocation::Applied, Wrong::OtherRecord)]);
     let ahead = Head { sequence: Sequence(head.sequence.0 + 1), ..head };
     filled.store.damage(Family::Rows, &key, &encode_head(ahead));
-    filled.names(&[fault(ONE, Place::Applied, Wrong::Ahead)]);
+    filled.names(&[fault(ONE, FaultLocation::Applied, Wrong::Ahead)]);
 }
 
 #[test]
-fn rows_behind_the_head_are_compared_with_the_log_up_to_where_they_were_derived() {
+fn rows_that_lag_are_compared_up_to_their_position() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(3, &mut book);
     let before = store.reopened();
     shop.trade(2, &mut book);
@@ -183,13 +183,13 @@ fn rows_behind_the_head_are_compared_with_the_log_up_to_where_they_were_derived(
     }
     let filled = Filled { store, keyring, book, scratch };
     filled.names(&[]);
-    let (key, _, place) = filled.first(ONE, TableKind::Sessions);
+    let (key, _, location) = filled.first(ONE, TableKind::Sessions);
     filled.store.lose(Family::Rows, &key);
-    filled.names(&[fault(ONE, place, Wrong::Missing)]);
+    filled.names(&[fault(ONE, location, Wrong::Missing)]);
 }
 
 #[test]
-fn rows_of_an_older_format_are_not_compared_and_the_report_says_so() {
+fn rows_of_an_older_format_are_reported_and_not_compared() {
     let filled = Filled::new();
     let (key, value, _) = filled.first(ONE, TableKind::Payments);
     filled.store.damage(Family::Rows, &key, &flipped(value, 0));
@@ -199,7 +199,7 @@ fn rows_of_an_older_format_are_not_compared_and_the_report_says_so() {
 }
 
 #[test]
-fn rows_of_somebody_without_a_log_are_named_once_for_each_family() {
+fn rows_without_a_log_are_reported_once_for_each_family() {
     let filled = Filled::new();
     let mut expected = Vec::new();
     for (table, wrong) in
@@ -209,18 +209,18 @@ fn rows_of_somebody_without_a_log_are_named_once_for_each_family() {
         let key = [&STRANGER.to_bytes()[..], &key[16..]].concat();
         filled.store.damage(table.family(), &key, &value);
         filled.store.damage(table.family(), &[key.as_slice(), &[1]].concat(), &value);
-        expected.push(fault(STRANGER, Place::Row(name(table.family(), &key)), wrong));
+        expected.push(fault(STRANGER, FaultLocation::Row(name(table.family(), &key)), wrong));
     }
     let of = CardNumberOf::Token(TokenId::from_bytes([4; 16]));
     let key = VaultKey::CardNumber { merchant: STRANGER, of }.encode();
     filled.store.damage(Family::Vault, &key, &[1]);
     let vault = RowName { family: Family::Vault, key: format!("card number of {}", TokenId::from_bytes([4; 16])) };
-    expected.push(fault(STRANGER, Place::Row(vault), Wrong::NoMerchant));
+    expected.push(fault(STRANGER, FaultLocation::Row(vault), Wrong::NoMerchant));
     filled.names(&expected);
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_extent_and_everything_else_is_verified() {
+fn an_unreadable_range_is_reported_and_the_rest_is_verified() {
     let filled = Filled::new();
     let (payment, _, _) = filled.first(ONE, TableKind::Payments);
     filled.store.fail_reads(Family::Rows, &payment);
@@ -229,20 +229,20 @@ fn what_cannot_be_read_is_named_with_its_extent_and_everything_else_is_verified(
         (key, ())
     };
     filled.store.fail_reads(Family::Journal, &record);
-    let (index, value, place) = filled.first(ONE, TableKind::CustomersByEmail);
+    let (index, value, location) = filled.first(ONE, TableKind::CustomersByEmail);
     filled.store.damage(Family::Indexes, &index, &flipped(value, 9));
     let report = filled.report();
     assert_eq!(report.fault_count, 3, "{:#?}", report.faults);
     assert!(matches!(
         &report.faults[0],
         Fault {
-            place: Place::Rows { expected: Some(1), behind: Some(_), before: Some(_), .. },
+            location: FaultLocation::Rows { expected: Some(1), after: Some(_), before: Some(_), .. },
             wrong: Wrong::Unreadable { .. },
             ..
         }
     ));
-    assert_eq!(report.faults[1], fault(ONE, place, Wrong::Different));
-    assert_eq!((report.faults[2].merchant_id, &report.faults[2].place), (Some(TWO), &records(30, 30)));
+    assert_eq!(report.faults[1], fault(ONE, location, Wrong::Different));
+    assert_eq!((report.faults[2].merchant_id, &report.faults[2].location), (Some(TWO), &records(30, 30)));
 }
 
 #[test]

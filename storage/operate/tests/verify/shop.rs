@@ -22,7 +22,9 @@ use till_domain::text::{
     TimeZone,
 };
 use till_domain::time::Millis;
-use till_sandbox::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook, Standing};
+use till_sandbox::book::{
+    AuthorizationState, AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook,
+};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
@@ -45,7 +47,7 @@ pub(crate) fn keyring() -> (Arc<Keyring>, Vec<u8>) {
 }
 
 /// One merchant.
-pub(crate) struct Shop<'a, S> {
+pub(crate) struct FilledMerchant<'a, S> {
     store: &'a S,
     keyring: Arc<Keyring>,
     personal: MerchantPersonal<&'a S>,
@@ -58,7 +60,7 @@ pub(crate) struct Shop<'a, S> {
     clock: Millis,
     random: Counter,
     numbers: u64,
-    /// Whether what the log says of captures is to be a lie: see [`Shop::cook_the_books`].
+    /// True when captures in the log are to be wrong: see [`Shop::cook_the_books`].
     unbalanced: bool,
 }
 
@@ -73,7 +75,7 @@ impl Entropy for Counter {
 }
 
 struct View<'a, 's, S> {
-    shop: &'a Shop<'s, S>,
+    shop: &'a FilledMerchant<'s, S>,
 }
 
 impl<S: RowStore> Rows for View<'_, '_, S> {
@@ -88,12 +90,12 @@ impl<S: RowStore> Records for View<'_, '_, S> {
     }
 }
 
-impl<'a, S: Journal + RowStore> Shop<'a, S> {
+impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
     /// A merchant with a key, an installation, and an open balance.
-    pub(crate) fn open(store: &'a S, keyring: &Arc<Keyring>, number: u8) -> Shop<'a, S> {
+    pub(crate) fn open(store: &'a S, keyring: &Arc<Keyring>, number: u8) -> FilledMerchant<'a, S> {
         let merchant_id = MerchantId::from_bytes([number; 16]);
         let claim = store.claim(merchant_id).expect("readable");
-        let mut shop = Shop {
+        let mut shop = FilledMerchant {
             store,
             keyring: Arc::clone(keyring),
             personal: MerchantPersonal::new(merchant_id, Arc::clone(keyring), store),
@@ -144,7 +146,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.operate(Command::AddTopup(AddTopup { amount: AmountMinor::new(5_000).expect("in range"), external_id }));
     }
 
-    /// Payments of every outcome, with and without customers; `rounds` of four.
+    /// Payments of every outcome, with and without customers: `rounds` times four.
     pub(crate) fn trade(&mut self, rounds: u64, book: &mut MemoryBook) {
         for round in 0..rounds {
             self.clock = self.clock.plus_seconds(7_200);
@@ -168,7 +170,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.clock = self.clock.plus_seconds(seconds);
     }
 
-    /// Removes whatever has expired.
+    /// Removes everything that has expired.
     pub(crate) fn sweep(&mut self) {
         let mut expired = Vec::new();
         for table in [TableKind::Sessions, TableKind::Tokens, TableKind::Answers] {
@@ -249,7 +251,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         }
     }
 
-    /// The sandbox answers, writes its line, and the answer is recorded.
+    /// The sandbox answers and writes its line, and the answer is recorded.
     pub(crate) fn answer(&mut self, payment_id: PaymentId, approves: bool, book: &mut MemoryBook) {
         let captured = self.note_in_book(payment_id, approves, book);
         let result = if approves {
@@ -261,7 +263,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.ask(Caller::System, None, Command::RecordAuthorization(payment_id, result));
     }
 
-    /// Something is recorded that the acquirer answered, or that the server does by itself.
+    /// Records an answer of the acquirer, or an act of the server.
     pub(crate) fn record(&mut self, command: Command) {
         self.ask(Caller::System, None, command);
     }
@@ -277,7 +279,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         let captured = payment.capture_mode == CaptureMode::Automatic;
         let captured_minor = if captured { payment.money.amount.get() } else { 0 };
         let outcome = if approves {
-            AuthorizeOutcome::Approved(Standing { captured_minor, ..Standing::default() })
+            AuthorizeOutcome::Approved(AuthorizationState { captured_minor, ..AuthorizationState::default() })
         } else {
             AuthorizeOutcome::Declined(DeclineReason::CardDeclined)
         };

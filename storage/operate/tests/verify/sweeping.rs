@@ -1,7 +1,7 @@
-//! What was swept leaves no fault behind, and nothing in the vault.
+//! Removing expired data leaves no fault, and nothing in the vault.
 
 use crate::filled::{Filled, ONE};
-use crate::shop::{Shop, person};
+use crate::shop::{FilledMerchant, person};
 use till_domain::card::TokenUsage;
 use till_domain::payment::CaptureMode;
 use till_storage::family::Family;
@@ -20,7 +20,7 @@ fn count_vault(store: &MemoryStore, is_counted: impl Fn(VaultKey) -> bool) -> us
     keys.filter(|(key, _)| VaultKey::decode(key).is_some_and(&is_counted)).count()
 }
 
-/// How many sessions, tokens and kept answers there are.
+/// The numbers of sessions, tokens and kept answers.
 fn rows(store: &MemoryStore) -> [usize; 3] {
     [TableKind::Sessions, TableKind::Tokens, TableKind::Answers].map(|table| count(store, table))
 }
@@ -48,9 +48,9 @@ fn is_key_text(key: VaultKey) -> bool {
 }
 
 #[test]
-fn swept_sessions_tokens_and_answers_leave_no_fault_and_nothing_in_the_vault() {
+fn removing_expired_rows_leaves_no_fault_and_no_vault_rows() {
     let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = Shop::open(&store, &keyring, 1);
+    let mut shop = FilledMerchant::open(&store, &keyring, 1);
     shop.trade(3, &mut book);
     for number in 0..3 {
         let token = shop.tokenize(TokenUsage::Single);

@@ -1,4 +1,5 @@
-//! Places outside a data directory that it has used, so that a disk that is not mounted is not taken for a new one.
+//! Directories outside a data directory that it has used, so that a disk that is not mounted is not taken for a new
+//! one.
 
 use std::fs;
 use std::io;
@@ -7,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use crate::durable;
 
-/// What a data directory knows of such a place, in a file of its own: the path that it used last.
-pub(crate) struct Known {
+/// The data directory's note about such a directory, in a file of its own: the path that was used last.
+pub(crate) struct LastUsedDirectory {
     file: PathBuf,
-    place: Option<PathBuf>,
+    path: Option<PathBuf>,
 }
 
-impl Known {
-    /// A file that cannot be read knows nothing.
-    pub(crate) fn of(data: &Path, name: &str) -> Known {
+impl LastUsedDirectory {
+    /// A file that cannot be read counts as an empty note.
+    pub(crate) fn of(data: &Path, name: &str) -> LastUsedDirectory {
         let file = data.join(name);
-        let place = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
-        Known { file, place }
+        let path = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
+        LastUsedDirectory { file, path }
     }
 
     /// The file.
@@ -26,9 +27,9 @@ impl Known {
         &self.file
     }
 
-    /// Whether this directory was used last.
+    /// True when this directory was used last.
     pub(crate) fn is(&self, directory: &Path) -> bool {
-        self.place.as_deref() == Some(whole(directory).as_path())
+        self.path.as_deref() == Some(absolute(directory).as_path())
     }
 
     /// Notes that this directory is used.
@@ -38,12 +39,12 @@ impl Known {
         }
         let beside = self.file.with_extension("new");
         let _ = fs::remove_file(&beside); // One that a crash left.
-        durable::write_new(&beside, whole(directory).as_os_str().as_bytes())?;
+        durable::write_new(&beside, absolute(directory).as_os_str().as_bytes())?;
         fs::rename(&beside, &self.file)?;
         self.file.parent().map_or(Ok(()), durable::sync_directory)
     }
 }
 
-fn whole(directory: &Path) -> PathBuf {
+fn absolute(directory: &Path) -> PathBuf {
     std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned())
 }

@@ -1,21 +1,22 @@
-//! What one incarnation of an actor shares with the commit thread.
+//! The state that one session of an actor, from load to unload, shares with the commit thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use till_storage::journal::Sequence;
 
-/// The commit thread's word to one incarnation: how far its batches are durable, and whether one failed.
+/// Written by the commit thread for one session of an actor: the position up to which its batches are durable, and a
+/// flag for a failed one.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct DurableWatermark {
     durable: AtomicU64,
     poisoned: AtomicBool,
 }
 
-impl Lane {
-    pub(crate) fn new(durable: Sequence) -> Lane {
-        Lane { durable: AtomicU64::new(durable.0), poisoned: AtomicBool::new(false) }
+impl DurableWatermark {
+    pub(crate) fn new(durable: Sequence) -> DurableWatermark {
+        DurableWatermark { durable: AtomicU64::new(durable.0), poisoned: AtomicBool::new(false) }
     }
 
-    /// Up to where the log is durable.
+    /// The position up to which the log is durable.
     pub(crate) fn durable(&self) -> Sequence {
         Sequence(self.durable.load(Ordering::Acquire))
     }
@@ -24,7 +25,7 @@ impl Lane {
         self.durable.fetch_max(to.0, Ordering::AcqRel);
     }
 
-    /// Whether a batch failed, so that everything staged on it is void.
+    /// True when a batch failed, so that everything staged on it is void.
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Ordering::Acquire)
     }

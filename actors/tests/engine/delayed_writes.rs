@@ -1,4 +1,4 @@
-//! What nobody waits for lingers before it is written, and whoever waits takes it along.
+//! Background writes are delayed, and an urgent write takes them along.
 
 use std::time::Duration;
 use till_domain::event::Answer;
@@ -6,26 +6,26 @@ use till_domain::payment::PaymentStatus;
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 
-use crate::shop::{PRICE_MINOR, Shop, initiate, topup};
-use crate::world::{Settings, World, all, assert_not_done, done, eventually};
+use crate::shop::{PRICE_MINOR, TestShop, initiate, topup};
+use crate::world::{EngineWorld, Settings, all, assert_not_done, done, eventually};
 
-/// Longer than any test: what lingers so long waits for company, or for the end.
+/// Longer than any test: a write with this delay waits for an urgent one, or for the stop.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
-fn world_that_lingers() -> World {
-    World::start_with(Settings { linger: FOR_EVER, ..Settings::default() })
+fn world_that_lingers() -> EngineWorld {
+    EngineWorld::start_with(Settings { linger: FOR_EVER, ..Settings::default() })
 }
 
-/// A payment that was initiated, with the acquirer's answer waiting for company.
-async fn answered_payment(world: &World, shop: &Shop) -> Answer {
+/// A payment that was initiated, whose answer from the acquirer is a delayed write.
+async fn answered_payment(world: &EngineWorld, shop: &TestShop) -> Answer {
     let payment = world.pay(shop, |words| words).await;
-    eventually("the acquirer's answer lingers", || world.engine.commit_stats().queued() == 1).await;
+    eventually("the acquirer's answer is a delayed write", || world.engine.commit_stats().queued() == 1).await;
     assert_eq!(world.payment(shop, payment).status, PaymentStatus::Pending);
     payment
 }
 
 #[actix_rt::test]
-async fn the_acquirers_answer_is_written_with_the_next_call_of_whichever_merchant() {
+async fn the_acquirers_answer_is_written_with_any_merchants_next_call() {
     let world = world_that_lingers();
     let (shop, other) = (world.open_shop().await, world.open_shop().await);
     let payment = answered_payment(&world, &shop).await;
@@ -37,25 +37,25 @@ async fn the_acquirers_answer_is_written_with_the_next_call_of_whichever_merchan
 }
 
 #[actix_rt::test]
-async fn a_refusal_that_rests_on_what_lingers_is_answered_at_once() {
+async fn a_refusal_based_on_a_delayed_write_is_answered_at_once() {
     let world = world_that_lingers();
     let shop = world.open_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
     let payment = done(world.submit(shop.merchant_id, initiate(session).by(&shop)).await);
-    eventually("the acquirer's answer lingers", || world.engine.commit_stats().queued() == 1).await;
+    eventually("the acquirer's answer is a delayed write", || world.engine.commit_stats().queued() == 1).await;
     let again = world.submit(shop.merchant_id, initiate(session).by(&shop)).await;
     assert!(again.is_err(), "the session is used up: {again:?}");
     assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Successful, "it went with what rests on it");
 }
 
 #[actix_rt::test]
-async fn who_asks_whether_the_threads_answer_does_not_wait_for_company() {
+async fn the_check_of_the_threads_is_not_delayed() {
     let world = world_that_lingers();
     assert_eq!(world.engine.check_answers(Duration::from_secs(10)), Ok(()));
 }
 
 #[actix_rt::test]
-async fn a_stop_writes_what_lingers() {
+async fn a_stop_writes_delayed_writes() {
     let world = world_that_lingers();
     let shop = world.open_shop().await;
     let payment = answered_payment(&world, &shop).await;
@@ -65,14 +65,14 @@ async fn a_stop_writes_what_lingers() {
 }
 
 #[actix_rt::test]
-async fn what_lingers_fails_with_the_call_it_goes_with_and_is_asked_for_again() {
+async fn a_delayed_write_fails_with_its_group_and_is_requested_again() {
     let world = world_that_lingers();
     let shop = world.open_shop().await;
     let payment = answered_payment(&world, &shop).await;
     world.store.fail_append(0, AppendFault::Unavailable);
     assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
-    eventually("it is asked for again, and lingers", || {
-        world.direction.calls() == 2 && world.engine.commit_stats().queued() == 1
+    eventually("it is requested again, and delayed", || {
+        world.script.calls() == 2 && world.engine.commit_stats().queued() == 1
     })
     .await;
     for reply in all([world.send(shop.merchant_id, topup(1))]).await {

@@ -1,4 +1,4 @@
-//! The segments of an archive, in order, each following the one before.
+//! The chain of an archive's segments: each follows the one before.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,45 +13,45 @@ use super::segment::{END_LEN, End, HEADER_LEN, Header, HeaderFault};
 const PREFIX: &str = "segment-";
 const OPEN_SUFFIX: &str = ".open";
 
-/// How often segments are listed and read until no other one was closed meanwhile.
+/// Limit of the attempts to list and read the segments without another one being closed meanwhile.
 const LIST_TRIES: u32 = 100;
 
 /// Digits of a segment's number in its name.
 const DIGITS: usize = 20;
 
-/// Whether a segment is still added to.
+/// The state of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SegmentState {
-    /// It has its end.
+    /// It ends with an end entry.
     Closed {
         /// The last commit in it.
         last: CommitNumber,
-        /// How many there are.
+        /// The number of commits in it.
         commits: u64,
     },
     /// Commits are added to it.
     Open,
 }
 
-/// How a segment stands, by its header and its end.
+/// A segment, by its header and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct SegmentInfo {
     /// Its file.
     pub path: PathBuf,
-    /// Its number in the line, from 1.
+    /// Its number in the chain, from 1.
     pub number: u64,
-    /// The commit that it begins behind.
+    /// The commit after which it begins.
     pub base: CommitNumber,
-    /// When it was opened, milliseconds since the Unix epoch.
+    /// Time at which it was opened, milliseconds since the Unix epoch.
     pub opened_at_ms: u64,
-    /// How long it is.
+    /// Its length.
     pub bytes: u64,
-    /// Whether it is still added to.
+    /// Open or closed.
     pub state: SegmentState,
     pub(super) checksum: Option<[u8; 32]>,
 }
 
-impl Standing {
+impl SegmentInfo {
     /// The last commit, of a closed one.
     #[must_use]
     pub fn last(&self) -> Option<CommitNumber> {
@@ -64,43 +64,43 @@ impl Standing {
 
 /// An archive, as its directory lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Where it is.
+pub struct SegmentChain {
+    /// Its directory.
     pub directory: PathBuf,
-    /// Whose it is; none of an empty one.
+    /// The store that it belongs to; none when it is empty.
     pub store: Option<StoreIdentity>,
     /// Its segments, in order.
-    pub segments: Vec<Standing>,
+    pub segments: Vec<SegmentInfo>,
 }
 
-impl Line {
+impl SegmentChain {
     /// Reads the headers and ends of all segments, and checks that each follows the one before. The first may have any
     /// number: those before it were pruned.
     ///
     /// # Errors
     /// [`ArchiveError`], naming the file.
-    pub fn read(directory: &Path) -> Result<Line, ArchiveError> {
+    pub fn read(directory: &Path) -> Result<SegmentChain, ArchiveError> {
         for _ in 1..LIST_TRIES {
             let files = list(directory).map_err(ArchiveError::files("list", directory))?;
-            let read = Line::of(directory, &files);
-            // A server may close its segment meanwhile: then a name that was listed is gone, or neither name was.
+            let read = SegmentChain::of(directory, &files);
+            // A server may close its segment meanwhile: then a name that was listed is missing, or both names are.
             if list(directory).is_ok_and(|now| now.starts_with(&files)) {
                 return read;
             }
         }
-        Line::of(directory, &list(directory).map_err(ArchiveError::files("list", directory))?)
+        SegmentChain::of(directory, &list(directory).map_err(ArchiveError::files("list", directory))?)
     }
 
-    /// Of these segments.
-    fn of(directory: &Path, files: &[(u64, bool)]) -> Result<Line, ArchiveError> {
-        let mut line = Line { directory: directory.to_owned(), store: None, segments: Vec::new() };
+    /// The chain of these segments.
+    fn of(directory: &Path, files: &[(u64, bool)]) -> Result<SegmentChain, ArchiveError> {
+        let mut chain = SegmentChain { directory: directory.to_owned(), store: None, segments: Vec::new() };
         for (at, (number, is_open)) in files.iter().enumerate() {
-            line.add(*number, *is_open, at + 1 == files.len())?;
+            chain.add(*number, *is_open, at + 1 == files.len())?;
         }
-        Ok(line)
+        Ok(chain)
     }
 
-    /// Whose it is.
+    /// The store that the archive belongs to.
     ///
     /// # Errors
     /// [`ArchiveError::Empty`].
@@ -114,7 +114,7 @@ impl Line {
         let bytes = fs::metadata(&path).map_err(ArchiveError::files("read", &path))?.len();
         let may_be_cut_off = is_open && is_last && bytes <= HEADER_LEN as u64;
         let header = match read_header(&path) {
-            // A crash came before its header was on the disk: there was nothing in it.
+            // A crash came before its header was on the disk: the segment is empty.
             Err(ArchiveError::Damaged { .. }) if may_be_cut_off => return Ok(()),
             header => header?,
         };
@@ -130,7 +130,7 @@ impl Line {
             None => return Err(damaged(bytes, "its end is missing or damaged")),
         };
         self.store = Some(header.store);
-        self.segments.push(Standing { path, number, base, opened_at_ms, bytes, state, checksum });
+        self.segments.push(SegmentInfo { path, number, base, opened_at_ms, bytes, state, checksum });
         Ok(())
     }
 
@@ -156,12 +156,12 @@ impl Line {
     }
 }
 
-/// What a segment is called.
+/// The file name of a segment.
 pub(super) fn name(number: u64, is_open: bool) -> String {
     format!("{PREFIX}{number:0DIGITS$}{}", if is_open { OPEN_SUFFIX } else { "" })
 }
 
-/// The numbers of the segments of a directory in order, and whether each is open. A missing directory has none.
+/// The numbers of the segments in a directory, in order, each with true when it is open. A missing directory has none.
 fn list(directory: &Path) -> io::Result<Vec<(u64, bool)>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -187,7 +187,7 @@ fn read_header(path: &Path) -> Result<Header, ArchiveError> {
     read_header_of(&mut file, path).map(|(header, _)| header)
 }
 
-/// The header at the front of a file, and its bytes.
+/// The header at the beginning of a file, and its bytes.
 pub(super) fn read_header_of(file: &mut impl Read, path: &Path) -> Result<(Header, [u8; HEADER_LEN]), ArchiveError> {
     let mut bytes = [0; HEADER_LEN];
     match file.read_exact(&mut bytes) {
