@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::address::server_address;
 use super::server::Server;
-use till::configuration::{Configuration, Layers};
+use till::{Configuration, Layers};
 
 /// What of the environment concerns other servers, or is given to ours by flags. Ours writes into no directory of
 /// theirs, removes none of their checkpoints, and speaks HTTP only.
