@@ -2,7 +2,10 @@
 //!
 //! The modules are private. What other programs of this repository use is re-exported below.
 
-#![expect(unreachable_pub, reason = "items are `pub` within private modules; only those that are re-exported here are public")]
+#![expect(
+    unreachable_pub,
+    reason = "items are `pub` within private modules; only those that are re-exported here are public"
+)]
 
 // The protocol of every request, whatever it asks for.
 mod protocol;

@@ -14,7 +14,7 @@ use super::progress::{Progress, Unit, say};
 use super::verify::Subject;
 use crate::configuration::Configuration;
 
-/// What to do with an archive.
+/// Commands on an archive.
 #[derive(Debug, Subcommand)]
 pub enum ArchiveCommand {
     /// Lists its segments, the oldest first
@@ -40,7 +40,7 @@ pub enum ArchiveCommand {
     },
 }
 
-/// Does it.
+/// Carries the command out.
 pub(super) fn archive(configuration: &Configuration, command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
     match command {
         ArchiveCommand::List { directory } => print(&list(place(configuration, directory)?)?),

@@ -17,35 +17,35 @@ use super::verify::{SCRATCH_DIRECTORY, Subject, print};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
-/// How long taking one may take: as long as reading all the data.
+/// The timeout of taking a checkpoint: it may have to read all the data.
 const TAKING_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What to do with checkpoints.
+/// Commands on checkpoints.
 #[derive(Debug, Subcommand)]
 pub enum CheckpointCommand {
     /// Has the running server take one, and prints it
     Create {
-        /// What to call it: 1 to 64 of a-z, 0-9 and - [default: the time]
+        /// Its name: 1 to 64 of a-z, 0-9 and - [default: the time]
         #[arg(long)]
         name: Option<String>,
     },
-    /// Lists those that are kept, the oldest first
+    /// Lists the checkpoints that are kept, the oldest first
     List,
-    /// Checks one: every file, and then its logs as `till verify` does
+    /// Checks a checkpoint: every file, and then its logs as `till verify` does
     Verify {
         /// Its directory
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Removes the oldest, and those that were not finished
+    /// Removes the oldest checkpoints, and those that were not finished
     Prune {
-        /// How many to keep
+        /// The number of checkpoints to keep
         #[arg(long, value_name = "N")]
         keep: usize,
     },
 }
 
-/// Does it.
+/// Carries the command out.
 pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointCommand) -> anyhow::Result<ExitCode> {
     let shelf = Shelf::at(&configuration.checkpoints.directory);
     match command {
@@ -69,18 +69,18 @@ fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<S
     Ok(serde_json::to_string_pretty(&taken)?)
 }
 
-/// All that are kept, a line each.
+/// All kept checkpoints, a line each.
 fn list(shelf: &Shelf) -> anyhow::Result<Vec<String>> {
     Ok(all_kept(shelf)?.iter().map(|kept| line(shelf, kept)).collect())
 }
 
-/// Removes the oldest, and gives the names of what was removed.
+/// Removes the oldest, and returns the names of the removed checkpoints.
 fn prune(shelf: &Shelf, keep: usize) -> anyhow::Result<Vec<String>> {
     all_kept(shelf)?;
     Ok(shelf.prune(keep, "", None)?)
 }
 
-/// All that are kept. Where there are none it says where it looked: as a rule that is another server's directory.
+/// All kept checkpoints. When there are none, it says which directory it read: usually it is another server's.
 fn all_kept(shelf: &Shelf) -> anyhow::Result<Vec<Kept>> {
     let kept = shelf.list()?;
     if kept.is_empty() {
@@ -115,7 +115,7 @@ fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<Exi
     let manifest = read_manifest(directory)?;
     let roots = vault_keys(configuration)?;
     check_all_files(directory, &manifest)?;
-    // Beside it, however it is named: nothing is added to a checkpoint.
+    // Beside the checkpoint, by its canonical path: nothing may be added to a checkpoint.
     let mut scratch = directory.canonicalize()?.into_os_string();
     scratch.push(format!(".{SCRATCH_DIRECTORY}"));
     let (scratch, open_time_max) = (PathBuf::from(scratch), configuration.open_time_max);
@@ -123,7 +123,7 @@ fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<Exi
     Ok(print(&report))
 }
 
-/// The keys of which one opens the vault of a checkpoint.
+/// The keys one of which opens the vault of a checkpoint.
 pub(super) fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKeys> {
     let keys = Secrets::find_vault_keys(configuration);
     let keys = keys.context("a checkpoint is verified with its vault key: give TILL_VAULT_KEY or vault_key_file")?;

@@ -1,5 +1,5 @@
-//! Addresses and certificates of the listeners are taken before a start makes anything: an address that is taken, or a
-//! certificate that cannot be used, leaves neither a store nor secrets behind.
+//! Addresses and certificates of the listeners are taken before a start creates anything: an address in use, or a
+//! certificate that cannot be used, leaves neither a store nor secrets.
 
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;
@@ -14,9 +14,9 @@ use crate::protocol::transport::ReservedAddress;
 use crate::service::Reloads;
 use crate::tls::Certificates;
 
-/// The address of one listener, and its certificates.
+/// The reserved address of one listener, and its certificates.
 pub(super) struct Prepared {
-    /// The address, where nobody can connect yet.
+    /// The address, to which nobody can connect yet.
     pub(super) address: ReservedAddress,
     tls: Option<(&'static str, Arc<Certificates>)>,
 }
@@ -42,7 +42,7 @@ impl Prepared {
         Ok(Prepared { address: reserved, tls: certificates.map(|certificates| (tls, certificates)) })
     }
 
-    /// Gives the TLS of the listener, if it has any. Its certificates are read anew whenever the operator says so.
+    /// The TLS settings of the listener, if it has any. Its certificates are read anew at each reload.
     pub(super) fn server_config(&self, reloads: &Reloads) -> Option<ServerConfig> {
         let (what, certificates) = self.tls.as_ref().map(|(what, certificates)| (*what, Arc::clone(certificates)))?;
         let config = certificates.server_config();
@@ -56,13 +56,13 @@ impl Prepared {
     }
 }
 
-/// Shows when a listener's certificate ends; 0 when it does not say so.
+/// Exports the expiry of a listener's certificate as a metric; 0 when the certificate does not have one.
 fn show_end(listener: &str, certificates: &Certificates) {
     let end_seconds = certificates.end_seconds().unwrap_or(0);
     CERTIFICATE_ENDS.with_label_values(&[listener]).set(i64::try_from(end_seconds).unwrap_or(i64::MAX));
 }
 
-/// An error that says why a listener cannot have its address, and what to do.
+/// An error that says why a listener cannot have its address, with advice.
 fn cannot_listen(setting: &str, address: SocketAddr, error: &Error) -> anyhow::Error {
     let flag = setting.replace('_', "-");
     let remedy = match error.kind() {

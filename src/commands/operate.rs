@@ -62,23 +62,22 @@ pub enum MerchantCall {
         /// Its time zone (IANA)
         #[arg(long)]
         time_zone: Option<String>,
-        /// How long a captured amount is held before it is available
+        /// Seconds for which a captured amount is held before it is available
         #[arg(long)]
         settlement_delay_seconds: Option<u64>,
-        /// The address that stands for the operator in its activity
+        /// The e-mail address that stands for the operator in its activity
         #[arg(long)]
         support_email: Option<String>,
         /// Takes identifiers and metadata that look like card numbers
         #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
         card_numbers_in_identifiers: Option<bool>,
-        /// Gives it a clock of its own, which `till clock advance` takes forward
+        /// Gives it a test clock, which `till clock advance` moves forward
         #[arg(long)]
         test_clock: bool,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
-    /// Changes what is set for a merchant
+    /// Changes the settings of a merchant
     Update {
         /// The merchant
         #[arg(long)]
@@ -86,7 +85,6 @@ pub enum MerchantCall {
         /// Takes identifiers and metadata that look like card numbers
         #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
         card_numbers_in_identifiers: Option<bool>,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -104,16 +102,16 @@ pub enum MerchantCall {
         #[arg(long)]
         before: Option<String>,
     },
-    /// Refuses a merchant's calls that change something
+    /// Refuses the merchant's calls that change something
     Suspend(ChangeMerchant),
-    /// Takes a suspended merchant's calls again
+    /// Accepts a suspended merchant's calls again
     Resume(ChangeMerchant),
 }
 
 /// Calls about test clocks.
 #[derive(Debug, Subcommand)]
 pub enum ClockCall {
-    /// Advances a merchant's test clock and lets everything happen that is due until then
+    /// Advances a merchant's test clock and lets everything happen that is due by then
     Advance {
         /// The merchant
         #[arg(long)]
@@ -121,7 +119,6 @@ pub enum ClockCall {
         /// The merchant's time from then on, in Unix seconds; at most 400 days from its present one
         #[arg(long)]
         to: u64,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -130,7 +127,7 @@ pub enum ClockCall {
 /// Calls about API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCall {
-    /// Makes a key and prints it, this once
+    /// Makes a key and prints it, which happens only once
     Generate {
         /// The merchant
         #[arg(long)]
@@ -138,14 +135,13 @@ pub enum KeyCall {
         /// The key's name
         #[arg(long)]
         name: String,
-        /// When it ends, in Unix seconds
+        /// The time at which it expires, in Unix seconds
         #[arg(long)]
         expires_at: Option<i64>,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
-    /// Ends a key at once
+    /// Revokes a key at once
     Revoke {
         /// The merchant
         #[arg(long)]
@@ -153,7 +149,6 @@ pub enum KeyCall {
         /// The key
         #[arg(long)]
         key_id: String,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -173,10 +168,9 @@ pub enum InstallationCall {
         /// WEB, IOS, ANDROID or TERMINAL
         #[arg(long)]
         platform: String,
-        /// Of WEB its origin, such as https://shop.example; else the application's identifier
+        /// The origin for WEB, such as https://shop.example; else the application's identifier
         #[arg(long)]
         identifier: String,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -209,7 +203,6 @@ pub enum InstallationCall {
         /// Its identifier from now on
         #[arg(long)]
         identifier: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -221,7 +214,6 @@ pub enum InstallationCall {
         /// The installation
         #[arg(long)]
         installation_id: String,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -241,10 +233,10 @@ pub enum PaymentMethodCall {
         /// Such as sandbox
         #[arg(long)]
         acquirer: String,
-        /// Whether it is offered
+        /// True when the method is offered
         #[arg(long, action = clap::ArgAction::Set)]
         enabled: bool,
-        /// Whether it can authorize without capturing
+        /// True when it can authorize without capturing
         #[arg(long, action = clap::ArgAction::Set)]
         authorizes_without_capture: bool,
         /// The fee's part of the amount, in hundredths of a per cent
@@ -253,7 +245,6 @@ pub enum PaymentMethodCall {
         /// The fee's fixed part, in minor units
         #[arg(long)]
         fee_fixed: Option<u64>,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -280,7 +271,6 @@ pub enum TopupCall {
         /// Your own reference; the same one twice is refused
         #[arg(long)]
         external_id: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -300,10 +290,9 @@ pub enum InvoiceCall {
         /// Your own reference; the same one twice is refused
         #[arg(long)]
         external_id: Option<String>,
-        /// What it is for
+        /// The description
         #[arg(long)]
         description: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -340,13 +329,12 @@ pub enum DisputeCall {
         /// The payment, by its id or the merchant's own
         #[arg(long)]
         payment_id: String,
-        /// How much, in minor units; all that is left when left out
+        /// The amount in minor units [default: all that is left]
         #[arg(long)]
         amount: Option<u64>,
         /// The provider's reason
         #[arg(long)]
         reason: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -355,7 +343,6 @@ pub enum DisputeCall {
         /// The dispute
         #[command(flatten)]
         dispute: OneDispute,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -367,7 +354,6 @@ pub enum DisputeCall {
         /// WON, for the merchant, or LOST, for the customer
         #[arg(long)]
         outcome: String,
-        /// Whether this was asked before
         #[command(flatten)]
         again: Again,
     },
@@ -404,7 +390,7 @@ pub struct OneRefund {
     refund_id: String,
 }
 
-/// Names a merchant.
+/// The name of a merchant.
 #[derive(Debug, Args)]
 pub struct OneMerchant {
     /// The merchant
@@ -412,30 +398,29 @@ pub struct OneMerchant {
     merchant_id: String,
 }
 
-/// Changes a merchant.
+/// A change of a merchant.
 #[derive(Debug, Args)]
 pub struct ChangeMerchant {
     /// The merchant
     #[arg(long)]
     merchant_id: String,
-    /// Whether this was asked before
     #[command(flatten)]
     again: Again,
 }
 
-/// How a call that changes something may be asked twice.
+/// An idempotency key, so that a call that changes something can be repeated.
 #[derive(Debug, Args)]
 pub struct Again {
-    /// The same key with the same values is done once, however often it is asked
+    /// A call with the same key and the same values is carried out only once
     #[arg(long)]
     idempotency_key: Option<String>,
 }
 
-/// A call's endpoint, body and key.
+/// The endpoint of a call, its body and its idempotency key.
 type Request<'a> = (&'static str, Value, Option<&'a str>);
 
 impl OperatorCall {
-    /// The endpoint to call, its body, and the key when one is given.
+    /// The endpoint to call, its body, and the idempotency key when one is given.
     #[must_use]
     pub fn request(&self) -> Request<'_> {
         match self {
@@ -637,7 +622,7 @@ impl Again {
     }
 }
 
-/// Makes the call and gives what to print: a bare id as it is, anything else as JSON.
+/// Makes the call and returns the text to print: a bare id as it is, anything else as JSON.
 pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<String> {
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let (endpoint, body, idempotency_key) = call.request();

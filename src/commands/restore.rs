@@ -18,20 +18,21 @@ use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::Configuration;
 use crate::vault_keys::RootKeys;
 
-/// Said of faults that a server may run with: a store from which commits were given up has them in every checkpoint.
+/// The message about faults with which a server may run: a store from which commits were given up has them in every
+/// checkpoint.
 const BESIDE: &str = "these faults are in the sandbox's book, or card numbers too many or too few: all logs and what \
                       follows from them are whole, and a server runs with them";
 
-/// From where to where.
+/// The source and the target of a restore.
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
     /// The checkpoint's directory
     #[arg(long, value_name = "CHECKPOINT")]
     pub from: PathBuf,
-    /// The archive, to have what came after the checkpoint too
+    /// The archive, to restore the commits after the checkpoint as well
     #[arg(long, value_name = "DIR")]
     pub archive: Option<PathBuf>,
-    /// Up to when: a commit's number, or a time such as 2026-01-31T23:59:59Z [default: everything archived]
+    /// The end: a commit's number, or a time such as 2026-01-31T23:59:59Z [default: everything archived]
     #[arg(long, value_name = "TIME|COMMIT", requires = "archive", value_parser = until)]
     pub until: Option<Until>,
     /// The data directory to make: missing or empty
@@ -39,8 +40,9 @@ pub struct RestoreArguments {
     pub to: PathBuf,
 }
 
-/// Makes a data directory of a checkpoint, and of an archive what came after it. Everything that can be refused is
-/// refused before anything is made, and the directory is fit for a server only once all of it was verified.
+/// Makes a data directory from a checkpoint and, with an archive, from the later commits. Everything that can be
+/// refused is refused before any file is created, and the directory is fit for a server only after all of it was
+/// verified.
 pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArguments) -> anyhow::Result<ExitCode> {
     let RestoreArguments { from, to, .. } = arguments;
     let _reading = Reading::begin(from);
@@ -77,7 +79,7 @@ struct Restore<'a> {
 }
 
 impl Restore<'_> {
-    /// With an archive the logs go on behind the heads of the checkpoint.
+    /// With an archive, the logs continue after the heads of the checkpoint.
     fn subject<'d>(&'d self, directory: &'d Path, scratch: PathBuf) -> Subject<'d> {
         let ends_as_checkpoint = self.arguments.archive.is_none() || directory == self.arguments.from;
         let checkpoint = ends_as_checkpoint.then_some(self.arguments.from.as_path());
@@ -88,7 +90,8 @@ impl Restore<'_> {
         self.arguments.until.unwrap_or(Until::End)
     }
 
-    /// Checks that the key is right, and that checkpoint and archive reach the moment. Gives the commits to read.
+    /// Checks that the key is right, and that checkpoint and archive reach the requested end. Returns the number of
+    /// commits to read.
     fn check(&self) -> anyhow::Result<u64> {
         let opened = self.subject(&self.arguments.from, PathBuf::new()).open(self.roots);
         let (store, _) = opened.context("failed to open the checkpoint")?;
@@ -98,7 +101,7 @@ impl Restore<'_> {
         }
     }
 
-    /// Makes the copy a store of its own, with what the archive has behind the checkpoint.
+    /// Makes the copy a store of its own, with the commits that the archive has after the checkpoint.
     fn bring_up(&self, commits: u64) -> anyhow::Result<()> {
         let to = &self.arguments.to;
         let options = self.subject(to, PathBuf::new()).options();
@@ -114,7 +117,7 @@ impl Restore<'_> {
     }
 }
 
-/// Times as people read them.
+/// Replaces milliseconds by readable times.
 fn in_words(error: ArchiveError) -> anyhow::Error {
     match error {
         ArchiveError::BeforeItsMoment { asked_ms, earliest_ms } => {

@@ -6,7 +6,7 @@ use super::progress::say;
 use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook};
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
-/// Does what the command line says. Results go to standard output, everything else to standard error.
+/// Carries out the command. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
     match carry_out(arguments) {
         Ok(code) => code,

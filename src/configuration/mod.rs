@@ -1,4 +1,4 @@
-//! What the operator decides, read once at start and checked as a whole.
+//! The operator's settings, read once at start and checked as a whole.
 //!
 //! A setting comes from the command line, else from the environment, else from the configuration file, else
 //! it has its default.

@@ -11,11 +11,11 @@ use ureq::Agent;
 use crate::configuration::Configuration;
 use crate::tls;
 
-/// The time that a call may take.
+/// The timeout of a call.
 const CALL_MAX: Duration = Duration::from_secs(30);
-/// The time for which an effect is waited for.
+/// The timeout of waiting for an effect.
 const EFFECT_MAX: Duration = Duration::from_secs(15);
-/// Time between two looks.
+/// The interval between two polls.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The payment or the payout that an event is about, by its id.
@@ -91,7 +91,7 @@ impl Merchant {
         }
     }
 
-    /// The text of an id that was answered.
+    /// The text of an id in an answer.
     pub(super) fn id(&self, answer: &Value) -> anyhow::Result<String> {
         let text = answer.as_str().with_context(|| format!("{} answers no id", self.base))?;
         Ok(text.to_owned())
@@ -138,7 +138,7 @@ impl Merchant {
     }
 }
 
-/// Looks again and again, for as long as an effect is waited for.
+/// Polls until the value exists, within the timeout of an effect.
 fn until_there<T>(look: impl Fn() -> anyhow::Result<Option<T>>) -> anyhow::Result<Option<T>> {
     let until = Instant::now() + EFFECT_MAX;
     loop {

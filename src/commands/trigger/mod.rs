@@ -46,7 +46,7 @@ enum Event {
     PaymentAuthorized,
     /// A payment is captured at once
     PaymentCompleted,
-    /// A payment expires: that takes an hour, and is refused
+    /// A payment expires: this would take an hour, and is refused
     PaymentExpired,
     /// An authorized payment is voided
     PaymentVoided,
@@ -72,7 +72,7 @@ impl Event {
     }
 }
 
-/// Causes the event, and gives it as JSON.
+/// Causes the event, and returns it as JSON.
 pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow::Result<String> {
     let event = arguments.event;
     let Some(plan) = plan(event) else {

@@ -22,7 +22,7 @@ const PAYOUT: &str = "1000";
 /// The amount of a payment, in minor units.
 const AMOUNT: &str = "10000";
 
-/// The calls that cause an event: a payment, and what is done then.
+/// The calls that cause an event: a payment, and the calls that follow it.
 pub(super) struct Plan {
     card: &'static str,
     capture: Capture,
@@ -36,18 +36,18 @@ enum Capture {
     Later,
 }
 
-/// A call when the payment is there.
+/// A call after the payment.
 #[derive(Clone, Copy)]
 enum Then {
-    /// One about the payment, which must have the status.
+    /// A call about the payment, which must have the status.
     OfPayment { endpoint: &'static str, at: &'static str },
-    /// To give the dispute about the payment up.
+    /// Concedes the dispute about the payment.
     ConcedeDispute,
-    /// To pay a part of its money out.
+    /// Pays out a part of the payment's money.
     SendPayout,
 }
 
-/// The calls that cause the event, if calls can.
+/// The calls that cause the event; None when no call can.
 pub(super) fn plan(event: Event) -> Option<Plan> {
     let later = |card, then| Plan { card, capture: Capture::Later, then };
     let at_once = |card, then| Plan { card, capture: Capture::AtOnce, then };
@@ -68,7 +68,7 @@ pub(super) fn plan(event: Event) -> Option<Plan> {
 }
 
 impl Plan {
-    /// Makes the calls, says what each did, and gives what the event is about.
+    /// Makes the calls, prints each result, and returns the subject of the event.
     pub(super) fn carry_out(&self, merchant: &Merchant) -> anyhow::Result<Subject> {
         let payment_id = self.pay(merchant)?;
         let Some(then) = self.then else { return Ok(Subject::Payment(payment_id)) };
@@ -113,7 +113,7 @@ impl Plan {
     }
 }
 
-/// Calls, and says what was answered.
+/// Makes a call, and prints its answer.
 fn call(merchant: &Merchant, endpoint: &str, body: &Value) -> anyhow::Result<Value> {
     let answer = merchant.call(endpoint, body)?;
     say(&format!("{endpoint}: {answer}"));

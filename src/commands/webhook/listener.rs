@@ -20,10 +20,10 @@ use crate::commands::ExitCode;
 use crate::commands::progress::say;
 use crate::logging::wants_colours;
 
-/// The most bytes of a body. Bodies of events are far smaller.
+/// The limit of bytes of a body. Bodies of events are far smaller.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Receives until it is told to end.
+/// Receives deliveries until a signal ends it.
 pub(super) fn listen(address: SocketAddr, arguments: &ListenArguments) -> anyhow::Result<()> {
     let receiver = Data::new(Receiver::of(arguments)?);
     let listener = TcpListener::bind(address)
@@ -38,7 +38,7 @@ pub(super) fn listen(address: SocketAddr, arguments: &ListenArguments) -> anyhow
     actix_web::rt::System::new().block_on(server.run()).context("failed to receive")
 }
 
-/// Ends the process at once: nothing that it holds is worth waiting for.
+/// Ends the process at once at a signal: it holds no state that must be saved.
 fn end_at_signals() -> anyhow::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("failed to listen for signals")?;
     let wait = move || {
@@ -50,7 +50,7 @@ fn end_at_signals() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says where it listens, and what to do next.
+/// The printed address, and the next things to do.
 fn introduction(address: SocketAddr, keys: &Keys) -> String {
     let unverified = if keys.is_empty() {
         "\nNothing is verified: give the secret that connect-webhook answers with --secret or TILL_WEBHOOK_SECRET.\n"
@@ -69,7 +69,7 @@ curl -sS "$TILL/merchants/connect-webhook" -H "Authorization: Bearer $KEY" -H 'C
     )
 }
 
-/// The ways in which deliveries are judged, shown and posted on.
+/// The settings by which deliveries are judged, shown and posted on.
 struct Receiver {
     keys: Keys,
     forwarding: Option<Forwarding>,
@@ -95,7 +95,7 @@ impl Receiver {
         })
     }
 
-    /// Posts a delivery on, where that is asked for, and gives the answer to its sender.
+    /// Posts a delivery on when a program is configured, and returns the answer for its sender.
     async fn answer(&self, headers: &HeaderMap, body: &Bytes) -> Answer {
         let Some(forwarding) = self.forwarding.clone() else {
             return Answer { status: StatusCode::NO_CONTENT, sentence: String::new() };
@@ -117,7 +117,7 @@ impl Output {
         }
     }
 
-    /// Shows a delivery. Programs get none that was refused, since they must not act on it.
+    /// Shows a delivery. Refused ones are not printed for programs, which must not act on them.
     fn show(self, body: &[u8], judgement: &Judgement, more: &str) {
         match (self, judgement) {
             (Output::Lines(colours), _) => print(format!("{}{more}\n", line(body, judgement, colours)).as_bytes()),
@@ -127,7 +127,7 @@ impl Output {
     }
 }
 
-/// The body and a line feed. A line feed inside of JSON stands between its words only, where a blank does as well.
+/// The body and a line feed. Line feeds in JSON only separate tokens, so a space can replace them.
 fn one_line(body: &[u8]) -> Vec<u8> {
     let is_end = |byte: u8| matches!(byte, b'\n' | b'\r');
     let words = body.iter().map(|&byte| if is_end(byte) { b' ' } else { byte });
@@ -146,7 +146,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// The status of the program that a delivery was posted on to.
+    /// The answer with the status of the program that a delivery was posted on to.
     fn passed_back(status: u16) -> Answer {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
         Answer { status, sentence: String::new() }
@@ -184,7 +184,7 @@ async fn receive(
     answer.response()
 }
 
-/// The result of posting a delivery on.
+/// The printed result of posting a delivery on.
 fn told(receiver: &Receiver, answer: &Answer) -> String {
     match (&receiver.forwarding, answer.sentence.as_str()) {
         (None, _) => String::new(),
