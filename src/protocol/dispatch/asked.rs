@@ -1,4 +1,4 @@
-//! A call that has been judged, but for its arguments. It can be sent to another thread.
+//! A call that has passed every check but that of its arguments. It can be sent to another thread.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::encoding::{Coding, encode};
 use super::hooks::Caller;
 use crate::protocol::api_error::ApiError;
 
-/// A call with its body unread.
+/// A call whose body is not parsed yet.
 pub(super) struct Asked<C> {
     pub(super) function: Arc<dyn Function<C>>,
     pub(super) context: CallContext<C>,
@@ -17,12 +17,12 @@ pub(super) struct Asked<C> {
 }
 
 impl<C: Caller> Asked<C> {
-    /// The same call once more.
+    /// A copy of the call, for another attempt.
     pub(super) fn again(&self) -> Asked<C> {
         Asked { function: Arc::clone(&self.function), context: self.context.clone(), bytes: self.bytes.again() }
     }
 
-    /// Reads the body and carries the call out.
+    /// Parses the body and carries out the call.
     pub(super) async fn answer(self) -> Result<Answer, ApiError> {
         let body = Body::parse(self.bytes, self.context.declaration)?;
         let reply = self.function.call(Call { context: self.context, body }).await?;

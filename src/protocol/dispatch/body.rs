@@ -1,4 +1,4 @@
-//! A request's body: whether it may be read, and reading it within its limit.
+//! A request's body: the checks before it is read, and reading it within its limit.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -18,33 +18,34 @@ use crate::protocol::fields::unknown_arguments;
 use crate::protocol::json::{Bounds, Expected, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
 use crate::protocol::pipelining::Sink;
 
-/// What every body is.
+/// The media type of every body.
 const JSON: &str = "application/json";
 
-/// How long a body may take to arrive. A mebibyte in this time is 35 kB/s.
+/// The time limit for a body to arrive. A mebibyte in this time is 35 kB/s.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 
-/// Bytes of a body that are not counted with those of others: usual calls are smaller, and there are no more of them
+/// Bytes of a body that are not counted in the budget: usual calls are smaller than this, and there are no more of them
 /// than connections.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
-/// Bytes of a body whose values are not counted: whatever it is made of, they take less than a hundred times as much.
+/// Bytes of a body whose values are not counted: whatever values they encode, these take less than a hundred times as
+/// much memory.
 const UNWEIGHED_BYTES: usize = 1024;
 
-/// Bytes of all large bodies that are there at once, whole or in part, with what their values take: 256 MiB.
+/// Bytes of all large bodies in memory at once, read whole or in part, including their values: 256 MiB.
 const LARGE_BODIES_BYTES_MAX: usize = 256 << 20;
 
-/// Bytes of an unread body that are read after a refusal, so that the connection can go on.
+/// Bytes of an unread body that are read after a refusal, so that the connection can be kept.
 const DISCARDED_BYTES_MAX: usize = 64 * 1024;
 
-/// How long a refusal waits for them.
+/// The time limit for reading them.
 const DISCARD_MAX: Duration = Duration::from_millis(250);
 
-/// How long the refusal of a body that is too large waits. Nothing more of the body is read meanwhile, so that callers who
-/// send such bodies without a pause take little of the time of others.
+/// The delay of the refusal of a body that is too large. No more of the body is read in this time, so that callers who
+/// send such bodies without a pause take little time from others.
 const TOO_LARGE_PAUSE: Duration = Duration::from_millis(250);
 
-/// When to come back after there was no room for a body, in seconds.
+/// The advised delay before a retry when there was no memory for a body, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The budget of large bodies, of one listener.
@@ -52,13 +53,13 @@ pub(super) fn budget() -> MemoryBudget {
     MemoryBudget::of(LARGE_BODIES_BYTES_MAX)
 }
 
-/// Reserves memory for a body that has grown to so many bytes, with what its values take.
+/// Reserves memory for a body of this size and for its values.
 fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
     let grown = share.grow_to(body_bytes.saturating_sub(UNCOUNTED_BYTES));
     grown.map_err(|Exhausted| ApiError::overloaded(RETRY_AFTER_SECONDS))
 }
 
-/// A body's bytes, with the room that they take.
+/// The bytes of a body, with their reservation.
 pub(super) struct Bytes {
     text: Text,
     share: Reservation,
@@ -66,7 +67,7 @@ pub(super) struct Bytes {
 }
 
 impl Bytes {
-    /// No bytes yet, of a call to this.
+    /// An empty body of a call to this endpoint.
     pub(super) fn empty(budget: &MemoryBudget, declaration: &Declaration) -> Bytes {
         Bytes::with_capacity(0, budget, declaration)
     }
@@ -82,13 +83,14 @@ impl Bytes {
         self.text.bytes.len()
     }
 
-    /// The same bytes once more, for a call that may have to be begun anew. They are few, and not counted.
+    /// A copy of the bytes, for a call that may have to be restarted. They are few, and not counted.
     pub(super) fn again(&self) -> Bytes {
         let text = Text { bytes: self.text.bytes.clone(), carries_card_data: self.text.carries_card_data };
         Bytes { text, share: self.share.budget().reservation(), package: self.package }
     }
 
-    /// Adds what has come of a body of `announced` bytes. What is reserved counts as taken: room doubles meanwhile.
+    /// Adds bytes that arrived of a body of `announced` bytes. All reserved bytes count as taken, since the buffer
+    /// exists twice while it grows.
     fn add(&mut self, chunk: &[u8], announced: usize) -> Result<(), ApiError> {
         let length = self.text.bytes.len() + chunk.len();
         let bytes_max = self.package.body_bytes_max();
@@ -106,22 +108,22 @@ impl Bytes {
     }
 }
 
-/// A step's body is written here instead of read from a connection.
+/// The body of a pipeline's step is written here instead of being read from a connection.
 impl Sink for Bytes {
     fn push(&mut self, piece: &str) -> Result<(), ApiError> {
         self.add(piece.as_bytes(), 0)
     }
 }
 
-/// What has arrived of a body. What may hold card data is overwritten when it is dropped, whatever becomes of the call;
-/// the web server's own copy of it is not.
+/// The received part of a body. A body that may hold card data is overwritten when it is dropped, whatever the outcome
+/// of the call; the web server's own copy of it is not.
 struct Text {
     bytes: Vec<u8>,
     carries_card_data: bool,
 }
 
 impl Text {
-    /// The same with room for more, the smaller one gone.
+    /// A copy with a larger capacity, which replaces the smaller one.
     fn grown_to(&self, capacity: usize) -> Text {
         let mut bytes = Vec::with_capacity(capacity);
         bytes.extend_from_slice(&self.bytes);
@@ -137,7 +139,7 @@ impl Drop for Text {
     }
 }
 
-/// A call's arguments. Those with card data are overwritten when the call is over.
+/// The arguments of a call. Those with card data are overwritten after the call.
 pub(super) struct Body {
     members: Object,
     carries_card_data: bool,
@@ -150,7 +152,8 @@ impl Body {
         &self.members
     }
 
-    /// Reads the arguments of a call to this out of the bytes. What was read before a refusal is overwritten like all.
+    /// Parses the arguments of a call to this endpoint. The values that were parsed before a refusal are overwritten as
+    /// well.
     pub(super) fn parse(bytes: Bytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
         let Bytes { text, share, package: _ } = bytes;
         let mut body = Body { members: Object::new(), carries_card_data: text.carries_card_data, share };
@@ -164,7 +167,8 @@ impl Body {
     }
 }
 
-/// The values of a body while they are read: what its endpoint takes, and the room that they have taken.
+/// The sink of the values of a body while it is parsed: it knows the arguments of the endpoint, and counts the memory
+/// that the values take.
 struct Values<'s> {
     declaration: &'static Declaration,
     share: &'s mut Reservation,
@@ -184,7 +188,7 @@ impl Bounds for Values<'_> {
         }
     }
 
-    /// Room is reserved in steps that grow, since others take of it at the same time.
+    /// Reserves memory in growing steps, since other calls reserve from the same budget at the same time.
     fn take(&mut self, bytes: usize) -> bool {
         self.taken += bytes;
         if self.text <= UNWEIGHED_BYTES || self.taken <= self.reserved {
@@ -204,7 +208,7 @@ impl Drop for Body {
     }
 }
 
-/// Refuses a body that is not plain `application/json`. Parameters of the media type change nothing.
+/// Refuses a body that is not plain `application/json`. Parameters of the media type are ignored.
 pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let mut types = headers.get_all(CONTENT_TYPE);
     let only = types.next().filter(|_| types.next().is_none());
@@ -223,7 +227,7 @@ fn is_json(value: &HeaderValue) -> bool {
     media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(JSON))
 }
 
-/// Reads the whole body of a call to this, and never more than its limit.
+/// Reads the whole body of a call to this endpoint, and never more than its limit.
 pub(super) async fn read(
     headers: &HeaderMap,
     payload: &mut Payload,
@@ -235,7 +239,7 @@ pub(super) async fn read(
         tokio::time::sleep(TOO_LARGE_PAUSE).await;
         return Err(too_large(package));
     }
-    // What was only announced takes no memory.
+    // An announced length alone takes no memory.
     let bytes = Bytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration);
     let mut collected = pin!(collect(payload, announced, bytes));
     if let Some(collected) = with_the_head(&mut collected).await {
@@ -244,15 +248,15 @@ pub(super) async fn read(
     tokio::time::timeout(ARRIVAL_MAX, collected).await.unwrap_or_else(|_| Err(incomplete()))
 }
 
-/// What a body becomes when it came along with its head, as nearly all do: the web server hands it over when the task
-/// has had its first turn. No alarm need be set for these.
+/// The body when it arrived together with its head, as nearly all do: the web server hands it over after the first poll
+/// of the task. Such a body needs no timer.
 async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Option<T> {
     let mut is_first_turn = true;
     poll_fn(|context| match collected.poll_unpin(context) {
         Poll::Ready(bytes) => Poll::Ready(Some(bytes)),
         Poll::Pending if is_first_turn => {
             is_first_turn = false;
-            context.waker().wake_by_ref(); // The second turn comes whether or not there is more of the body.
+            context.waker().wake_by_ref(); // The second poll comes even when no more of the body arrives.
             Poll::Pending
         }
         Poll::Pending => Poll::Ready(None),
@@ -260,8 +264,8 @@ async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Opt
     .await
 }
 
-/// Reads what is left of a small body, so that the next request can be told from it, and the connection kept. Of a
-/// large one, or one that does not come, nothing is waited for: the connection is closed behind the answer then.
+/// Reads the rest of a small body, so that the connection can be kept for the next request. For a large body, or one
+/// that does not arrive, it does not wait: the connection is closed after the answer.
 pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
     if announced(headers) > DISCARDED_BYTES_MAX {
         return;
@@ -276,7 +280,7 @@ pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
     .await;
 }
 
-/// The length that was announced, 0 without one.
+/// The announced length; 0 when there is none.
 pub(in crate::protocol) fn announced(headers: &HeaderMap) -> usize {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
     usize::try_from(announced).unwrap_or(usize::MAX)
@@ -289,7 +293,8 @@ async fn collect(payload: &mut Payload, announced: usize, mut bytes: Bytes) -> R
     Ok(bytes)
 }
 
-/// Bytes to reserve for a body that has grown to `length` and out of what was reserved before, and may grow to `most`.
+/// Bytes to reserve for a body that has outgrown its reservation of `before` bytes, has now `length` bytes, and may
+/// grow to `most`.
 fn room_for(length: usize, before: usize, most: usize) -> usize {
     (2 * before).min(most).max(length)
 }
@@ -300,7 +305,7 @@ fn too_large(package: Package) -> ApiError {
     ApiError::new(Code::BodyTooLarge, message).ending_connection()
 }
 
-/// The refusal of a body with so many unknown names that the rest was not read. It does not say what is missing.
+/// The refusal of a body with so many unknown names that the rest was not read. It does not list missing arguments.
 fn too_many_unknown_names(declaration: &'static Declaration, members: &Object) -> ApiError {
     let faults: Vec<Fault> = unknown_arguments(declaration, members).collect();
     let note =

@@ -1,4 +1,4 @@
-//! Calls of functions: their keys, their permits, and the threads on which they are carried out.
+//! Calls of functions: their keys, their permits, and the threads that they run on.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
 impl<C: Caller> Dispatcher<C> {
-    /// Judges a call of a function from its key on, and has it carried out.
+    /// Checks a call of a function, from its key on, and has it carried out.
     pub(super) async fn call(
         &self,
         exchange: &Exchange<'_, C>,
@@ -48,7 +48,7 @@ impl<C: Caller> Dispatcher<C> {
         }
     }
 
-    /// Answers a call on the worker pool: its body or its answer is large, or it reads for long.
+    /// Runs a call on the worker pool: its body or its answer is large, or it reads for a long time.
     async fn on_worker_pool(
         &self,
         exchange: &Exchange<'_, C>,
@@ -67,13 +67,14 @@ impl<C: Caller> Dispatcher<C> {
         answered.await?
     }
 
-    /// Refuses a call that changes something while nobody fetches the answers: its own cannot be refused any more.
+    /// Refuses a call that changes something while the budget of unfetched answers is exhausted: its answer could not
+    /// be refused any more.
     fn check_answer_room(&self, declaration: &Declaration) -> Result<(), ApiError> {
         let is_refused = declaration.flags.changes_something && self.answer_budget.is_exhausted();
         if is_refused { Err(ApiError::overloaded(FULL_RETRY_SECONDS)) } else { Ok(()) }
     }
 
-    /// Takes a permit for a call to this that is worked on here.
+    /// Takes a permit for a call to this endpoint that runs on this thread.
     pub(super) async fn permit(&self, share: ShareOf, declaration: &Declaration) -> Result<Permit, ApiError> {
         match &self.limits {
             Some(limits) if declaration.flags.changes_something => limits.permit_change(share).await,
@@ -92,7 +93,8 @@ impl<C: Caller> Dispatcher<C> {
         Ok(caller)
     }
 
-    /// Compresses a large document for a caller that asks for it. It is sent as it is where the worker pool is busy.
+    /// Compresses a large document for a caller that asks for it. When the worker pool is busy, the document is sent
+    /// uncompressed.
     pub(super) async fn compressed(
         &self,
         exchange: &Exchange<'_, C>,

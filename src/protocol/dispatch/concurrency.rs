@@ -1,13 +1,13 @@
-//! A limit on the calls that are worked on at once, with a bounded wait queue and a fair share for each caller.
+//! A limit on the calls that run at once, with a bounded wait queue and a fair share for each caller.
 //!
-//! A call takes a permit and gives it back when it is answered. When no permit is free, or its caller holds as many as one
-//! caller may, the call waits. Permits go to the callers that wait in rotation, and to the calls of one caller in the order
-//! of their arrival (fair queueing), so that a caller with few calls waits for few others, however many calls somebody else
+//! A call takes a permit and returns it when it is answered. When no permit is free, or its caller holds its limit of
+//! permits, the call waits. Permits go to the waiting callers in rotation, and to the calls of one caller in the order
+//! of their arrival (fair queueing), so a caller with few calls waits for few others, however many calls another caller
 //! makes.
 //!
-//! A call is refused when it has waited for [`WAIT_MAX`]. One that finds the queue full, while its caller has its share of
-//! the queue already, is not queued; its refusal is sent after the same time. So callers that ignore `Retry-After`
-//! and come again at once make one call a second on each connection, and the processor is left to the others.
+//! A call is refused when it has waited for [`WAIT_MAX`]. A call that finds the queue full, while its caller already
+//! has its share of the queue, is not queued; its refusal is sent after the same time. So callers that ignore
+//! `Retry-After` and retry at once make one call a second on each connection, and the processor is left to the others.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -19,14 +19,14 @@ use tokio::sync::oneshot;
 
 use crate::protocol::api_error::ApiError;
 
-/// The longest wait for a permit, and the time after which a call is refused that the queue has no room for. A
-/// stop of the disk of less than a second is waited out.
+/// The longest wait for a permit, and the delay of the refusal of a call that is not queued. A stall of the disk of
+/// less than a second refuses no call.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// When to come back after a refusal, in seconds.
+/// The advised delay before a retry after a refusal, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
-/// The caller whose share of the permits and of the queue a call counts towards.
+/// The caller whose share of the permits and of the queue a call counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ShareOf {
     /// A merchant, by the bytes of its id.
@@ -40,12 +40,12 @@ pub enum ShareOf {
 /// The numbers of a [`ConcurrencyLimit`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Concurrency {
-    /// Calls that hold a permit at once.
+    /// Permits in all.
     pub(super) permits: usize,
-    /// The same of one caller.
+    /// The limit of permits of one caller.
     pub(super) permits_per_caller: usize,
-    /// Calls that wait at once. When there are as many, a caller may still have its even share of them: this number
-    /// divided by the callers with a call.
+    /// The limit of waiting calls. When it is reached, a caller may still queue its even share: this number divided by
+    /// the number of callers with a call.
     pub(super) queue: usize,
 }
 
@@ -78,7 +78,7 @@ struct CallerQueue {
     is_in_turns: bool,
 }
 
-/// The right to be worked on. Dropping it gives it to the next call.
+/// The right to run. Dropping it gives it to the next call.
 #[must_use]
 pub(super) struct Permit {
     of: Option<(Arc<Shared>, ShareOf)>,
@@ -101,7 +101,7 @@ enum Asked {
 }
 
 impl ConcurrencyLimit {
-    /// A limit with these numbers; there is at least one permit.
+    /// A limit with these numbers, which include at least one permit.
     #[must_use]
     pub(super) fn new(numbers: Concurrency) -> ConcurrencyLimit {
         let state =
@@ -112,7 +112,7 @@ impl ConcurrencyLimit {
     /// Takes a permit, or waits for one.
     ///
     /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when there was none within [`WAIT_MAX`], or the queue is full.
+    /// `UNAVAILABLE` (`not_done`) when no permit was free within [`WAIT_MAX`], or the queue is full.
     pub(super) async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
         match self.shared.ask(caller) {
             Asked::Granted(permit) => return Ok(permit),
@@ -135,7 +135,7 @@ impl ConcurrencyLimit {
 }
 
 impl Permit {
-    /// A permit of nothing, where there is no limit.
+    /// A permit without a limit behind it.
     pub(super) const fn unlimited() -> Permit {
         Permit { of: None }
     }
@@ -182,7 +182,8 @@ impl Shared {
         self.hand_out(&mut state);
     }
 
-    /// Puts a caller that waits and may hold one permit more at the end of the turns, and forgets one without any call.
+    /// Puts a caller that waits and may hold one more permit at the end of the rotation, and forgets a caller without
+    /// any call.
     fn line_up(&self, state: &mut State, caller: ShareOf) {
         let Some(queue) = state.callers.get_mut(&caller) else { return };
         if queue.waiting.is_empty() {
@@ -218,7 +219,7 @@ impl Shared {
 }
 
 impl CallerQueue {
-    /// Gives a permit to the call that came first and still waits; false when none does.
+    /// Gives a permit to the earliest call that still waits; false when none does.
     fn grant(&mut self, permit: impl Fn() -> Permit) -> bool {
         while let Some(turn) = self.waiting.pop_front() {
             match turn.send(permit()) {
@@ -226,13 +227,13 @@ impl CallerQueue {
                     self.held += 1;
                     return true;
                 }
-                Err(mut permit) => permit.of = None, // The call has gone: this permit was never given.
+                Err(mut permit) => permit.of = None, // The call was cancelled: the permit was not granted.
             }
         }
         false
     }
 
-    /// Takes calls that have given up off the beginning, and counts them.
+    /// Removes cancelled calls from the front of the queue, and counts them.
     fn drop_cancelled(&mut self) -> usize {
         let before = self.waiting.len();
         while self.waiting.front().is_some_and(oneshot::Sender::is_closed) {
@@ -363,7 +364,7 @@ mod tests {
         let held = limit.granted(A);
         let granted = limit.queued(B);
         drop(held);
-        drop(granted); // The permit was on its way.
+        drop(granted); // The permit was granted, but not taken yet.
         assert_eq!(limit.counts(), (0, 0));
         assert!(limit.shared.state.lock().turns.is_empty());
     }

@@ -1,5 +1,5 @@
-//! The order in which a request is judged: host, path, method, version, key, rate, media type, size, whether there is too
-//! much to do, body, and then the endpoint.
+//! The order in which a request is checked: host, path, method, version, key, rate, media type, size, load, body, and
+//! then the endpoint.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -40,19 +40,19 @@ use crate::protocol::swagger_ui;
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::ApiVersion;
 
-/// The media type of Prometheus' text form.
+/// The media type of Prometheus' text format.
 const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// When to ask again whether the server is ready, in seconds.
+/// The advised delay before the next readiness check, in seconds.
 const READY_RETRY_SECONDS: u32 = 1;
 
-/// When to ask again after there was no room for an answer, in seconds.
+/// The advised delay before a retry when there was no memory for an answer, in seconds.
 pub(super) const FULL_RETRY_SECONDS: u32 = 1;
 
-/// The first of the pages for people: their links are relative to it.
+/// The first of the documentation pages: their links are relative to it.
 const PAGES_FIRST: &str = "/docs/";
 
-/// `POST` to an interface itself answers its document.
+/// The pseudo-endpoint of `POST` to an interface itself, which answers its document.
 static PACKAGE_ITSELF: Declaration = Declaration {
     name: "package",
     package: Package::Merchants,
@@ -65,7 +65,7 @@ static PACKAGE_ITSELF: Declaration = Declaration {
     flags: Flags::OPEN_QUERY,
 };
 
-/// Serves one listener's interfaces.
+/// Serves the interfaces of one listener.
 pub struct Dispatcher<C> {
     packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
@@ -81,22 +81,22 @@ pub struct Dispatcher<C> {
     refusals: SeldomLogged,
 }
 
-/// Where requests come in, for those that do not say which host they are for.
+/// The listener's own address, used for requests that do not name a host.
 #[derive(Debug, Clone)]
 pub struct Entrance {
-    /// Whether it is behind TLS.
+    /// True with TLS.
     pub is_secure: bool,
     /// Host and port.
     pub host: String,
-    /// The header in which proxies name the address of a caller; none is believed when absent.
+    /// The header in which proxies name the address of a caller; no header is trusted when absent.
     pub forwarded: Option<ForwardedHeader>,
 }
 
-/// A call as the log and the counters are told of it.
+/// The facts about a call that are logged and counted.
 pub(super) struct Told {
     code: &'static str,
     status: StatusCode,
-    /// Lines that were left out before this one; None when this one is left out, too.
+    /// The number of lines that were suppressed before this one; None when this one is suppressed, too.
     left_out: Option<u64>,
 }
 
@@ -138,7 +138,7 @@ impl<C: Caller> Dispatcher<C> {
             .chain(pipeline)
     }
 
-    /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
+    /// Answers a request. Even when something panics, there is an answer, and a line in the log.
     pub async fn handle(&self, request: &HttpRequest, payload: Payload, entrance: &Entrance) -> HttpResponse {
         request_thread::mark();
         let work = OpenConnection::of(request).map(OpenConnection::begin);
@@ -167,7 +167,8 @@ impl<C: Caller> Dispatcher<C> {
         response
     }
 
-    /// Judges a call and takes room for its answer. Whatever happens inside, there is an outcome.
+    /// Checks a call, carries it out, and reserves memory for its answer. Even when something panics, there is an
+    /// outcome.
     pub(super) async fn judged(
         &self,
         exchange: &Exchange<'_, C>,
@@ -179,11 +180,11 @@ impl<C: Caller> Dispatcher<C> {
             exchange.changes_something.set(target.changes_something());
         }
         let judged = AssertUnwindSafe(self.judge(exchange, target, incoming)).catch_unwind().await;
-        let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged where.
+        let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged the place.
         self.with_room(outcome, exchange.changes_something.get())
     }
 
-    /// Says what the log and the counters are told of an outcome.
+    /// The facts about an outcome that are logged and counted.
     pub(super) fn told(&self, exchange: &Exchange<'_, C>, outcome: &Result<Answer, ApiError>) -> Told {
         let left_out = match outcome {
             Err(error) if error.is_overload() => self.refusals.turn(),
@@ -201,7 +202,7 @@ impl<C: Caller> Dispatcher<C> {
         tally::count(exchange.label.get(), told.code, took);
     }
 
-    /// Takes room for a large answer. Without room it is refused, but never when it tells of a change.
+    /// Reserves memory for a large answer. Without memory it is refused, unless it reports a change.
     fn with_room(
         &self,
         outcome: Result<Answer, ApiError>,
@@ -255,7 +256,7 @@ impl<C: Caller> Dispatcher<C> {
         }
     }
 
-    /// Finds what is at this path.
+    /// The target of this path.
     pub(super) fn target_at(&self, path: &str) -> Option<Target<'_, C>> {
         locate(path).and_then(|place| self.target(place))
     }
@@ -285,7 +286,7 @@ impl<C: Caller> Dispatcher<C> {
         Served { packages: packages.collect(), functions: names.collect() }.refusal(path)
     }
 
-    /// Refuses a method that the target does not take. A browser's preflight is answered here.
+    /// Refuses a method that the target does not take. Answers a browser's preflight.
     fn judge_method(&self, exchange: &Exchange<'_, C>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
         let Head { method, headers, .. } = exchange.head;
         let (allowed, allow) = target.methods();
@@ -319,7 +320,8 @@ impl<C: Caller> Dispatcher<C> {
         Ok(Answer::Json { json, replayed: false })
     }
 
-    /// Answers `GET /`: a browser is taken to the pages, a program is told the addresses of the documents.
+    /// Answers `GET /`: a browser is redirected to the documentation pages, a program receives the addresses of the
+    /// documents.
     fn root_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
         if exchange.addressee().reads_pages() {
             return Answer::Moved { to: PAGES_FIRST };
@@ -339,7 +341,7 @@ impl<C: Caller> Dispatcher<C> {
         Answer::Json { json: json.to_string(), replayed: false }
     }
 
-    /// Everything that the listener serves, as one OpenAPI document.
+    /// Answers one OpenAPI document of everything that the listener serves.
     fn openapi_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
         let subject = Subject { package: None, version: ApiVersion::NEWEST };
         let json = self.documents.text(subject, &self.origin(exchange), |origin| {
@@ -349,12 +351,12 @@ impl<C: Caller> Dispatcher<C> {
         Answer::Json { json, replayed: false }
     }
 
-    /// The address that the request was sent to, as far as the caller named it itself, with a slash behind it.
+    /// The address that the request was sent to, with a slash at its end, as far as the caller named it itself.
     fn base_url(&self, exchange: &Exchange<'_, C>) -> String {
         format!("{}{}/", self.origin(exchange), exchange.head.path.trim_end_matches('/'))
     }
 
-    /// Scheme and host of that address.
+    /// The scheme and host of that address.
     pub(super) fn origin(&self, exchange: &Exchange<'_, C>) -> String {
         self.public_url.clone().unwrap_or_else(|| host_address(exchange))
     }
@@ -377,12 +379,13 @@ fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError>
     }
 }
 
-/// Documents are made for each request, which is work like a call's.
+/// The arrival of a request for a document, which counts against the limits like a call: documents are made for each
+/// request.
 pub(super) fn arrival_for_document<C: Caller>(exchange: &Exchange<'_, C>) -> Arrival<'static, C> {
     Arrival { declaration: &PACKAGE_ITSELF, caller: None, peer: exchange.head.peer }
 }
 
-/// Scheme and host that the request was sent to.
+/// The scheme and host that the request was sent to.
 pub(super) fn host_address<C: Caller>(exchange: &Exchange<'_, C>) -> String {
     let scheme = if exchange.entrance.is_secure { "https" } else { "http" };
     let host = header_text(exchange.head.headers, &HOST).filter(|host| !host.is_empty());

@@ -1,5 +1,5 @@
-//! Descriptions of the interface, written out once: they take milliseconds of a processor, and anybody may ask for them.
-//! Only the address that was called differs from request to request.
+//! Documents about the interfaces, written out once: making one takes milliseconds of processor time, and anybody may
+//! ask for it. Only the called address differs from request to request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use serde_json::Value;
 use crate::protocol::declaration::Package;
 use crate::protocol::version::ApiVersion;
 
-/// What stands in a document where the address will be.
+/// The placeholder for the address in a document.
 const ADDRESS: &str = "http://the-address-that-was-called.invalid/";
 
-/// Which document: everything that a listener serves, or one package, in one version.
+/// The scope of a document: everything that a listener serves, or one package, in one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Subject {
     pub(super) package: Option<Package>,
     pub(super) version: ApiVersion,
 }
 
-/// The documents that were asked for so far.
+/// The documents that were requested so far.
 #[derive(Default)]
 pub(super) struct Documents {
     written: Mutex<BTreeMap<Subject, Arc<Written>>>,
 }
 
-/// A document's text around its address, which may stand in several places and begin longer ones.
+/// A document's text, split at its address, which may occur several times and be the beginning of longer ones.
 struct Written {
     parts: Vec<String>,
 }
 
 impl Documents {
-    /// The document about `subject` with this address. `document` makes it from an address.
+    /// The document about `subject` with this address. `document` builds it for a given address.
     pub(super) fn text(&self, subject: Subject, address: &str, document: impl FnOnce(&str) -> Value) -> String {
-        // Whole between any two steps, so a panic elsewhere has not broken it.
+        // The value is consistent after each statement, so a panic elsewhere has not damaged it.
         let mut written = self.written.lock();
         let written = Arc::clone(written.entry(subject).or_insert_with(|| Arc::new(Written::of(&document(ADDRESS)))));
         written.with(address)

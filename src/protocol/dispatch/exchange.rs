@@ -1,4 +1,4 @@
-//! One call on its way, over HTTP or as a pipeline's step, with what has been learnt of it so far.
+//! A call in progress, over HTTP or as a pipeline's step, with all that is known of it so far.
 
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
@@ -26,17 +26,17 @@ use crate::protocol::pipelining::{Results, Step};
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::{ApiVersion, NamedIn};
 
-/// The log names a path that leads to nothing so: its own text may be a secret.
+/// The log's name for a path that leads to nothing: the path itself may contain a secret.
 pub(super) const UNKNOWN_PATH: &str = "(unknown)";
 
-/// The part of a call before its body.
+/// The method, path and headers of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Head<'r> {
     pub(super) method: &'r Method,
     pub(super) path: &'r str,
     pub(super) query: &'r str,
     pub(super) headers: &'r HeaderMap,
-    /// The address at the other end of the connection; of a proxy that is believed, the one that it names.
+    /// The address at the other end of the connection; the one in the header when that is a trusted proxy.
     pub(super) peer: Option<IpAddr>,
     pub(super) connection: Option<&'r Rc<OpenConnection>>,
 }
@@ -45,27 +45,27 @@ pub(super) struct Head<'r> {
 pub(super) enum Incoming<'i> {
     /// From the connection.
     Payload(&'i mut Payload),
-    /// From a pipeline, in which it may refer to the results so far.
+    /// From a pipeline's step, which may refer to the results so far.
     Step(&'i Step<'i>, &'i Results),
 }
 
-/// A call on its way.
+/// A call in progress.
 pub(super) struct Exchange<'r, C: Caller> {
     pub(super) head: Head<'r>,
     pub(super) entrance: &'r Entrance,
     pub(super) request_id: RequestId,
-    /// The path, read.
+    /// The parsed path.
     pub(super) place: Option<Place<'r>>,
-    /// The endpoint's name, or another of our own, as it stands in the log and in metrics.
+    /// The endpoint's name, or another name of our own, for the log and for metrics.
     pub(super) label: Cell<&'static str>,
-    /// True when its answer tells of a change.
+    /// True when its answer reports a change.
     pub(super) changes_something: Cell<bool>,
     pub(super) version: Cell<ApiVersion>,
-    /// The version that a step has of its pipeline when it names none itself.
+    /// The version that a step inherits from its pipeline when it names none itself.
     pub(super) version_of_pipeline: Option<ApiVersion>,
     pub(super) caller: RefCell<Option<C::LogName>>,
     pub(super) cross_origin: CrossOrigin,
-    /// The form of a refusal, where it is not the `Accept` header that decides.
+    /// The form of a refusal; when absent, the `Accept` header decides.
     pub(super) form: Cell<Option<Form>>,
 }
 
@@ -107,7 +107,7 @@ impl<'r, C: Caller> Exchange<'r, C> {
             Some(Place::Package { version, .. }) => version,
             Some(Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
         };
-        // A header that is no text names no version either.
+        // A header that is not text does not name a version.
         let in_headers = self.head.headers.get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
         let in_query: Vec<_> = url::form_urlencoded::parse(self.head.query.as_bytes())
             .filter(|(key, _)| key == "api_version")
@@ -177,8 +177,8 @@ impl<'r, C: Caller> Exchange<'r, C> {
         is_call.then(|| Unread::of(self.head.headers, &self.cross_origin)).flatten()
     }
 
-    /// Writes the line that a call leaves in the log. Of the path it shows only what is ours; of the query and the
-    /// body nothing.
+    /// Writes the log line of a call. Of the path it shows only names of our own, and nothing of the query and the
+    /// body.
     pub(super) fn log(&self, code: &'static str, status: StatusCode, took: Duration, left_out: u64) {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let method = known_method(self.head.method);
@@ -201,7 +201,7 @@ impl<'r, C: Caller> Exchange<'r, C> {
         }
     }
 
-    /// The path less its first segment when that is the caller's own text.
+    /// The path, without its first segment when that is the caller's own text.
     fn path_without_version(&self) -> &str {
         let path = self.head.path;
         match self.place {
@@ -214,7 +214,7 @@ impl<'r, C: Caller> Exchange<'r, C> {
     }
 }
 
-/// A method's name, when it is one that HTTP defines: others are the caller's own text.
+/// A method's name, when HTTP defines it: other names are the caller's own text.
 fn known_method(method: &Method) -> &'static str {
     const KNOWN: [(&Method, &str); 8] = [
         (&Method::GET, "GET"),

@@ -1,4 +1,4 @@
-//! The dispatcher over HTTP: one test per promise, the order of judgement first.
+//! The dispatcher over HTTP: one test per promise, the order of checks first.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ use crate::protocol::field;
 use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
 use crate::protocol::version::ApiVersion;
 
-/// Bytes of a body, at most.
+/// The limit of bytes of a body.
 const BODY_BYTES_MAX: usize = Package::Merchants.body_bytes_max();
 
 pub(super) static ECHO: Declaration = Declaration {
@@ -120,7 +120,7 @@ fn dispatcher() -> Arc<Dispatcher<Key>> {
     Arc::new(builder.gate(hooks.clone()).observe(hooks).build())
 }
 
-/// A request that succeeds, to be spoilt by a test.
+/// A request that succeeds, to be altered by a test.
 pub(super) fn post(path: &str) -> TestRequest {
     let request = TestRequest::with_uri(path).method(Method::POST).insert_header(("Authorization", "Bearer sk_good"));
     request.insert_header(("Content-Type", "application/json")).set_payload("{\"text\":\"hi\"}")
@@ -182,7 +182,7 @@ async fn a_call_that_is_in_order_is_answered_with_bare_json() {
     assert_eq!(received.header("idempotent-replayed"), None);
 }
 
-/// Each request is spoilt in every way from some point of the order on; the earliest is what counts.
+/// Each request is made faulty in every respect from some point of the order on; the earliest fault decides the answer.
 #[actix_web::test]
 async fn a_request_is_judged_in_the_order_of_the_contract() {
     let everything_wrong =
@@ -416,7 +416,7 @@ async fn a_long_answer_is_compressed_when_asked_for() {
     assert_eq!(send(request()).await.header("content-encoding"), None);
 }
 
-/// Serves on a thread of its own, for what only a socket shows.
+/// Serves on a thread of its own, for behaviour that only a socket shows.
 fn serve() -> std::net::SocketAddr {
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -447,11 +447,11 @@ fn connect() -> TcpStream {
 
 const HEAD: &str = "POST /merchants/echo-text HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_good\r\nContent-Type: application/json\r\n";
 
-/// Writes what it can, and reads to the end or until the answer contains `last`.
+/// Writes as much as it can, and reads to the end or until the answer contains `last`.
 fn exchange(mut stream: TcpStream, parts: &[&[u8]], last: &str) -> String {
     for part in parts {
         if stream.write_all(part).is_err() {
-            break; // The server has answered and closed already.
+            break; // The server has already answered and closed.
         }
     }
     let (mut received, mut buffer) = (String::new(), [0_u8; 4096]);

@@ -1,6 +1,6 @@
-//! From a request to a call, and from its outcome to a response: the order of judgement stands in
-//! `dispatcher.rs`, each of its steps in a file of its own. Endpoints see `call.rs`; the rest of the program is asked
-//! through `hooks.rs`.
+//! From a request to a call, and from its outcome to a response. `dispatcher.rs` has the order of the checks, each of
+//! which has a file of its own. Endpoints use `call.rs`; the dispatcher uses the rest of the program through
+//! `hooks.rs`.
 
 mod answer;
 mod asked;

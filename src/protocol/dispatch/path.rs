@@ -1,18 +1,18 @@
-//! What a path names.
+//! The targets that a path can name.
 //!
-//! A path is compared as it was sent. Names are plain ASCII, so one that is percent-encoded, has an empty
-//! segment or ends in a slash is another path, and there is nothing at it: every endpoint has one address. An interface
-//! itself has two, since the `base_url` that its document names ends in a slash.
+//! A path is compared as it was sent. Names are plain ASCII, so a path that is percent-encoded, has an empty segment or
+//! ends in a slash is another path, and leads to nothing: every endpoint has one address. Only an interface itself has
+//! two, since the `base_url` in its document ends in a slash.
 
 use crate::protocol::declaration::Package;
 
-/// Characters of a version in a path, at most; a longer segment is not taken for one.
+/// The limit of characters of a version in a path; a longer segment is not treated as a version.
 const VERSION_LENGTH_MAX: usize = 32;
 
-/// A path that may name something.
+/// A path that can lead to something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place<'p> {
-    /// The path of a caller who knows the host alone.
+    /// The root, for a caller who knows only the host.
     Root,
     /// An interface, or one of its functions.
     Package {
@@ -27,28 +27,28 @@ pub(super) enum Place<'p> {
     Probe(Probe),
     /// The OpenAPI document of everything that the listener serves.
     OpenApi,
-    /// A file of the pages on which a person reads that document, by its name; the first page when empty. None
-    /// without the slash that their relative links need.
+    /// A file of the documentation pages, by its name; the first page when empty. None when the path lacks the slash
+    /// that their relative links need.
     Pages(Option<&'p str>),
 }
 
 /// The page that names the other documents.
 pub(super) const ROOT_PATH: &str = "/";
 
-/// Where the OpenAPI document is.
+/// The path of the OpenAPI document.
 pub(super) const OPENAPI_PATH: &str = "/openapi.json";
 
-/// Where the pages are.
+/// The path of the documentation pages.
 pub(super) const PAGES_PATH: &str = "/docs";
 
-/// What the operator's tools read, with GET and without a token.
+/// The paths for the operator's tools, which use GET without a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Probe {
     /// Counters for Prometheus.
     Metrics,
-    /// Whether the process answers at all.
+    /// Liveness: answers as long as the process does.
     Live,
-    /// Whether it takes calls.
+    /// Readiness: says if the server takes calls.
     Ready,
 }
 
@@ -63,7 +63,7 @@ impl Probe {
     }
 }
 
-/// Reads a path. None when nothing can be there.
+/// Parses a path. None when it cannot lead to anything.
 pub(super) fn locate(path: &str) -> Option<Place<'_>> {
     if let Some(probe) = [Probe::Metrics, Probe::Live, Probe::Ready].into_iter().find(|probe| probe.path() == path) {
         return Some(Place::Probe(probe));

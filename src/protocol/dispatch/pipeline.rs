@@ -1,4 +1,4 @@
-//! Runs pipelines: each step goes through the same judgement as a request of its own.
+//! Runs pipelines: each step passes the same checks as a request of its own.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::protocol::pipelining::{Address, Plan, Results, Step};
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
-/// The pages of an origin read a pipeline's answer when they may read that of every step.
+/// Pages of an origin may read a pipeline's answer when they may read the answer of every step.
 #[derive(Default)]
 struct Readers {
     steps: usize,
@@ -27,7 +27,7 @@ struct Readers {
 }
 
 impl<C: Caller> Dispatcher<C> {
-    /// Answers a pipeline. It holds no permit of its own while its steps ask for theirs.
+    /// Answers a pipeline. It holds no permit of its own while its steps take theirs.
     pub(super) async fn pipeline(
         &self,
         exchange: &Exchange<'_, C>,
@@ -49,7 +49,7 @@ impl<C: Caller> Dispatcher<C> {
         Ok(Answer::Json { json: results.returned(&plan.returns), replayed: false })
     }
 
-    /// Reads the steps. Of too many calls at once a pipeline is refused here, before it has done anything.
+    /// Reads the steps. When there are too many calls at once, the pipeline is refused here, before any step has run.
     async fn pipeline_body(
         &self,
         exchange: &Exchange<'_, C>,
@@ -67,8 +67,8 @@ impl<C: Caller> Dispatcher<C> {
         Body::parse(bytes, declaration)
     }
 
-    /// Refuses a path at which there is nothing before the first step, though it is the later step's refusal: it cannot
-    /// become right meanwhile.
+    /// Refuses a path that leads to nothing before the first step runs, though it is the refusal of a later step: the
+    /// path cannot become valid in the meantime.
     fn check_paths(&self, plan: &Plan<'_>) -> Result<(), ApiError> {
         let mut paths = plan.steps.iter().map(|step| step.called.path.as_str());
         let unknown = paths.find(|path| self.target_at(path).is_none());
@@ -94,7 +94,7 @@ impl<C: Caller> Dispatcher<C> {
         readers.count(&exchange, pipeline);
         let Ok(Answer::Json { json, .. }) = outcome else {
             pipeline.form.set(Some(exchange.addressee().form()));
-            return Err(outcome.err().unwrap_or_else(ApiError::unhandled)); // A step is a POST, which is answered in JSON.
+            return Err(outcome.err().unwrap_or_else(ApiError::unhandled)); // A step is a POST, whose answer is JSON.
         };
         results.keep(json, share, exchange.changes_something.get())
     }

@@ -1,5 +1,5 @@
-//! The refusal of a path at which there is nothing: what was most likely meant, or where to look. A suggestion is never
-//! another act than the one that was asked for.
+//! The refusal of a path that leads to nothing. It names the path that was probably meant, or the listener to ask
+//! instead. A suggestion never names a different act than the requested one.
 
 use serde_json::json;
 
@@ -7,16 +7,17 @@ use super::path::{Place, locate};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::Package;
 
-/// Bytes of a path for which another one is looked for, at most: comparing names costs the product of their lengths.
+/// The limit of bytes of a path for which a suggestion is searched: the cost of comparing names is the product of their
+/// lengths.
 const PATH_COMPARED_MAX: usize = 128;
 
-/// Verbs that look up one thing.
+/// Verbs for looking up one thing.
 const LOOK_UPS: [&str; 7] = ["find", "get", "retrieve", "fetch", "read", "show", "view"];
 
-/// Characters of a verb in which one may be mistyped.
+/// Characters from which a verb may contain a typing error.
 const MISTYPED_VERB_MIN: usize = 4;
 
-/// The distance that one thing's name may have from another's, in edits per length of the longer: fewer than 1 in 3.
+/// The limit of the distance between the names of two things, in edits per length of the longer: fewer than 1 in 3.
 const THING_DISTANCE_DIVISOR: usize = 3;
 
 /// The interfaces and functions of a listener.
@@ -46,7 +47,7 @@ impl Served {
         }
     }
 
-    /// The path that was most likely meant.
+    /// The path that was probably meant.
     fn suggestion(&self, segments: &[&str], package: Option<Package>) -> Option<String> {
         let respelt = format!("/{}", segments.join("/").to_lowercase());
         if let Some(place) = locate(&respelt)
@@ -64,14 +65,14 @@ impl Served {
             Place::Package { package, function: Some(name), .. } => self.functions.contains(&(package, name)),
             Place::Pages(name) => name.is_none_or(str::is_empty),
             Place::OpenApi => true,
-            // There is no call there, and whoever calls wants one.
+            // The root takes no calls, and this caller wants to make one.
             Place::Root => false,
-            // These are the operator's.
+            // Only the operator's listener has these.
             Place::Probe(_) => self.packages.contains(&Package::Admin),
         }
     }
 
-    /// The function of that name in another spelling, in whichever interface; else a near one of the interface.
+    /// The function of that name in another spelling, in any interface; else a similar one of this interface.
     fn function(&self, segment: &str, package: Option<Package>) -> Option<(Package, &'static str)> {
         let asked = folded(segment);
         let is_respelt = |known: &&(Package, &str)| letters(known.1) == letters(&asked);
@@ -101,7 +102,7 @@ fn refused(message: &str) -> ApiError {
     ApiError::new(Code::UnknownEndpoint, message.to_owned())
 }
 
-/// The listener of an interface that this one does not serve.
+/// The listener that serves an interface which this one does not serve.
 fn elsewhere(package: Package) -> String {
     let (listener, setting, this) = match package {
         Package::Admin => ("operator's", "admin_listen", "public"),
@@ -113,23 +114,23 @@ fn elsewhere(package: Package) -> String {
     )
 }
 
-/// A name in the spelling of ours, as far as letter case and the joint of words go.
+/// A name in our spelling, as far as letter case and word separators are concerned.
 fn folded(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// A name without the joints of its words.
+/// A name without word separators.
 fn letters(name: &str) -> String {
     name.replace('-', "")
 }
 
-/// True when a name means the same act on nearly the same thing.
+/// True when a name means the same act on a similarly named thing.
 fn is_near(asked: &str, known: &str) -> bool {
     let ((asked_verb, asked_thing), (verb, thing)) = (parts(asked), parts(known));
     is_same_act(asked_verb, verb) && is_near_thing(asked_thing, thing)
 }
 
-/// The verb and the thing of a function's name.
+/// The verb and the noun of a function's name.
 fn parts(name: &str) -> (&str, &str) {
     name.split_once('-').unwrap_or((name, ""))
 }
