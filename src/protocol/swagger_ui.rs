@@ -1,6 +1,6 @@
 //! Swagger UI, served from the binary: pages on which a person reads the interface and tries it.
 //!
-//! The files are those of a crate that carries the published archive, unpacked in memory when first asked for.
+//! The files come from a crate that contains the published archive. They are unpacked in memory at the first request.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -11,7 +11,7 @@ use actix_web::web::Bytes;
 /// The folder of the archive that is served.
 const SERVED: &str = "/dist/";
 
-/// What tells the pages where the document is.
+/// The script that tells the pages the document's address.
 const INITIALIZER: &str = r##"window.onload = () => {
   window.ui = SwaggerUIBundle({
     url: "/openapi.json",
@@ -28,7 +28,6 @@ const INITIALIZER: &str = r##"window.onload = () => {
 pub(super) struct Page {
     /// Its content.
     pub(super) bytes: Bytes,
-    /// What it is.
     pub(super) media_type: &'static str,
 }
 
@@ -59,7 +58,7 @@ fn unpack() -> Option<BTreeMap<String, Bytes>> {
     Some(files)
 }
 
-/// Whether a file is needed to show the pages: not source maps, not module builds.
+/// True for a file that the pages need: not source maps, not module builds.
 fn is_shown(name: &str) -> bool {
     let ending = name.rsplit('.').next().unwrap_or("");
     matches!(ending, "html" | "css" | "js" | "png") && !name.contains("-es-")

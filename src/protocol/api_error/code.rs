@@ -20,13 +20,13 @@ macro_rules! codes {
                 match self { $(Code::$variant => $name,)* }
             }
 
-            /// When it occurs, for a person.
+            /// The condition under which it occurs, for a person.
             #[must_use]
             pub const fn docs(self) -> &'static str {
                 match self { $(Code::$variant => $docs,)* }
             }
 
-            /// The code of that name, as the rooms below name it.
+            /// The code of that name, as the lower layers name it.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Code> {
                 match name { $($name => Some(Code::$variant),)* _ => None }

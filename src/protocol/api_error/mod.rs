@@ -1,4 +1,4 @@
-//! How a call that did not succeed is answered.
+//! The errors that calls are answered with.
 
 mod code;
 mod refusal;

@@ -1,4 +1,4 @@
-//! Strict JSON: what a body may be, and the value it becomes.
+//! Strict JSON: parsing of bodies, and their values.
 
 mod canonical;
 mod literals;

@@ -1,4 +1,4 @@
-//! The steps of a pipeline, read as a whole before the first one is done: all faults are told at once.
+//! The steps of a pipeline, read as a whole before the first one runs: all faults are reported at once.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -12,19 +12,19 @@ use crate::protocol::fault::Fault;
 use crate::protocol::fields::{Fields, nearest};
 use crate::protocol::json::{Json, Object};
 
-/// Steps of a pipeline, at most.
+/// The limit of steps of a pipeline.
 const STEPS_MAX: usize = 32;
 
-/// Faults of steps that are reported, at most: a body of a mebibyte could have a hundred thousand.
+/// The limit of reported faults of steps: a body of a mebibyte could have a hundred thousand.
 const FAULTS_MAX: usize = 100;
 
-/// Characters of a member's name that are repeated to the caller, at most.
+/// The limit of characters of a member's name that are repeated to the caller.
 const NAME_REPEATED_MAX: usize = 64;
 
 /// The members of a step.
 const MEMBERS: [&str; 3] = ["url", "headers", "body"];
 
-/// Headers of a step that count.
+/// The headers of a step that have an effect.
 static COUNTED: [HeaderName; 4] = [
     header::AUTHORIZATION,
     HeaderName::from_static("api-version"),
@@ -32,7 +32,7 @@ static COUNTED: [HeaderName; 4] = [
     header::ACCEPT,
 ];
 
-/// Headers that each step has from the pipeline's own request, unless it has its own.
+/// The headers that each step inherits from the pipeline's own request, unless it has its own.
 static INHERITED: [HeaderName; 4] = [header::AUTHORIZATION, header::ACCEPT, header::ORIGIN, header::HOST];
 
 /// The message for a body that is neither an object nor a reference.
@@ -53,10 +53,10 @@ pub(in crate::protocol) struct Step<'b> {
 }
 
 impl<'b> Plan<'b> {
-    /// Reads the arguments of a pipeline, whose own header may be at fault.
+    /// Reads the arguments of a pipeline, whose own header may have a fault.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS` with every fault that can be told before the first step.
+    /// `INVALID_ARGUMENTS` with every fault that is known before the first step.
     pub(in crate::protocol) fn read(
         declaration: &'static Declaration,
         arguments: &'b Object,
@@ -79,10 +79,10 @@ impl<'b> Plan<'b> {
 }
 
 impl Step<'_> {
-    /// The headers with which it is judged: its own that count, and those of the pipeline's request.
+    /// The headers with which it is checked: those of its own that have an effect, and the inherited ones.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS` when a reference leads to nothing, or to what cannot be a header's value.
+    /// `INVALID_ARGUMENTS` when a reference finds nothing, or a value that cannot be a header's.
     pub(in crate::protocol) fn headers(
         &self,
         of_pipeline: &HeaderMap,
@@ -120,7 +120,7 @@ impl Step<'_> {
     /// Writes the body with its references replaced.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS` when a reference leads to nothing, and what `out` has no room for.
+    /// `INVALID_ARGUMENTS` when a reference finds nothing, or the error of `out` when it is full.
     pub(in crate::protocol) fn write_body(&self, results: &Results, out: &mut dyn Sink) -> Result<(), ApiError> {
         let place = format!("steps[{}].body", self.position);
         let Json::Object(members) = self.body else {
@@ -136,7 +136,7 @@ impl Step<'_> {
     }
 }
 
-/// Reads steps and gathers what is wrong with them.
+/// Reads steps and collects their faults.
 struct StepReader<'a, F> {
     address: &'a Address,
     is_pipeline: F,
@@ -213,7 +213,7 @@ impl<F: Fn(&str) -> bool> StepReader<'_, F> {
         Some(body)
     }
 
-    /// A step can refer to those before it only.
+    /// A step can refer only to earlier steps.
     fn check_references(&mut self, place: &str, position: usize, value: &Json) {
         if leads_too_far(value, position) {
             let message =
@@ -240,7 +240,7 @@ fn items(value: &Json) -> &[Json] {
     }
 }
 
-/// A path into so many results.
+/// A path into this number of results.
 fn path_among(value: &Json, result_count: usize) -> Result<JsonPath, String> {
     let path = value.as_str().and_then(JsonPath::parse);
     let path = path.ok_or("send a path into the results, such as $, $[-1:] or $[0].payment_id")?;
@@ -251,7 +251,7 @@ fn path_among(value: &Json, result_count: usize) -> Result<JsonPath, String> {
     }
 }
 
-/// The beginning of a member's name, as it is repeated to the caller.
+/// The beginning of a member's name, for a message to the caller.
 fn repeated(name: &str) -> &str {
     name.char_indices().nth(NAME_REPEATED_MAX).map_or(name, |(end, _)| &name[..end])
 }

@@ -87,7 +87,7 @@ fn problem() -> Value {
     })
 }
 
-/// The triple. Where its end is not read from `prefixItems`, `items` lets any value follow, and `maxItems` none.
+/// The triple. For readers that ignore `prefixItems`, `items` allows any value, and `maxItems` limits the length.
 fn error_triple() -> Value {
     json!({
         "type": "array",

@@ -1,8 +1,8 @@
 //! Types in the spelling of the package document.
 //!
-//! A type is a base type, one with a narrowing behind a dot (`string.email`, `object.payment`), or a list, which is a
-//! union; a list inside of the list is an array of what stands in it. All published clients read this spelling, and no
-//! other of arrays: one of them fails on `array.object.payment`.
+//! A type is a base type, a base type with a narrowing after a dot (`string.email`, `object.payment`), or a list, which
+//! is a union; a list within the list is an array of its items. All published clients read this spelling of arrays, and
+//! no other: one of them fails on `array.object.payment`.
 //!
 //! Source: webfunction.org/package, section types.
 
