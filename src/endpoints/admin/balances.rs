@@ -12,7 +12,6 @@ use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, 
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static OPEN_BALANCE: Declaration = Declaration {
     name: "open-balance",
     package: Package::Admin,
@@ -25,7 +24,6 @@ pub(super) static OPEN_BALANCE: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static ADD_TOPUP: Declaration = Declaration {
     name: "add-topup",
     package: Package::Admin,
@@ -47,7 +45,6 @@ pub(super) static ADD_TOPUP: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static CHARGE_INVOICE: Declaration = Declaration {
     name: "charge-invoice",
     package: Package::Admin,

@@ -13,11 +13,10 @@ use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
 
-/// The form of names of checkpoints; the checkpoint itself checks it.
+/// The form of a checkpoint's name, for documents. The checkpointer checks the name.
 const CHECKPOINT_NAME: ValueType =
     ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$"));
 
-/// The declared members.
 static CHECKPOINT: ObjectType = ObjectType {
     name: "checkpoint",
     attributes: &[
@@ -29,7 +28,6 @@ static CHECKPOINT: ObjectType = ObjectType {
     ],
 };
 
-/// The declaration.
 pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
     name: "create-checkpoint",
     package: Package::Admin,
@@ -50,7 +48,6 @@ pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
 
-/// The answered object.
 #[derive(Serialize)]
 struct CheckpointShape {
     name: String,
@@ -80,14 +77,14 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
     let name = fields.finish(|| Some(name))?;
     let checkpoints = service.checkpoints.clone().ok_or_else(not_now)?;
     let now = service.now();
-    let span = tracing::Span::current(); // Its lines carry the id of the request.
+    let span = tracing::Span::current(); // The log lines carry the id of the request.
     let take = move || span.in_scope(|| checkpoints.take(name.as_deref(), now));
     let taken = tokio::task::spawn_blocking(take).await;
     let taken = taken.map_err(|_| ApiError::unhandled())?.map_err(|error| refused(&error))?;
     Ok(Reply::new(&CheckpointShape::of(&taken)))
 }
 
-/// What the operator is told; the log has said the rest.
+/// The error for the operator; the log has the details.
 fn refused(error: &CheckpointError) -> ApiError {
     match error {
         CheckpointError::Name { .. } => ApiError::invalid_arguments(&[Fault::invalid("name", error.to_string())]),

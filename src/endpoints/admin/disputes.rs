@@ -25,7 +25,6 @@ const DISPUTE_ARGUMENT: Argument =
 const NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no dispute of this merchant.");
 
-/// The declaration.
 pub(super) static OPEN_DISPUTE: Declaration = Declaration {
     name: "open-dispute",
     package: Package::Admin,
@@ -53,7 +52,6 @@ pub(super) static OPEN_DISPUTE: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static ESCALATE_DISPUTE: Declaration = Declaration {
     name: "escalate-dispute",
     package: Package::Admin,
@@ -72,7 +70,6 @@ pub(super) static ESCALATE_DISPUTE: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static CLOSE_DISPUTE: Declaration = Declaration {
     name: "close-dispute",
     package: Package::Admin,

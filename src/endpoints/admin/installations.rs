@@ -33,7 +33,6 @@ const PAGE_ARGUMENTS: [Argument; 3] = page_arguments(InstallationId::PREFIX);
 const INSTALLATION_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no installation of the merchant's has.");
 
-/// The declaration.
 pub(super) static ADD_INSTALLATION: Declaration = Declaration {
     name: "add-installation",
     package: Package::Admin,
@@ -55,7 +54,6 @@ pub(super) static ADD_INSTALLATION: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static LIST_INSTALLATIONS: Declaration = Declaration {
     name: "list-installations",
     package: Package::Admin,
@@ -68,7 +66,6 @@ pub(super) static LIST_INSTALLATIONS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static UPDATE_INSTALLATION: Declaration = Declaration {
     name: "update-installation",
     package: Package::Admin,
@@ -90,7 +87,6 @@ pub(super) static UPDATE_INSTALLATION: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REMOVE_INSTALLATION: Declaration = Declaration {
     name: "remove-installation",
     package: Package::Admin,
@@ -160,8 +156,8 @@ fn identifier_text(value: &Json) -> Result<InstallationIdentifier, String> {
     arguments::checked(InstallationIdentifier::new(arguments::own_text(value)?))
 }
 
-/// Refuses an identifier in a form that the installation's platform does not have. The platform never changes. Of an
-/// installation that there is not, nothing is said here: the call may have been answered before it was removed.
+/// Refuses an identifier in a form that the installation's platform, which never changes, does not have. An unknown
+/// installation is not refused here: the call may be a repeated one, answered before the installation was removed.
 async fn check_identifier(
     service: &Service,
     merchant_id: MerchantId,

@@ -14,7 +14,6 @@ use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, R
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
     package: Package::Admin,
@@ -33,7 +32,6 @@ pub(super) static GENERATE_KEY: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REVOKE_KEY: Declaration = Declaration {
     name: "revoke-key",
     package: Package::Admin,

@@ -13,7 +13,6 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
     name: "configure-payment-method",
     package: Package::Admin,

@@ -30,7 +30,6 @@ const ERRORS: &[DeclaredError] = &[
 
 const DOCS: &str = "Plays the provider, for payouts of the sandbox: payouts of an amount that ends in 98 wait for this call. It takes no `Idempotency-Key`: a payout ends once, and a repeated call is refused with its status.";
 
-/// The declaration.
 pub(super) static COMPLETE_PAYOUT: Declaration = Declaration {
     name: "complete-payout",
     package: Package::Admin,
@@ -43,7 +42,6 @@ pub(super) static COMPLETE_PAYOUT: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static FAIL_PAYOUT: Declaration = Declaration {
     name: "fail-payout",
     summary: "Has the sandbox refuse a payout that is pending, and answers when that is recorded.",
@@ -67,7 +65,7 @@ async fn end_payout(service: &Service, call: &Call<Operator>, end: PendingEnd) -
     let (merchant_id, payout_id) = fields.finish(|| Some((merchant_id?, payout_id?)))?;
     check_exists(service, merchant_id)?;
     let waiting = Waiting::begin();
-    // The payout may have been accepted so lately that the sandbox is not asked for it yet.
+    // The payout may be so new that the sandbox has not received it yet.
     while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, payout_id).await?, end).await? {
         let not_there = "The sandbox has no such payout that waits to be ended.";
         waiting.go_on(|| ApiError::new(Code::InvalidState, not_there)).await?;
@@ -79,7 +77,7 @@ async fn end_payout(service: &Service, call: &Call<Operator>, end: PendingEnd) -
     Ok(Reply::new(&true))
 }
 
-/// Ends the payout at the sandbox; false when that has none under its reference that waits.
+/// Ends the payout at the sandbox; false when the sandbox has no pending one with its reference.
 async fn end_at_sandbox(
     service: &Service,
     merchant_id: MerchantId,

@@ -30,7 +30,6 @@ const ERRORS: &[DeclaredError] = &[
 
 const DOCS: &str = "Plays the provider, for payments of the sandbox: refunds to the card 4000000000007726 wait for this call. It takes no `Idempotency-Key`: a refund ends once, and a repeated call is refused with its status.";
 
-/// The declaration.
 pub(super) static COMPLETE_REFUND: Declaration = Declaration {
     name: "complete-refund",
     package: Package::Admin,
@@ -43,7 +42,6 @@ pub(super) static COMPLETE_REFUND: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static FAIL_REFUND: Declaration = Declaration {
     name: "fail-refund",
     summary: "Has the sandbox refuse a refund that is pending, and answers when that is recorded.",
@@ -67,7 +65,7 @@ async fn end_refund(service: &Service, call: &Call<Operator>, end: PendingEnd) -
     let (merchant_id, refund_id) = fields.finish(|| Some((merchant_id?, refund_id?)))?;
     check_exists(service, merchant_id)?;
     let waiting = Waiting::begin();
-    // The refund may have been accepted so lately that the sandbox is not asked for it yet.
+    // The refund may be so new that the sandbox has not received it yet.
     while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, refund_id).await?, end).await? {
         let not_there = "The sandbox has no such refund that waits to be ended.";
         waiting.go_on(|| ApiError::new(Code::InvalidState, not_there)).await?;
@@ -79,7 +77,7 @@ async fn end_refund(service: &Service, call: &Call<Operator>, end: PendingEnd) -
     Ok(Reply::new(&true))
 }
 
-/// Ends the refund at the sandbox; false when that has none under its reference that waits.
+/// Ends the refund at the sandbox; false when the sandbox has no pending one with its reference.
 async fn end_at_sandbox(
     service: &Service,
     merchant_id: MerchantId,

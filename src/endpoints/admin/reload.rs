@@ -11,7 +11,6 @@ use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
 /// The files that can be read anew.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
 
-/// The declared members.
 static RELOAD: ObjectType = ObjectType {
     name: "reload",
     attributes: &[
@@ -28,7 +27,6 @@ static RELOAD: ObjectType = ObjectType {
     ],
 };
 
-/// The declaration.
 pub(super) static RELOAD_FILES: Declaration = Declaration {
     name: "reload",
     package: Package::Admin,
@@ -41,7 +39,6 @@ pub(super) static RELOAD_FILES: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
 
-/// The answered object.
 #[derive(Serialize, Default)]
 struct ReloadShape {
     read: Vec<&'static str>,
@@ -64,7 +61,7 @@ pub(super) async fn reload(service: Shared, call: Call<Operator>) -> Result<Repl
     call.fields().finish(|| Some(()))?;
     let not_now = || ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS);
     let reloads = service.operations.as_ref().map(|operations| operations.reloads.clone()).ok_or_else(not_now)?;
-    let span = tracing::Span::current(); // Its lines carry the id of the request.
+    let span = tracing::Span::current(); // The log lines carry the id of the request.
     let reload = move || span.in_scope(|| reloads.carry_out());
     let reloaded = tokio::task::spawn_blocking(reload).await.map_err(|_| ApiError::unhandled())?;
     Ok(Reply::new(&reloaded.into_iter().fold(ReloadShape::default(), ReloadShape::with)))

@@ -12,13 +12,12 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::Shared;
 
-/// The last second that JSON readers keep exactly.
+/// The largest number of seconds that JSON readers keep exactly.
 const SECONDS_MAX: u64 = (1 << 53) - 1;
 /// A time that JSON readers keep exactly.
 const TIME: ValueType =
     ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(4_102_444_800) });
 
-/// The declaration.
 pub(super) static ADVANCE_CLOCK: Declaration = Declaration {
     name: "advance-clock",
     package: Package::Admin,

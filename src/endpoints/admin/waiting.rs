@@ -1,4 +1,4 @@
-//! Waiting for the sandbox to be asked for something, and then for its answer to be recorded.
+//! Waiting until a request has reached the sandbox, and then until its answer is recorded.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::protocol::api_error::ApiError;
 
 /// The longest wait.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The pause between two looks.
+/// The interval between two polls.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 /// A wait that ends at a deadline.
@@ -17,12 +17,12 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// One that begins now.
+    /// A wait that begins now.
     pub(super) fn begin() -> Waiting {
         Waiting { until: Instant::now() + PATIENCE }
     }
 
-    /// Waits a little before another look; gives up with `error` after the deadline.
+    /// Waits for the next poll; returns `error` after the deadline.
     pub(super) async fn go_on(&self, error: impl FnOnce() -> ApiError) -> Result<(), ApiError> {
         if Instant::now() >= self.until {
             return Err(error());

@@ -13,7 +13,6 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Shared, read_page};
 
-/// The declaration.
 pub(super) static BALANCE_HISTORY: Declaration = Declaration {
     name: "balance-history",
     package: Package::Merchants,
@@ -39,7 +38,7 @@ pub(super) async fn balance_history(service: Shared, call: Call<MerchantCaller>)
     Reply::page(&page)
 }
 
-/// What is answered before the balance is opened.
+/// The refusal before the balance is opened.
 pub(super) fn no_balance() -> ApiError {
     ApiError::new(
         Code::NotFound,

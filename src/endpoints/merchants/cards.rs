@@ -28,7 +28,6 @@ const CARD_ARGUMENT: Argument =
 const CARD_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "The customer, or a saved card of this customer's, is not there.");
 
-/// The declaration.
 pub(super) static SAVE_CARD: Declaration = Declaration {
     name: "save-card",
     package: Package::Merchants,
@@ -60,7 +59,6 @@ pub(super) static SAVE_CARD: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FIND_CARD: Declaration = Declaration {
     name: "find-card",
     package: Package::Merchants,
@@ -73,7 +71,6 @@ pub(super) static FIND_CARD: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_CARDS: Declaration = Declaration {
     name: "list-cards",
     package: Package::Merchants,
@@ -86,7 +83,6 @@ pub(super) static LIST_CARDS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static SET_DEFAULT_CARD: Declaration = Declaration {
     name: "set-default-card",
     package: Package::Merchants,
@@ -99,7 +95,6 @@ pub(super) static SET_DEFAULT_CARD: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FORGET_CARD: Declaration = Declaration {
     name: "forget-card",
     package: Package::Merchants,
@@ -170,7 +165,7 @@ pub(super) async fn forget_card(service: Shared, call: Call<MerchantCaller>) -> 
     contacts::submit(&service, &FORGET_CARD, &call, change).await
 }
 
-/// The card that a call names, with its customer. The cards of a removed customer are found no more.
+/// The card that a call names, with its customer. Cards of removed customers are not found any more.
 fn find(reader: &Reader<'_>, card: CardRef) -> Result<Option<(Card, Customer)>, ApiError> {
     let id = match card {
         CardRef::Own(id) => Some(id),

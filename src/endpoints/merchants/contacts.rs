@@ -44,7 +44,6 @@ const CONFLICT: DeclaredError = DeclaredError::when(
     "Another customer has one of them: details name the `argument` and its `contact_id`.",
 );
 
-/// The declaration.
 pub(super) static ADD_CONTACT: Declaration = Declaration {
     name: "add-contact",
     package: Package::Merchants,
@@ -57,7 +56,6 @@ pub(super) static ADD_CONTACT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static UPDATE_CONTACT: Declaration = Declaration {
     name: "update-contact",
     package: Package::Merchants,
@@ -70,7 +68,6 @@ pub(super) static UPDATE_CONTACT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REMOVE_CONTACT: Declaration = Declaration {
     name: "remove-contact",
     package: Package::Merchants,
@@ -83,7 +80,6 @@ pub(super) static REMOVE_CONTACT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FIND_CONTACT: Declaration = Declaration {
     name: "find-contact",
     package: Package::Merchants,
@@ -96,7 +92,6 @@ pub(super) static FIND_CONTACT: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_CONTACTS: Declaration = Declaration {
     name: "list-contacts",
     package: Package::Merchants,
@@ -158,7 +153,7 @@ pub(super) async fn list_contacts(service: Shared, call: Call<MerchantCaller>) -
     Reply::page(&page.borrowed(ContactShape::new))
 }
 
-/// Has a change of customers or cards carried out.
+/// Submits a change of customers or cards.
 pub(super) async fn submit(
     service: &Shared,
     declaration: &'static Declaration,
@@ -182,7 +177,7 @@ pub(super) fn find(reader: &Reader<'_>, customer: CustomerRef) -> Result<Custome
     found.ok_or_else(unknown)
 }
 
-/// The text that named a customer.
+/// The reference to a customer as text.
 pub(super) fn text(customer: &CustomerRef) -> String {
     match customer {
         CustomerRef::Own(id) => id.to_string(),

@@ -25,7 +25,7 @@ use crate::service::{Page, RETRY_AFTER_SECONDS, Shared};
 
 const PAGE: [Argument; 3] = page_arguments(DeliveryId::PREFIX);
 
-/// The last second that JSON readers keep exactly.
+/// The largest number of seconds that JSON readers keep exactly.
 const SECONDS_MAX: u64 = (1 << 53) - 1;
 
 /// A time of the past.
@@ -42,7 +42,6 @@ static TESTED: ObjectType = ObjectType {
     ],
 };
 
-/// The declaration.
 pub(super) static TEST_WEBHOOK: Declaration = Declaration {
     name: "test-webhook",
     package: Package::Merchants,
@@ -55,7 +54,6 @@ pub(super) static TEST_WEBHOOK: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
     name: "redeliver-webhook",
     package: Package::Merchants,
@@ -75,7 +73,6 @@ pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static LIST_WEBHOOK_DELIVERIES: Declaration = Declaration {
     name: "list-webhook-deliveries",
     package: Package::Merchants,
@@ -170,7 +167,7 @@ pub(super) async fn list_webhook_deliveries(service: Shared, call: Call<Merchant
     Reply::page(&page.map(DeliveryShape::new).carrying(&texts(&filter)))
 }
 
-/// The filters for the calls for the pages beside this one.
+/// The filters, for the bodies of the calls for the adjacent pages.
 fn texts(filter: &DeliveryFilter) -> Vec<(&'static str, String)> {
     let texts = [
         ("webhook_id", filter.webhook_id.map(|id| id.to_string())),
@@ -180,7 +177,7 @@ fn texts(filter: &DeliveryFilter) -> Vec<(&'static str, String)> {
     texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
 }
 
-/// The store of deliveries or the vault could not be used.
+/// The error when the store of deliveries or the vault cannot be used.
 fn not_done(error: &(dyn std::error::Error + 'static)) -> ApiError {
     tracing::error!(%error, "deliveries of a webhook cannot be read or written");
     ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)

@@ -33,13 +33,12 @@ const DISPUTE_NOT_FOUND: DeclaredError =
 const INVALID_STATE: DeclaredError =
     DeclaredError::when(Code::InvalidState, "The dispute does not permit it now: details name its `status`.");
 
-/// No control characters other than tabs and line breaks.
+/// Text without control characters other than tabs and line breaks.
 const EVIDENCE: ValueType = ValueType::Text(
     Text::of(1, EVIDENCE_MAX_CHARACTERS, "The parcel was signed for on 3 March.")
         .matching("^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]+$"),
 );
 
-/// The declaration.
 pub(super) static FIND_DISPUTE: Declaration = Declaration {
     name: "find-dispute",
     package: Package::Merchants,
@@ -52,7 +51,6 @@ pub(super) static FIND_DISPUTE: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_DISPUTES: Declaration = Declaration {
     name: "list-disputes",
     package: Package::Merchants,
@@ -75,7 +73,6 @@ pub(super) static LIST_DISPUTES: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static CHALLENGE_DISPUTE: Declaration = Declaration {
     name: "challenge-dispute",
     package: Package::Merchants,
@@ -94,7 +91,6 @@ pub(super) static CHALLENGE_DISPUTE: Declaration = Declaration {
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static CONCEDE_DISPUTE: Declaration = Declaration {
     name: "concede-dispute",
     package: Package::Merchants,

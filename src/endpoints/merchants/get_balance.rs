@@ -25,7 +25,6 @@ static BALANCE: ObjectType = ObjectType {
     ],
 };
 
-/// The declaration.
 pub(super) static GET_BALANCE: Declaration = Declaration {
     name: "get-balance",
     package: Package::Merchants,

@@ -15,7 +15,6 @@ use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
 
-/// The declaration.
 pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
     name: "initiate-payment-flow",
     package: Package::Merchants,

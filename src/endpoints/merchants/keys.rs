@@ -21,7 +21,6 @@ use crate::service::{Shared, read_page};
 
 const KEY_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No key of this merchant has this id.");
 
-/// The declaration.
 pub(super) static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
     package: Package::Merchants,
@@ -37,7 +36,6 @@ pub(super) static GENERATE_KEY: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static LIST_KEYS: Declaration = Declaration {
     name: "list-keys",
     package: Package::Merchants,
@@ -50,7 +48,6 @@ pub(super) static LIST_KEYS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static FIND_KEY: Declaration = Declaration {
     name: "find-key",
     package: Package::Merchants,
@@ -63,7 +60,6 @@ pub(super) static FIND_KEY: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static UPDATE_KEY: Declaration = Declaration {
     name: "update-key",
     package: Package::Merchants,
@@ -76,7 +72,6 @@ pub(super) static UPDATE_KEY: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REVOKE_KEY: Declaration = Declaration {
     name: "revoke-key",
     package: Package::Merchants,

@@ -1,4 +1,4 @@
-//! `/merchants/...`: what a merchant's program calls with its key.
+//! `/merchants/...`: calls of a merchant's program, with an API key.
 
 mod balance_history;
 mod by_merchant;

@@ -16,7 +16,6 @@ const INVALID_STATE: DeclaredError = DeclaredError::when(
     "The payment does not permit it now: details name its `status` and its open `operation`.",
 );
 
-/// The declaration.
 pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
     name: "capture-payment",
     package: Package::Merchants,
@@ -40,7 +39,6 @@ pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static VOID_PAYMENT: Declaration = Declaration {
     name: "void-payment",
     package: Package::Merchants,
@@ -53,7 +51,6 @@ pub(super) static VOID_PAYMENT: Declaration = Declaration {
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static REVERSE_PAYMENT: Declaration = Declaration {
     name: "reverse-payment",
     package: Package::Merchants,

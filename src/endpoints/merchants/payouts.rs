@@ -20,7 +20,6 @@ use crate::service::{Shared, read_index_page, read_page};
 
 const PAGE: [Argument; 3] = page_arguments(PayoutId::PREFIX);
 
-/// The declaration.
 pub(super) static SEND_PAYOUT: Declaration = Declaration {
     name: "send-payout",
     package: Package::Merchants,
@@ -48,7 +47,6 @@ pub(super) static SEND_PAYOUT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FIND_PAYOUT: Declaration = Declaration {
     name: "find-payout",
     package: Package::Merchants,
@@ -65,7 +63,6 @@ pub(super) static FIND_PAYOUT: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_PAYOUTS: Declaration = Declaration {
     name: "list-payouts",
     package: Package::Merchants,

@@ -15,7 +15,6 @@ use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, 
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static LIST_PLANS: Declaration = Declaration {
     name: "list-plans",
     package: Package::Merchants,
@@ -28,7 +27,6 @@ pub(super) static LIST_PLANS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     name: "retrieve-current-plan",
     package: Package::Merchants,
@@ -41,7 +39,6 @@ pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static SELECT_PLAN: Declaration = Declaration {
     name: "select-plan",
     package: Package::Merchants,

@@ -22,7 +22,6 @@ use crate::service::{Shared, read_index_page, read_page};
 
 const PAGE: [Argument; 3] = page_arguments(RefundId::PREFIX);
 
-/// The declaration.
 pub(super) static REFUND_PAYMENT: Declaration = Declaration {
     name: "refund-payment",
     package: Package::Merchants,
@@ -57,7 +56,6 @@ pub(super) static REFUND_PAYMENT: Declaration = Declaration {
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static FIND_REFUND: Declaration = Declaration {
     name: "find-refund",
     package: Package::Merchants,
@@ -74,7 +72,6 @@ pub(super) static FIND_REFUND: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_REFUNDS: Declaration = Declaration {
     name: "list-refunds",
     package: Package::Merchants,
@@ -92,7 +89,6 @@ pub(super) static LIST_REFUNDS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_REFUNDS_BY_PAYMENT: Declaration = Declaration {
     name: "list-refunds-by-payment",
     package: Package::Merchants,

@@ -17,7 +17,7 @@ use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{Reader, Shared, read_page};
 
-/// The highest number of a part that is read: far more than a month can have.
+/// The limit of the number of a part: far more than a month can have.
 const PART_MAX: u64 = 1_000_000;
 
 const STATEMENT_ID: Argument =
@@ -26,7 +26,6 @@ const STATEMENT_ID: Argument =
 const STATEMENT_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No statement of this merchant has this id.");
 
-/// The declaration.
 pub(super) static LIST_STATEMENTS: Declaration = Declaration {
     name: "list-statements",
     package: Package::Merchants,
@@ -39,7 +38,6 @@ pub(super) static LIST_STATEMENTS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static FIND_STATEMENT: Declaration = Declaration {
     name: "find-statement",
     package: Package::Merchants,
@@ -52,7 +50,6 @@ pub(super) static FIND_STATEMENT: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static RETRIEVE_STATEMENT_DOCUMENT: Declaration = Declaration {
     name: "retrieve-statement-document",
     package: Package::Merchants,

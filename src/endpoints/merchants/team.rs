@@ -16,7 +16,6 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Shared, read_page};
 
-/// The declaration.
 pub(super) static INVITE_USER: Declaration = Declaration {
     name: "invite-user",
     package: Package::Merchants,
@@ -32,7 +31,6 @@ pub(super) static INVITE_USER: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static ACCEPT_INVITATION: Declaration = Declaration {
     name: "accept-invitation",
     package: Package::Merchants,
@@ -55,7 +53,6 @@ pub(super) static ACCEPT_INVITATION: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REMOVE_USER: Declaration = Declaration {
     name: "remove-user",
     package: Package::Merchants,
@@ -68,7 +65,6 @@ pub(super) static REMOVE_USER: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static LIST_USERS: Declaration = Declaration {
     name: "list-users",
     package: Package::Merchants,
@@ -81,7 +77,6 @@ pub(super) static LIST_USERS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_USER_INVITATIONS: Declaration = Declaration {
     name: "list-user-invitations",
     package: Package::Merchants,
@@ -118,7 +113,7 @@ pub(super) async fn remove_user(service: Shared, call: Call<MerchantCaller>) -> 
     by_merchant::submit(&service, &REMOVE_USER, &call, of_caller(&call, change)).await
 }
 
-/// The change as a command to the caller's merchant.
+/// The change as a command to the calling merchant.
 pub(super) fn of_caller(call: &Call<MerchantCaller>, change: TeamChange) -> Command {
     Command::ChangeTeam(call.caller().merchant_id, change)
 }

@@ -7,7 +7,6 @@ use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static CHECK_STATUS: Declaration = Declaration {
     name: "check-status",
     package: Package::Sdk,

@@ -7,7 +7,6 @@ use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
     name: "discover-next-action",
     package: Package::Sdk,

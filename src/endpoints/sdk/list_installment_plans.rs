@@ -13,7 +13,6 @@ use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Pa
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{Named, SdkCaller, Shared};
 
-/// The declaration.
 pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     name: "list-installment-plans",
     package: Package::Sdk,
@@ -26,7 +25,6 @@ pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     flags: Flags::OPEN_QUERY,
 };
 
-/// The declared members.
 static INSTALLMENT_PLAN: ObjectType = ObjectType {
     name: "installment_plan",
     attributes: &[

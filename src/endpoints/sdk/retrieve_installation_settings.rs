@@ -29,7 +29,7 @@ static SETTINGS: ObjectType = ObjectType {
     ],
 };
 
-/// The treatment of `interest_bearer` by a form.
+/// The description of `interest_bearer`.
 const INTEREST_BEARER_DOCS: &str = "Of instalments: who pays the interest when the form does not ask; else null.";
 
 /// The declared members of a method that is offered.
@@ -56,7 +56,6 @@ static OFFERED_METHOD: ObjectType = ObjectType {
 static BANK: ObjectType =
     ObjectType { name: "bank", attributes: &[Attribute::always("name", ValueType::STRING, "The bank's name.")] };
 
-/// The declaration.
 pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",
     package: Package::Sdk,
@@ -85,7 +84,7 @@ struct MethodShape {
     name: &'static str,
     display_name: &'static str,
     category: &'static str,
-    /// Of objects with a `name`; the sandbox has none.
+    /// Would hold objects with a `name`; the sandbox has no banks.
     banks: [(); 0],
     interest_bearer: Option<&'static str>,
 }
@@ -130,7 +129,7 @@ fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<MethodShape>, ApiError> {
     Ok(enabled)
 }
 
-/// Whether a payment method can be selected now.
+/// True when a payment method can be selected now.
 pub(super) fn is_enabled(reader: &Reader<'_>, method: PaymentMethod) -> Result<bool, ApiError> {
     Ok(reader.get::<Integrations>(method)?.is_some_and(|integration| integration.enabled))
 }

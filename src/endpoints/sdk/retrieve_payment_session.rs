@@ -25,7 +25,6 @@ static PAYMENT_SESSION: ObjectType = ObjectType {
     ],
 };
 
-/// The declaration.
 pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
     name: "retrieve-payment-session",
     package: Package::Sdk,

@@ -19,7 +19,6 @@ use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::{Named, SdkCaller, Shared};
 
-/// The declaration.
 pub(super) static SELECT_PAYMENT_METHOD: Declaration = Declaration {
     name: "select-payment-method",
     package: Package::Sdk,
@@ -90,7 +89,7 @@ fn parse(mut fields: Fields<'_>) -> Result<(Named, SelectPaymentMethod), ApiErro
     })
 }
 
-/// The arguments that say what pays, before it is known whether they fit together.
+/// The arguments that describe the means of payment, before they are checked against each other.
 struct Chosen {
     token: Option<TokenId>,
     card: Option<CardRef>,

@@ -1,4 +1,4 @@
-//! Sessions as SDK endpoints look them up, with the payment that used one.
+//! Look-up of sessions for SDK endpoints, with the payment that used the session.
 
 use till_domain::ids::SessionId;
 use till_domain::payment::{Payment, PaymentStatus};
@@ -20,7 +20,7 @@ pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
     Argument::required("payment_session_id", ValueType::Id(SessionId::PREFIX), "The session (`pse_...`)."),
 ];
 
-/// What every SDK endpoint may answer.
+/// The refusals that every SDK endpoint may answer.
 pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
     Code::NotFound,
     "The merchant has no such installation, or what the call names does not exist.",
@@ -30,25 +30,25 @@ pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
 pub(super) struct Found {
     pub(super) session: Session,
     pub(super) payment: Option<Payment>,
-    /// When it was looked up, by the later of the clock and the merchant's last event: what has expired stays so.
+    /// The time of the look-up: the later of the clock and the merchant's last event, so that expired objects remain
+    /// expired.
     pub(super) now: Millis,
 }
 
-/// How far the customer's payment has come.
+/// The progress of the customer's payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// The merchant has not initiated it yet, and still can.
+    /// The merchant has not initiated it yet, but still can.
     Selected,
-    /// The acquirer is at it.
+    /// The acquirer is processing it.
     Initiated,
-    /// It stands.
+    /// It succeeded.
     Successful,
-    /// It will not come about.
+    /// It failed, or cannot be initiated any more.
     Failed,
 }
 
 impl Found {
-    /// How far it has come.
     pub(super) fn progress(&self) -> Progress {
         match &self.payment {
             None if self.session.is_active(self.now) => Progress::Selected,
@@ -72,7 +72,7 @@ fn of_payment(status: PaymentStatus) -> Progress {
     }
 }
 
-/// Reads [`SESSION_ARGUMENTS`] and looks the session up.
+/// Reads [`SESSION_ARGUMENTS`] and looks up the session.
 pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<Found, ApiError> {
     let mut fields = call.fields();
     let named = Named::read(&mut fields);
@@ -97,7 +97,7 @@ fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<
     Ok(Found { session, payment, now: service.merchant_now(reader.merchant_id())? })
 }
 
-/// Whether the saved card that the session was made with is forgotten: then it can be paid with no more.
+/// True when the saved card that the session was made with is forgotten, so that it cannot be used any more.
 fn has_lost_its_card(reader: &Reader<'_>, session: &Session) -> Result<bool, ApiError> {
     let Instrument::SavedCard { card_id, owner: _, card: _ } = &session.instrument else { return Ok(false) };
     Ok(reader.get::<Cards>(*card_id)?.is_none_or(|card| card.deleted_at.is_some()))

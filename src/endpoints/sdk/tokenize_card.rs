@@ -24,14 +24,13 @@ use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
 use crate::service::{Named, SdkCaller, Service, Shared};
 
-/// Digits; the check digit must be right, too.
+/// Digits; the parser checks the check digit, too.
 const CARD_NUMBER: ValueType = ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$"));
 /// A month and the last two digits of a year.
 const EXPIRATION_DATE: ValueType = ValueType::Text(Text::of(5, 5, "12/49").matching("^(0[1-9]|1[0-2])/[0-9]{2}$"));
-/// The facts printed on the card beside its number.
+/// The security code printed on the card.
 const SECURITY_CODE: ValueType = ValueType::Text(Text::of(3, 4, "123").matching("^[0-9]+$"));
 
-/// The declaration.
 pub(super) static TOKENIZE_CARD: Declaration = Declaration {
     name: "tokenize-card",
     package: Package::Sdk,
@@ -57,7 +56,7 @@ pub(super) static TOKENIZE_CARD: Declaration = Declaration {
     flags: Flags::CARD_INTAKE,
 };
 
-/// A card as it was sent.
+/// A card in the caller's spelling.
 struct SentCard {
     number: CardNumber,
     holder: HolderName,
@@ -80,7 +79,7 @@ pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -
     Ok(answered.into())
 }
 
-/// What is known of a merchant's card outside the vault.
+/// The facts about a merchant's card that are kept outside the vault.
 pub fn card_facts(
     keyring: &Keyring,
     merchant_id: MerchantId,
@@ -137,7 +136,7 @@ fn security_code(value: &Json) -> Result<SecurityCode, String> {
     SecurityCode::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())
 }
 
-/// `MM/YY`, not before the month that it is in the last place on earth where it is still that month.
+/// `MM/YY`; not before the current month in the last time zone of the world.
 fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
     let refused = || "is not an expiration date: send MM/YY".to_owned();
     let text = value.as_str().ok_or_else(refused)?;
@@ -160,7 +159,7 @@ fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
     }
 }
 
-/// Hours that the last time zone is behind UTC.
+/// The hours by which the last time zone is behind UTC.
 const LAST_ZONE_HOURS: i64 = 12;
 
 fn current_month(now: Millis) -> CardExpiry {
@@ -174,7 +173,7 @@ fn current_month(now: Millis) -> CardExpiry {
 mod tests {
     use super::*;
 
-    /// 2026-03-01 at noon in UTC: the second at which February ends in the last zone.
+    /// 2026-03-01 at noon UTC: the second at which February ends in the last time zone.
     const MARCH_BEGINS: Millis = Millis(1_772_366_400_000);
 
     #[test]

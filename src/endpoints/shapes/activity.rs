@@ -5,7 +5,6 @@ use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
     name: "activity_log",
     attributes: &[
@@ -35,7 +34,6 @@ pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct ActivityShape {
     activity_log_id: String,
@@ -56,7 +54,7 @@ pub(crate) struct ActivityShape {
 }
 
 impl ActivityShape {
-    /// The object for an entry.
+    /// The object of an entry.
     pub(crate) fn new(activity: &Activity) -> ActivityShape {
         let (actor_email, actor_key_id) = match &activity.actor {
             Actor::User { email } => (email.as_ref().map(|email| email.as_str().to_owned()), None),

@@ -7,7 +7,6 @@ use till_domain::customer::Customer;
 use super::payment::expiration_date;
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static CARD: ObjectType = ObjectType {
     name: "card",
     attributes: &[
@@ -25,7 +24,6 @@ pub(in crate::endpoints) static CARD: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct CardShape<'a> {
     card_id: String,

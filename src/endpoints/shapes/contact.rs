@@ -5,7 +5,6 @@ use till_domain::customer::Customer;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static CONTACT: ObjectType = ObjectType {
     name: "contact",
     attributes: &[
@@ -20,7 +19,6 @@ pub(in crate::endpoints) static CONTACT: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct ContactShape<'a> {
     contact_id: String,

@@ -6,7 +6,6 @@ use till_storage::deliveries::{Delivery, DeliveryStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static DELIVERY: ObjectType = ObjectType {
     name: "webhook_delivery",
     attributes: &[
@@ -25,7 +24,6 @@ pub(in crate::endpoints) static DELIVERY: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct DeliveryShape {
     delivery_id: String,

@@ -6,7 +6,6 @@ use till_domain::text::ExternalId;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static DISPUTE: ObjectType = ObjectType {
     name: "dispute",
     attributes: &[
@@ -28,7 +27,6 @@ pub(in crate::endpoints) static DISPUTE: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct DisputeShape {
     dispute_id: String,

@@ -6,10 +6,9 @@ use till_domain::ledger::{Direction, Entry, EntryStatus, EntryType};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The word for the only kind of parent there is.
+/// The only kind of parent.
 pub(in crate::endpoints) const PARENT_TYPE: &str = "PAYMENT";
 
-/// The declared members.
 pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
     name: "entry",
     attributes: &[
@@ -39,7 +38,6 @@ pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct EntryShape {
     entry_id: String,
@@ -64,7 +62,7 @@ pub(crate) struct EntryShape {
 }
 
 impl EntryShape {
-    /// The object for an entry and the closed statement whose month it became effective in.
+    /// The object for an entry, and for the closed statement of the month in which it became effective.
     pub(crate) fn new(entry: &Entry, statement_id: Option<StatementId>) -> EntryShape {
         let parent = entry.cause.disputed_payment_id();
         EntryShape {

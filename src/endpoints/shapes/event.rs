@@ -1,8 +1,8 @@
-//! An event, as webhooks deliver it: contract, section 11. The object itself is the dispatcher's.
+//! An event in the form in which webhooks deliver it: contract, section 11. The dispatcher of webhooks makes the
+//! object.
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
     name: "event",
     attributes: &[
@@ -30,7 +30,7 @@ pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
     ],
 };
 
-/// The names that events are delivered under.
+/// The names of delivered events.
 const EVENT_NAMES: ValueType = ValueType::words(&[
     "payment_authorized",
     "payment_completed",

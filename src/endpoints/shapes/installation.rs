@@ -5,7 +5,6 @@ use till_domain::merchant::{Installation, Platform};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static INSTALLATION: ObjectType = ObjectType {
     name: "installation",
     attributes: &[
@@ -21,7 +20,6 @@ pub(in crate::endpoints) static INSTALLATION: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct InstallationShape {
     installation_id: String,

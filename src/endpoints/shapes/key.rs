@@ -1,11 +1,10 @@
-//! An API key on the wire. Its text is shown once, by the call that makes it.
+//! An API key on the wire. Its text is shown only once, by the call that makes it.
 
 use serde::Serialize;
 use till_domain::key::ApiKey;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static API_KEY: ObjectType = ObjectType {
     name: "api_key",
     attributes: &[
@@ -24,7 +23,6 @@ pub(in crate::endpoints) static API_KEY: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct KeyShape {
     key_id: String,
@@ -38,7 +36,7 @@ pub(in crate::endpoints) struct KeyShape {
 }
 
 impl KeyShape {
-    /// The object for a key that was last used then, in Unix seconds.
+    /// The object for a key, with the time of its last use in Unix seconds.
     pub(in crate::endpoints) fn new(key: &ApiKey, last_used_at: Option<u64>) -> KeyShape {
         KeyShape {
             key_id: key.id.to_string(),

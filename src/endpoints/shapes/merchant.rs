@@ -1,4 +1,4 @@
-//! A merchant as the operator sees it.
+//! A merchant in the operator's interface.
 
 use serde::Serialize;
 use till_domain::merchant::{AcquirerName, PaymentMethod};
@@ -10,7 +10,6 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 use crate::service::Reader;
 
-/// The declared members.
 pub(in crate::endpoints) static MERCHANT: ObjectType = ObjectType {
     name: "merchant",
     attributes: &[
@@ -58,7 +57,7 @@ static TEST_CLOCK: ObjectType = ObjectType {
     ],
 };
 
-/// The declared members of how a method is carried out.
+/// The declared members of a method's integration.
 static INTEGRATION: ObjectType = ObjectType {
     name: "integration",
     attributes: &[
@@ -75,7 +74,6 @@ static INTEGRATION: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct MerchantShape {
     merchant_id: String,

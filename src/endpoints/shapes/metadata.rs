@@ -1,13 +1,12 @@
 //! A metadata record on the wire: contract, section 5.
 //!
-//! Its value is JSON text already, and may be large: it is put into the answer as it is.
+//! The value is JSON text already, and may be large: it is copied into the answer unchanged.
 
 use till_domain::metadata::MetadataRecord;
 use till_domain::text::MetadataKey;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static METADATA: ObjectType = ObjectType {
     name: "metadata_record",
     attributes: &[
@@ -48,7 +47,7 @@ pub(in crate::endpoints) static METADATA_ITEMS: ObjectType = ObjectType {
 /// The body of a call of retrieve-metadata.
 const RETRIEVE_BODY: ValueType = ValueType::Body("merchants_retrieve_metadata_body");
 
-/// The object for a record with this value, and further members, all of them JSON.
+/// The object for a record with this value and further members, all of them JSON text.
 pub(in crate::endpoints) fn metadata_json(
     key: &MetadataKey,
     record: &MetadataRecord,

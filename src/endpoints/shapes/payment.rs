@@ -12,7 +12,6 @@ use till_domain::time::Millis;
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
     name: "payment",
     attributes: &[
@@ -79,7 +78,7 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
     ],
 };
 
-/// The declared members of an operation that is open.
+/// The declared members of an open operation.
 static OPERATION: ObjectType = ObjectType {
     name: "payment_operation",
     attributes: &[
@@ -89,7 +88,7 @@ static OPERATION: ObjectType = ObjectType {
     ],
 };
 
-/// The declared members of an operation that was refused.
+/// The declared members of a refused operation.
 static LAST_OPERATION: ObjectType = ObjectType {
     name: "payment_last_operation",
     attributes: &[
@@ -101,7 +100,7 @@ static LAST_OPERATION: ObjectType = ObjectType {
     ],
 };
 
-/// The declared members of the card that pays.
+/// The declared members of the card used.
 static PAYMENT_CARD: ObjectType = ObjectType {
     name: "payment_card",
     attributes: &[
@@ -123,7 +122,6 @@ static FEE: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct PaymentShape<'a> {
     payment_id: String,
@@ -193,7 +191,7 @@ struct FeeShape<'a> {
 }
 
 impl<'a> PaymentShape<'a> {
-    /// The object for a payment as it is at `now`.
+    /// The object for a payment at the time `now`.
     pub(crate) fn new(payment: &'a Payment, now: Millis) -> PaymentShape<'a> {
         let authorization = payment.authorization.as_ref();
         let allows = |action| payment.allows(action, now);
@@ -271,7 +269,7 @@ impl<'a> CardShape<'a> {
     }
 }
 
-/// The last month in which a card is good, as MM/YY.
+/// The last month in which a card is valid, as MM/YY.
 pub(super) fn expiration_date(expiry: CardExpiry) -> String {
     format!("{:02}/{:02}", expiry.month, expiry.year % 100)
 }

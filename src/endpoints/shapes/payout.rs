@@ -5,7 +5,6 @@ use till_domain::payout::{Payout, PayoutStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static PAYOUT: ObjectType = ObjectType {
     name: "payout",
     attributes: &[
@@ -21,7 +20,6 @@ pub(in crate::endpoints) static PAYOUT: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct PayoutShape {
     payout_id: String,

@@ -5,7 +5,6 @@ use till_domain::refund::{Refund, RefundStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static REFUND: ObjectType = ObjectType {
     name: "refund",
     attributes: &[
@@ -24,7 +23,6 @@ pub(in crate::endpoints) static REFUND: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct RefundShape {
     refund_id: String,

@@ -6,7 +6,6 @@ use till_domain::statement::Statement;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static STATEMENT: ObjectType = ObjectType {
     name: "statement",
     attributes: &[
@@ -30,7 +29,6 @@ pub(in crate::endpoints) static STATEMENT: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct StatementShape {
     statement_id: String,

@@ -7,7 +7,6 @@ use till_domain::time::Millis;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static USER: ObjectType = ObjectType {
     name: "user",
     attributes: &[
@@ -18,7 +17,6 @@ pub(in crate::endpoints) static USER: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct UserShape {
     user_id: String,
@@ -39,7 +37,6 @@ impl UserShape {
     }
 }
 
-/// The declared members.
 pub(in crate::endpoints) static INVITATION: ObjectType = ObjectType {
     name: "user_invitation",
     attributes: &[
@@ -57,7 +54,6 @@ pub(in crate::endpoints) static INVITATION: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct InvitationShape {
     invitation_id: String,
@@ -70,7 +66,7 @@ pub(in crate::endpoints) struct InvitationShape {
 }
 
 impl InvitationShape {
-    /// The object for an invitation as it is at `now`.
+    /// The object for an invitation at the time `now`.
     pub(in crate::endpoints) fn new(invitation: &Invitation, now: Millis) -> InvitationShape {
         let status = match invitation.accepted {
             Some(_) => "ACCEPTED",
@@ -89,7 +85,6 @@ impl InvitationShape {
     }
 }
 
-/// The declared members.
 pub(in crate::endpoints) static CURRENT_PLAN: ObjectType = ObjectType {
     name: "current_plan",
     attributes: &[
@@ -99,18 +94,16 @@ pub(in crate::endpoints) static CURRENT_PLAN: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct CurrentPlanShape {
     /// The plan's id.
     pub(in crate::endpoints) plan_id: String,
     /// The plan's name.
     pub(in crate::endpoints) name: String,
-    /// Since when the merchant has it.
+    /// The time since which the merchant has it, in Unix seconds.
     pub(in crate::endpoints) since: u64,
 }
 
-/// The declared members.
 pub(in crate::endpoints) static PLAN: ObjectType = ObjectType {
     name: "plan",
     attributes: &[

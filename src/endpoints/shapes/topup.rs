@@ -6,10 +6,9 @@ use till_domain::money::Currency;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The one status: a top-up is recorded once its money is there.
+/// The only status: a top-up is recorded once its money has arrived.
 const SUCCESSFUL: &str = "SUCCESSFUL";
 
-/// The declared members.
 pub(in crate::endpoints) static TOPUP: ObjectType = ObjectType {
     name: "topup",
     attributes: &[
@@ -22,7 +21,6 @@ pub(in crate::endpoints) static TOPUP: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct TopupShape {
     topup_id: String,
@@ -34,7 +32,7 @@ pub(crate) struct TopupShape {
 }
 
 impl TopupShape {
-    /// The object for a top-up of a merchant that has this currency.
+    /// The object for a top-up of a merchant with this currency.
     pub(crate) fn new(topup: &Topup, currency: Currency) -> TopupShape {
         TopupShape {
             topup_id: topup.id.to_string(),

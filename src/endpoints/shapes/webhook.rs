@@ -5,10 +5,10 @@ use till_domain::webhook::{Subscription, Webhook, WebhookEventKind, WebhookStatu
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The word that stands for all events.
+/// The word for all events.
 pub(in crate::endpoints) const ALL_EVENTS: &str = "*";
 
-/// The events that may be named, and the word for all of them.
+/// The events that a subscription may name, and the word for all of them.
 pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     "PAYMENT_AUTHORIZED",
     "PAYMENT_COMPLETED",
@@ -23,7 +23,6 @@ pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     ALL_EVENTS,
 ]);
 
-/// The declared members.
 pub(in crate::endpoints) static WEBHOOK: ObjectType = ObjectType {
     name: "webhook",
     attributes: &[
@@ -39,7 +38,6 @@ pub(in crate::endpoints) static WEBHOOK: ObjectType = ObjectType {
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct WebhookShape {
     webhook_id: String,

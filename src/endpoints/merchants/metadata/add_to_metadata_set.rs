@@ -10,7 +10,6 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static ADD_TO_METADATA_SET: Declaration = Declaration {
     name: "add-to-metadata-set",
     package: Package::Merchants,

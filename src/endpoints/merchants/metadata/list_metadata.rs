@@ -16,7 +16,6 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field::{self, PageRequest};
 use crate::service::{FoundMetadata, MetadataReader, Page, Shared};
 
-/// The declaration.
 pub(super) static LIST_METADATA: Declaration = Declaration {
     name: "list-metadata",
     package: Package::Merchants,
@@ -40,13 +39,13 @@ pub(super) async fn list_metadata(service: Shared, call: Call<MerchantCaller>) -
     Ok(Reply::from_json(answer(&reader, request)?))
 }
 
-/// A record with its id, which cursors name.
+/// A record with its id, which cursors contain.
 struct Listed {
     id: MetadataId,
     json: String,
 }
 
-/// Records of a page in the order of a walk, and whether the walk goes on behind them.
+/// Records of a page in the order of iteration; true when more records follow.
 struct Walked {
     listed: Vec<Listed>,
     goes_on: bool,
@@ -112,7 +111,7 @@ fn list(
     Ok(Listed { id: found.record.id, json: metadata_json(&found.key, &found.record, &value, &further) })
 }
 
-/// Whether there is a record beside one, in this direction.
+/// True when there is a record next to `beside` in this direction.
 fn is_any(reader: &MetadataReader<'_>, direction: Direction, beside: Option<MetadataId>) -> Result<bool, ApiError> {
     Ok(beside.is_some() && !reader.records(direction, beside, 1)?.is_empty())
 }

@@ -10,7 +10,6 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
     name: "remove-from-metadata-set",
     package: Package::Merchants,

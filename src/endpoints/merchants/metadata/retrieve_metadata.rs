@@ -17,7 +17,6 @@ use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::{FoundMetadata, ItemPage, MetadataReader, Shared};
 
-/// The declaration.
 pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
     name: "retrieve-metadata",
     package: Package::Merchants,
@@ -78,7 +77,8 @@ fn not_found() -> ApiError {
     )
 }
 
-/// The page that is asked for, or must be answered since the set is too large; nothing when the whole value is.
+/// The requested page, or the first page of a set that is too large to be answered whole. None when the whole value is
+/// answered.
 fn page(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -> Result<Option<ItemPage>, ApiError> {
     let ItemPageRequest { range, limit, is_given } = asked.page;
     let value = found.document.value_at(&asked.path).ok_or_else(not_found)?;

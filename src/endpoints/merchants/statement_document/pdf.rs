@@ -1,7 +1,7 @@
 //! The summary of a statement as PDF: the sums by type on one page.
 //!
-//! Every character of the font is as wide as every other, so that columns are counted in characters, in whole numbers.
-//! Characters that the font does not have are shown as boxes; the ids beside the name say whose statement it is.
+//! All characters of the font have the same width, so columns are counted in whole characters. Characters that the font
+//! does not have are shown as boxes; the ids next to the name identify the merchant.
 
 use std::sync::LazyLock;
 
@@ -37,12 +37,12 @@ const LINE_HEIGHT: u16 = 15;
 const CHARACTER: u16 = 6;
 /// Characters of a line.
 const LINE_CHARACTERS: usize = 80;
-/// The characters at which the columns of numbers end.
+/// The character positions at which the columns of numbers end.
 const COUNT_END: usize = 36;
 const CREDITS_END: usize = 58;
 const DEBITS_END: usize = 80;
 
-/// The file.
+/// The file's bytes.
 ///
 /// # Errors
 /// `UNHANDLED_ERROR` when it cannot be made.
@@ -65,7 +65,7 @@ pub(in super::super) fn pdf(
     }
     sheet.skip(1);
     table(statement).iter().for_each(|row| sheet.row(row));
-    drop(sheet); // Ends the page's content.
+    drop(sheet); // Dropping it ends the page's content.
     page.finish();
     document.finish().map_err(|error| {
         tracing::error!(?error, statement_id = %statement.id, "a statement could not be laid out");
@@ -73,7 +73,7 @@ pub(in super::super) fn pdf(
     })
 }
 
-/// A page that is written from the top down.
+/// A page that is written from top to bottom.
 struct Sheet<'a> {
     surface: Surface<'a>,
     font: Font,
@@ -82,14 +82,14 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Writes a text that begins at a character of the line.
+    /// Writes a text that begins at this character position of the line.
     fn text(&mut self, character: usize, size: u16, text: &str) {
         let right = u16::try_from(character).unwrap_or(0).saturating_mul(CHARACTER);
         let start = Point::from_xy(f32::from(MARGIN.saturating_add(right)), f32::from(self.y));
         self.surface.draw_text(start, self.font.clone(), f32::from(size), text, false, TextDirection::Auto);
     }
 
-    /// Writes a text of digits that ends before a character of the line.
+    /// Writes a text of digits that ends before this character position of the line.
     fn number(&mut self, end: usize, text: &str) {
         self.text(end.saturating_sub(text.chars().count()), FONT_SIZE, text);
     }
@@ -116,7 +116,7 @@ struct Row {
     debits: String,
 }
 
-/// Whose statement it is, of what, in lines that fit.
+/// The merchant and the period of the statement, in lines that fit the page.
 fn heading(statement: &Statement, merchant_id: MerchantId, profile: &Profile) -> Vec<String> {
     let name: Vec<char> = profile.name.as_str().chars().collect();
     let mut lines: Vec<String> = name.chunks(LINE_CHARACTERS).map(|line| line.iter().collect()).collect();
@@ -160,7 +160,7 @@ fn table(statement: &Statement) -> Vec<Row> {
     rows
 }
 
-/// An amount of minor units as a decimal number with so many digits behind the point.
+/// An amount in minor units as a decimal number with this number of digits after the point.
 fn decimal(minor: i128, digits: u16) -> String {
     let sign = if minor < 0 { "-" } else { "" };
     let (digits, minor) = (usize::from(digits), minor.unsigned_abs().to_string());

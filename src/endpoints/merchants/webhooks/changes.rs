@@ -17,7 +17,6 @@ use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Return
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{Service, Shared};
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static UPDATE_WEBHOOK: Declaration = Declaration {
     name: "update-webhook",
     package: Package::Merchants,
@@ -36,7 +35,6 @@ pub(in crate::endpoints::merchants) static UPDATE_WEBHOOK: Declaration = Declara
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static DISCONNECT_WEBHOOK: Declaration = Declaration {
     name: "disconnect-webhook",
     package: Package::Merchants,
@@ -49,7 +47,6 @@ pub(in crate::endpoints::merchants) static DISCONNECT_WEBHOOK: Declaration = Dec
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static RECONNECT_WEBHOOK: Declaration = Declaration {
     name: "reconnect-webhook",
     package: Package::Merchants,

@@ -42,7 +42,6 @@ static ROTATED_SECRET: ObjectType = ObjectType {
     ],
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static CONNECT_WEBHOOK: Declaration = Declaration {
     name: "connect-webhook",
     package: Package::Merchants,
@@ -65,7 +64,6 @@ pub(in crate::endpoints::merchants) static CONNECT_WEBHOOK: Declaration = Declar
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static ROTATE_WEBHOOK_SECRET: Declaration = Declaration {
     name: "rotate-webhook-secret",
     package: Package::Merchants,
@@ -133,8 +131,8 @@ pub(in crate::endpoints::merchants) async fn rotate_webhook_secret(
     Ok(Reply::new(&rotated).replayed(replayed))
 }
 
-/// Has a change carried out that brings a new secret; gives the webhook, its secret, and whether this was asked before. A
-/// repeated call drew a secret of its own, which is nobody's: the first one's is in the vault.
+/// Submits a change that brings a new secret. Returns the webhook, its secret, and true for a repeated call. A repeated
+/// call drew a secret of its own, which is unused: the secret of the first call is in the vault.
 async fn change_secret(
     service: &Service,
     declaration: &'static Declaration,
