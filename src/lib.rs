@@ -7,17 +7,17 @@
     reason = "items are `pub` within private modules; only those that are re-exported here are public"
 )]
 
-// The protocol of every request, whatever it asks for.
+// The protocol of every request, for all endpoints.
 mod protocol;
 
 // The endpoints.
 mod endpoints;
 
-// What endpoints build on.
+// Services for endpoints.
 mod access;
 mod service;
 
-// How the program is put together, started and watched.
+// Building, starting and watching the program.
 mod configuration;
 mod vault_keys;
 mod data_directory;

@@ -1,4 +1,4 @@
-//! The rates at which callers may call, and the caller that a call counts towards.
+//! Rate limits of callers, and the caller that a call counts against.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -17,8 +17,8 @@ pub struct PublicGate {
 }
 
 impl PublicGate {
-    /// A gate with the most calls a second of one API key, and of one address to the SDK for whichever installation; any
-    /// number where there is none.
+    /// A gate with the limits of calls a second for one API key, and for one address that calls the SDK's functions for
+    /// any installation; None for no limit.
     #[must_use]
     pub fn new(of_key: Option<NonZeroU32>, of_address: Option<NonZeroU32>) -> PublicGate {
         PublicGate {

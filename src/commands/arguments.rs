@@ -22,9 +22,9 @@ use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 #[command(name = "till", version, arg_required_else_help = true)]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub(super) command: Command,
     #[command(flatten)]
-    pub settings: Settings,
+    pub(super) settings: Settings,
 }
 
 /// Settings that any command may be given; the environment (TILL_DATA and so on) and the configuration file

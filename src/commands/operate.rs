@@ -637,7 +637,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::commands::{Arguments, Command};
+    use crate::commands::Arguments;
+    use crate::commands::arguments::Command;
 
     fn request(line: &str) -> (String, Value, Option<String>) {
         let arguments = Arguments::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{error}"));

@@ -10,8 +10,9 @@ use rustix::process::{Resource, getrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::ExitCode;
+use super::arguments::ServeArguments;
 use super::listening::Prepared;
-use super::{ExitCode, ServeArguments};
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};

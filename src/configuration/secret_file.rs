@@ -18,7 +18,7 @@ pub struct SecretFile {
     path: PathBuf,
 }
 
-/// As long as it lives, no other command replaces the secrets.
+/// While it lives, no other command replaces the secrets.
 #[derive(Debug)]
 pub struct SecretFileLock(#[expect(dead_code, reason = "its lock goes with it")] File);
 

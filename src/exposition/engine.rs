@@ -1,4 +1,4 @@
-//! What the engine below the edge counts.
+//! Metrics of the engine.
 
 use till_actors::{AGES_SECONDS, Engine, OpenEffects};
 use till_operate::archive::ArchiveStats;
@@ -6,7 +6,7 @@ use till_operate::archive::ArchiveStats;
 use super::families::{Families, Unit};
 use crate::protocol::dispatch::CallCount;
 
-/// Adds the engine's numbers.
+/// Adds the engine's metrics.
 pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
     let removed = engine.removed_rows().by_kind();
@@ -107,7 +107,7 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
     families.gauge("till_commit_queued_bytes", "Their bytes.", stats.queued_bytes());
 }
 
-/// Adds the numbers of calls that are worked on and that wait, and of large ones on the worker pool.
+/// Adds the numbers of calls in progress and waiting calls, for all calls and for those on the worker pool.
 pub fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families) {
     families.gauge("till_calls_in_flight", "Calls that are worked on.", calls.in_flight as u64);
     families.gauge("till_calls_waiting", "Calls that wait for a permit.", calls.waiting as u64);
@@ -115,7 +115,7 @@ pub fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families)
     families.gauge("till_large_calls_waiting", "Calls that wait for the worker pool.", large.waiting as u64);
 }
 
-/// Adds the archive's numbers.
+/// Adds the archive's metrics.
 pub fn expose_archive(stats: &ArchiveStats, families: &mut Families) {
     let closed = stats.segments_closed;
     families.counter("till_archive_segments_closed_total", "Segments of the archive that were closed.", closed);

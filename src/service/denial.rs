@@ -1,4 +1,4 @@
-//! A denial of the actors becomes an error of the interface: the one place where the two meet.
+//! Converts denials by the actors into errors of the interface. No other file knows both.
 
 use serde_json::{Value, json};
 use till_actors::{Denied, FailedOutcome};
@@ -9,7 +9,7 @@ use till_domain::refusal::{ArgumentFault, Refusal};
 use crate::protocol::api_error::{ApiError, Code, Outcome};
 use crate::protocol::fault::Fault;
 
-/// When to ask again after the service could not carry something out.
+/// The advised delay before a retry when the service could not carry out a command.
 pub const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The error for a denial.
@@ -36,7 +36,7 @@ pub(super) fn refused(refusal: &Refusal) -> ApiError {
     if let Some(argument) = refusal.argument() {
         return ApiError::invalid_arguments(&[fault(refusal, argument)]);
     }
-    // The domain's names and the interface's are the same; a test walks them.
+    // The domain and the interface use the same names; a test compares them.
     let code = Code::from_name(refusal.code()).unwrap_or(Code::UnhandledError);
     let error = ApiError::new(code, refusal.to_string());
     match details(refusal) {
@@ -138,12 +138,12 @@ fn details(refusal: &Refusal) -> Option<Value> {
     }
 }
 
-/// The argument that names what there is not.
+/// Details with the argument whose object does not exist.
 fn argument(name: &'static str) -> Option<Value> {
     Some(json!({ "argument": name }))
 }
 
-/// The argument to correct first, and the values of the session: amounts of two currencies cannot be compared.
+/// The argument to correct first, and the session's values: amounts in two currencies cannot be compared.
 fn difference(given: &Money, session: &Money) -> Value {
     let argument = if given.currency == session.currency { "amount" } else { "currency" };
     let session = json!({ "amount": session.amount.get(), "currency": session.currency.code() });

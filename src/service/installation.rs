@@ -1,4 +1,4 @@
-//! Calls of the client SDK: which merchant's, from which installation, how often.
+//! Calls of the client SDK: their merchant, their installation, and their rate.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -17,12 +17,12 @@ use crate::protocol::dispatch::{Call, CallsPerSecond, address_group};
 use crate::protocol::fields::Fields;
 use crate::protocol::json::{Json, Object};
 
-/// How often one address may call for one installation: what stands against card testing.
+/// The rate limit of one address for one installation, against card testing.
 pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
 
-/// A call's installation.
+/// The installation of a call.
 pub struct SdkCaller<'a> {
-    /// Reads of its merchant's rows.
+    /// A reader of its merchant's rows.
     pub reader: Reader<'a>,
     /// The merchant.
     pub profile: Profile,
@@ -31,7 +31,7 @@ pub struct SdkCaller<'a> {
 }
 
 impl SdkCaller<'_> {
-    /// The arguments by which every call names its installation.
+    /// The arguments with which every call names its installation.
     pub const ARGUMENTS: [Argument; 2] = [
         Argument::required("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
         Argument::required(
@@ -41,7 +41,7 @@ impl SdkCaller<'_> {
         ),
     ];
 
-    /// The caller as the rules know it.
+    /// The caller in the form of the domain.
     #[must_use]
     pub fn as_domain(&self) -> Caller {
         Caller::Sdk(self.installation.id)
@@ -54,7 +54,7 @@ impl SdkCaller<'_> {
     }
 }
 
-/// What a body says of its installation.
+/// The merchant and the installation that a body names.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
     merchant_id: MerchantId,
@@ -75,7 +75,7 @@ impl Named {
         self.merchant_id
     }
 
-    /// The installation that a body names, whatever else is wrong with it.
+    /// The merchant and the installation that a body names, even when it has other faults.
     fn of_faulty(body: &Object) -> Option<Named> {
         let text = |name: &str| body.get(name).and_then(Json::as_str);
         Some(Named {
@@ -86,12 +86,11 @@ impl Named {
 }
 
 impl Service {
-    /// Looks the installation of a call up, lets its page read the answer, and counts the call. `parsed` is
-    /// what the arguments made: their faults come first, but the page must be able to read them, too.
+    /// Looks up the installation of a call, lets its page read the answer, and counts the call. `parsed` is the result
+    /// of reading the arguments: their faults are reported first, but the page must be able to read these, too.
     ///
     /// # Errors
-    /// The faults; `NOT_FOUND` for a merchant or installation that there is not, `MERCHANT_SUSPENDED`,
-    /// `RATE_LIMITED`.
+    /// The faults; `NOT_FOUND` for an unknown merchant or installation, `MERCHANT_SUSPENDED`, `RATE_LIMITED`.
     pub async fn sdk_call<C, T>(
         &self,
         call: &Call<C>,
@@ -122,7 +121,7 @@ impl Service {
         Ok(SdkCaller { reader, profile, installation })
     }
 
-    /// The installation with reads of its merchant's rows, or which of the two there is not.
+    /// The installation with a reader of its merchant's rows, or the refusal of the unknown one of the two.
     async fn installation(&self, named: Named) -> Result<Result<(Reader<'_>, Installation), Refusal>, ApiError> {
         let reader = self.reader(named.merchant_id).await?;
         if reader.get::<MerchantDirectory>(named.merchant_id)?.is_none() {

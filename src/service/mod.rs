@@ -1,4 +1,4 @@
-//! What endpoints stand on: submitting commands, reading rows, telling callers apart, turning refusals into errors.
+//! Services for endpoints: submitting commands, reading rows, identifying callers, converting refusals into errors.
 
 mod activity_log;
 mod checkpoint_schedule;

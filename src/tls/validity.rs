@@ -1,7 +1,7 @@
-//! Until when a certificate is valid: the one field of it that nobody else tells us.
+//! The end of a certificate's validity, the only field that the TLS library does not report.
 //!
-//! Only the way to that field is walked: elements of DER, each a tag, a length and so many bytes. A certificate of another
-//! form has no end that we know; whether it can be used is not decided here.
+//! Only the path to that field is parsed: elements of DER, each with a tag, a length and content. For a certificate of
+//! another form the end is unknown; that does not decide if the certificate can be used.
 //!
 //! Source: RFC 5280, 4.1 (the fields) and 4.1.2.5 (the two forms of a time); X.690, 8.1 and 10.1 (tags, lengths).
 
@@ -13,18 +13,18 @@ const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 const SEQUENCE: u8 = 0x30;
 
-/// The field that says which version of X.509 it is; certificates of the first version have none.
+/// The tag of the field with the version of X.509, which certificates of the first version do not have.
 const VERSION: u8 = 0xA0;
 
 /// One element of DER.
 struct Element<'d> {
     tag: u8,
     content: &'d [u8],
-    /// What comes after it.
+    /// The bytes after it.
     behind: &'d [u8],
 }
 
-/// When a certificate ends, in Unix seconds. None when it is not of a form that is known here, or ended before 1970.
+/// The end of a certificate's validity, in Unix seconds. None when its form is not known here, or it is before 1970.
 pub(super) fn end_of(certificate: &[u8]) -> Option<u64> {
     let whole = tagged(certificate, SEQUENCE)?;
     let mut rest = tagged(whole.content, SEQUENCE)?.content;
@@ -32,7 +32,7 @@ pub(super) fn end_of(certificate: &[u8]) -> Option<u64> {
         rest = element(rest)?.behind;
     }
     for tag in [INTEGER, SEQUENCE, SEQUENCE] {
-        rest = tagged(rest, tag)?.behind; // Its number, how it is signed, who signed it.
+        rest = tagged(rest, tag)?.behind; // The serial number, the signature algorithm, the issuer.
     }
     let begin = element(tagged(rest, SEQUENCE)?.content)?;
     let end = element(begin.behind)?;
@@ -52,7 +52,7 @@ fn element(bytes: &[u8]) -> Option<Element<'_>> {
             let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
             (digits.iter().fold(0, |length, digit| (length << 8) | usize::from(*digit)), rest)
         }
-        0x80 | 0x84..=0xFF => return None, // Without a length, or longer than any certificate.
+        0x80 | 0x84..=0xFF => return None, // An indefinite length, or one that no certificate has.
     };
     let (content, behind) = rest.split_at_checked(length)?;
     Some(Element { tag, content, behind })

@@ -27,4 +27,5 @@ mod topups;
 mod webhooks;
 
 pub use functions::functions;
-pub use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
+#[cfg(test)]
+pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;

@@ -6,4 +6,4 @@ mod render;
 
 pub use code::Code;
 pub use refusal::{ApiError, Outcome};
-pub use render::{Form, Rendered};
+pub use render::Form;

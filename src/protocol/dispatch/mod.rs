@@ -46,7 +46,5 @@ pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
 pub(super) use memory_budget::Reservation;
 pub use rates::{CallsPerSecond, address_group};
-pub use request_id::RequestId;
-pub use table::DispatcherBuilder;
 pub(super) use without_request::{answer_to_refused_connection, answer_to_unreadable};
 pub use worker_pool::WorkerPool;

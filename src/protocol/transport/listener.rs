@@ -51,6 +51,7 @@ const REFUSALS_MAX: usize = 64;
 pub struct ListenerSettings {
     /// The listener's name in metrics.
     pub name: &'static str,
+    /// Threads that take requests.
     pub workers: usize,
     /// The limits of its connections.
     pub connections: ConnectionLimits,
