@@ -14,7 +14,7 @@ use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
 use crate::observation::{Calls, EngineObservation, Observation};
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{CallLimits, Caller, Dispatcher, Hosts, WorkerPool};
+use crate::protocol::dispatch::{AuthenticatedCaller, CallLimits, Dispatcher, Hosts, WorkerPool};
 use crate::service::{Reloads, Shared};
 
 /// The limit of the time for which a stop waits for calls in progress.
@@ -113,7 +113,7 @@ fn admin_hosts(configuration: &Configuration) -> Hosts {
 }
 
 /// The names of all endpoints of a listener.
-fn endpoint_names<C: Caller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item = &'static str> {
+fn endpoint_names<C: AuthenticatedCaller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item = &'static str> {
     let packages = [Package::Merchants, Package::Sdk, Package::Admin];
     packages.into_iter().flat_map(|package| dispatcher.declarations(package)).map(|declaration| declaration.name)
 }

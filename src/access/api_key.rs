@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use till_domain::command::Caller as DomainCaller;
+use till_domain::command::Caller;
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KeyDigest};
 use till_domain::records::{ApiKeys, KeyDirectory, Rows};
 
 use super::known_keys::{KnownKey, KnownKeys};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, Caller, NoToken};
+use crate::protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
 use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
 
@@ -26,12 +26,12 @@ pub struct MerchantCaller {
 impl MerchantCaller {
     /// The caller in the form of the domain.
     #[must_use]
-    pub fn as_domain(&self) -> DomainCaller {
-        DomainCaller::ApiKey(self.key_id)
+    pub fn as_domain(&self) -> Caller {
+        Caller::ApiKey(self.key_id)
     }
 }
 
-impl Caller for MerchantCaller {
+impl AuthenticatedCaller for MerchantCaller {
     type LogName = KeyId;
 
     fn pinned_version(&self) -> ApiVersion {

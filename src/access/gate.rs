@@ -8,7 +8,7 @@ use till_domain::ids::KeyId;
 use super::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{Arrival, CallsPerSecond, Gate, ShareOf, address_group};
+use crate::protocol::dispatch::{AdmissionGate, Arrival, CallsPerSecond, ShareOf, address_group};
 
 /// Limits the rates of the public listener's callers.
 pub struct PublicGate {
@@ -32,7 +32,7 @@ fn group(peer: Option<IpAddr>) -> IpAddr {
     address_group(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }
 
-impl Gate<MerchantCaller> for PublicGate {
+impl AdmissionGate<MerchantCaller> for PublicGate {
     fn count(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<(), ApiError> {
         match (arrival.caller, &self.per_key, &self.per_address) {
             (Some(caller), Some(limit), _) => limit.count(&caller.key_id),

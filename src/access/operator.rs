@@ -8,14 +8,14 @@ use subtle::{Choice, ConstantTimeEq};
 use till_domain::key;
 
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, Caller, NoToken};
+use crate::protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
 use crate::protocol::version::ApiVersion;
 
 /// A caller who showed the admin token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operator;
 
-impl Caller for Operator {
+impl AuthenticatedCaller for Operator {
     type LogName = &'static str;
 
     fn pinned_version(&self) -> ApiVersion {

@@ -22,7 +22,7 @@ use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 #[command(name = "till", version, arg_required_else_help = true)]
 pub struct Arguments {
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: TillCommand,
     #[command(flatten)]
     pub(super) settings: Settings,
 }
@@ -47,7 +47,7 @@ pub struct Settings {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum TillCommand {
     /// Runs the server
     Serve(ServeArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn serve_takes_its_flags() {
         let arguments = parsed("till serve --data /d --listen 127.0.0.1:1 --admin-listen 127.0.0.1:2 --config /c");
-        assert!(matches!(arguments.command, Command::Serve(ServeArguments { demo: false })));
+        assert!(matches!(arguments.command, TillCommand::Serve(ServeArguments { demo: false })));
         assert_eq!(arguments.settings.data.as_deref(), Some("/d"));
         assert_eq!(
             (arguments.settings.listen.as_deref(), arguments.settings.admin_listen.as_deref()),

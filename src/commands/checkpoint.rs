@@ -12,8 +12,8 @@ use till_operate::checkpoint::{Kept, Manifest, Reading, Shelf, Standing, check_f
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
-use super::progress::{self, Progress, Unit};
-use super::verify::{SCRATCH_DIRECTORY, Subject, print};
+use super::progress::{self, ProgressDisplay, Unit};
+use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
@@ -119,7 +119,8 @@ fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<Exi
     let mut scratch = directory.canonicalize()?.into_os_string();
     scratch.push(format!(".{SCRATCH_DIRECTORY}"));
     let (scratch, open_time_max) = (PathBuf::from(scratch), configuration.open_time_max);
-    let report = Subject { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&roots)?;
+    let report =
+        VerificationTarget { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&roots)?;
     Ok(print(&report))
 }
 
@@ -133,7 +134,7 @@ pub(super) fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKe
 /// Reads every file of a checkpoint and compares it with the manifest.
 pub(super) fn check_all_files(directory: &Path, manifest: &Manifest) -> anyhow::Result<()> {
     let (mut bytes, total) = (0_u64, manifest.byte_count());
-    let mut progress = Progress::begin("checked", Unit::Bytes, Some(total));
+    let mut progress = ProgressDisplay::begin("checked", Unit::Bytes, Some(total));
     check_files(directory, manifest, &mut |more| {
         bytes = bytes.saturating_add(more);
         progress.show(bytes);

@@ -15,7 +15,7 @@ use till_domain::time::Millis;
 use till_operate::offline::{ApiShapes, Export, OpenKeyring, Source, What};
 use till_storage::rows::RowReader;
 
-use super::progress::{Progress, Unit};
+use super::progress::{ProgressDisplay, Unit};
 use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::shapes::{activity::ActivityShape, entry::EntryShape, payment::PaymentShape};
 use crate::vault_keys::RootKeys;
@@ -71,7 +71,7 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
     what.sort();
     what.dedup();
     let export = Export { source: &source, api: &MerchantApi, merchant_id: *merchant, what, now: SystemClock.now() };
-    let mut shown = Progress::begin("exported", Unit::Things("merchants"), None);
+    let mut shown = ProgressDisplay::begin("exported", Unit::Things("merchants"), None);
     let summary = export.write(to, &mut |done, total| shown.show_of(done, total))?;
     drop(shown);
     let mut lines = vec![format!("exported {} merchants to {}", summary.merchants, to.display())];

@@ -15,31 +15,34 @@ use crate::service::Reloads;
 use crate::tls::Certificates;
 
 /// The reserved address of one listener, and its certificates.
-pub(super) struct Prepared {
+pub(super) struct PreparedListener {
     /// The address, to which nobody can connect yet.
     pub(super) address: ReservedAddress,
     tls: Option<(&'static str, Arc<Certificates>)>,
 }
 
-impl Prepared {
+impl PreparedListener {
     /// Prepares the public listener.
-    pub(super) fn public(configuration: &Configuration) -> anyhow::Result<Prepared> {
-        Prepared::of(("listen", configuration.listen), ("tls", configuration.tls.as_ref()))
+    pub(super) fn public(configuration: &Configuration) -> anyhow::Result<PreparedListener> {
+        PreparedListener::of(("listen", configuration.listen), ("tls", configuration.tls.as_ref()))
     }
 
     /// Prepares the admin listener.
-    pub(super) fn admin(configuration: &Configuration) -> anyhow::Result<Prepared> {
-        Prepared::of(("admin_listen", configuration.admin_listen), ("admin_tls", configuration.admin_tls.as_ref()))
+    pub(super) fn admin(configuration: &Configuration) -> anyhow::Result<PreparedListener> {
+        PreparedListener::of(
+            ("admin_listen", configuration.admin_listen),
+            ("admin_tls", configuration.admin_tls.as_ref()),
+        )
     }
 
     fn of(
         (setting, address): (&'static str, SocketAddr),
         (tls, files): (&'static str, Option<&TlsFiles>),
-    ) -> anyhow::Result<Prepared> {
+    ) -> anyhow::Result<PreparedListener> {
         let reserved = ReservedAddress::reserve(address).map_err(|error| cannot_listen(setting, address, &error))?;
         let read = |files| Certificates::read(files).with_context(|| format!("failed to serve {tls}"));
         let certificates = files.map(read).transpose()?;
-        Ok(Prepared { address: reserved, tls: certificates.map(|certificates| (tls, certificates)) })
+        Ok(PreparedListener { address: reserved, tls: certificates.map(|certificates| (tls, certificates)) })
     }
 
     /// The TLS settings of the listener, if it has any. Its certificates are read anew at each reload.

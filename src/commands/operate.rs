@@ -75,7 +75,7 @@ pub enum MerchantCall {
         #[arg(long)]
         test_clock: bool,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Changes the settings of a merchant
     Update {
@@ -86,7 +86,7 @@ pub enum MerchantCall {
         #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
         card_numbers_in_identifiers: Option<bool>,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Prints a merchant
     Find(OneMerchant),
@@ -120,7 +120,7 @@ pub enum ClockCall {
         #[arg(long)]
         to: u64,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -139,7 +139,7 @@ pub enum KeyCall {
         #[arg(long)]
         expires_at: Option<i64>,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Revokes a key at once
     Revoke {
@@ -150,7 +150,7 @@ pub enum KeyCall {
         #[arg(long)]
         key_id: String,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -172,7 +172,7 @@ pub enum InstallationCall {
         #[arg(long)]
         identifier: String,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Prints a page of a merchant's installations
     List {
@@ -204,7 +204,7 @@ pub enum InstallationCall {
         #[arg(long)]
         identifier: Option<String>,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Removes an installation for good
     Remove {
@@ -215,7 +215,7 @@ pub enum InstallationCall {
         #[arg(long)]
         installation_id: String,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -246,7 +246,7 @@ pub enum PaymentMethodCall {
         #[arg(long)]
         fee_fixed: Option<u64>,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -272,7 +272,7 @@ pub enum TopupCall {
         #[arg(long)]
         external_id: Option<String>,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -294,7 +294,7 @@ pub enum InvoiceCall {
         #[arg(long)]
         description: Option<String>,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -336,7 +336,7 @@ pub enum DisputeCall {
         #[arg(long)]
         reason: Option<String>,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Escalates a dispute to the card scheme
     Escalate {
@@ -344,7 +344,7 @@ pub enum DisputeCall {
         #[command(flatten)]
         dispute: OneDispute,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Decides a dispute
     Close {
@@ -355,7 +355,7 @@ pub enum DisputeCall {
         #[arg(long)]
         outcome: String,
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -405,28 +405,28 @@ pub struct ChangeMerchant {
     #[arg(long)]
     merchant_id: String,
     #[command(flatten)]
-    again: Again,
+    idempotency: IdempotencyOption,
 }
 
 /// An idempotency key, so that a call that changes something can be repeated.
 #[derive(Debug, Args)]
-pub struct Again {
+pub struct IdempotencyOption {
     /// A call with the same key and the same values is carried out only once
     #[arg(long)]
     idempotency_key: Option<String>,
 }
 
 /// The endpoint of a call, its body and its idempotency key.
-type Request<'a> = (&'static str, Value, Option<&'a str>);
+type AdminRequest<'a> = (&'static str, Value, Option<&'a str>);
 
 impl OperatorCall {
     /// The endpoint to call, its body, and the idempotency key when one is given.
     #[must_use]
-    pub fn request(&self) -> Request<'_> {
+    pub fn request(&self) -> AdminRequest<'_> {
         match self {
             OperatorCall::Merchant(call) => call.request(),
-            OperatorCall::Clock(ClockCall::Advance { merchant_id, to, again }) => {
-                ("advance-clock", json!({ "merchant_id": merchant_id, "to": to }), again.key())
+            OperatorCall::Clock(ClockCall::Advance { merchant_id, to, idempotency }) => {
+                ("advance-clock", json!({ "merchant_id": merchant_id, "to": to }), idempotency.key())
             }
             OperatorCall::Key(call) => call.request(),
             OperatorCall::Resume => ("resume-effects", json!({}), None),
@@ -440,17 +440,17 @@ impl OperatorCall {
             OperatorCall::Dispute(call) => call.request(),
             OperatorCall::Refund(RefundCall::Complete(refund)) => refund.request("complete-refund"),
             OperatorCall::Refund(RefundCall::Fail(refund)) => refund.request("fail-refund"),
-            OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
+            OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, idempotency }) => (
                 "add-topup",
                 json!({ "merchant_id": merchant_id, "amount": amount, "external_id": external_id }),
-                again.key(),
+                idempotency.key(),
             ),
         }
     }
 }
 
 impl MerchantCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
             MerchantCall::Create {
                 name,
@@ -460,7 +460,7 @@ impl MerchantCall {
                 support_email,
                 card_numbers_in_identifiers,
                 test_clock,
-                again,
+                idempotency,
             } => {
                 let body = json!({
                     "name": name,
@@ -471,14 +471,14 @@ impl MerchantCall {
                     "card_numbers_in_identifiers": card_numbers_in_identifiers,
                     "test_clock": test_clock.then_some(true),
                 });
-                ("create-merchant", body, again.key())
+                ("create-merchant", body, idempotency.key())
             }
-            MerchantCall::Update { merchant_id, card_numbers_in_identifiers, again } => {
+            MerchantCall::Update { merchant_id, card_numbers_in_identifiers, idempotency } => {
                 let body = json!({
                     "merchant_id": merchant_id,
                     "card_numbers_in_identifiers": card_numbers_in_identifiers,
                 });
-                ("update-merchant", body, again.key())
+                ("update-merchant", body, idempotency.key())
             }
             MerchantCall::Find(OneMerchant { merchant_id }) => {
                 ("find-merchant", json!({ "merchant_id": merchant_id }), None)
@@ -493,52 +493,52 @@ impl MerchantCall {
 }
 
 impl KeyCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
-            KeyCall::Generate { merchant_id, name, expires_at, again } => (
+            KeyCall::Generate { merchant_id, name, expires_at, idempotency } => (
                 "generate-key",
                 json!({ "merchant_id": merchant_id, "name": name, "expires_at": expires_at }),
-                again.key(),
+                idempotency.key(),
             ),
-            KeyCall::Revoke { merchant_id, key_id, again } => {
-                ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key_id }), again.key())
+            KeyCall::Revoke { merchant_id, key_id, idempotency } => {
+                ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key_id }), idempotency.key())
             }
         }
     }
 }
 
 impl InstallationCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
-            InstallationCall::Add { merchant_id, name, platform, identifier, again } => {
+            InstallationCall::Add { merchant_id, name, platform, identifier, idempotency } => {
                 let body =
                     json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
-                ("add-installation", body, again.key())
+                ("add-installation", body, idempotency.key())
             }
             InstallationCall::List { merchant_id, per_page, after, before } => {
                 let body =
                     json!({ "merchant_id": merchant_id, "per_page": per_page, "after": after, "before": before });
                 ("list-installations", body, None)
             }
-            InstallationCall::Update { merchant_id, installation_id, name, identifier, again } => {
+            InstallationCall::Update { merchant_id, installation_id, name, identifier, idempotency } => {
                 let body = json!({
                     "merchant_id": merchant_id,
                     "installation_id": installation_id,
                     "name": name,
                     "identifier": identifier,
                 });
-                ("update-installation", body, again.key())
+                ("update-installation", body, idempotency.key())
             }
-            InstallationCall::Remove { merchant_id, installation_id, again } => {
+            InstallationCall::Remove { merchant_id, installation_id, idempotency } => {
                 let body = json!({ "merchant_id": merchant_id, "installation_id": installation_id });
-                ("remove-installation", body, again.key())
+                ("remove-installation", body, idempotency.key())
             }
         }
     }
 }
 
 impl PaymentMethodCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         let PaymentMethodCall::Configure {
             merchant_id,
             payment_method,
@@ -547,7 +547,7 @@ impl PaymentMethodCall {
             authorizes_without_capture,
             fee_basis_points,
             fee_fixed,
-            again,
+            idempotency,
         } = self;
         let body = json!({
             "merchant_id": merchant_id,
@@ -558,65 +558,65 @@ impl PaymentMethodCall {
             "fee_basis_points": fee_basis_points,
             "fee_fixed": fee_fixed,
         });
-        ("configure-payment-method", body, again.key())
+        ("configure-payment-method", body, idempotency.key())
     }
 }
 
 impl InvoiceCall {
-    fn request(&self) -> Request<'_> {
-        let InvoiceCall::Charge { merchant_id, amount, external_id, description, again } = self;
+    fn request(&self) -> AdminRequest<'_> {
+        let InvoiceCall::Charge { merchant_id, amount, external_id, description, idempotency } = self;
         let body = json!({
             "merchant_id": merchant_id,
             "amount": amount,
             "external_id": external_id,
             "description": description,
         });
-        ("charge-invoice", body, again.key())
+        ("charge-invoice", body, idempotency.key())
     }
 }
 
 impl OnePayout {
-    fn request(&self, endpoint: &'static str) -> Request<'_> {
+    fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id, "payout_id": self.payout_id }), None)
     }
 }
 
 impl DisputeCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
-            DisputeCall::Open { merchant_id, payment_id, amount, reason, again } => {
+            DisputeCall::Open { merchant_id, payment_id, amount, reason, idempotency } => {
                 let body = json!({
                     "merchant_id": merchant_id,
                     "payment_id": payment_id,
                     "amount": amount,
                     "reason": reason,
                 });
-                ("open-dispute", body, again.key())
+                ("open-dispute", body, idempotency.key())
             }
-            DisputeCall::Escalate { dispute: OneDispute { merchant_id, dispute_id }, again } => {
-                ("escalate-dispute", json!({ "merchant_id": merchant_id, "dispute_id": dispute_id }), again.key())
+            DisputeCall::Escalate { dispute: OneDispute { merchant_id, dispute_id }, idempotency } => {
+                ("escalate-dispute", json!({ "merchant_id": merchant_id, "dispute_id": dispute_id }), idempotency.key())
             }
-            DisputeCall::Close { dispute: OneDispute { merchant_id, dispute_id }, outcome, again } => {
+            DisputeCall::Close { dispute: OneDispute { merchant_id, dispute_id }, outcome, idempotency } => {
                 let body = json!({ "merchant_id": merchant_id, "dispute_id": dispute_id, "outcome": outcome });
-                ("close-dispute", body, again.key())
+                ("close-dispute", body, idempotency.key())
             }
         }
     }
 }
 
 impl OneRefund {
-    fn request(&self, endpoint: &'static str) -> Request<'_> {
+    fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id }), None)
     }
 }
 
 impl ChangeMerchant {
-    fn request(&self, endpoint: &'static str) -> Request<'_> {
-        (endpoint, json!({ "merchant_id": self.merchant_id }), self.again.key())
+    fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
+        (endpoint, json!({ "merchant_id": self.merchant_id }), self.idempotency.key())
     }
 }
 
-impl Again {
+impl IdempotencyOption {
     fn key(&self) -> Option<&str> {
         self.idempotency_key.as_deref()
     }
@@ -638,11 +638,11 @@ mod tests {
 
     use super::*;
     use crate::commands::Arguments;
-    use crate::commands::arguments::Command;
+    use crate::commands::arguments::TillCommand;
 
     fn request(line: &str) -> (String, Value, Option<String>) {
         let arguments = Arguments::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{error}"));
-        let Command::Operate(call) = arguments.command else { panic!("not a call of the operator") };
+        let TillCommand::Operate(call) = arguments.command else { panic!("not a call of the operator") };
         let (endpoint, body, key) = call.request();
         (endpoint.to_owned(), body, key.map(str::to_owned))
     }

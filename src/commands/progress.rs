@@ -22,7 +22,7 @@ pub(super) enum Unit {
 }
 
 /// Shows the progress of one stage of a command. Dropping it removes the bar.
-pub(super) struct Progress {
+pub(super) struct ProgressDisplay {
     what: &'static str,
     unit: Unit,
     total: Option<u64>,
@@ -31,14 +31,14 @@ pub(super) struct Progress {
     told: Instant,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// Begins a stage. It is called by the participle of its work, such as `copied`. The total may be unknown.
-    pub(super) fn begin(what: &'static str, unit: Unit, total: Option<u64>) -> Progress {
+    pub(super) fn begin(what: &'static str, unit: Unit, total: Option<u64>) -> ProgressDisplay {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(DRAWN_PER_SECOND));
             bar.with_style(style(unit, total.is_some())).with_message(what)
         });
-        Progress { what, unit, total, bar, begun: Instant::now(), told: Instant::now() }
+        ProgressDisplay { what, unit, total, bar, begun: Instant::now(), told: Instant::now() }
     }
 
     /// Shows the number of units that are done.
@@ -81,7 +81,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -16,7 +16,7 @@ use till_storage::vault::Keyring;
 
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::verify::{SCRATCH_DIRECTORY, Subject, exit_code, print, teller};
+use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, exit_code, print, teller};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
@@ -84,10 +84,10 @@ fn options(configuration: &Configuration) -> EngineOptions {
     EngineOptions { open_limit, disk_reserve_bytes, ..EngineOptions::new(&configuration.data) }
 }
 
-fn subject(configuration: &Configuration) -> Subject<'_> {
+fn subject(configuration: &Configuration) -> VerificationTarget<'_> {
     let directory = configuration.data.as_path();
     let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    Subject { directory, scratch, open_time_max, checkpoint: None }
+    VerificationTarget { directory, scratch, open_time_max, checkpoint: None }
 }
 
 fn rows(

@@ -12,8 +12,8 @@ use till_storage::journal::CommitNumber;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};
 use super::exit_code::ExitCode;
-use super::progress::{Progress, Unit, say};
-use super::verify::{SCRATCH_DIRECTORY, Subject, print};
+use super::progress::{ProgressDisplay, Unit, say};
+use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::Configuration;
 use crate::vault_keys::RootKeys;
@@ -52,7 +52,7 @@ pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArgument
     check_all_files(from, &manifest)?;
     let restore = Restore { configuration, arguments, manifest: &manifest, roots: &roots };
     let commits = restore.check()?;
-    let mut progress = Progress::begin("copied", Unit::Bytes, Some(manifest.byte_count()));
+    let mut progress = ProgressDisplay::begin("copied", Unit::Bytes, Some(manifest.byte_count()));
     let restoring = Restoring::copy(from, &manifest, to, &mut |copied| progress.show(copied.bytes))?;
     progress.end("copied");
     restore.bring_up(commits).with_context(|| unfit(to))?;
@@ -80,10 +80,10 @@ struct Restore<'a> {
 
 impl Restore<'_> {
     /// With an archive, the logs continue after the heads of the checkpoint.
-    fn subject<'d>(&'d self, directory: &'d Path, scratch: PathBuf) -> Subject<'d> {
+    fn subject<'d>(&'d self, directory: &'d Path, scratch: PathBuf) -> VerificationTarget<'d> {
         let ends_as_checkpoint = self.arguments.archive.is_none() || directory == self.arguments.from;
         let checkpoint = ends_as_checkpoint.then_some(self.arguments.from.as_path());
-        Subject { directory, scratch, open_time_max: self.configuration.open_time_max, checkpoint }
+        VerificationTarget { directory, scratch, open_time_max: self.configuration.open_time_max, checkpoint }
     }
 
     fn until(&self) -> Until {
@@ -107,7 +107,7 @@ impl Restore<'_> {
         let options = self.subject(to, PathBuf::new()).options();
         let Some(archive) = &self.arguments.archive else { return Ok(begin_anew(&options)?) };
         let (_, keyring) = self.subject(to, PathBuf::new()).open(self.roots)?;
-        let mut progress = Progress::begin("read", Unit::Things("commits"), Some(commits));
+        let mut progress = ProgressDisplay::begin("read", Unit::Things("commits"), Some(commits));
         let book = RocksBook::open_within(options.open_limit, &to.join(SANDBOX_DIRECTORY));
         let mut book = book.context("the sandbox's book failed")?;
         let tell = &mut |read| progress.show(read);

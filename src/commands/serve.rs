@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 
 use super::ExitCode;
 use super::arguments::ServeArguments;
-use super::listening::Prepared;
+use super::listening::PreparedListener;
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
@@ -46,7 +46,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
     check_directory(configuration)?;
-    let listeners = (Prepared::public(configuration)?, Prepared::admin(configuration)?);
+    let listeners = (PreparedListener::public(configuration)?, PreparedListener::admin(configuration)?);
     close_to_others(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
@@ -88,7 +88,7 @@ fn warn_of_few_descriptors(configuration: &Configuration) {
 async fn run(
     configuration: &Configuration,
     options: ServeArguments,
-    (public, admin): (Prepared, Prepared),
+    (public, admin): (PreparedListener, PreparedListener),
     secrets: Secrets,
     observation: Arc<Observation>,
     signals: Signals,

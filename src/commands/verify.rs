@@ -31,7 +31,7 @@ const FAULTS_FOUND: u8 = 1;
 pub(super) const SCRATCH_DIRECTORY: &str = "verify-scratch";
 
 /// A directory with the layout of a data directory, and the settings of its verification.
-pub(super) struct Subject<'a> {
+pub(super) struct VerificationTarget<'a> {
     /// The directory.
     pub(super) directory: &'a Path,
     /// The directory for replayed rows that outgrow memory. It must not exist, and its disk must have room for them.
@@ -59,7 +59,7 @@ pub(super) fn verify(configuration: &Configuration, arguments: VerifyArguments) 
     }
     let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
     let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    let report = Subject { directory, scratch, open_time_max, checkpoint: None }.verify(&roots)?;
+    let report = VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.verify(&roots)?;
     if !arguments.json {
         return Ok(print(&report));
     }
@@ -77,7 +77,7 @@ pub(super) fn exit_code(report: &Report) -> ExitCode {
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FAULTS_FOUND) }
 }
 
-impl Subject<'_> {
+impl VerificationTarget<'_> {
     /// The options for opening its store.
     pub(super) fn options(&self) -> EngineOptions {
         EngineOptions { open_limit: self.open_time_max, ..EngineOptions::new(self.directory) }
@@ -134,7 +134,7 @@ impl Subject<'_> {
 
 /// Shows the progress of a pass over records, called by the participle of its work.
 pub(super) fn teller(what: &'static str) -> impl FnMut(&Progress) {
-    let mut shown = progress::Progress::begin(what, Unit::Things("records"), None);
+    let mut shown = progress::ProgressDisplay::begin(what, Unit::Things("records"), None);
     move |progress| {
         let Progress { merchants, merchants_total, records, records_total, rows, book_lines: _ } = progress;
         shown.detail(format!("({merchants} of {merchants_total} merchants, {rows} rows)"));

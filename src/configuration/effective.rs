@@ -147,7 +147,7 @@ impl Configuration {
         let faults = std::mem::take(&mut layers.faults);
         let printed = printed(&layers);
         let (admin_token, vault_key) = (layers.admin_token.take(), layers.vault_key.take());
-        let mut reader = Reader { layers: &layers, faults };
+        let mut reader = SettingsReader { layers: &layers, faults };
         let data = reader.required(&settings::DATA, path);
         let listen = reader.required(&settings::LISTEN, address);
         let admin_listen = reader.required(&settings::ADMIN_LISTEN, address);
@@ -216,12 +216,12 @@ impl fmt::Display for Configuration {
 }
 
 /// Reads settings and collects their faults.
-struct Reader<'l> {
+struct SettingsReader<'l> {
     layers: &'l Layers,
     faults: Vec<String>,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn required<T>(&mut self, setting: &Setting, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         debug_assert!(setting.default.is_some(), "{} has no default", setting.key);
         self.optional(setting, parse)

@@ -31,7 +31,7 @@ pub struct Fields<'a> {
     declaration: &'static Declaration,
     body: &'a Object,
     /// In the declaration's order.
-    slots: Vec<Slot<'a>>,
+    slots: Vec<ArgumentSlot<'a>>,
     has_unknown: bool,
     /// The position of the argument that is probably read next.
     next: usize,
@@ -41,7 +41,7 @@ pub struct Fields<'a> {
 
 /// A declared argument.
 #[derive(Clone, Copy, Default)]
-struct Slot<'a> {
+struct ArgumentSlot<'a> {
     /// The value in the body.
     value: Option<&'a Json>,
     /// True once the endpoint has read it.
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
     /// Begins to read a body.
     #[must_use]
     pub fn new(declaration: &'static Declaration, body: &'a Object) -> Fields<'a> {
-        let mut slots = vec![Slot::default(); declaration.arguments.len()];
+        let mut slots = vec![ArgumentSlot::default(); declaration.arguments.len()];
         let mut has_unknown = false;
         for (name, value) in body {
             match declaration.position(name) {

@@ -25,21 +25,21 @@ const INITIALIZER: &str = r##"window.onload = () => {
 
 /// A file of the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct DocsFile {
     /// Its content.
     pub(super) bytes: Bytes,
     pub(super) media_type: &'static str,
 }
 
 /// The file of this name; the first page when it is empty.
-pub(super) fn page(name: &str) -> Option<Page> {
+pub(super) fn page(name: &str) -> Option<DocsFile> {
     static FILES: OnceLock<BTreeMap<String, Bytes>> = OnceLock::new();
     let name = if name.is_empty() { "index.html" } else { name };
     if name == "swagger-initializer.js" {
-        return Some(Page { bytes: Bytes::from_static(INITIALIZER.as_bytes()), media_type: media_type(name) });
+        return Some(DocsFile { bytes: Bytes::from_static(INITIALIZER.as_bytes()), media_type: media_type(name) });
     }
     let files = FILES.get_or_init(|| unpack().unwrap_or_default());
-    files.get(name).map(|bytes| Page { bytes: bytes.clone(), media_type: media_type(name) })
+    files.get(name).map(|bytes| DocsFile { bytes: bytes.clone(), media_type: media_type(name) })
 }
 
 fn unpack() -> Option<BTreeMap<String, Bytes>> {

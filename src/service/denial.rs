@@ -6,7 +6,7 @@ use till_domain::money::Money;
 use till_domain::payment::OperationKind;
 use till_domain::refusal::{ArgumentFault, Refusal};
 
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::fault::Fault;
 
 /// The advised delay before a retry when the service could not carry out a command.
@@ -19,8 +19,8 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
         Denied::Unavailable { outcome, reason } => {
             tracing::warn!(%reason, ?outcome, "a command was not carried out");
             let outcome = match outcome {
-                FailedOutcome::NotDone => Outcome::NotDone,
-                FailedOutcome::Unknown => Outcome::Unknown,
+                FailedOutcome::NotDone => CallEffect::NotDone,
+                FailedOutcome::Unknown => CallEffect::Unknown,
             };
             ApiError::unavailable(outcome, RETRY_AFTER_SECONDS)
         }

@@ -56,17 +56,17 @@ impl SdkCaller<'_> {
 
 /// The merchant and the installation that a body names.
 #[derive(Debug, Clone, Copy)]
-pub struct Named {
+pub struct NamedInstallation {
     merchant_id: MerchantId,
     installation_id: InstallationId,
 }
 
-impl Named {
+impl NamedInstallation {
     /// Reads the two arguments.
-    pub fn read(fields: &mut Fields<'_>) -> Option<Named> {
+    pub fn read(fields: &mut Fields<'_>) -> Option<NamedInstallation> {
         let merchant_id = fields.required("merchant_id", arguments::id("a merchant id (mer_...)"));
         let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
-        Some(Named { merchant_id: merchant_id?, installation_id: installation_id? })
+        Some(NamedInstallation { merchant_id: merchant_id?, installation_id: installation_id? })
     }
 
     /// The merchant.
@@ -76,9 +76,9 @@ impl Named {
     }
 
     /// The merchant and the installation that a body names, even when it has other faults.
-    fn of_faulty(body: &Object) -> Option<Named> {
+    fn of_faulty(body: &Object) -> Option<NamedInstallation> {
         let text = |name: &str| body.get(name).and_then(Json::as_str);
-        Some(Named {
+        Some(NamedInstallation {
             merchant_id: text("merchant_id")?.parse().ok()?,
             installation_id: text("installation_id")?.parse().ok()?,
         })
@@ -94,12 +94,12 @@ impl Service {
     pub async fn sdk_call<C, T>(
         &self,
         call: &Call<C>,
-        parsed: Result<(Named, T), ApiError>,
+        parsed: Result<(NamedInstallation, T), ApiError>,
     ) -> Result<(SdkCaller<'_>, T), ApiError> {
         match parsed {
             Ok((named, arguments)) => Ok((self.sdk_caller(call, named).await?, arguments)),
             Err(faults) => {
-                if let Some(named) = Named::of_faulty(call.body())
+                if let Some(named) = NamedInstallation::of_faulty(call.body())
                     && let Ok((_, installation)) = self.installation(named).await?
                 {
                     self.admit(call, &installation)?;
@@ -109,7 +109,7 @@ impl Service {
         }
     }
 
-    async fn sdk_caller<C>(&self, call: &Call<C>, named: Named) -> Result<SdkCaller<'_>, ApiError> {
+    async fn sdk_caller<C>(&self, call: &Call<C>, named: NamedInstallation) -> Result<SdkCaller<'_>, ApiError> {
         let found = self.installation(named).await?;
         let (reader, installation) = found.map_err(|refusal| denial::refused(&refusal))?;
         self.admit(call, &installation)?;
@@ -122,7 +122,10 @@ impl Service {
     }
 
     /// The installation with a reader of its merchant's rows, or the refusal of the unknown one of the two.
-    async fn installation(&self, named: Named) -> Result<Result<(Reader<'_>, Installation), Refusal>, ApiError> {
+    async fn installation(
+        &self,
+        named: NamedInstallation,
+    ) -> Result<Result<(Reader<'_>, Installation), Refusal>, ApiError> {
         let reader = self.reader(named.merchant_id).await?;
         if reader.get::<MerchantDirectory>(named.merchant_id)?.is_none() {
             return Ok(Err(Refusal::MerchantNotFound));

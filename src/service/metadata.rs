@@ -26,7 +26,7 @@ const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 const SCANNED_AT_ONCE: usize = 512;
 
 /// The key of an item: its record, its set, and its position in the set.
-type Position = (MetadataId, SetNumber, u64);
+type ItemKey = (MetadataId, SetNumber, u64);
 
 /// A live record.
 pub struct FoundMetadata {
@@ -158,7 +158,7 @@ impl MetadataReader<'_> {
         }
         let begin = items.first().map(|(position, _)| *position).or(range.vacancy());
         let end = items.last().map(|(position, _)| position.saturating_add(1)).or(range.vacancy());
-        let is_any = |range: Range<Position>| self.view.has_any::<MetadataPositions>(range);
+        let is_any = |range: Range<ItemKey>| self.view.has_any::<MetadataPositions>(range);
         Ok(ItemPage {
             earlier: begin.map_or(Ok(false), |begin| is_any(first..at(begin)))?,
             later: end.map_or(Ok(false), |end| is_any(at(end)..behind))?,
@@ -183,7 +183,7 @@ impl MetadataReader<'_> {
     /// Items in the order of iteration, up to the limit of items or bytes.
     fn walk(
         &self,
-        mut range: Range<Position>,
+        mut range: Range<ItemKey>,
         direction: Direction,
         limit: usize,
     ) -> Result<Vec<(u64, String)>, Unreadable> {

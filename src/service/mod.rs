@@ -20,7 +20,7 @@ pub use checkpoint_schedule::CheckpointSchedule;
 pub use checkpoints::Checkpoints;
 pub use denial::RETRY_AFTER_SECONDS;
 pub use filtered_page::{Filtered, IdSpan};
-pub use installation::{Named, SdkCaller, SdkRate};
+pub use installation::{NamedInstallation, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use operations::{Operations, RewrapKeyring};

@@ -27,7 +27,7 @@ use super::installation::SdkRate;
 use super::last_used::LastUsed;
 use super::operations::Operations;
 use super::pause_note::PauseNote;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::Declaration;
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
@@ -222,5 +222,5 @@ impl From<Unreadable> for ApiError {
 /// The error for a row that could not be read.
 fn unreadable(error: &dyn std::error::Error) -> ApiError {
     tracing::error!(%error, "a row cannot be read");
-    ApiError::unavailable(Outcome::NotDone, denial::RETRY_AFTER_SECONDS)
+    ApiError::unavailable(CallEffect::NotDone, denial::RETRY_AFTER_SECONDS)
 }

@@ -19,13 +19,13 @@ const EFFECT_MAX: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The payment or the payout that an event is about, by its id.
-pub(super) enum Subject {
+pub(super) enum EventSubject {
     Payment(String),
     Payout(String),
 }
 
 /// A merchant of a running server.
-pub(super) struct Merchant {
+pub(super) struct MerchantClient {
     agent: Agent,
     /// Scheme, host and port of the public listener.
     base: String,
@@ -34,14 +34,14 @@ pub(super) struct Merchant {
     key: SecretString,
 }
 
-impl Merchant {
+impl MerchantClient {
     /// The merchant at the public listener that the configuration describes.
     pub(super) fn at(
         configuration: &Configuration,
         merchant_id: String,
         installation_id: String,
         key: SecretString,
-    ) -> anyhow::Result<Merchant> {
+    ) -> anyhow::Result<MerchantClient> {
         let agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false);
         let agent = agent.max_redirects(0).proxy(None);
         let (agent, base) = match &configuration.tls {
@@ -53,7 +53,7 @@ impl Merchant {
             }
         };
         let base = base.trim_end_matches('/').to_owned();
-        Ok(Merchant { agent: agent.build().into(), base, merchant_id, installation_id, key })
+        Ok(MerchantClient { agent: agent.build().into(), base, merchant_id, installation_id, key })
     }
 
     /// Calls one of the merchants' functions.
@@ -119,13 +119,13 @@ impl Merchant {
     }
 
     /// The event of this name about a payment or a payout, once there is one.
-    pub(super) fn event(&self, name: &str, subject: &Subject) -> anyhow::Result<Value> {
+    pub(super) fn event(&self, name: &str, subject: &EventSubject) -> anyhow::Result<Value> {
         let (member, id) = match subject {
-            Subject::Payment(id) => ("payment_id", id),
-            Subject::Payout(id) => ("payout_id", id),
+            EventSubject::Payment(id) => ("payment_id", id),
+            EventSubject::Payout(id) => ("payout_id", id),
         };
         let mut filters = json!({ "event": name });
-        if let Subject::Payment(id) = subject {
+        if let EventSubject::Payment(id) = subject {
             filters["payment_id"] = json!(id);
         }
         let look = || {

@@ -4,7 +4,7 @@ use anyhow::ensure;
 use serde_json::{Value, json};
 
 use super::Event;
-use super::merchant::{Merchant, Subject};
+use super::merchant::{EventSubject, MerchantClient};
 use crate::commands::progress::say;
 
 /// The card that always succeeds.
@@ -23,7 +23,7 @@ const PAYOUT: &str = "1000";
 const AMOUNT: &str = "10000";
 
 /// The calls that cause an event: a payment, and the calls that follow it.
-pub(super) struct Plan {
+pub(super) struct CallSequence {
     card: &'static str,
     capture: Capture,
     then: Option<Then>,
@@ -48,9 +48,9 @@ enum Then {
 }
 
 /// The calls that cause the event; None when no call can.
-pub(super) fn plan(event: Event) -> Option<Plan> {
-    let later = |card, then| Plan { card, capture: Capture::Later, then };
-    let at_once = |card, then| Plan { card, capture: Capture::AtOnce, then };
+pub(super) fn plan(event: Event) -> Option<CallSequence> {
+    let later = |card, then| CallSequence { card, capture: Capture::Later, then };
+    let at_once = |card, then| CallSequence { card, capture: Capture::AtOnce, then };
     let authorized = |endpoint| Some(Then::OfPayment { endpoint, at: "AUTHORIZED" });
     let captured = |endpoint| Some(Then::OfPayment { endpoint, at: "SUCCESSFUL" });
     match event {
@@ -67,30 +67,30 @@ pub(super) fn plan(event: Event) -> Option<Plan> {
     }
 }
 
-impl Plan {
+impl CallSequence {
     /// Makes the calls, prints each result, and returns the subject of the event.
-    pub(super) fn carry_out(&self, merchant: &Merchant) -> anyhow::Result<Subject> {
+    pub(super) fn carry_out(&self, merchant: &MerchantClient) -> anyhow::Result<EventSubject> {
         let payment_id = self.pay(merchant)?;
-        let Some(then) = self.then else { return Ok(Subject::Payment(payment_id)) };
+        let Some(then) = self.then else { return Ok(EventSubject::Payment(payment_id)) };
         let status = merchant.settled(&payment_id)?;
         match then {
             Then::OfPayment { endpoint, at } => {
                 ensure!(status == at, "the payment {payment_id} is {status}, and not {at}");
                 call(merchant, endpoint, &json!({ "payment_id": payment_id }))?;
-                Ok(Subject::Payment(payment_id))
+                Ok(EventSubject::Payment(payment_id))
             }
             Then::ConcedeDispute => {
                 call(merchant, "concede-dispute", &json!({ "dispute_id": merchant.dispute(&payment_id)? }))?;
-                Ok(Subject::Payment(payment_id))
+                Ok(EventSubject::Payment(payment_id))
             }
             Then::SendPayout => {
                 let payout_id = call(merchant, "send-payout", &json!({ "amount": PAYOUT }))?;
-                Ok(Subject::Payout(merchant.id(&payout_id)?))
+                Ok(EventSubject::Payout(merchant.id(&payout_id)?))
             }
         }
     }
 
-    fn pay(&self, merchant: &Merchant) -> anyhow::Result<String> {
+    fn pay(&self, merchant: &MerchantClient) -> anyhow::Result<String> {
         let currency = merchant.currency()?;
         let card = json!({
             "number": self.card, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
@@ -114,7 +114,7 @@ impl Plan {
 }
 
 /// Makes a call, and prints its answer.
-fn call(merchant: &Merchant, endpoint: &str, body: &Value) -> anyhow::Result<Value> {
+fn call(merchant: &MerchantClient, endpoint: &str, body: &Value) -> anyhow::Result<Value> {
     let answer = merchant.call(endpoint, body)?;
     say(&format!("{endpoint}: {answer}"));
     Ok(answer)

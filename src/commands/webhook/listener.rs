@@ -25,7 +25,7 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// Receives deliveries until a signal ends it.
 pub(super) fn listen(address: SocketAddr, arguments: &ListenArguments) -> anyhow::Result<()> {
-    let receiver = Data::new(Receiver::of(arguments)?);
+    let receiver = Data::new(DeliveryReceiver::of(arguments)?);
     let listener = TcpListener::bind(address)
         .with_context(|| format!("failed to listen on {address}; --listen names another address"))?;
     end_at_signals()?;
@@ -70,7 +70,7 @@ curl -sS "$TILL/merchants/connect-webhook" -H "Authorization: Bearer $KEY" -H 'C
 }
 
 /// The settings by which deliveries are judged, shown and posted on.
-struct Receiver {
+struct DeliveryReceiver {
     keys: Keys,
     forwarding: Option<Forwarding>,
     output: Output,
@@ -85,10 +85,10 @@ enum Output {
     Bodies,
 }
 
-impl Receiver {
-    fn of(arguments: &ListenArguments) -> anyhow::Result<Receiver> {
+impl DeliveryReceiver {
+    fn of(arguments: &ListenArguments) -> anyhow::Result<DeliveryReceiver> {
         let colours = if wants_colours(&std::io::stdout()) { Colours::On } else { Colours::Off };
-        Ok(Receiver {
+        Ok(DeliveryReceiver {
             keys: Keys::given(arguments)?,
             forwarding: arguments.forward_to.as_deref().map(Forwarding::to).transpose()?,
             output: if arguments.json { Output::Bodies } else { Output::Lines(colours) },
@@ -96,15 +96,15 @@ impl Receiver {
     }
 
     /// Posts a delivery on when a program is configured, and returns the answer for its sender.
-    async fn answer(&self, headers: &HeaderMap, body: &Bytes) -> Answer {
+    async fn answer(&self, headers: &HeaderMap, body: &Bytes) -> DeliveryResponse {
         let Some(forwarding) = self.forwarding.clone() else {
-            return Answer { status: StatusCode::NO_CONTENT, sentence: String::new() };
+            return DeliveryResponse { status: StatusCode::NO_CONTENT, sentence: String::new() };
         };
         let (headers, body) = (forwarded(headers), body.clone());
         let posted = web::block(move || forwarding.post(&headers, &body)).await;
         match posted.unwrap_or_else(|error| Err(error.to_string())) {
-            Ok(status) => Answer::passed_back(status),
-            Err(sentence) => Answer { status: StatusCode::BAD_GATEWAY, sentence },
+            Ok(status) => DeliveryResponse::passed_back(status),
+            Err(sentence) => DeliveryResponse { status: StatusCode::BAD_GATEWAY, sentence },
         }
     }
 }
@@ -140,16 +140,16 @@ fn print(bytes: &[u8]) {
 }
 
 /// The answer to a delivery.
-struct Answer {
+struct DeliveryResponse {
     status: StatusCode,
     sentence: String,
 }
 
-impl Answer {
+impl DeliveryResponse {
     /// The answer with the status of the program that a delivery was posted on to.
-    fn passed_back(status: u16) -> Answer {
+    fn passed_back(status: u16) -> DeliveryResponse {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-        Answer { status, sentence: String::new() }
+        DeliveryResponse { status, sentence: String::new() }
     }
 
     fn response(self) -> HttpResponse {
@@ -159,7 +159,7 @@ impl Answer {
 }
 
 async fn receive(
-    receiver: Data<Receiver>,
+    receiver: Data<DeliveryReceiver>,
     request: HttpRequest,
     body: Result<Bytes, actix_web::Error>,
 ) -> HttpResponse {
@@ -171,13 +171,13 @@ async fn receive(
         Err(error) => {
             let (status, sentence) = (error.as_response_error().status_code(), error.to_string());
             say(&format!("refused: {sentence}"));
-            return Answer { status, sentence }.response();
+            return DeliveryResponse { status, sentence }.response();
         }
     };
     let judgement = receiver.keys.judge(request.headers(), &body);
     if let Judgement::Refused(reason) = &judgement {
         receiver.output.show(&body, &judgement, "");
-        return Answer { status: StatusCode::BAD_REQUEST, sentence: format!("{reason}.") }.response();
+        return DeliveryResponse { status: StatusCode::BAD_REQUEST, sentence: format!("{reason}.") }.response();
     }
     let answer = receiver.answer(request.headers(), &body).await;
     receiver.output.show(&body, &judgement, &told(&receiver, &answer));
@@ -185,7 +185,7 @@ async fn receive(
 }
 
 /// The printed result of posting a delivery on.
-fn told(receiver: &Receiver, answer: &Answer) -> String {
+fn told(receiver: &DeliveryReceiver, answer: &DeliveryResponse) -> String {
     match (&receiver.forwarding, answer.sentence.as_str()) {
         (None, _) => String::new(),
         (Some(_), "") => format!("  forwarded: {}", answer.status.as_u16()),

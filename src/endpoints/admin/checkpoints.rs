@@ -4,7 +4,7 @@ use serde::Serialize;
 use till_operate::checkpoint::{CheckpointError, Taken};
 
 use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{
     Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
 };
@@ -110,5 +110,5 @@ fn refused(error: &CheckpointError) -> ApiError {
 }
 
 fn not_now() -> ApiError {
-    ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)
+    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
 }

@@ -10,6 +10,7 @@ use crate::access::Operator;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
 
+/// The functions of `/admin`, with the service that they use.
 #[must_use]
 pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
     let of = |service: &Shared| Arc::clone(service);

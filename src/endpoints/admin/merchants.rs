@@ -18,7 +18,7 @@ use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::endpoints::forms::{CURRENCY, NAME};
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
@@ -208,7 +208,7 @@ async fn forget_ended(service: &Service, named: &Idempotency) -> Result<(), ApiE
     match created(service, named)? {
         None => Ok(()),
         // The clock has stepped back in the meantime.
-        Some(_) => Err(ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)),
+        Some(_) => Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
@@ -59,7 +59,7 @@ impl ReloadShape {
 /// `POST /admin/reload`
 pub(super) async fn reload(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
-    let not_now = || ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS);
+    let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
     let reloads = service.operations.as_ref().map(|operations| operations.reloads.clone()).ok_or_else(not_now)?;
     let span = tracing::Span::current(); // The log lines carry the id of the request.
     let reload = move || span.in_scope(|| reloads.carry_out());

@@ -1,7 +1,7 @@
 //! `POST /admin/resume-effects`
 
 use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
@@ -24,7 +24,7 @@ pub(super) async fn resume_effects(service: Shared, call: Call<Operator>) -> Res
     // The file first: after a crash between the two, the operator's decision must not be lost.
     if let Err(error) = service.pause_note.remove() {
         tracing::error!(%error, "the note that effects are paused could not be removed");
-        return Err(ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS));
+        return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS));
     }
     let was_paused = service.engine.resume();
     if was_paused {

@@ -3,7 +3,7 @@
 use till_storage::vault::RootKey;
 
 use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
@@ -34,7 +34,7 @@ pub(super) async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> R
     let key =
         fields.required("vault_key", field::from_text("a vault key (64 hexadecimal characters)", RootKey::from_hex));
     let key = fields.finish(|| key)?;
-    let not_now = || ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS);
+    let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
     let keyring = service.operations.as_ref().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
     let span = tracing::Span::current(); // The log lines carry the id of the request.
     let rewrap = move || span.in_scope(|| keyring.rewrap(&key));

@@ -12,14 +12,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 /// A wait that ends at a deadline.
-pub(super) struct Waiting {
+pub(super) struct SandboxWait {
     until: Instant,
 }
 
-impl Waiting {
+impl SandboxWait {
     /// A wait that begins now.
-    pub(super) fn begin() -> Waiting {
-        Waiting { until: Instant::now() + PATIENCE }
+    pub(super) fn begin() -> SandboxWait {
+        SandboxWait { until: Instant::now() + PATIENCE }
     }
 
     /// Waits for the next poll; returns `error` after the deadline.

@@ -13,7 +13,7 @@ use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND, found, webhook_id};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{
     Argument, Attribute, Declaration, DeclaredError, Flags, Integer, ObjectType, Package, Returns, ValueType,
     page_arguments, words_of,
@@ -180,5 +180,5 @@ fn texts(filter: &DeliveryFilter) -> Vec<(&'static str, String)> {
 /// The error when the store of deliveries or the vault cannot be used.
 fn not_done(error: &(dyn std::error::Error + 'static)) -> ApiError {
     tracing::error!(%error, "deliveries of a webhook cannot be read or written");
-    ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)
+    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
 }

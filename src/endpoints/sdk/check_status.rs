@@ -1,6 +1,6 @@
 //! `POST /sdk/check-status`
 
-use super::session::{self, INSTALLATION_ERRORS, Progress, SESSION_ARGUMENTS};
+use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION_ARGUMENTS};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
@@ -23,9 +23,9 @@ pub(super) static CHECK_STATUS: Declaration = Declaration {
 pub(super) async fn check_status(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
     Ok(Reply::new(match found.progress() {
-        Progress::Selected => "PENDING",
-        Progress::Initiated => "INITIATED",
-        Progress::Successful => "SUCCESSFUL",
-        Progress::Failed => "FAILED",
+        PaymentProgress::Selected => "PENDING",
+        PaymentProgress::Initiated => "INITIATED",
+        PaymentProgress::Successful => "SUCCESSFUL",
+        PaymentProgress::Failed => "FAILED",
     }))
 }

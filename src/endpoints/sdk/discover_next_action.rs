@@ -1,6 +1,6 @@
 //! `POST /sdk/discover-next-action`
 
-use super::session::{self, INSTALLATION_ERRORS, Progress, SESSION_ARGUMENTS};
+use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION_ARGUMENTS};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
@@ -23,7 +23,7 @@ pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
 pub(super) async fn discover_next_action(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
     Ok(Reply::new(match found.progress() {
-        Progress::Selected | Progress::Initiated => "WAIT",
-        Progress::Successful | Progress::Failed => "CHECK_STATUS",
+        PaymentProgress::Selected | PaymentProgress::Initiated => "WAIT",
+        PaymentProgress::Successful | PaymentProgress::Failed => "CHECK_STATUS",
     }))
 }

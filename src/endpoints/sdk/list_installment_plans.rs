@@ -11,7 +11,7 @@ use crate::endpoints::forms::INTEREST_BEARER_WORDS;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{Named, SdkCaller, Shared};
+use crate::service::{NamedInstallation, SdkCaller, Shared};
 
 pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     name: "list-installment-plans",
@@ -49,7 +49,7 @@ struct PlanShape {
 /// `POST /sdk/list-installment-plans`
 pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let named = Named::read(&mut fields);
+    let named = NamedInstallation::read(&mut fields);
     let parsed = fields.finish(|| Some((named?, ())));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let enabled = is_enabled(&caller.reader, PaymentMethod::Installment)?;

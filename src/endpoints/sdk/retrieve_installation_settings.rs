@@ -11,7 +11,7 @@ use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{Named, Reader, SdkCaller, Shared};
+use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
 
 static SETTINGS: ObjectType = ObjectType {
     name: "installation_settings",
@@ -105,7 +105,7 @@ pub(super) async fn retrieve_installation_settings(
     call: Call<MerchantCaller>,
 ) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let named = Named::read(&mut fields);
+    let named = NamedInstallation::read(&mut fields);
     let parsed = fields.finish(|| Some((named?, ())));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let payment_methods = enabled_methods(&caller.reader)?;

@@ -17,7 +17,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
-use crate::service::{Named, SdkCaller, Shared};
+use crate::service::{NamedInstallation, SdkCaller, Shared};
 
 pub(super) static SELECT_PAYMENT_METHOD: Declaration = Declaration {
     name: "select-payment-method",
@@ -75,8 +75,8 @@ pub(super) async fn select_payment_method(service: Shared, call: Call<MerchantCa
     Ok(answered.into())
 }
 
-fn parse(mut fields: Fields<'_>) -> Result<(Named, SelectPaymentMethod), ApiError> {
-    let named = Named::read(&mut fields);
+fn parse(mut fields: Fields<'_>) -> Result<(NamedInstallation, SelectPaymentMethod), ApiError> {
+    let named = NamedInstallation::read(&mut fields);
     let amount = fields.required("amount", arguments::amount);
     let currency = fields.required("currency", arguments::currency);
     let method = fields.required("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name));

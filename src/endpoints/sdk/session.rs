@@ -11,7 +11,7 @@ use crate::endpoints::arguments;
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, DeclaredError, ValueType};
 use crate::protocol::dispatch::Call;
-use crate::service::{Named, Reader, SdkCaller, Shared};
+use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
 
 /// The arguments of a call about a session.
 pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
@@ -27,7 +27,7 @@ pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
 )];
 
 /// A session with the payment that used it.
-pub(super) struct Found {
+pub(super) struct SessionWithPayment {
     pub(super) session: Session,
     pub(super) payment: Option<Payment>,
     /// The time of the look-up: the later of the clock and the merchant's last event, so that expired objects remain
@@ -37,7 +37,7 @@ pub(super) struct Found {
 
 /// The progress of the customer's payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum PaymentProgress {
     /// The merchant has not initiated it yet, but still can.
     Selected,
     /// The acquirer is processing it.
@@ -48,34 +48,34 @@ pub(super) enum Progress {
     Failed,
 }
 
-impl Found {
-    pub(super) fn progress(&self) -> Progress {
+impl SessionWithPayment {
+    pub(super) fn progress(&self) -> PaymentProgress {
         match &self.payment {
-            None if self.session.is_active(self.now) => Progress::Selected,
-            None => Progress::Failed,
+            None if self.session.is_active(self.now) => PaymentProgress::Selected,
+            None => PaymentProgress::Failed,
             Some(payment) => of_payment(payment.status),
         }
     }
 }
 
-fn of_payment(status: PaymentStatus) -> Progress {
+fn of_payment(status: PaymentStatus) -> PaymentProgress {
     match status {
-        PaymentStatus::Pending => Progress::Initiated,
+        PaymentStatus::Pending => PaymentProgress::Initiated,
         PaymentStatus::Authorized
         | PaymentStatus::Successful
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::Refunded
-        | PaymentStatus::Disputed => Progress::Successful,
+        | PaymentStatus::Disputed => PaymentProgress::Successful,
         PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided | PaymentStatus::Reversed => {
-            Progress::Failed
+            PaymentProgress::Failed
         }
     }
 }
 
 /// Reads [`SESSION_ARGUMENTS`] and looks up the session.
-pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<Found, ApiError> {
+pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<SessionWithPayment, ApiError> {
     let mut fields = call.fields();
-    let named = Named::read(&mut fields);
+    let named = NamedInstallation::read(&mut fields);
     let session_id =
         fields.required("payment_session_id", arguments::id::<SessionId>("a payment session id (pse_...)"));
     let parsed = fields.finish(|| Some((named?, session_id?)));
@@ -83,7 +83,7 @@ pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Resul
     read(service, &caller.reader, session_id)
 }
 
-fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
+fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<SessionWithPayment, ApiError> {
     let session = reader.get::<Sessions>(session_id)?;
     let unknown = || {
         let message = "No payment session of this merchant has this payment_session_id. Have the customer select the payment method again.";
@@ -94,7 +94,7 @@ fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<
         return Err(unknown());
     }
     let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
-    Ok(Found { session, payment, now: service.merchant_now(reader.merchant_id())? })
+    Ok(SessionWithPayment { session, payment, now: service.merchant_now(reader.merchant_id())? })
 }
 
 /// True when the saved card that the session was made with is forgotten, so that it cannot be used any more.

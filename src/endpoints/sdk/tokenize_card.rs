@@ -22,7 +22,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{Named, SdkCaller, Service, Shared};
+use crate::service::{NamedInstallation, SdkCaller, Service, Shared};
 
 /// Digits; the parser checks the check digit, too.
 const CARD_NUMBER: ValueType = ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$"));
@@ -98,8 +98,8 @@ pub fn card_facts(
     }
 }
 
-fn parse(mut fields: Fields<'_>, service: &Service) -> Result<(Named, SentCard), ApiError> {
-    let named = Named::read(&mut fields);
+fn parse(mut fields: Fields<'_>, service: &Service) -> Result<(NamedInstallation, SentCard), ApiError> {
+    let named = NamedInstallation::read(&mut fields);
     let now = named.map_or_else(|| service.now(), |named| service.clock_of(named.merchant_id()));
     let number = fields.required("number", number);
     let holder = fields.required("name", |value| arguments::checked(HolderName::new(field::name(value)?)));

@@ -5,5 +5,5 @@ mod refusal;
 mod render;
 
 pub use code::Code;
-pub use refusal::{ApiError, Outcome};
+pub use refusal::{ApiError, CallEffect};
 pub use render::Form;

@@ -24,18 +24,18 @@ pub struct ApiError {
 
 /// The known effect of a call that the server could not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallEffect {
     /// Nothing was changed; the same call may be repeated.
     NotDone,
     /// The call may have been done; repeating it with the same Idempotency-Key tells.
     Unknown,
 }
 
-impl Outcome {
+impl CallEffect {
     const fn name(self) -> &'static str {
         match self {
-            Outcome::NotDone => "not_done",
-            Outcome::Unknown => "unknown",
+            CallEffect::NotDone => "not_done",
+            CallEffect::Unknown => "unknown",
         }
     }
 }
@@ -122,24 +122,24 @@ impl ApiError {
     /// `UNAVAILABLE` (`not_done`): the server is overloaded. Such refusals do not get a log line each.
     #[must_use]
     pub fn overloaded(retry_after_seconds: u32) -> ApiError {
-        ApiError { overload: true, ..ApiError::unavailable(Outcome::NotDone, retry_after_seconds) }
+        ApiError { overload: true, ..ApiError::unavailable(CallEffect::NotDone, retry_after_seconds) }
     }
 
     /// Stops a call that changes nothing on a thread that reads requests, so that the dispatcher restarts it on the
     /// worker pool. No caller sees this error.
     #[must_use]
     pub fn for_worker_pool() -> ApiError {
-        ApiError { for_worker_pool: true, ..ApiError::unavailable(Outcome::NotDone, 1) }
+        ApiError { for_worker_pool: true, ..ApiError::unavailable(CallEffect::NotDone, 1) }
     }
 
     /// `UNAVAILABLE`: the server cannot complete the call now. The error says what is known about the call's effect.
     #[must_use]
-    pub fn unavailable(outcome: Outcome, retry_after_seconds: u32) -> ApiError {
+    pub fn unavailable(outcome: CallEffect, retry_after_seconds: u32) -> ApiError {
         let message = match outcome {
-            Outcome::NotDone => {
+            CallEffect::NotDone => {
                 "The server cannot do this now; nothing was changed. Try again after the seconds of Retry-After."
             }
-            Outcome::Unknown => {
+            CallEffect::Unknown => {
                 "The server cannot tell whether this was done. Ask again with the same Idempotency-Key."
             }
         };

@@ -166,7 +166,7 @@ fn problem_status(error: &ApiError) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::api_error::Outcome;
+    use crate::protocol::api_error::CallEffect;
 
     fn body(form: Form, error: &ApiError) -> Value {
         serde_json::from_str(&form.render(error).body).unwrap_or_else(|error| panic!("{error}"))
@@ -240,12 +240,15 @@ mod tests {
 
     #[test]
     fn an_unavailable_server_says_what_is_known_and_when_to_come_back() {
-        let error = ApiError::unavailable(Outcome::Unknown, 2);
+        let error = ApiError::unavailable(CallEffect::Unknown, 2);
         assert_eq!(
             (body(Form::Triple, &error)[2].clone(), error.retry_after_seconds()),
             (json!({"outcome": "unknown"}), Some(2))
         );
-        assert_eq!(body(Form::Triple, &ApiError::unavailable(Outcome::NotDone, 1))[2], json!({"outcome": "not_done"}));
+        assert_eq!(
+            body(Form::Triple, &ApiError::unavailable(CallEffect::NotDone, 1))[2],
+            json!({"outcome": "not_done"})
+        );
     }
 
     #[test]

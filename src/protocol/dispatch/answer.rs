@@ -10,7 +10,7 @@ use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::quality;
 use crate::protocol::request_thread::LARGE_BYTES;
-use crate::protocol::swagger_ui::Page;
+use crate::protocol::swagger_ui::DocsFile;
 use crate::protocol::version::ApiVersion;
 
 /// The content security policy of the documentation pages: they may load and call this server only, and images from
@@ -52,7 +52,7 @@ pub(super) enum Answer {
         media_type: &'static str,
     },
     /// A file of the documentation pages.
-    File(Page),
+    File(DocsFile),
     /// A redirect.
     Moved {
         /// The path.
@@ -82,7 +82,7 @@ impl Addressee<'_> {
             Ok(Answer::Text { text, media_type }) => {
                 self.start(StatusCode::OK).insert_header((header::CONTENT_TYPE, media_type)).body(text)
             }
-            Ok(Answer::File(Page { bytes, media_type })) => self
+            Ok(Answer::File(DocsFile { bytes, media_type })) => self
                 .start(StatusCode::OK)
                 .insert_header((header::CONTENT_TYPE, media_type))
                 .insert_header((header::CONTENT_SECURITY_POLICY, PAGES_POLICY))

@@ -15,7 +15,7 @@ use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::unknown_arguments;
-use crate::protocol::json::{Bounds, Expected, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
+use crate::protocol::json::{Bounds, ExpectedValue, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
 use crate::protocol::pipelining::Sink;
 
 /// The media type of every body.
@@ -60,22 +60,22 @@ fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
 }
 
 /// The bytes of a body, with their reservation.
-pub(super) struct Bytes {
+pub(super) struct BodyBytes {
     text: Text,
     share: Reservation,
     package: Package,
 }
 
-impl Bytes {
+impl BodyBytes {
     /// An empty body of a call to this endpoint.
-    pub(super) fn empty(budget: &MemoryBudget, declaration: &Declaration) -> Bytes {
-        Bytes::with_capacity(0, budget, declaration)
+    pub(super) fn empty(budget: &MemoryBudget, declaration: &Declaration) -> BodyBytes {
+        BodyBytes::with_capacity(0, budget, declaration)
     }
 
-    fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration) -> Bytes {
+    fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration) -> BodyBytes {
         let (bytes, carries_card_data) = (Vec::with_capacity(capacity), declaration.flags.carries_card_data);
         let package = declaration.package;
-        Bytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), package }
+        BodyBytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), package }
     }
 
     /// Their number.
@@ -84,9 +84,9 @@ impl Bytes {
     }
 
     /// A copy of the bytes, for a call that may have to be restarted. They are few, and not counted.
-    pub(super) fn again(&self) -> Bytes {
+    pub(super) fn copied(&self) -> BodyBytes {
         let text = Text { bytes: self.text.bytes.clone(), carries_card_data: self.text.carries_card_data };
-        Bytes { text, share: self.share.budget().reservation(), package: self.package }
+        BodyBytes { text, share: self.share.budget().reservation(), package: self.package }
     }
 
     /// Adds bytes that arrived of a body of `announced` bytes. All reserved bytes count as taken, since the buffer
@@ -109,7 +109,7 @@ impl Bytes {
 }
 
 /// The body of a pipeline's step is written here instead of being read from a connection.
-impl Sink for Bytes {
+impl Sink for BodyBytes {
     fn push(&mut self, piece: &str) -> Result<(), ApiError> {
         self.add(piece.as_bytes(), 0)
     }
@@ -154,8 +154,8 @@ impl Body {
 
     /// Parses the arguments of a call to this endpoint. The values that were parsed before a refusal are overwritten as
     /// well.
-    pub(super) fn parse(bytes: Bytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
-        let Bytes { text, share, package: _ } = bytes;
+    pub(super) fn parse(bytes: BodyBytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
+        let BodyBytes { text, share, package: _ } = bytes;
         let mut body = Body { members: Object::new(), carries_card_data: text.carries_card_data, share };
         let mut values = Values { declaration, share: &mut body.share, text: text.bytes.len(), taken: 0, reserved: 0 };
         match read_object(&text.bytes, &mut body.members, &mut values) {
@@ -179,12 +179,12 @@ struct Values<'s> {
 }
 
 impl Bounds for Values<'_> {
-    fn expected(&self, name: &str) -> Expected {
+    fn expected(&self, name: &str) -> ExpectedValue {
         let arguments = self.declaration.arguments;
         match self.declaration.position(name).and_then(|position| arguments.get(position)) {
-            None => Expected::Nothing,
-            Some(argument) if argument.value_type.is_container() => Expected::Container,
-            Some(_) => Expected::Single,
+            None => ExpectedValue::Nothing,
+            Some(argument) if argument.value_type.is_container() => ExpectedValue::Container,
+            Some(_) => ExpectedValue::Single,
         }
     }
 
@@ -233,14 +233,14 @@ pub(super) async fn read(
     payload: &mut Payload,
     budget: &MemoryBudget,
     declaration: &Declaration,
-) -> Result<Bytes, ApiError> {
+) -> Result<BodyBytes, ApiError> {
     let (announced, package) = (announced(headers), declaration.package);
     if announced > package.body_bytes_max() {
         tokio::time::sleep(TOO_LARGE_PAUSE).await;
         return Err(too_large(package));
     }
     // An announced length alone takes no memory.
-    let bytes = Bytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration);
+    let bytes = BodyBytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration);
     let mut collected = pin!(collect(payload, announced, bytes));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
@@ -286,7 +286,7 @@ pub(in crate::protocol) fn announced(headers: &HeaderMap) -> usize {
     usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
-async fn collect(payload: &mut Payload, announced: usize, mut bytes: Bytes) -> Result<Bytes, ApiError> {
+async fn collect(payload: &mut Payload, announced: usize, mut bytes: BodyBytes) -> Result<BodyBytes, ApiError> {
     while let Some(chunk) = payload.next().await {
         bytes.add(&chunk.map_err(|_| incomplete())?, announced)?;
     }
@@ -359,7 +359,8 @@ mod tests {
     fn values_take_room_beside_their_text_and_give_it_back_and_one_body_always_fits() {
         let budget = MemoryBudget::of(1 << 20);
         let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
-        let of = |body: String| Bytes { text: text(body), share: budget.reservation(), package: Package::Merchants };
+        let of =
+            |body: String| BodyBytes { text: text(body), share: budget.reservation(), package: Package::Merchants };
         let all = |items: usize| format!("{{\"all\":[{}0]}}", "0,".repeat(items));
         let first = Body::parse(of(all(10_000)), &ALL);
         assert!(first.is_ok());
@@ -375,7 +376,7 @@ mod tests {
         let members: Vec<String> = (0..5_000).map(|number| format!("\"x{number}\":1")).collect();
         let text = Text { bytes: format!("{{{}}}", members.join(",")).into_bytes(), carries_card_data: false };
         let refused =
-            Body::parse(Bytes { text, share: budget().reservation(), package: Package::Merchants }, &ALL).err();
+            Body::parse(BodyBytes { text, share: budget().reservation(), package: Package::Merchants }, &ALL).err();
         let Some(error) = refused else { panic!("accepted") };
         assert_eq!(error.details().and_then(|details| details.as_array()).map(Vec::len), Some(UNKNOWN_NAMES_MAX));
         assert!(error.message().contains("stopped at 100"), "{}", error.message());

@@ -40,16 +40,16 @@ where
     F: Fn(S, Call<C>) -> R + Send + Sync + 'static,
     R: Future<Output = Result<Reply, ApiError>> + 'static,
 {
-    Arc::new(Endpoint { declaration, state, function })
+    Arc::new(DeclaredFunction { declaration, state, function })
 }
 
-struct Endpoint<S, F> {
+struct DeclaredFunction<S, F> {
     declaration: &'static Declaration,
     state: S,
     function: F,
 }
 
-impl<C, S, F, R> Function<C> for Endpoint<S, F>
+impl<C, S, F, R> Function<C> for DeclaredFunction<S, F>
 where
     S: Clone + Send + Sync,
     F: Fn(S, Call<C>) -> R + Send + Sync,

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use super::answer::Answer;
-use super::asked::Asked;
 use super::bearer;
 use super::call::Function;
+use super::checked_call::CheckedCall;
 use super::concurrency::{Permit, ShareOf};
 use super::dispatcher::{Dispatcher, FULL_RETRY_SECONDS, arrival_for_document};
 use super::encoding::{self, Coding};
 use super::exchange::{Exchange, Incoming};
-use super::hooks::{Arrival, Caller};
+use super::hooks::{Arrival, AuthenticatedCaller};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
-impl<C: Caller> Dispatcher<C> {
+impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Checks a call of a function, from its key on, and has it carried out.
     pub(super) async fn call(
         &self,
@@ -31,19 +31,18 @@ impl<C: Caller> Dispatcher<C> {
         self.gate.count(&arrival)?;
         let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
         let share = self.gate.share_of(&arrival);
-        let asked = Asked { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
-        if asked.bytes.len() > LARGE_BYTES {
-            return self.on_worker_pool(exchange, share, asked).await;
+        let call =
+            CheckedCall { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
+        if call.bytes.len() > LARGE_BYTES {
+            return self.on_worker_pool(exchange, share, call).await;
         }
         let permit = self.permit(share, declaration).await?;
         self.check_answer_room(declaration)?;
-        let again = (!declaration.flags.changes_something).then(|| asked.again());
-        let answered = asked.answer().await;
+        let copy = (!declaration.flags.changes_something).then(|| call.copied());
+        let answered = call.answer().await;
         drop(permit);
-        match (answered, again) {
-            (Err(error), Some(asked)) if error.is_for_worker_pool() => {
-                self.on_worker_pool(exchange, share, asked).await
-            }
+        match (answered, copy) {
+            (Err(error), Some(call)) if error.is_for_worker_pool() => self.on_worker_pool(exchange, share, call).await,
             (answered, _) => answered,
         }
     }
@@ -53,13 +52,13 @@ impl<C: Caller> Dispatcher<C> {
         &self,
         exchange: &Exchange<'_, C>,
         share: ShareOf,
-        asked: Asked<C>,
+        call: CheckedCall<C>,
     ) -> Result<Answer, ApiError> {
         let permit = self.pool.permit(share).await?;
-        self.check_answer_room(asked.context.declaration)?;
+        self.check_answer_room(call.context.declaration)?;
         let coding = encoding::choose(exchange.head.headers);
         let answered = self.pool.run(permit, move || async move {
-            match asked.answer().await? {
+            match call.answer().await? {
                 Answer::Json { json, replayed } => Ok(Answer::encoded(json, replayed, coding)),
                 answer => Ok(answer),
             }

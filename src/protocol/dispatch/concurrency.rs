@@ -52,15 +52,15 @@ pub(super) struct Concurrency {
 /// Hands out permits. Clones share them.
 #[derive(Clone)]
 pub(super) struct ConcurrencyLimit {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLimit>,
 }
 
-struct Shared {
+struct SharedLimit {
     numbers: Concurrency,
-    state: Mutex<State>,
+    state: Mutex<LimitState>,
 }
 
-struct State {
+struct LimitState {
     free: usize,
     /// Calls in all queues.
     waiting: usize,
@@ -81,7 +81,7 @@ struct CallerQueue {
 /// The right to run. Dropping it gives it to the next call.
 #[must_use]
 pub(super) struct Permit {
-    of: Option<(Arc<Shared>, ShareOf)>,
+    of: Option<(Arc<SharedLimit>, ShareOf)>,
 }
 
 /// The calls of a [`ConcurrencyLimit`], for the operator's tools.
@@ -94,7 +94,7 @@ pub struct CallCount {
 }
 
 /// The state of a call that has asked for a permit.
-enum Asked {
+enum PermitRequest {
     Granted(Permit),
     Queued(oneshot::Receiver<Permit>),
     QueueFull,
@@ -105,8 +105,8 @@ impl ConcurrencyLimit {
     #[must_use]
     pub(super) fn new(numbers: Concurrency) -> ConcurrencyLimit {
         let state =
-            State { free: numbers.permits.max(1), waiting: 0, callers: BTreeMap::new(), turns: VecDeque::new() };
-        ConcurrencyLimit { shared: Arc::new(Shared { numbers, state: Mutex::new(state) }) }
+            LimitState { free: numbers.permits.max(1), waiting: 0, callers: BTreeMap::new(), turns: VecDeque::new() };
+        ConcurrencyLimit { shared: Arc::new(SharedLimit { numbers, state: Mutex::new(state) }) }
     }
 
     /// Takes a permit, or waits for one.
@@ -115,13 +115,13 @@ impl ConcurrencyLimit {
     /// `UNAVAILABLE` (`not_done`) when no permit was free within [`WAIT_MAX`], or the queue is full.
     pub(super) async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
         match self.shared.ask(caller) {
-            Asked::Granted(permit) => return Ok(permit),
-            Asked::Queued(turn) => {
+            PermitRequest::Granted(permit) => return Ok(permit),
+            PermitRequest::Queued(turn) => {
                 if let Ok(Ok(permit)) = tokio::time::timeout(WAIT_MAX, turn).await {
                     return Ok(permit);
                 }
             }
-            Asked::QueueFull => tokio::time::sleep(WAIT_MAX).await,
+            PermitRequest::QueueFull => tokio::time::sleep(WAIT_MAX).await,
         }
         Err(ApiError::overloaded(RETRY_AFTER_SECONDS))
     }
@@ -149,27 +149,27 @@ impl Drop for Permit {
     }
 }
 
-impl Shared {
-    fn ask(self: &Arc<Self>, caller: ShareOf) -> Asked {
+impl SharedLimit {
+    fn ask(self: &Arc<Self>, caller: ShareOf) -> PermitRequest {
         let mut state = self.state.lock();
         let is_any_free = state.free > 0;
         let queue = state.callers.entry(caller).or_default();
         if is_any_free && self.may_hold_more(queue) {
             queue.held += 1;
             state.free -= 1;
-            return Asked::Granted(self.permit(caller));
+            return PermitRequest::Granted(self.permit(caller));
         }
         let (cancelled, waits) = (queue.drop_cancelled(), queue.waiting.len());
         state.waiting -= cancelled;
         let share = self.numbers.queue / state.callers.len();
         if state.waiting >= self.numbers.queue && waits >= share.max(1) {
-            return Asked::QueueFull;
+            return PermitRequest::QueueFull;
         }
         let (turn, receiver) = oneshot::channel();
         state.waiting += 1;
         state.callers.entry(caller).or_default().waiting.push_back(turn);
         self.line_up(&mut state, caller);
-        Asked::Queued(receiver)
+        PermitRequest::Queued(receiver)
     }
 
     fn give_back(self: &Arc<Self>, caller: ShareOf) {
@@ -184,7 +184,7 @@ impl Shared {
 
     /// Puts a caller that waits and may hold one more permit at the end of the rotation, and forgets a caller without
     /// any call.
-    fn line_up(&self, state: &mut State, caller: ShareOf) {
+    fn line_up(&self, state: &mut LimitState, caller: ShareOf) {
         let Some(queue) = state.callers.get_mut(&caller) else { return };
         if queue.waiting.is_empty() {
             if queue.held == 0 && !queue.is_in_turns {
@@ -197,7 +197,7 @@ impl Shared {
     }
 
     /// Gives free permits to the callers that wait, in rotation.
-    fn hand_out(self: &Arc<Self>, state: &mut State) {
+    fn hand_out(self: &Arc<Self>, state: &mut LimitState) {
         while state.free > 0 {
             let Some(caller) = state.turns.pop_front() else { return };
             let Some(queue) = state.callers.get_mut(&caller) else { continue };
@@ -261,21 +261,21 @@ mod tests {
         /// A permit that is free.
         fn granted(&self, caller: ShareOf) -> Permit {
             match self.shared.ask(caller) {
-                Asked::Granted(permit) => permit,
-                Asked::Queued(_) | Asked::QueueFull => panic!("a permit is free"),
+                PermitRequest::Granted(permit) => permit,
+                PermitRequest::Queued(_) | PermitRequest::QueueFull => panic!("a permit is free"),
             }
         }
 
         /// A call that has to wait.
         fn queued(&self, caller: ShareOf) -> oneshot::Receiver<Permit> {
             match self.shared.ask(caller) {
-                Asked::Queued(turn) => turn,
-                Asked::Granted(_) | Asked::QueueFull => panic!("a call that finds no permit waits"),
+                PermitRequest::Queued(turn) => turn,
+                PermitRequest::Granted(_) | PermitRequest::QueueFull => panic!("a call that finds no permit waits"),
             }
         }
 
         fn is_full_for(&self, caller: ShareOf) -> bool {
-            matches!(self.shared.ask(caller), Asked::QueueFull)
+            matches!(self.shared.ask(caller), PermitRequest::QueueFull)
         }
 
         fn counts(&self) -> (usize, usize) {

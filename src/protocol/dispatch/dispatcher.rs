@@ -17,13 +17,13 @@ use super::answer::{Answer, X_REQUEST_ID};
 use super::body::{self, Body};
 use super::call_limits::CallLimits;
 use super::cross_origin;
-use super::documents::{Documents, Subject};
-use super::exchange::{Exchange, Head, Incoming, header_text};
-use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe};
+use super::documents::{DocumentScope, Documents};
+use super::exchange::{Exchange, Incoming, RequestHead, header_text};
+use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, Observe};
 use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
-use super::path::{OPENAPI_PATH, Place, Probe, locate};
+use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
 use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
@@ -31,7 +31,7 @@ use super::tally;
 use super::target::Target;
 use super::unknown_path::Served;
 use super::worker_pool::WorkerPool;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
 use crate::protocol::fields::Fields;
 use crate::protocol::pipelining;
@@ -69,7 +69,7 @@ static PACKAGE_ITSELF: Declaration = Declaration {
 pub struct Dispatcher<C> {
     packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
-    pub(super) gate: Arc<dyn Gate<C>>,
+    pub(super) gate: Arc<dyn AdmissionGate<C>>,
     pub(super) limits: Option<CallLimits>,
     pub(super) pool: WorkerPool,
     observe: Option<Arc<dyn Observe>>,
@@ -93,14 +93,14 @@ pub struct Entrance {
 }
 
 /// The facts about a call that are logged and counted.
-pub(super) struct Told {
+pub(super) struct LoggedOutcome {
     code: &'static str,
     status: StatusCode,
     /// The number of lines that were suppressed before this one; None when this one is suppressed, too.
     left_out: Option<u64>,
 }
 
-impl<C: Caller> Dispatcher<C> {
+impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Starts a dispatcher that serves these interfaces.
     #[must_use]
     pub fn builder(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
@@ -148,7 +148,7 @@ impl<C: Caller> Dispatcher<C> {
         };
         let request_id = RequestId::from_header(header_text(request.headers(), &X_REQUEST_ID));
         let span = tracing::info_span!("request", request_id = %request_id);
-        let exchange = Exchange::new(Head::of(request, entrance), entrance, request_id);
+        let exchange = Exchange::new(RequestHead::of(request, entrance), entrance, request_id);
         let response = self.answer(&exchange, payload).instrument(span).await;
         work.iter().for_each(|work| work.answered(response.status()));
         response
@@ -185,17 +185,17 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// The facts about an outcome that are logged and counted.
-    pub(super) fn told(&self, exchange: &Exchange<'_, C>, outcome: &Result<Answer, ApiError>) -> Told {
+    pub(super) fn told(&self, exchange: &Exchange<'_, C>, outcome: &Result<Answer, ApiError>) -> LoggedOutcome {
         let left_out = match outcome {
             Err(error) if error.is_overload() => self.refusals.turn(),
             Ok(_) | Err(_) => Some(0),
         };
         let code = outcome.as_ref().map_or_else(|error| error.code().name(), |_| "OK");
-        Told { code, status: exchange.addressee().status(outcome), left_out }
+        LoggedOutcome { code, status: exchange.addressee().status(outcome), left_out }
     }
 
     /// Counts a call and writes its line in the log.
-    pub(super) fn note(&self, exchange: &Exchange<'_, C>, told: &Told, took: Duration) {
+    pub(super) fn note(&self, exchange: &Exchange<'_, C>, told: &LoggedOutcome, took: Duration) {
         if let Some(left_out) = told.left_out {
             exchange.log(told.code, told.status, took, left_out);
         }
@@ -261,20 +261,20 @@ impl<C: Caller> Dispatcher<C> {
         locate(path).and_then(|place| self.target(place))
     }
 
-    fn target(&self, place: Place<'_>) -> Option<Target<'_, C>> {
+    fn target(&self, place: ParsedPath<'_>) -> Option<Target<'_, C>> {
         match place {
-            Place::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
-            Place::Root => Some(Target::Root),
-            Place::OpenApi => Some(Target::OpenApi),
-            Place::Pages(None) => Some(Target::PagesMoved),
-            Place::Pages(Some(name)) => swagger_ui::page(name).map(Target::Page),
-            Place::Package { package, function: None, .. } => {
+            ParsedPath::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
+            ParsedPath::Root => Some(Target::Root),
+            ParsedPath::OpenApi => Some(Target::OpenApi),
+            ParsedPath::Pages(None) => Some(Target::PagesMoved),
+            ParsedPath::Pages(Some(name)) => swagger_ui::page(name).map(Target::Page),
+            ParsedPath::Package { package, function: None, .. } => {
                 self.packages.get(&package).map(|functions| Target::Package(package, functions))
             }
-            Place::Package { package, function: Some(pipelining::NAME), .. } => {
+            ParsedPath::Package { package, function: Some(pipelining::NAME), .. } => {
                 self.packages.get(&package).map(|_| Target::Pipeline(pipelining::declaration(package)))
             }
-            Place::Package { package, function: Some(name), .. } => {
+            ParsedPath::Package { package, function: Some(name), .. } => {
                 self.packages.get(&package)?.get(name).map(Target::Function)
             }
         }
@@ -288,7 +288,7 @@ impl<C: Caller> Dispatcher<C> {
 
     /// Refuses a method that the target does not take. Answers a browser's preflight.
     fn judge_method(&self, exchange: &Exchange<'_, C>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
-        let Head { method, headers, .. } = exchange.head;
+        let RequestHead { method, headers, .. } = exchange.head;
         let (allowed, allow) = target.methods();
         if allowed.contains(method) {
             return Ok(None);
@@ -313,7 +313,7 @@ impl<C: Caller> Dispatcher<C> {
         let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange)), &PACKAGE_ITSELF).await?;
         let base_url = self.base_url(exchange);
         let version = exchange.version.get();
-        let subject = Subject { package: Some(package), version };
+        let subject = DocumentScope { package: Some(package), version };
         let json = self.documents.text(subject, &base_url, |base_url| {
             package_document(package, base_url, version, functions.values().map(|function| function.declaration()))
         });
@@ -343,7 +343,7 @@ impl<C: Caller> Dispatcher<C> {
 
     /// Answers one OpenAPI document of everything that the listener serves.
     fn openapi_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
-        let subject = Subject { package: None, version: ApiVersion::NEWEST };
+        let subject = DocumentScope { package: None, version: ApiVersion::NEWEST };
         let json = self.documents.text(subject, &self.origin(exchange), |origin| {
             let declarations = self.packages.keys().flat_map(|package| self.declarations(*package));
             openapi_document(origin, subject.version, declarations)
@@ -373,7 +373,7 @@ fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError>
             None => Ok(Answer::Json { json: "{\"status\":\"ready\"}".to_owned(), replayed: false }),
             Some(reason) => {
                 tracing::debug!(reason, "not ready");
-                Err(ApiError::unavailable(Outcome::NotDone, READY_RETRY_SECONDS))
+                Err(ApiError::unavailable(CallEffect::NotDone, READY_RETRY_SECONDS))
             }
         },
     }
@@ -381,12 +381,12 @@ fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError>
 
 /// The arrival of a request for a document, which counts against the limits like a call: documents are made for each
 /// request.
-pub(super) fn arrival_for_document<C: Caller>(exchange: &Exchange<'_, C>) -> Arrival<'static, C> {
+pub(super) fn arrival_for_document<C: AuthenticatedCaller>(exchange: &Exchange<'_, C>) -> Arrival<'static, C> {
     Arrival { declaration: &PACKAGE_ITSELF, caller: None, peer: exchange.head.peer }
 }
 
 /// The scheme and host that the request was sent to.
-pub(super) fn host_address<C: Caller>(exchange: &Exchange<'_, C>) -> String {
+pub(super) fn host_address<C: AuthenticatedCaller>(exchange: &Exchange<'_, C>) -> String {
     let scheme = if exchange.entrance.is_secure { "https" } else { "http" };
     let host = header_text(exchange.head.headers, &HOST).filter(|host| !host.is_empty());
     format!("{scheme}://{}", host.unwrap_or(&exchange.entrance.host))

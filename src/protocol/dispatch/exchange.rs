@@ -15,14 +15,14 @@ use super::body;
 use super::call::CallContext;
 use super::cross_origin::{self, CrossOrigin, Unread};
 use super::dispatcher::Entrance;
-use super::hooks::Caller;
+use super::hooks::AuthenticatedCaller;
 use super::idempotency_key;
 use super::memory_budget::MemoryBudget;
-use super::path::{Place, locate};
+use super::path::{ParsedPath, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::declaration::Declaration;
-use crate::protocol::pipelining::{Results, Step};
+use crate::protocol::pipelining::{PipelineStep, Results};
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::{ApiVersion, NamedIn};
 
@@ -31,7 +31,7 @@ pub(super) const UNKNOWN_PATH: &str = "(unknown)";
 
 /// The method, path and headers of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Head<'r> {
+pub(super) struct RequestHead<'r> {
     pub(super) method: &'r Method,
     pub(super) path: &'r str,
     pub(super) query: &'r str,
@@ -46,16 +46,16 @@ pub(super) enum Incoming<'i> {
     /// From the connection.
     Payload(&'i mut Payload),
     /// From a pipeline's step, which may refer to the results so far.
-    Step(&'i Step<'i>, &'i Results),
+    Step(&'i PipelineStep<'i>, &'i Results),
 }
 
 /// A call in progress.
-pub(super) struct Exchange<'r, C: Caller> {
-    pub(super) head: Head<'r>,
+pub(super) struct Exchange<'r, C: AuthenticatedCaller> {
+    pub(super) head: RequestHead<'r>,
     pub(super) entrance: &'r Entrance,
     pub(super) request_id: RequestId,
     /// The parsed path.
-    pub(super) place: Option<Place<'r>>,
+    pub(super) place: Option<ParsedPath<'r>>,
     /// The endpoint's name, or another name of our own, for the log and for metrics.
     pub(super) label: Cell<&'static str>,
     /// True when its answer reports a change.
@@ -69,11 +69,11 @@ pub(super) struct Exchange<'r, C: Caller> {
     pub(super) form: Cell<Option<Form>>,
 }
 
-impl<'r> Head<'r> {
-    pub(super) fn of(request: &'r HttpRequest, entrance: &Entrance) -> Head<'r> {
+impl<'r> RequestHead<'r> {
+    pub(super) fn of(request: &'r HttpRequest, entrance: &Entrance) -> RequestHead<'r> {
         let peer = request.peer_addr().map(|address| address.ip());
         let caller = |header: &ForwardedHeader| Some(header.caller(request.headers(), peer?));
-        Head {
+        RequestHead {
             method: request.method(),
             path: request.path(),
             query: request.query_string(),
@@ -84,8 +84,8 @@ impl<'r> Head<'r> {
     }
 }
 
-impl<'r, C: Caller> Exchange<'r, C> {
-    pub(super) fn new(head: Head<'r>, entrance: &'r Entrance, request_id: RequestId) -> Exchange<'r, C> {
+impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
+    pub(super) fn new(head: RequestHead<'r>, entrance: &'r Entrance, request_id: RequestId) -> Exchange<'r, C> {
         Exchange {
             head,
             entrance,
@@ -104,8 +104,8 @@ impl<'r, C: Caller> Exchange<'r, C> {
     /// The version that the call names in its path, header and query.
     pub(super) fn agree_on_version(&self) -> Result<Option<ApiVersion>, ApiError> {
         let in_path = match self.place {
-            Some(Place::Package { version, .. }) => version,
-            Some(Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
+            Some(ParsedPath::Package { version, .. }) => version,
+            Some(ParsedPath::Root | ParsedPath::Probe(_) | ParsedPath::OpenApi | ParsedPath::Pages(_)) | None => None,
         };
         // A header that is not text does not name a version.
         let in_headers = self.head.headers.get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
@@ -127,14 +127,14 @@ impl<'r, C: Caller> Exchange<'r, C> {
         incoming: &mut Incoming<'_>,
         budget: &MemoryBudget,
         declaration: &Declaration,
-    ) -> Result<body::Bytes, ApiError> {
+    ) -> Result<body::BodyBytes, ApiError> {
         match incoming {
             Incoming::Payload(payload) => {
                 body::check_media_type(self.head.headers)?;
                 body::read(self.head.headers, payload, budget, declaration).await
             }
             Incoming::Step(step, results) => {
-                let mut bytes = body::Bytes::empty(budget, declaration);
+                let mut bytes = body::BodyBytes::empty(budget, declaration);
                 step.write_body(results, &mut bytes)?;
                 Ok(bytes)
             }
@@ -205,9 +205,13 @@ impl<'r, C: Caller> Exchange<'r, C> {
     fn path_without_version(&self) -> &str {
         let path = self.head.path;
         match self.place {
-            Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
+            Some(ParsedPath::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
             Some(
-                Place::Root | Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_),
+                ParsedPath::Root
+                | ParsedPath::Package { version: None, .. }
+                | ParsedPath::Probe(_)
+                | ParsedPath::OpenApi
+                | ParsedPath::Pages(_),
             )
             | None => path,
         }

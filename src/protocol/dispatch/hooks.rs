@@ -13,7 +13,7 @@ use crate::protocol::version::ApiVersion;
 pub use super::bearer::NoToken;
 
 /// A caller whose key was accepted.
-pub trait Caller: Clone + Send + 'static {
+pub trait AuthenticatedCaller: Clone + Send + 'static {
     /// The caller's name in the log. It is formatted only when a line is written.
     type LogName: fmt::Display;
 
@@ -48,7 +48,7 @@ pub struct Arrival<'a, C> {
 }
 
 /// Limits the rates of callers, and assigns each call to a caller's share.
-pub trait Gate<C>: Send + Sync {
+pub trait AdmissionGate<C>: Send + Sync {
     /// Counts a call, before its body is read.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ pub trait Observe: Send + Sync {
 /// Lets every call in, and counts all of them as the operator's.
 pub(super) struct OpenGate;
 
-impl<C> Gate<C> for OpenGate {
+impl<C> AdmissionGate<C> for OpenGate {
     fn count(&self, _: &Arrival<'_, C>) -> Result<(), ApiError> {
         Ok(())
     }

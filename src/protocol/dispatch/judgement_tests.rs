@@ -13,7 +13,7 @@ use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use super::concurrency::ShareOf;
-use super::hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
+use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 use super::large_answers::{UNFETCHED_BYTES_MAX, reserve};
 use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
@@ -45,7 +45,7 @@ static SDK: Declaration =
 #[derive(Clone)]
 pub(super) struct Key;
 
-impl Caller for Key {
+impl AuthenticatedCaller for Key {
     type LogName = &'static str;
 
     fn pinned_version(&self) -> ApiVersion {
@@ -70,7 +70,7 @@ impl Authenticate<Key> for Hooks {
     }
 }
 
-impl Gate<Key> for Hooks {
+impl AdmissionGate<Key> for Hooks {
     fn count(&self, arrival: &Arrival<'_, Key>) -> Result<(), ApiError> {
         if arrival.declaration.name == "list-nothing" {
             Err(ApiError::rate_limited(9, "one API key", 7))
@@ -126,13 +126,13 @@ pub(super) fn post(path: &str) -> TestRequest {
     request.insert_header(("Content-Type", "application/json")).set_payload("{\"text\":\"hi\"}")
 }
 
-pub(super) struct Received {
+pub(super) struct TestResponse {
     pub(super) status: u16,
     headers: actix_web::http::header::HeaderMap,
     pub(super) body: Vec<u8>,
 }
 
-impl Received {
+impl TestResponse {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -156,16 +156,16 @@ fn entrance() -> Entrance {
     Entrance { is_secure: false, host: "localhost:8080".to_owned(), forwarded: None }
 }
 
-async fn send(request: TestRequest) -> Received {
+async fn send(request: TestRequest) -> TestResponse {
     send_to(&dispatcher(), request).await
 }
 
-pub(super) async fn send_to(dispatcher: &Arc<Dispatcher<Key>>, request: TestRequest) -> Received {
+pub(super) async fn send_to(dispatcher: &Arc<Dispatcher<Key>>, request: TestRequest) -> TestResponse {
     let (request, payload) = request.to_http_parts();
     let response = dispatcher.handle(&request, payload, &entrance()).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = to_bytes(response.into_body()).await.unwrap_or_else(|error| panic!("{error}"));
-    Received { status, headers, body: body.to_vec() }
+    TestResponse { status, headers, body: body.to_vec() }
 }
 
 fn refused(status: u16, code: Code) -> (u16, String) {
@@ -521,7 +521,8 @@ fn pipeline(package: &str, paths: &[&str]) -> TestRequest {
 #[actix_web::test]
 async fn a_page_reads_a_pipelines_answer_when_it_may_read_every_steps() {
     let origin = ("Origin", "https://shop.example");
-    let readable = |received: &Received| received.header("access-control-allow-origin") == Some("https://shop.example");
+    let readable =
+        |received: &TestResponse| received.header("access-control-allow-origin") == Some("https://shop.example");
     let granted = ["/sdk/check-status", "/merchants/echo-text"];
     let received = send(pipeline("sdk", &granted).insert_header(origin)).await;
     assert_eq!((received.status, received.json(), readable(&received)), (200, json!(["hi", "hi"]), true));

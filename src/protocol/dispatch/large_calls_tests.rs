@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::judgement_tests::{ECHO, Hooks, Key, Received, post, send_to};
+use super::judgement_tests::{ECHO, Hooks, Key, TestResponse, post, send_to};
 use super::{Call, Dispatcher, Reply, endpoint};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package};
@@ -49,7 +49,7 @@ async fn search_letters(begun: Begun, _: Call<Key>) -> Result<Reply, ApiError> {
 }
 
 /// Sends this text to an endpoint. Also returns the number of times that the endpoint was started.
-async fn sent(path: &str, text: &str, accepted: &str) -> (Received, usize) {
+async fn sent(path: &str, text: &str, accepted: &str) -> (TestResponse, usize) {
     let begun = Begun::default();
     let hooks = Arc::new(Hooks);
     let dispatcher = Dispatcher::builder(&[Package::Merchants], hooks.clone())

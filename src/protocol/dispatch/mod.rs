@@ -3,7 +3,7 @@
 //! `hooks.rs`.
 
 mod answer;
-mod asked;
+mod checked_call;
 mod bearer;
 mod body;
 mod call;
@@ -41,7 +41,7 @@ pub use call::{Call, Function, Reply, endpoint};
 pub use call_limits::CallLimits;
 pub use concurrency::{CallCount, ShareOf};
 pub use dispatcher::{Dispatcher, Entrance};
-pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
+pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
 pub(super) use memory_budget::Reservation;

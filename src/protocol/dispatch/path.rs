@@ -11,7 +11,7 @@ const VERSION_LENGTH_MAX: usize = 32;
 
 /// A path that can lead to something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place<'p> {
+pub(super) enum ParsedPath<'p> {
     /// The root, for a caller who knows only the host.
     Root,
     /// An interface, or one of its functions.
@@ -64,19 +64,19 @@ impl Probe {
 }
 
 /// Parses a path. None when it cannot lead to anything.
-pub(super) fn locate(path: &str) -> Option<Place<'_>> {
+pub(super) fn locate(path: &str) -> Option<ParsedPath<'_>> {
     if let Some(probe) = [Probe::Metrics, Probe::Live, Probe::Ready].into_iter().find(|probe| probe.path() == path) {
-        return Some(Place::Probe(probe));
+        return Some(ParsedPath::Probe(probe));
     }
     if path == ROOT_PATH {
-        return Some(Place::Root);
+        return Some(ParsedPath::Root);
     }
     if path == OPENAPI_PATH {
-        return Some(Place::OpenApi);
+        return Some(ParsedPath::OpenApi);
     }
     if let Some(rest) = path.strip_prefix(PAGES_PATH) {
         let name = rest.strip_prefix('/');
-        return (rest.is_empty() || name.is_some()).then_some(Place::Pages(name));
+        return (rest.is_empty() || name.is_some()).then_some(ParsedPath::Pages(name));
     }
     let mut segments = path.strip_prefix('/')?.split('/');
     let first = segments.next()?;
@@ -86,7 +86,7 @@ pub(super) fn locate(path: &str) -> Option<Place<'_>> {
         None => return None,
     };
     let function = segments.next().filter(|name| !name.is_empty());
-    segments.next().is_none().then_some(Place::Package { version, package, function })
+    segments.next().is_none().then_some(ParsedPath::Package { version, package, function })
 }
 
 fn is_version_like(segment: &str) -> bool {
@@ -100,8 +100,8 @@ mod tests {
 
     fn place(path: &str) -> Option<(Option<&str>, Package, Option<&str>)> {
         match locate(path)? {
-            Place::Package { version, package, function } => Some((version, package, function)),
-            Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_) => None,
+            ParsedPath::Package { version, package, function } => Some((version, package, function)),
+            ParsedPath::Root | ParsedPath::Probe(_) | ParsedPath::OpenApi | ParsedPath::Pages(_) => None,
         }
     }
 
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn the_documents_for_people_are_found() {
-        assert_eq!(locate("/"), Some(Place::Root));
-        assert_eq!(locate("/openapi.json"), Some(Place::OpenApi));
-        assert_eq!(locate("/docs"), Some(Place::Pages(None)));
-        assert_eq!(locate("/docs/"), Some(Place::Pages(Some(""))));
-        assert_eq!(locate("/docs/swagger-ui.css"), Some(Place::Pages(Some("swagger-ui.css"))));
+        assert_eq!(locate("/"), Some(ParsedPath::Root));
+        assert_eq!(locate("/openapi.json"), Some(ParsedPath::OpenApi));
+        assert_eq!(locate("/docs"), Some(ParsedPath::Pages(None)));
+        assert_eq!(locate("/docs/"), Some(ParsedPath::Pages(Some(""))));
+        assert_eq!(locate("/docs/swagger-ui.css"), Some(ParsedPath::Pages(Some("swagger-ui.css"))));
         assert_eq!(locate("/docsx"), None);
     }
 
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn probes_stand_at_their_own_paths() {
-        assert_eq!(locate("/health/ready"), Some(Place::Probe(Probe::Ready)));
-        assert_eq!(locate("/metrics"), Some(Place::Probe(Probe::Metrics)));
+        assert_eq!(locate("/health/ready"), Some(ParsedPath::Probe(Probe::Ready)));
+        assert_eq!(locate("/metrics"), Some(ParsedPath::Probe(Probe::Metrics)));
     }
 }

@@ -8,14 +8,14 @@ use futures_util::FutureExt;
 use super::answer::Answer;
 use super::body::Body;
 use super::dispatcher::{Dispatcher, host_address};
-use super::exchange::{Exchange, Head, Incoming};
-use super::hooks::{Arrival, Caller};
+use super::exchange::{Exchange, Incoming, RequestHead};
+use super::hooks::{Arrival, AuthenticatedCaller};
 use super::idempotency_key;
 use super::target::Target;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
-use crate::protocol::pipelining::{Address, Plan, Results, Step};
+use crate::protocol::pipelining::{Address, PipelinePlan, PipelineStep, Results};
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
@@ -26,7 +26,7 @@ struct Readers {
     granted: usize,
 }
 
-impl<C: Caller> Dispatcher<C> {
+impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Answers a pipeline. It holds no permit of its own while its steps take theirs.
     pub(super) async fn pipeline(
         &self,
@@ -40,7 +40,7 @@ impl<C: Caller> Dispatcher<C> {
         let header_fault = idempotency_key::is_given(exchange.head.headers)
             .then(|| Fault::invalid(IDEMPOTENCY_KEY, "belongs to a step; send it in the headers of that step"));
         let is_pipeline = |path: &str| matches!(self.target_at(path), Some(Target::Pipeline(_)));
-        let plan = Plan::read(declaration, body.members(), header_fault, &address, is_pipeline)?;
+        let plan = PipelinePlan::read(declaration, body.members(), header_fault, &address, is_pipeline)?;
         self.check_paths(&plan)?;
         let (mut results, mut readers) = (Results::default(), Readers::default());
         for step in &plan.steps {
@@ -69,7 +69,7 @@ impl<C: Caller> Dispatcher<C> {
 
     /// Refuses a path that leads to nothing before the first step runs, though it is the refusal of a later step: the
     /// path cannot become valid in the meantime.
-    fn check_paths(&self, plan: &Plan<'_>) -> Result<(), ApiError> {
+    fn check_paths(&self, plan: &PipelinePlan<'_>) -> Result<(), ApiError> {
         let mut paths = plan.steps.iter().map(|step| step.called.path.as_str());
         let unknown = paths.find(|path| self.target_at(path).is_none());
         unknown.map_or(Ok(()), |path| Err(self.unknown_endpoint(path)))
@@ -79,14 +79,14 @@ impl<C: Caller> Dispatcher<C> {
         &self,
         pipeline: &Exchange<'_, C>,
         named: Option<ApiVersion>,
-        step: &Step<'_>,
+        step: &PipelineStep<'_>,
         results: &mut Results,
         readers: &mut Readers,
     ) -> Result<(), ApiError> {
         let started = Instant::now();
         let headers = step.headers(pipeline.head.headers, results)?;
         let (path, query) = (step.called.path.as_str(), step.called.query.as_str());
-        let head = Head { method: &Method::POST, path, query, headers: &headers, ..pipeline.head };
+        let head = RequestHead { method: &Method::POST, path, query, headers: &headers, ..pipeline.head };
         let exchange = Exchange::new(head, pipeline.entrance, pipeline.request_id.clone());
         let exchange = Exchange { version_of_pipeline: named, ..exchange };
         let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, results)).await;
@@ -101,7 +101,7 @@ impl<C: Caller> Dispatcher<C> {
 }
 
 impl Readers {
-    fn count<C: Caller>(&mut self, step: &Exchange<'_, C>, pipeline: &Exchange<'_, C>) {
+    fn count<C: AuthenticatedCaller>(&mut self, step: &Exchange<'_, C>, pipeline: &Exchange<'_, C>) {
         self.steps += 1;
         self.granted += usize::from(step.may_be_read_by_its_page());
         let is_granted = self.granted == self.steps;

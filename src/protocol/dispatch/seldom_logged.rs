@@ -10,11 +10,11 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Lets one line a second through.
 #[derive(Debug, Default)]
 pub(super) struct SeldomLogged {
-    state: Mutex<State>,
+    state: Mutex<ThrottleState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ThrottleState {
     last: Option<Instant>,
     left_out: u64,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::call::{Call, Function, Reply, endpoint};
 use super::call_limits::CallLimits;
 use super::dispatcher::Dispatcher;
-use super::hooks::{Authenticate, Caller, Gate, Observe, OpenGate};
+use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, OpenGate};
 use super::hosts::Hosts;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::ApiError;
@@ -33,7 +33,7 @@ pub(super) type Functions<C> = BTreeMap<&'static str, Arc<dyn Function<C>>>;
 pub struct DispatcherBuilder<C> {
     pub(super) packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
-    pub(super) gate: Arc<dyn Gate<C>>,
+    pub(super) gate: Arc<dyn AdmissionGate<C>>,
     pub(super) limits: Option<CallLimits>,
     pub(super) pool: Option<WorkerPool>,
     pub(super) observe: Option<Arc<dyn Observe>>,
@@ -41,7 +41,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) hosts: Hosts,
 }
 
-impl<C: Caller> DispatcherBuilder<C> {
+impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     pub(super) fn new(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
         let packages: BTreeMap<Package, Functions<C>> =
             packages.iter().map(|package| (*package, Functions::new())).collect();
@@ -103,7 +103,7 @@ impl<C: Caller> DispatcherBuilder<C> {
 
     /// Limits the rates of callers, and assigns calls to callers' shares.
     #[must_use]
-    pub fn gate(self, gate: Arc<dyn Gate<C>>) -> DispatcherBuilder<C> {
+    pub fn gate(self, gate: Arc<dyn AdmissionGate<C>>) -> DispatcherBuilder<C> {
         DispatcherBuilder { gate, ..self }
     }
 

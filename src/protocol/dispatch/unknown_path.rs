@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::path::{Place, locate};
+use super::path::{ParsedPath, locate};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::Package;
 
@@ -59,16 +59,16 @@ impl Served {
         Some(format!("/{}/{name}", package.segment()))
     }
 
-    fn has(&self, place: Place<'_>) -> bool {
+    fn has(&self, place: ParsedPath<'_>) -> bool {
         match place {
-            Place::Package { package, function: None, .. } => self.packages.contains(&package),
-            Place::Package { package, function: Some(name), .. } => self.functions.contains(&(package, name)),
-            Place::Pages(name) => name.is_none_or(str::is_empty),
-            Place::OpenApi => true,
+            ParsedPath::Package { package, function: None, .. } => self.packages.contains(&package),
+            ParsedPath::Package { package, function: Some(name), .. } => self.functions.contains(&(package, name)),
+            ParsedPath::Pages(name) => name.is_none_or(str::is_empty),
+            ParsedPath::OpenApi => true,
             // The root takes no calls, and this caller wants to make one.
-            Place::Root => false,
+            ParsedPath::Root => false,
             // Only the operator's listener has these.
-            Place::Probe(_) => self.packages.contains(&Package::Admin),
+            ParsedPath::Probe(_) => self.packages.contains(&Package::Admin),
         }
     }
 

@@ -12,5 +12,5 @@ pub use number::Number;
 #[cfg(test)]
 pub use parse::parse_object;
 pub use parse::{Malformed, Unread, read_object};
-pub use reading::{Bounds, Expected, UNKNOWN_NAMES_MAX};
+pub use reading::{Bounds, ExpectedValue, UNKNOWN_NAMES_MAX};
 pub use value::{Json, Object};

@@ -6,7 +6,7 @@ use std::str;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::reading::{Bounds, Expected, Reading};
+use super::reading::{Bounds, ExpectedValue, Reading};
 use super::{Json, Number, Object};
 
 /// The limit of the nesting of objects and arrays; the body itself is level 1.
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for ArgumentsVisitor<'_, '_> {
             reading.take_member(members.len())?;
             let expected = reading.bounds.expected(&name);
             let member = vacant(members, name)?;
-            if expected == Expected::Nothing && reading.is_last_unknown_name() {
+            if expected == ExpectedValue::Nothing && reading.is_last_unknown_name() {
                 member.insert(Json::Null);
                 return Err(reading.stop(Unread::UnknownNames));
             }
@@ -178,7 +178,7 @@ fn vacant<E: serde::de::Error>(members: &mut Object, name: String) -> Result<Vac
 /// Parses one value at `depth` containers below the start.
 struct ValueSeed<'r, 'a> {
     depth: usize,
-    expected: Expected,
+    expected: ExpectedValue,
     reading: &'r mut Reading<'a>,
 }
 

@@ -28,7 +28,7 @@ const TEXT_BYTES: usize = 16;
 
 /// The kind of value that a name of the body may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedValue {
     /// No value: there is no argument of this name.
     Nothing,
     /// A single value.
@@ -40,7 +40,7 @@ pub enum Expected {
 /// The limits that the parser of a body consults.
 pub trait Bounds {
     /// The kind of value that this name of the body may have.
-    fn expected(&self, name: &str) -> Expected;
+    fn expected(&self, name: &str) -> ExpectedValue;
 
     /// Reserves memory for values. False when there is none left.
     fn take(&mut self, bytes: usize) -> bool;
@@ -75,8 +75,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Counts one more value, unless their number is unlimited here.
-    pub(super) fn count_value<E: serde::de::Error>(&mut self, expected: Expected) -> Result<(), E> {
-        self.value_count += usize::from(expected != Expected::Container);
+    pub(super) fn count_value<E: serde::de::Error>(&mut self, expected: ExpectedValue) -> Result<(), E> {
+        self.value_count += usize::from(expected != ExpectedValue::Container);
         if self.value_count > VALUES_MAX {
             return Err(E::custom(format_args!(
                 "it has more than {VALUES_MAX} values beside those of arguments that take objects or arrays"
@@ -111,8 +111,8 @@ pub(super) struct Unbounded;
 
 #[cfg(test)]
 impl Bounds for Unbounded {
-    fn expected(&self, _: &str) -> Expected {
-        Expected::Container
+    fn expected(&self, _: &str) -> ExpectedValue {
+        ExpectedValue::Container
     }
 
     fn take(&mut self, _: usize) -> bool {
@@ -132,11 +132,11 @@ mod tests {
     }
 
     impl Bounds for Bounded {
-        fn expected(&self, name: &str) -> Expected {
+        fn expected(&self, name: &str) -> ExpectedValue {
             match name {
-                "one" => Expected::Single,
-                "many" => Expected::Container,
-                _ => Expected::Nothing,
+                "one" => ExpectedValue::Single,
+                "many" => ExpectedValue::Container,
+                _ => ExpectedValue::Nothing,
             }
         }
 

@@ -30,7 +30,7 @@ pub(super) enum Segment {
 impl JsonPath {
     /// The path that is this whole text. None when the text is not a path.
     pub(super) fn parse(text: &str) -> Option<JsonPath> {
-        let mut cursor = Cursor { rest: text.strip_prefix('$')? };
+        let mut cursor = PathParser { rest: text.strip_prefix('$')? };
         let mut segments = Vec::new();
         while !cursor.rest.is_empty() {
             segments.push(cursor.segment()?);
@@ -108,11 +108,11 @@ fn clamped(bound: i64, length: usize) -> usize {
 }
 
 /// The unread part of a path.
-struct Cursor<'t> {
+struct PathParser<'t> {
     rest: &'t str,
 }
 
-impl Cursor<'_> {
+impl PathParser<'_> {
     fn segment(&mut self) -> Option<Segment> {
         if self.take('.') {
             return self.name().map(Segment::Member);

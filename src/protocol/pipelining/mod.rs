@@ -17,5 +17,5 @@ mod results;
 
 pub(super) use address::Address;
 pub(super) use declaration::{NAME, declaration};
-pub(super) use plan::{Plan, Step};
+pub(super) use plan::{PipelinePlan, PipelineStep};
 pub(super) use results::{Results, Sink};

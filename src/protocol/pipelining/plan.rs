@@ -39,20 +39,20 @@ static INHERITED: [HeaderName; 4] = [header::AUTHORIZATION, header::ACCEPT, head
 const NO_BODY: &str = "send a JSON object, or a reference to one";
 
 /// The steps, and the path to the answer.
-pub(in crate::protocol) struct Plan<'b> {
-    pub(in crate::protocol) steps: Vec<Step<'b>>,
+pub(in crate::protocol) struct PipelinePlan<'b> {
+    pub(in crate::protocol) steps: Vec<PipelineStep<'b>>,
     pub(in crate::protocol) returns: JsonPath,
 }
 
 /// One call of a pipeline.
-pub(in crate::protocol) struct Step<'b> {
+pub(in crate::protocol) struct PipelineStep<'b> {
     position: usize,
     pub(in crate::protocol) called: PathAndQuery,
     headers: Vec<(&'static HeaderName, &'b str)>,
     body: &'b Json,
 }
 
-impl<'b> Plan<'b> {
+impl<'b> PipelinePlan<'b> {
     /// Reads the arguments of a pipeline, whose own header may have a fault.
     ///
     /// # Errors
@@ -63,22 +63,22 @@ impl<'b> Plan<'b> {
         header_fault: Option<Fault>,
         address: &Address,
         is_pipeline: impl Fn(&str) -> bool,
-    ) -> Result<Plan<'b>, ApiError> {
+    ) -> Result<PipelinePlan<'b>, ApiError> {
         let mut fields = Fields::new(declaration, arguments).with_header_fault(header_fault);
         let are_steps = fields.required("steps", is_list_of_steps).is_some();
         let steps = arguments.get("steps").filter(|_| are_steps).map_or(&[][..], items);
         let returns = fields.optional("returns", |returns| path_among(returns, steps.len()));
         let mut reader = StepReader { address, is_pipeline, faults: Vec::new() };
-        let read: Vec<Option<Step<'b>>> =
+        let read: Vec<Option<PipelineStep<'b>>> =
             steps.iter().enumerate().map(|(position, step)| reader.step(position, step)).collect();
         reader.faults.into_iter().take(FAULTS_MAX).for_each(|fault| fields.fault(fault));
         fields.finish(|| {
-            Some(Plan { steps: read.into_iter().collect::<Option<_>>()?, returns: returns.unwrap_or_default() })
+            Some(PipelinePlan { steps: read.into_iter().collect::<Option<_>>()?, returns: returns.unwrap_or_default() })
         })
     }
 }
 
-impl Step<'_> {
+impl PipelineStep<'_> {
     /// The headers with which it is checked: those of its own that have an effect, and the inherited ones.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ struct StepReader<'a, F> {
 }
 
 impl<F: Fn(&str) -> bool> StepReader<'_, F> {
-    fn step<'b>(&mut self, position: usize, step: &'b Json) -> Option<Step<'b>> {
+    fn step<'b>(&mut self, position: usize, step: &'b Json) -> Option<PipelineStep<'b>> {
         let place = format!("steps[{position}]");
         let Json::Object(members) = step else {
             return self.fault(Fault::invalid(&place, "send an object with url, headers and body"));
@@ -157,7 +157,7 @@ impl<F: Fn(&str) -> bool> StepReader<'_, F> {
         let called = self.url(&format!("{place}.url"), given("url"));
         let headers = self.headers(&format!("{place}.headers"), position, given("headers"));
         let body = self.body(&format!("{place}.body"), position, given("body"));
-        Some(Step { position, called: called?, headers: headers?, body: body? })
+        Some(PipelineStep { position, called: called?, headers: headers?, body: body? })
     }
 
     fn url(&mut self, place: &str, url: Option<&Json>) -> Option<PathAndQuery> {

@@ -35,13 +35,13 @@ impl Sink for String {
 /// The results, in order, as the JSON text that each step answered.
 #[derive(Default)]
 pub(in crate::protocol) struct Results {
-    kept: Vec<Kept>,
+    kept: Vec<StoredResult>,
     byte_count: usize,
     looked_up_bytes: Cell<usize>,
 }
 
 /// One result, with the memory that it reserves from the budget of large answers.
-struct Kept {
+struct StoredResult {
     text: String,
     _share: Option<Reservation>,
 }
@@ -101,7 +101,7 @@ impl Results {
             );
             return Err(ApiError::invalid_arguments(&[Fault::invalid(&format!("steps[{}]", self.count()), message)]));
         }
-        self.kept.push(Kept { text, _share: share });
+        self.kept.push(StoredResult { text, _share: share });
         Ok(())
     }
 

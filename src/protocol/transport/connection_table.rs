@@ -48,12 +48,12 @@ struct Counts {
     open: usize,
     by_address: HashMap<IpAddr, usize>,
     /// Connections that may be evicted, the one that has been idle for longest first.
-    evictable: BTreeMap<Position, Arc<Eviction>>,
+    evictable: BTreeMap<EvictionPosition, Arc<Eviction>>,
     last_number: u64,
 }
 
 /// The time since which a connection is idle, and its number.
-pub(super) type Position = (Instant, u64);
+pub(super) type EvictionPosition = (Instant, u64);
 
 /// Tells a connection, from another thread, that it is evicted.
 #[derive(Default)]
@@ -93,14 +93,14 @@ impl ConnectionTable {
     }
 
     /// Permits the eviction of a connection, unless that has begun.
-    pub(super) fn permit_eviction(&self, position: Position, eviction: &Arc<Eviction>) {
+    pub(super) fn permit_eviction(&self, position: EvictionPosition, eviction: &Arc<Eviction>) {
         if !eviction.has_begun() {
             self.counts.lock().evictable.insert(position, Arc::clone(eviction));
         }
     }
 
     /// Forbids the eviction again.
-    pub(super) fn forbid_eviction(&self, position: Position) {
+    pub(super) fn forbid_eviction(&self, position: EvictionPosition) {
         self.counts.lock().evictable.remove(&position);
     }
 

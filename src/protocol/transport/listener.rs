@@ -28,7 +28,7 @@ use super::connection_table::{ConnectionLimits, ConnectionTable};
 use super::forwarded_header::ForwardedHeader;
 use super::open_connection::OpenConnection;
 use super::socket::{LINGER_MAX, Socket, Transport, send_last};
-use crate::protocol::dispatch::{Caller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
+use crate::protocol::dispatch::{AuthenticatedCaller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
 use crate::supervision::Pulse;
 
 /// The time limit for a request's head to arrive.
@@ -103,7 +103,7 @@ impl Listener {
     ///
     /// # Errors
     /// When another process has bound the same address in the meantime.
-    pub fn listen<C: Caller>(
+    pub fn listen<C: AuthenticatedCaller>(
         reserved: ReservedAddress,
         dispatcher: Arc<Dispatcher<C>>,
         settings: &ListenerSettings,
@@ -142,7 +142,7 @@ fn acceptor(mut tls: ServerConfig) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(tls))
 }
 
-impl<C: Caller> Serve<C> {
+impl<C: AuthenticatedCaller> Serve<C> {
     /// Serves connections on one thread.
     fn connections<S: Future<Output = ()> + 'static>(
         self: Arc<Self>,

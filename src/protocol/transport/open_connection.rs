@@ -21,7 +21,7 @@ use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
 use actix_web::web::Bytes;
 use futures_util::Stream;
 
-use super::connection_table::{ConnectionTable, Eviction, Position};
+use super::connection_table::{ConnectionTable, Eviction, EvictionPosition};
 use crate::protocol::dispatch::announced_length;
 
 /// The bytes that the web server may be given.
@@ -45,7 +45,7 @@ pub(in crate::protocol) struct OpenConnection {
     address: Option<IpAddr>,
     pub(super) eviction: Arc<Eviction>,
     /// Its position among those that may be evicted.
-    position: Cell<Option<Position>>,
+    position: Cell<Option<EvictionPosition>>,
     idle_since: Cell<Instant>,
     is_busy: Cell<bool>,
     has_shown_key: Cell<bool>,

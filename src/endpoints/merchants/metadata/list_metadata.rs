@@ -6,7 +6,7 @@ use till_domain::metadata::{MetadataPath, MetadataRecord};
 use till_domain::text::MetadataKey;
 use till_storage::rows::{Beside, Cursor, Direction};
 
-use super::value::{Room, value_at};
+use super::value::{AnswerBudget, value_at};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
@@ -46,7 +46,7 @@ struct Listed {
 }
 
 /// Records of a page in the order of iteration; true when more records follow.
-struct Walked {
+struct ScannedRecords {
     listed: Vec<Listed>,
     goes_on: bool,
 }
@@ -58,7 +58,7 @@ fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Resu
         Some(Cursor::After(id)) => (Direction::Backward, Some(id)),
         Some(Cursor::Before(id)) => (Direction::Forward, Some(id)),
     };
-    let Walked { mut listed, goes_on } = walk(reader, direction, from, usize::from(per_page))?;
+    let ScannedRecords { mut listed, goes_on } = walk(reader, direction, from, usize::from(per_page))?;
     let beside = match cursor {
         None => Beside { newer: false, older: goes_on },
         Some(Cursor::After(_)) => {
@@ -85,10 +85,10 @@ fn walk(
     direction: Direction,
     from: Option<MetadataId>,
     size: usize,
-) -> Result<Walked, ApiError> {
+) -> Result<ScannedRecords, ApiError> {
     let records = reader.records(direction, from, size.saturating_add(1))?;
     let there = records.len();
-    let mut room = Room::of_an_answer();
+    let mut room = AnswerBudget::of_an_answer();
     let mut listed = Vec::new();
     for record in records.into_iter().take(size) {
         listed.push(list(reader, record, &mut room)?);
@@ -96,13 +96,13 @@ fn walk(
             break;
         }
     }
-    Ok(Walked { goes_on: listed.len() < there, listed })
+    Ok(ScannedRecords { goes_on: listed.len() < there, listed })
 }
 
 fn list(
     reader: &MetadataReader<'_>,
     (key, record): (MetadataKey, MetadataRecord),
-    room: &mut Room,
+    room: &mut AnswerBudget,
 ) -> Result<Listed, ApiError> {
     let found: FoundMetadata = reader.found(key, record)?;
     let (value, cut) = value_at(reader, &found, &MetadataPath::default(), room)?.ok_or_else(ApiError::unhandled)?;

@@ -60,7 +60,7 @@ pub(super) fn item_page(fields: &mut Fields<'_>) -> ItemPageRequest {
 }
 
 /// The call that a page answers.
-pub(super) struct Asked<'a> {
+pub(super) struct ItemPageCall<'a> {
     /// The key of the record.
     pub(super) key: &'a MetadataKey,
     /// The path of the set.
@@ -73,7 +73,7 @@ pub(super) struct Asked<'a> {
     pub(super) limit: usize,
 }
 
-impl Asked<'_> {
+impl ItemPageCall<'_> {
     /// The bodies of the calls for the previous and the next page.
     pub(super) fn neighbours(&self, page: &ItemPage) -> (Value, Value) {
         let first = page.items.first().map(|(position, _)| *position).or(self.range.vacancy());

@@ -5,8 +5,8 @@ use till_domain::metadata::{CanonicalJson, MetadataPath, Place};
 use till_domain::text::MetadataKey;
 
 use super::arguments::{self, KEY, PATH};
-use super::paging::{Asked, ITEM_PAGE_ARGUMENTS, ItemPageRequest, item_page};
-use super::value::{Room, joined, value_at};
+use super::paging::{ITEM_PAGE_ARGUMENTS, ItemPageCall, ItemPageRequest, item_page};
+use super::value::{AnswerBudget, joined, value_at};
 use crate::access::MerchantCaller;
 use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json};
 use crate::protocol::api_error::{ApiError, Code};
@@ -101,7 +101,7 @@ fn page(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -
 
 fn page_answer(found: &FoundMetadata, asked: &Retrieval, page: ItemPage) -> String {
     let Retrieval { key, path, data_only, page: ItemPageRequest { range, limit, .. } } = asked;
-    let call = Asked { key, path, data_only: *data_only, range: *range, limit: *limit };
+    let call = ItemPageCall { key, path, data_only: *data_only, range: *range, limit: *limit };
     let (previous, next) = call.neighbours(&page);
     let items = joined(page.items);
     if *data_only {
@@ -113,7 +113,7 @@ fn page_answer(found: &FoundMetadata, asked: &Retrieval, page: ItemPage) -> Stri
 }
 
 fn value_answer(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -> Result<String, ApiError> {
-    let mut room = Room::of_an_answer();
+    let mut room = AnswerBudget::of_an_answer();
     let (value, cut) = value_at(reader, found, &asked.path, &mut room)?.ok_or_else(not_found)?;
     match (asked.data_only, cut.first()) {
         (true, None) => Ok(value),

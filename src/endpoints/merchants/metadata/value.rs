@@ -15,12 +15,12 @@ const ANSWER_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// The remaining bytes of an answer.
 #[derive(Debug)]
-pub(super) struct Room(u64);
+pub(super) struct AnswerBudget(u64);
 
-impl Room {
+impl AnswerBudget {
     /// The limit of an answer.
-    pub(super) fn of_an_answer() -> Room {
-        Room(ANSWER_BYTES_MAX)
+    pub(super) fn of_an_answer() -> AnswerBudget {
+        AnswerBudget(ANSWER_BYTES_MAX)
     }
 
     /// Subtracts the bytes of a text.
@@ -59,7 +59,7 @@ pub(super) fn value_at(
     reader: &MetadataReader<'_>,
     found: &FoundMetadata,
     path: &MetadataPath,
-    room: &mut Room,
+    room: &mut AnswerBudget,
 ) -> Result<Option<(String, Vec<CutSet>)>, ApiError> {
     let Some(value) = found.document.value_at(path) else { return Ok(None) };
     let places = found.document.sets_at(path);
@@ -85,7 +85,7 @@ pub(super) fn value_at(
 struct Sets<'a, 'r> {
     reader: &'a MetadataReader<'r>,
     found: &'a FoundMetadata,
-    room: &'a mut Room,
+    room: &'a mut AnswerBudget,
     /// All items, when they are few: one scan reads all sets.
     known: Option<BTreeMap<SetNumber, Vec<String>>>,
     cut: Vec<CutSet>,

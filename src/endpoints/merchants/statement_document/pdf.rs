@@ -94,7 +94,7 @@ impl Sheet<'_> {
         self.text(end.saturating_sub(text.chars().count()), FONT_SIZE, text);
     }
 
-    fn row(&mut self, Row { name, count, credits, debits }: &Row) {
+    fn row(&mut self, SumRow { name, count, credits, debits }: &SumRow) {
         self.text(0, FONT_SIZE, name);
         self.number(COUNT_END, count);
         self.number(CREDITS_END, credits);
@@ -109,7 +109,7 @@ impl Sheet<'_> {
 
 /// A line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Row {
+struct SumRow {
     name: String,
     count: String,
     credits: String,
@@ -133,29 +133,32 @@ fn heading(statement: &Statement, merchant_id: MerchantId, profile: &Profile) ->
     lines
 }
 
-fn table(statement: &Statement) -> Vec<Row> {
+fn table(statement: &Statement) -> Vec<SumRow> {
     let digits = statement.currency.minor_digits();
     let amount = |minor: u64| decimal(i128::from(minor), digits);
     let balance = |name: &str, minor: i64| {
         let text = decimal(i128::from(minor), digits);
-        Row { name: name.to_owned(), credits: text, ..Row::default() }
+        SumRow { name: name.to_owned(), credits: text, ..SumRow::default() }
     };
     let heads = ["Type", "Entries", "Credits", "Debits"].map(str::to_owned);
     let [name, count, credits, debits] = heads;
-    let mut rows =
-        vec![balance("Opening balance", statement.opening_minor), Row::default(), Row { name, count, credits, debits }];
+    let mut rows = vec![
+        balance("Opening balance", statement.opening_minor),
+        SumRow::default(),
+        SumRow { name, count, credits, debits },
+    ];
     rows.extend(statement.entries.sums.iter().map(|sum| {
         let (name, count, amount) = (sum.entry_type.name().to_owned(), sum.count.to_string(), amount(sum.amount_minor));
         match sum.direction {
-            Direction::Credit => Row { name, count, credits: amount, debits: String::new() },
-            Direction::Debit => Row { name, count, credits: String::new(), debits: amount },
+            Direction::Credit => SumRow { name, count, credits: amount, debits: String::new() },
+            Direction::Debit => SumRow { name, count, credits: String::new(), debits: amount },
         }
     }));
     let total = |direction: Direction| amount(statement.entries.total_minor(direction));
     let (credits, debits) = (total(Direction::Credit), total(Direction::Debit));
     let count = statement.entries.count().to_string();
-    rows.push(Row { name: "Total".to_owned(), count, credits, debits });
-    rows.push(Row::default());
+    rows.push(SumRow { name: "Total".to_owned(), count, credits, debits });
+    rows.push(SumRow::default());
     rows.push(balance("Closing balance", statement.closing_minor()));
     rows
 }

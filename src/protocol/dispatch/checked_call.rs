@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use super::answer::Answer;
-use super::body::{Body, Bytes};
+use super::body::{Body, BodyBytes};
 use super::call::{Call, CallContext, Function};
 use super::encoding::{Coding, encode};
-use super::hooks::Caller;
+use super::hooks::AuthenticatedCaller;
 use crate::protocol::api_error::ApiError;
 
 /// A call whose body is not parsed yet.
-pub(super) struct Asked<C> {
+pub(super) struct CheckedCall<C> {
     pub(super) function: Arc<dyn Function<C>>,
     pub(super) context: CallContext<C>,
-    pub(super) bytes: Bytes,
+    pub(super) bytes: BodyBytes,
 }
 
-impl<C: Caller> Asked<C> {
+impl<C: AuthenticatedCaller> CheckedCall<C> {
     /// A copy of the call, for another attempt.
-    pub(super) fn again(&self) -> Asked<C> {
-        Asked { function: Arc::clone(&self.function), context: self.context.clone(), bytes: self.bytes.again() }
+    pub(super) fn copied(&self) -> CheckedCall<C> {
+        CheckedCall { function: Arc::clone(&self.function), context: self.context.clone(), bytes: self.bytes.copied() }
     }
 
     /// Parses the body and carries out the call.
