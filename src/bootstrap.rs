@@ -443,17 +443,17 @@ mod tests {
     }
 
     #[test]
-    fn a_last_word_that_cannot_be_written_ends_the_process_all_the_same() {
+    fn a_failed_abort_message_still_ends_the_process() {
         let full = File::options().write(true).open("/dev/full").unwrap_or_else(|error| panic!("{error}"));
-        let ended = ended("a_last_word_that_cannot_be_written_ends_the_process_all_the_same", full);
+        let ended = ended("a_failed_abort_message_still_ends_the_process", full);
         assert_eq!(ended.signal(), Some(SIGABRT), "{ended}");
     }
 
     #[test]
-    fn a_last_word_that_nobody_reads_ends_the_process_all_the_same() {
+    fn an_unread_abort_message_still_ends_the_process() {
         let (unread, mut full) = pipe().unwrap_or_else(|error| panic!("{error}"));
         full.write_all(&[b' '; PIPE_BYTES]).unwrap_or_else(|error| panic!("{error}"));
-        let ended = ended("a_last_word_that_nobody_reads_ends_the_process_all_the_same", full);
+        let ended = ended("an_unread_abort_message_still_ends_the_process", full);
         assert_eq!(ended.signal(), Some(SIGABRT), "{ended}");
         drop(unread);
     }

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_could_read_is_the_owners_alone_and_links_are_not_followed() {
+    fn access_of_others_is_removed_and_links_are_not_followed() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let (file, link) = (directory.path().join("high-water"), directory.path().join("db"));
         assert!(fs::write(&file, "mark").is_ok() && std::os::unix::fs::symlink(&file, &link).is_ok());

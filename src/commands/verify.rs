@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clean_report_ends_with_no_faults_and_another_with_each_fault_and_how_many_are_left_out() {
+    fn a_report_lists_its_faults_and_the_number_of_omitted_ones() {
         let clean = Report { merchants: 2, records: 30, rows: 400, book_lines: 5, ..Report::default() };
         assert_eq!(text(&clean), "read 2 merchants, 30 records, 400 rows, 5 lines of the sandbox's book\nno faults\n");
         let fault = Fault { merchant_id: None, place: Place::Head, wrong: Wrong::Missing };

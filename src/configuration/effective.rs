@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_and_delays_of_webhooks_are_lists_and_their_faults_name_the_entry() {
+    fn faults_in_lists_of_networks_and_delays_name_the_entry() {
         let networks = |text: &str| environment(&[("TILL_WEBHOOK_ALLOWED_NETWORKS", text)]);
         let layers = Layers::new()
             .with_file_text("webhook_retry_seconds = 7")
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_wins_over_the_environment_and_the_environment_over_the_file() {
+    fn a_flag_overrides_the_environment_and_that_the_file() {
         let layers = Layers::new()
             .with_file_text("listen = '127.0.0.1:1'\nconnections_max = 7\ndata = '/file'")
             .with_environment(environment(&[
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_configuration_says_where_values_come_from_and_shows_no_secret() {
+    fn the_printed_configuration_shows_origins_but_no_secrets() {
         let layers = Layers::new()
             .with_environment(environment(&[("TILL_ADMIN_TOKEN", "hunter2"), ("TILL_LOG_FORMAT", "text")]));
         let configuration = Configuration::from_layers(layers).unwrap_or_else(|error| panic!("{error}"));

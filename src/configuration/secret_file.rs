@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_beside_is_the_owner_s_and_is_whole_whatever_was_left_there() {
+    fn a_secret_is_kept_whole_and_private_whatever_a_crash_left() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let file = SecretFile::at(directory.path().join("key"));
         for left in [&b""[..], b"on", b"\xff\xfe", b"one\n"] {

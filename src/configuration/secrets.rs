@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_start_makes_both_in_files_of_the_owner_s_and_the_next_finds_them() {
+    fn the_first_start_makes_both_secrets_and_the_next_finds_them() {
         let data = directory();
         let configuration = configuration(&data.path().join("new"), &[]);
         assert!(matches!(Secrets::find_admin_token(&configuration), Err(SecretsError::NoAdminToken { .. })));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_makes_its_secrets_whole_whatever_one_that_was_cut_off_has_left() {
+    fn a_start_makes_whole_secrets_whatever_a_crash_left() {
         let data = directory();
         let configuration = configuration(data.path(), &[]);
         let secrets = data.path().join(DIRECTORY);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn of_starts_at_once_all_but_one_are_refused_and_none_has_a_secret_that_is_in_no_file() {
+    fn of_concurrent_starts_only_one_generates_the_secret() {
         let data = directory();
         let file = data.path().join(DIRECTORY).join(VAULT_KEY_FILE);
         let make_one = || make(&file, &mut Vec::new()).ok().map(|secret| secret.expose_secret().to_owned());

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_names_the_server_the_origin_and_the_merchant_s_ids_and_key() {
+    fn the_session_names_the_server_the_origin_the_ids_and_the_key() {
         let text = session("");
         for part in ["TILL=http://127.0.0.1:8080\n", "mer_x", "ins_x", "sk_x", ORIGIN] {
             assert!(text.contains(part), "{part}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_the_session_is_one_that_an_interactive_zsh_stumbles_over() {
+    fn an_interactive_zsh_can_run_every_line_of_the_session() {
         let text = session("");
         let (prose, commands) = text.split_once("\nTILL=").unwrap_or_else(|| panic!("{text}"));
         assert!(!prose.contains(['\'', '"', '`', '$']), "it may be pasted along: {prose}");

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_shown_as_seconds_and_numbers_with_their_help_and_type() {
+    fn metrics_have_help_and_type_and_times_are_in_seconds() {
         let mut families = Families::default();
         families.gauge_seconds("a_seconds", "How long.", Duration::from_micros(61_000_007));
         families.counter("b_total", "How many.", 3);

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_come_at_once_in_the_order_of_the_declaration_and_unknown_ones_last() {
+    fn all_faults_are_reported_in_declared_order_unknown_ones_last() {
         let found = faults(r#"{"zzz":1,"external_id":5,"amount":"01","external_Id":"x"}"#);
         let expected = [
             ("missing", "payment_id"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_missing_for_a_required_argument_and_omitted_for_an_optional_one() {
+    fn null_counts_as_a_missing_argument() {
         assert_eq!(faults(r#"{"payment_id":null,"amount":1}"#), pairs(&[("missing", "payment_id")]));
         assert_eq!(read(r#"{"payment_id":"p","amount":1,"external_id":null}"#).ok(), Some(("p".to_owned(), 1, None)));
     }

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_started_again_goes_on_where_the_schedule_was() {
+    fn a_restarted_server_continues_the_schedule() {
         let first = |age| first_wait(age, minutes(60));
         assert_eq!(first(Some(minutes(10))), minutes(50));
         assert_eq!([Some(minutes(58)), Some(minutes(600)), None].map(first), [SOON; 3]);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_that_one_takes_is_a_part_of_the_time_between_two_and_one_that_failed_is_tried_again_soon() {
+    fn the_interval_counts_from_start_to_start_and_failures_retry() {
         let next = |is_taken, took| next_wait(is_taken, took, minutes(60));
         assert_eq!([next(true, minutes(20)), next(true, minutes(90))], [minutes(40), SOON]);
         assert_eq!([next(false, minutes(1)), next_wait(false, minutes(1), minutes(2))], [SOON, minutes(2)]);

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_keeps_its_code_and_names_its_argument_exactly_when_it_is_one_of_arguments() {
+    fn every_refusal_keeps_its_code_and_its_argument() {
         for refusal in every_refusal() {
             let error = refused(&refusal);
             assert_eq!(error.code().name(), refusal.code(), "{refusal:?}");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_whose_first_answer_was_lost_finds_its_payment_in_the_details() {
+    fn a_repeated_initiation_finds_its_payment_in_the_details() {
         let error = refused(&Refusal::SessionNotActive { payment_id: Some(PAYMENT) });
         let expected = json!({ "argument": "payment_session_id", "payment_id": PAYMENT.to_string() });
         assert_eq!(error.details(), Some(&expected));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_does_not_permit_it_says_where_it_stands_and_what_is_open() {
+    fn an_invalid_state_names_the_status_and_the_open_operation() {
         let details = |refusal: Refusal| refused(&refusal).details().cloned().unwrap_or_default();
         let (status, operation) = (PaymentStatus::Authorized, Some(OperationKind::Capture));
         let expected = json!({ "status": "AUTHORIZED", "operation": "CAPTURE" });
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_of_another_price_is_told_what_differs_and_what_the_session_has() {
+    fn a_mismatch_of_the_price_names_the_difference_and_the_session() {
         let of = |given| {
             let error = refused(&Refusal::AmountMismatch { given, session: money(900, THB) });
             let sentence = error.message().split_inclusive('.').next().unwrap_or_default().to_owned();

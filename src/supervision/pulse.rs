@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_is_stuck_is_silent_and_one_that_ended_is_forgotten() {
+    fn a_stuck_thread_is_silent_and_an_ended_one_is_forgotten() {
         let mut pulse = Pulse::default();
         let stuck = Arc::new(AtomicU64::new(0));
         pulse.lock().push(Arc::downgrade(&stuck));

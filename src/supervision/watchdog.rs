@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_thread_that_waits_for_the_store_is_excused_for_a_while_and_nothing_else_is() {
+    fn only_a_commit_thread_in_a_write_stall_is_excused_for_a_while() {
         let (soon, late) = (WRITE_STOP_MAX / 2, WRITE_STOP_MAX);
         assert_eq!(excused(Err(Silent::CommitThread), soon, || true), Ok(()));
         assert_eq!(excused(Err(Silent::CommitThread), soon, || false), Err(Silent::CommitThread));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manager_hears_that_the_server_lives_only_while_all_of_it_answers() {
+    fn heartbeats_are_sent_only_while_every_part_answers() {
         let watchdog = Watchdog { interval: Duration::from_secs(60), pulse: Arc::default() };
         let nobody = watchdog.judge(Ok(()));
         assert_eq!(heard(&watchdog, nobody), "STATUS=not answering: no thread takes requests");

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_ends_when_its_maker_said_in_either_form_of_a_time() {
+    fn the_end_of_a_certificate_is_read_in_both_forms_of_time() {
         assert_eq!(end_of(&ending(2026)), Some(1_772_323_200));
         assert_eq!(end_of(&ending(2051)), Some(2_561_241_600));
     }

@@ -177,7 +177,7 @@ mod tests {
     const MARCH_BEGINS: Millis = Millis(1_772_366_400_000);
 
     #[test]
-    fn a_card_number_that_is_refused_is_told_its_length_or_its_check_digit() {
+    fn a_refused_card_number_names_the_length_or_the_check_digit() {
         let said = |value: Json| number(&value).err().unwrap_or_default();
         for (digits, expected) in [
             ("4242424242424241", "its check digit is wrong"),

@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_is_still_pending_has_no_outcome_and_allows_nothing() {
+    fn a_pending_payment_has_no_outcome_and_permits_no_operation() {
         let payment = pending();
         let shown = serde_json::to_value(PaymentShape::new(&payment, NOW)).expect("a shape has a JSON form");
         assert_eq!(shown["status"], "PENDING");

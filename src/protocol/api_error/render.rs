@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unavailable_server_says_what_is_known_and_when_to_come_back() {
+    fn an_unavailable_server_names_the_effect_and_the_retry_delay() {
         let error = ApiError::unavailable(CallEffect::Unknown, 2);
         assert_eq!(
             (body(Form::Triple, &error)[2].clone(), error.retry_after_seconds()),

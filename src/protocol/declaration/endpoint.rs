@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_that_follows_from_how_an_endpoint_is_called_is_named_once_by_its_own_words_if_it_has_any() {
+    fn a_code_is_declared_once_with_the_endpoints_own_text_first() {
         const OWN: &[DeclaredError] = &[DeclaredError::when(Code::MerchantSuspended, "In its own words.")];
         let declaration = Declaration {
             name: "select-plan",

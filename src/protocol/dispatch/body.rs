@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn large_bodies_have_a_budget_together_and_small_ones_are_always_taken() {
+    fn large_bodies_share_a_budget_and_small_ones_do_not_count() {
         let budget = MemoryBudget::of(100);
         let (mut first, mut second) = (budget.reservation(), budget.reservation());
         assert!(reserve(&mut first, UNCOUNTED_BYTES + 61).is_ok() && reserve(&mut second, UNCOUNTED_BYTES).is_ok());
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn values_take_room_beside_their_text_and_give_it_back_and_one_body_always_fits() {
+    fn values_reserve_memory_that_is_returned_after_the_call() {
         let budget = MemoryBudget::of(1 << 20);
         let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
         let of =
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_with_card_data_that_breaks_off_was_read_into_what_is_overwritten() {
+    fn values_of_an_incomplete_body_with_card_data_are_overwritten() {
         let (mut members, mut room) = (Object::new(), budget().reservation());
         let mut values = Values { declaration: &ALL, share: &mut room, text: 0, taken: 0, reserved: 0 };
         let outcome = read_object(br#"{"number":"4242424242424242","x"#, &mut members, &mut values);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_grows_is_what_it_was_and_still_known_to_carry_card_data() {
+    fn a_body_that_grows_keeps_its_text_and_its_card_data_mark() {
         let text = Text { bytes: b"4242".to_vec(), carries_card_data: true };
         let grown = text.grown_to(100);
         assert_eq!((grown.bytes.as_slice(), grown.carries_card_data), (&b"4242"[..], true));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_never_has_more_than_twice_the_room_that_it_fills_or_than_was_announced() {
+    fn a_body_reserves_at_most_twice_its_length() {
         for (most, chunk) in [(1 << 20, 1_000), (900_000, 40_000), (1 << 16, 7_000), (20_000, 16_000)] {
             let (mut length, mut capacity) = (0, UNCOUNTED_BYTES.min(most));
             while length + chunk <= most {

@@ -75,7 +75,7 @@ mod tests {
     const MERCHANT: ShareOf = ShareOf::Merchant([1; 16]);
 
     #[tokio::test]
-    async fn a_call_that_reads_lets_others_go_first_and_one_that_changes_does_not() {
+    async fn a_call_that_only_reads_yields_once_and_one_that_changes_not() {
         let limits = CallLimits::new(1);
         assert!(limits.permit_change(MERCHANT).now_or_never().is_some_and(|permit| permit.is_ok()));
         let mut reads: Vec<_> = (0..5).map(|_| Box::pin(limits.permit_read(MERCHANT))).collect();

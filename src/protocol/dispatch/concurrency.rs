@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn more_callers_than_the_queue_has_room_for_wait_with_one_call_each() {
+    fn in_a_full_queue_every_caller_has_one_waiting_call() {
         let limit = limit(1, 1, 2);
         let _held = limit.granted(A);
         let caller = |number: u8| ShareOf::Address(IpAddr::from([127, 0, 0, number]));

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_made_once_and_names_the_address_of_each_request() {
+    fn a_document_is_made_once_but_names_each_requests_address() {
         let documents = Documents::default();
         let unlike = ["http://127.0.0.1:8080", "https://\"quoted\"\\.example/", ""];
         for (asked, address) in unlike.into_iter().enumerate() {

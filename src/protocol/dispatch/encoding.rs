@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_body_comes_back_whole_from_either_coding_and_a_small_one_is_left_alone() {
+    fn large_bodies_are_compressed_without_loss_and_small_ones_not() {
         let body = "{\"page\":[]}".repeat(1000);
         let (bytes, name) = encode(body.clone(), || Coding::Gzip);
         let mut text = String::new();

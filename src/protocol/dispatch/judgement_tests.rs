@@ -210,7 +210,7 @@ async fn a_request_is_judged_in_the_order_of_the_contract() {
 }
 
 #[actix_web::test]
-async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_answer_is_never() {
+async fn a_full_answer_budget_refuses_changes_but_never_their_answers() {
     let dispatcher = dispatcher();
     let call = async || {
         let body = json!({ "text": "x".repeat(20_000) }).to_string();
@@ -287,7 +287,7 @@ async fn the_versions_are_listed_without_a_key() {
 }
 
 #[actix_web::test]
-async fn a_missing_and_a_wrong_key_are_unauthorized_and_a_rest_client_sees_401() {
+async fn a_missing_or_wrong_key_is_unauthorized_in_both_forms() {
     for value in ["", "Bearer", "Bearer sk_bad", "Basic sk_good"] {
         let request = post("/merchants/echo-text").insert_header(("Authorization", value));
         assert_eq!(send(request).await.refusal(), refused(400, Code::Unauthorized), "{value}");
@@ -306,7 +306,7 @@ async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
 }
 
 #[actix_web::test]
-async fn a_malformed_body_has_no_faults_and_a_well_formed_one_has_all_of_them() {
+async fn a_malformed_body_has_no_faults_and_any_other_has_all_of_them() {
     for body in ["", "[]", "{", "{\"text\":1e999}", "{\"text\":\"a\",\"text\":\"b\"}"] {
         let received = send(post("/merchants/echo-text").set_payload(body)).await;
         assert_eq!((received.code(), &received.json()[2]), ("INVALID_ARGUMENTS".to_owned(), &json!([])), "{body}");
@@ -370,7 +370,7 @@ async fn the_package_document_is_open_to_all_by_get_and_by_post() {
 }
 
 #[actix_web::test]
-async fn a_web_page_of_any_origin_may_ask_before_a_call_of_sdk_and_of_nothing_else() {
+async fn preflights_of_any_origin_succeed_for_sdk_calls_only() {
     let preflight = |origin: &'static str| {
         let request =
             TestRequest::with_uri("/sdk/check-status").method(Method::OPTIONS).insert_header(("Origin", origin));
@@ -385,7 +385,7 @@ async fn a_web_page_of_any_origin_may_ask_before_a_call_of_sdk_and_of_nothing_el
 }
 
 #[actix_web::test]
-async fn the_page_may_read_the_answer_once_the_endpoint_has_allowed_it() {
+async fn a_page_reads_the_answer_once_the_endpoint_allows_it() {
     for body in ["{\"text\":\"hi\"}", "{}"] {
         let received =
             send(post("/sdk/check-status").insert_header(("Origin", "https://shop.example")).set_payload(body)).await;
@@ -489,7 +489,7 @@ fn a_body_of_exactly_the_limit_is_read() {
 }
 
 #[test]
-fn a_refusal_that_leaves_the_body_unread_does_not_spoil_the_connection_s_next_request() {
+fn the_next_request_is_read_after_a_refusal_with_an_unread_body() {
     let refused = "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{\"text\":\"hi\"}";
     let good = format!("{HEAD}Connection: close\r\nContent-Length: 13\r\n\r\n{{\"text\":\"hi\"}}");
     let answer = exchange(connect(), &[refused.as_bytes(), good.as_bytes()], "\"hi\"");
@@ -535,7 +535,7 @@ async fn a_page_reads_a_pipelines_answer_when_it_may_read_every_steps() {
 }
 
 #[actix_web::test]
-async fn a_step_that_panics_or_is_turned_away_ends_its_pipeline_like_a_call() {
+async fn a_step_that_panics_or_is_refused_ends_its_pipeline() {
     let received = send(pipeline("merchants", &["/merchants/echo-text", "/merchants/panic-now"])).await;
     assert_eq!(received.refusal(), refused(500, Code::UnhandledError));
     let received = send(pipeline("merchants", &["/merchants/list-nothing"])).await;
@@ -543,7 +543,7 @@ async fn a_step_that_panics_or_is_turned_away_ends_its_pipeline_like_a_call() {
 }
 
 #[actix_web::test]
-async fn without_room_for_answers_a_step_that_changes_something_is_not_begun() {
+async fn a_full_answer_budget_refuses_a_step_that_changes_something() {
     let dispatcher = dispatcher();
     let (request, payload) = pipeline("merchants", &["/merchants/echo-text"]).to_http_parts();
     let all = reserve(&dispatcher.answer_budget, UNFETCHED_BYTES_MAX, true);

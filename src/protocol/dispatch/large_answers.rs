@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_must_be_given_is_counted_and_leaves_no_room_for_others() {
+    fn an_answer_that_must_be_given_may_exceed_the_budget() {
         let budget = MemoryBudget::of(2 * SLICE_BYTES);
         assert!(matches!(reserve(&budget, SLICE_BYTES, true), Ok(None)) && !budget.is_exhausted());
         let given = reserve(&budget, 3 * SLICE_BYTES, true);

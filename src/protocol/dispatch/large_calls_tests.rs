@@ -66,7 +66,7 @@ async fn sent(path: &str, text: &str, accepted: &str) -> (TestResponse, usize) {
 }
 
 #[actix_web::test]
-async fn a_call_with_a_large_body_runs_on_the_worker_pool_and_others_do_not() {
+async fn only_large_calls_run_on_the_worker_pool() {
     let (small, _) = sent("/merchants/name-thread", "a", "").await;
     assert_eq!(small.json(), json!(this_thread()));
     let (large, _) = sent("/merchants/name-thread", &"a".repeat(LARGE_BYTES), "").await;

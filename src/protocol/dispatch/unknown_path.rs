@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_name_or_another_word_for_the_same_act_is_suggested() {
+    fn a_mistyped_name_or_a_synonym_gets_a_suggestion() {
         for (name, expected) in [
             ("find-payments", "find-payment"),
             ("get-payment", "find-payment"),

@@ -83,7 +83,7 @@ mod tests {
     const MERCHANT: ShareOf = ShareOf::Merchant([1; 16]);
 
     #[tokio::test]
-    async fn a_call_runs_on_a_thread_of_the_pool_and_gives_its_permit_back() {
+    async fn a_call_runs_on_a_pool_thread_and_returns_its_permit() {
         let pool = WorkerPool::start(1);
         let permit = pool.permit(MERCHANT).await.unwrap_or_else(|error| panic!("{error:?}"));
         let here = std::thread::current().id();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_caller_has_half_of_the_threads_and_those_without_a_key_are_one() {
+    async fn one_caller_has_half_of_the_threads_at_most() {
         let pool = WorkerPool::start(4);
         let mut held = Vec::new();
         for number in 1..=2 {

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_are_taken_without_the_parser_are_ones_that_it_takes() {
+    fn hosts_accepted_without_the_parser_are_accepted_by_it() {
         let hosts = [
             "shop.example",
             "localhost",

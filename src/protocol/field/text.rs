@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_of_ours_reads_its_own_text_and_its_failure_does_not_repeat_it() {
+    fn a_domain_type_parses_its_text_and_faults_do_not_repeat_it() {
         assert_eq!(from_text("a digit", str::parse::<u8>)(&string("7")), Ok(7));
         assert_eq!(from_text("a digit", str::parse::<u8>)(&string("secret")), Err("is not a digit".to_owned()));
     }

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_beyond_what_a_body_may_hold_are_written_as_ecmascript_does() {
+    fn doubles_beyond_the_limit_are_written_like_in_ecmascript() {
         for (double, expected) in [
             (1.797_693_134_862_315_7e308, "1.7976931348623157e+308"),
             (-9_007_199_254_740_992.0, "-9007199254740992"),

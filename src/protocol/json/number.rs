@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_double_makes_an_integer_beyond_the_limit_is_refused_in_any_form() {
+    fn a_double_beyond_the_integer_limit_is_refused_in_any_form() {
         for text in ["9007199254740992.0", "9007199254740992.5", "-9007199254740991.6", "1e16", "-1e20", "1e300"] {
             assert!(Number::from_literal(text) == Err(BEYOND_INTEGERS), "{text}");
         }

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_keeps_its_own_literal_among_strings_that_look_like_numbers() {
+    fn a_number_keeps_its_literal_among_strings_of_digits() {
         let body = parsed("{\"1\":\"2\\\"3\",\"a\\\\\":[-4,5.50,\"6\",{\"7\":8e0}],\"z\":9007199254740991.4}");
         let Json::Array(items) = &body["a\\"] else { panic!("not an array") };
         assert_eq!(items[0].as_integer(), Some(-4));

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_that_is_no_container_and_an_unknown_one_have_few_values() {
+    fn the_values_of_scalar_and_unknown_arguments_are_limited() {
         let list = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
         for name in ["one", "x"] {
             assert_eq!(read(&format!("{{\"{name}\":{}}}", list(VALUES_MAX - 1)), usize::MAX).0, Ok(()));

@@ -186,7 +186,7 @@ mod tests {
     const THREE: [&str; 3] = ["\"pse_1\"", "true", r#"{"page":[{"id":1},{"id":2}]}"#];
 
     #[test]
-    fn a_pipeline_returns_all_results_the_last_one_or_what_its_path_finds() {
+    fn a_pipeline_returns_the_values_that_its_path_finds() {
         for (returns, answer) in [
             ("$", r#"["pse_1",true,{"page":[{"id":1},{"id":2}]}]"#),
             ("$[-1:]", r#"{"page":[{"id":1},{"id":2}]}"#),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_bounded_together_but_one_that_tells_of_a_change_is_kept() {
+    fn results_are_limited_but_the_result_of_a_change_is_stored() {
         let mut results = results(&["1"]);
         let large = || "1".repeat(RESULTS_BYTES_MAX);
         let refused = results.keep(large(), None, false);

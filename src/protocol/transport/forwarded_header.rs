@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_is_not_believed_of_others_and_no_further_than_it_can_be_read() {
+    fn the_header_is_trusted_from_proxies_and_up_to_the_first_fault() {
         assert_eq!(caller("192.0.2.9", &["192.0.2.1"]), "192.0.2.9");
         for lines in [&[][..], &[""], &["unknown"], &["192.0.2.1, unknown, 10.9.9.9"], &["10.9.9.9"]] {
             assert_eq!(caller("10.0.0.1", lines), "10.0.0.1", "{lines:?}");

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_handed_over_with_its_body_and_without_the_next_one() {
+    fn a_request_is_passed_on_with_its_body_and_without_the_next() {
         let (get, post) = ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}");
         assert_eq!(one_request(post.as_bytes(), &mut false), post.len());
         assert_eq!(one_request(format!("{get}{post}").as_bytes(), &mut false), get.len());

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_has_the_entry_and_its_times_in_the_zone_of_the_merchant() {
+    async fn a_line_has_the_times_in_the_zone_of_the_merchant() {
         let (entry, statement) = (entry(3), statement(5));
         let expected = format!(
             "{},{},CREDIT,ADD_PREFUND,3,THB,EFFECTIVE,,,,{},,{},,,,2026-11-01T00:00:00+07:00,2026-11-01T00:00:01+07:00,",

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_that_http_or_standard_webhooks_uses_are_refused_in_any_case() {
+    fn headers_in_use_are_refused_in_any_letter_case() {
         let read = |name: &str| signature_header(&Json::String(name.to_owned()));
         for name in [
             "Accept",
