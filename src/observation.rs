@@ -73,7 +73,7 @@ impl Observe for EngineObservation {
             expose_archive(&archiver.stats(), &mut families);
         }
         let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
-        let help = "When the newest checkpoint was taken, 0 for none.";
+        let help = "Time of the newest checkpoint, 0 for none.";
         families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
         expose_store(self.store.as_ref(), &mut families);
         expose_process(self.observation.started, &mut families);

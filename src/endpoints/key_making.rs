@@ -34,7 +34,7 @@ pub(super) const KEY_ARGUMENT: Argument =
 
 /// The argument with a key's name.
 pub(super) const NAME_ARGUMENT: Argument =
-    Argument::required("name", NAME, "What to call it, 1 to 255 characters.").such_as("\"web shop\"");
+    Argument::required("name", NAME, "The name, 1 to 255 characters.").such_as("\"web shop\"");
 
 /// A time that JSON readers keep exactly.
 const EXPIRES_AT: ValueType =
@@ -42,16 +42,16 @@ const EXPIRES_AT: ValueType =
 
 /// The argument with the expiry of a key.
 pub(super) const EXPIRES_AT_ARGUMENT: Argument =
-    Argument::optional("expires_at", EXPIRES_AT, "When it ends, in the future; never when left out.");
+    Argument::optional("expires_at", EXPIRES_AT, "The time at which it expires, in the future; never when left out.");
 
 /// The declared members of the answer.
 pub(super) static GENERATED_KEY: ObjectType = ObjectType {
     name: "generated_key",
     attributes: &[
         Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`)."),
-        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), this once."),
-        Attribute::always("name", ValueType::STRING, "What it is called."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), only this once."),
+        Attribute::always("name", ValueType::STRING, "The name."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
     ],
 };
 

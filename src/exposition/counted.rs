@@ -44,18 +44,18 @@ pub static CONNECTIONS_EVICTED: LazyLock<IntCounter> = LazyLock::new(|| {
 
 /// Checkpoints, by the outcomes `taken` and `failed`.
 pub static CHECKPOINTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Checkpoints that were asked for, by outcome.";
+    let help = "Requested checkpoints, by outcome.";
     register_int_counter_vec!("till_checkpoints_total", help, &["outcome"]).expect(ONCE)
 });
 
 /// Reloads of files, by the outcomes `read` and `kept` (the earlier content).
 pub static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Files read anew at the operator's word, by file and outcome.";
+    let help = "Files read anew on the operator's request, by file and outcome.";
     register_int_counter_vec!("till_reloads_total", help, &["what", "outcome"]).expect(ONCE)
 });
 
 /// The times at which the certificates of listeners expire. The label is `tls` or `admin_tls`, like that of reloads.
 pub static CERTIFICATE_ENDS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "When the first certificate of a listener ends, in Unix seconds, 0 when it is not known.";
+    let help = "Time at which the first certificate of a listener expires, in Unix seconds, 0 when it is not known.";
     register_int_gauge_vec!("till_tls_certificate_end_timestamp_seconds", help, &["what"]).expect(ONCE)
 });

@@ -26,11 +26,11 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     for (name, help, value) in gauges {
         families.gauge(name, help, value);
     }
-    let help = "Merchants whose available balance is below zero, counted anew a minute after the last count.";
+    let help = "Merchants whose available balance is below zero, counted again a minute after the last count.";
     families.gauge("till_merchants_overdrawn", help, engine.overdrawn_merchants());
     families.gauge_seconds(
         "till_timers_lag_seconds",
-        "How late the earliest timer is that has come due and was not served.",
+        "Delay of the earliest timer that is due and not served yet.",
         engine.timer_lag(),
     );
 }
@@ -47,10 +47,10 @@ fn expose_effects(engine: &Engine, families: &mut Families) {
     let help = "For how long the oldest call that is neither a refund nor a payout has been open.";
     families.gauge_seconds("till_effects_oldest_seconds", help, oldest);
     families.gauge("till_refunds_open", "Refunds that the acquirer has not ended.", refunds as u64);
-    let help = "Time since the oldest of them was asked for.";
+    let help = "Time since the oldest of them was requested.";
     families.gauge_seconds("till_refunds_oldest_seconds", help, oldest_refund);
     families.gauge("till_payouts_open", "Payouts that the acquirer has not ended.", payouts as u64);
-    let help = "Time since the oldest of these payouts was asked for.";
+    let help = "Time since the oldest of these payouts was requested.";
     families.gauge_seconds("till_payouts_oldest_seconds", help, oldest_payout);
     let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
     families.counter("till_late_successes_total", help, engine.late_successes());
@@ -99,7 +99,7 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
         ("unavailable", stats.unavailable()),
         ("ambiguous", stats.ambiguous()),
     ];
-    families.counters("till_commit_batches_total", "Batches by what became of them.", "verdict", verdicts);
+    families.counters("till_commit_batches_total", "Batches by verdict.", "verdict", verdicts);
     families.counter("till_commit_rejected_total", "Batches turned away by a full commit queue.", stats.rejected());
     let staged = stats.staged_records();
     families.gauge("till_commit_staged_records", "Records that were decided and are not durable yet.", staged);

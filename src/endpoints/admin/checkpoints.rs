@@ -20,10 +20,10 @@ const CHECKPOINT_NAME: ValueType =
 static CHECKPOINT: ObjectType = ObjectType {
     name: "checkpoint",
     attributes: &[
-        Attribute::always("name", ValueType::STRING, "What it is called: its directory has this name."),
-        Attribute::always("taken_at", ValueType::TIMESTAMP, "When it was begun."),
+        Attribute::always("name", ValueType::STRING, "The name, which is also that of its directory."),
+        Attribute::always("taken_at", ValueType::TIMESTAMP, "The time at which it was started."),
         Attribute::always("last_commit", ValueType::INTEGER, "The last commit that it holds."),
-        Attribute::always("merchants", ValueType::INTEGER, "How many merchants it holds."),
+        Attribute::always("merchants", ValueType::INTEGER, "The number of merchants in it."),
         Attribute::always("bytes", ValueType::INTEGER, "The lengths of its files together."),
     ],
 };
@@ -32,18 +32,18 @@ pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
     name: "create-checkpoint",
     package: Package::Admin,
     group: "checkpoints",
-    summary: "Takes a checkpoint: a copy of the whole data as of one moment, without the secrets.",
-    docs: "Calls go on meanwhile. It is answered when the copy is durable, which takes as long as reading the data \
-           that no earlier checkpoint has.",
+    summary: "Takes a checkpoint: a copy of the whole data at one point in time, without the secrets.",
+    docs: "Other calls continue in the meantime. The answer comes when the copy is durable, which takes as long as \
+           reading the data that no earlier checkpoint has.",
     arguments: &[Argument::optional(
         "name",
         CHECKPOINT_NAME,
-        "What to call it: 1 to 64 of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The time when left out.",
+        "The name: 1 to 64 of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The time when left out.",
     )],
     returns: Returns::Object(&CHECKPOINT),
     errors: &[DeclaredError::when(
         Code::Conflict,
-        "There is a checkpoint of this name, or another one is being taken or removed.",
+        "There is a checkpoint with this name, or another one is being taken or removed.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };

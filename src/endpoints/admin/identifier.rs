@@ -27,7 +27,7 @@ fn web_origin(text: InstallationIdentifier) -> Result<InstallationIdentifier, St
         Some(origin) if origin == text.as_str() => Ok(text),
         Some(origin) => Err(format!("is not an origin as browsers send it: send {origin}")),
         None => Err("is not an origin as browsers send it: send http or https and the host, such as \
-                     https://shop.example, with the port where it is not the usual one"
+                     https://shop.example, with the port unless it is the default one"
             .to_owned()),
     }
 }

@@ -32,7 +32,7 @@ const TIME_ZONE: ValueType =
 const CARD_NUMBERS_ARGUMENT: Argument = Argument::optional(
     "card_numbers_in_identifiers",
     ValueType::BOOLEAN,
-    "Whether its identifiers, keys and metadata may be numbers that look like card numbers; a new merchant's may not.",
+    "True permits identifiers, keys and metadata that look like card numbers; a new merchant may not use them.",
 );
 
 pub(super) static CREATE_MERCHANT: Declaration = Declaration {
@@ -49,18 +49,18 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
         Argument::optional(
             "settlement_delay_seconds",
             ValueType::integer(0, SETTLEMENT_DELAY_MAX_SECONDS, SETTLEMENT_DELAY_DEFAULT_SECONDS),
-            "How long captured money is held, up to a year; 172800 when left out.",
+            "The seconds for which captured money is held, up to a year; 172800 when left out.",
         ),
         Argument::optional(
             "support_email",
             ValueType::EMAIL,
-            "The address that stands for the operator in its activity.",
+            "The e-mail address that its activity log shows for the operator.",
         ),
         CARD_NUMBERS_ARGUMENT,
         Argument::optional(
             "test_clock",
             ValueType::BOOLEAN,
-            "Whether its time can be advanced by advance-clock, for tests; it cannot when left out, and that stays so.",
+            "True gives it a test clock, which advance-clock advances; false when left out. It cannot be changed later.",
         ),
     ],
     returns: Returns::String,
@@ -72,8 +72,8 @@ pub(super) static UPDATE_MERCHANT: Declaration = Declaration {
     name: "update-merchant",
     package: Package::Admin,
     group: "merchants",
-    summary: "Changes what is set for a merchant; `false` when it was so already.",
-    docs: "What is left out stays as it is.",
+    summary: "Changes the settings of a merchant; `false` when nothing changed.",
+    docs: "An argument that is left out changes nothing.",
     arguments: &[MERCHANT_ARGUMENT, CARD_NUMBERS_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
@@ -109,7 +109,7 @@ pub(super) static SUSPEND_MERCHANT: Declaration = Declaration {
     package: Package::Admin,
     group: "merchants",
     summary: "Refuses a merchant's calls that change something; `false` when it was suspended already.",
-    docs: "What was accepted before goes on, and so do its lists.",
+    docs: "Operations that were accepted before continue, and its lists still answer.",
     arguments: &[MERCHANT_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
@@ -120,7 +120,7 @@ pub(super) static RESUME_MERCHANT: Declaration = Declaration {
     name: "resume-merchant",
     package: Package::Admin,
     group: "merchants",
-    summary: "Takes a suspended merchant's calls again; `false` when it was not suspended.",
+    summary: "Accepts a suspended merchant's calls again; `false` when it was not suspended.",
     docs: "",
     arguments: &[MERCHANT_ARGUMENT],
     returns: Returns::Boolean,

@@ -24,7 +24,7 @@ const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no payout of this merchant."),
     DeclaredError::when(
         Code::InvalidState,
-        "The payout has ended: details name its `status`. Or the sandbox has no such payout that waits.",
+        "The payout has ended: details name its `status`. Or the sandbox has no pending payout of this id.",
     ),
 ];
 

@@ -24,7 +24,7 @@ const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no refund of this merchant."),
     DeclaredError::when(
         Code::InvalidState,
-        "The refund has ended: details name its `status`. Or the sandbox has no such refund that waits.",
+        "The refund has ended: details name its `status`. Or the sandbox has no pending refund of this id.",
     ),
 ];
 

@@ -17,12 +17,12 @@ static RELOAD: ObjectType = ObjectType {
         Attribute::always(
             "read",
             ValueType::Array(&RELOADABLE),
-            "What was read anew: `admin_token`, `tls`, `admin_tls`.",
+            "The files that were read anew: `admin_token`, `tls`, `admin_tls`.",
         ),
         Attribute::always(
             "kept",
             ValueType::Array(&ValueType::STRING),
-            "What could not be read, each with the reason; what was in use of it stays.",
+            "The files that could not be read, each with the reason; their previous content remains in use.",
         ),
     ],
 };
@@ -32,7 +32,7 @@ pub(super) static RELOAD_FILES: Declaration = Declaration {
     package: Package::Admin,
     group: "secrets",
     summary: "Reads the admin token and the certificates anew, as the signal SIGHUP does.",
-    docs: "Connections that are there go on as they are.",
+    docs: "Existing connections continue with the previous certificates.",
     arguments: &[],
     returns: Returns::Object(&RELOAD),
     errors: &[],

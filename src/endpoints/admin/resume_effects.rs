@@ -10,7 +10,7 @@ pub(super) static RESUME_EFFECTS: Declaration = Declaration {
     name: "resume-effects",
     package: Package::Admin,
     group: "checkpoints",
-    summary: "Has a restored server call acquirers and fire timers from now on; `false` when it did already.",
+    summary: "Has a restored server call acquirers and fire timers from now on; `false` when it does so already.",
     docs: "",
     arguments: &[],
     returns: Returns::Boolean,

@@ -20,7 +20,7 @@ pub(super) static ROTATE_VAULT_KEY: Declaration = Declaration {
     package: Package::Admin,
     group: "secrets",
     summary: "Has the vault open under another key from now on; `false` when it does already.",
-    docs: "Keep the key durably before you call, and the one before for the checkpoints that were taken under it. \
+    docs: "Store the new key durably before the call, and keep the previous one for the checkpoints taken under it. \
            `till vault rotate` does both.",
     arguments: &[Argument::required("vault_key", VAULT_KEY, "The new vault key: 64 hexadecimal characters.")],
     returns: Returns::Boolean,

@@ -18,7 +18,7 @@ pub(super) static BALANCE_HISTORY: Declaration = Declaration {
     package: Package::Merchants,
     group: "balance",
     summary: "Lists the ledger entries of the merchant's default balance, newest first.",
-    docs: "There is no time window: every entry is listed. The status of an entry is that of the moment of the call.",
+    docs: "There is no time window: every entry is listed. The status of an entry is that at the time of the call.",
     arguments: &page_arguments(EntryId::PREFIX),
     returns: Returns::Page(&ENTRY),
     errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],

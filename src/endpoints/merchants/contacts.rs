@@ -34,9 +34,10 @@ const EXTERNAL_ID_ARGUMENT: Argument = Argument::optional(
 )
 .shown();
 const EMAIL_ARGUMENT: Argument =
-    Argument::optional("contact_email", ValueType::EMAIL, "The customer's address, of one customer at a time.").shown();
+    Argument::optional("contact_email", ValueType::EMAIL, "The customer's e-mail address, unique among customers.")
+        .shown();
 const MOBILE_ARGUMENT: Argument =
-    Argument::optional("contact_mobile", ValueType::PHONE, "The customer's number, of one customer at a time.");
+    Argument::optional("contact_mobile", ValueType::PHONE, "The customer's mobile number, unique among customers.");
 const NAME_ARGUMENT: Argument = Argument::optional("contact_name", PERSON_NAME, "The customer's name.");
 
 const CONFLICT: DeclaredError = DeclaredError::when(
@@ -60,8 +61,8 @@ pub(super) static UPDATE_CONTACT: Declaration = Declaration {
     name: "update-contact",
     package: Package::Merchants,
     group: "contacts",
-    summary: "Changes a customer. Answers whether anything changed.",
-    docs: "What is not given, or null, stays as it is. Payments that were made keep what they were given.",
+    summary: "Changes a customer. Answers `true` when anything changed.",
+    docs: "An argument that is left out or null changes nothing. Payments keep the customer data that they were made with.",
     arguments: &[CONTACT_ARGUMENT, EXTERNAL_ID_ARGUMENT, EMAIL_ARGUMENT, MOBILE_ARGUMENT, NAME_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[CONTACT_NOT_FOUND, CONFLICT],
@@ -73,7 +74,7 @@ pub(super) static REMOVE_CONTACT: Declaration = Declaration {
     package: Package::Merchants,
     group: "contacts",
     summary: "Removes a customer: the person is erased, and the saved cards are forgotten.",
-    docs: "It cannot be taken back. Payments stay with their amounts and ids, and show null for the customer's name, address and number. The customer's `external_id`, address and number are free for another customer.",
+    docs: "It cannot be undone. Payments keep their amounts and ids, and show null for the customer's name, address and number. The customer's `external_id`, address and number are free for another customer.",
     arguments: &[CONTACT_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[CONTACT_NOT_FOUND],

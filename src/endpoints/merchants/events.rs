@@ -55,7 +55,7 @@ pub(super) static FIND_EVENT: Declaration = Declaration {
     docs: "",
     arguments: &[Argument::required("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event (`evt_...`).")],
     returns: Returns::Object(&EVENT),
-    errors: &[DeclaredError::when(Code::NotFound, "No event of this merchant has this id, or it is kept no longer.")],
+    errors: &[DeclaredError::when(Code::NotFound, "No event of this merchant has this id, or it is no longer stored.")],
     flags: Flags::QUERY,
 };
 

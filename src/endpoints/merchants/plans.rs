@@ -32,7 +32,7 @@ pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     package: Package::Merchants,
     group: "plans",
     summary: "Answers the merchant's subscription plan.",
-    docs: "A new merchant has the first one.",
+    docs: "A new merchant has the first plan.",
     arguments: &[],
     returns: Returns::Object(&CURRENT_PLAN),
     errors: &[],

@@ -31,7 +31,11 @@ static INSTALLMENT_PLAN: ObjectType = ObjectType {
         Attribute::always("installment_plan_id", INSTALLMENT_PLAN_WORDS, "The plan's id, which a selection names."),
         Attribute::always("name", ValueType::STRING, "The plan's name, for a person."),
         Attribute::always("terms", ValueType::INTEGER, "The number of monthly terms."),
-        Attribute::always("interest_bearers", ValueType::Array(&INTEREST_BEARER_WORDS), "Who may pay the interest."),
+        Attribute::always(
+            "interest_bearers",
+            ValueType::Array(&INTEREST_BEARER_WORDS),
+            "The sides that may pay the interest.",
+        ),
     ],
 };
 

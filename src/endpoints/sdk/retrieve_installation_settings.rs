@@ -18,30 +18,31 @@ static SETTINGS: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("merchant_name", ValueType::STRING, "The merchant's name."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account."),
-        Attribute::always("installation_name", ValueType::STRING, "What the merchant calls the installation."),
-        Attribute::always("platform", words_of!(Platform), "Where it runs."),
+        Attribute::always("installation_name", ValueType::STRING, "The name that the merchant gave the installation."),
+        Attribute::always("platform", words_of!(Platform), "The platform that it runs on."),
         Attribute::always(
             "payment_methods",
             ValueType::Array(&ValueType::Object(&OFFERED_METHOD)),
-            "What can be selected now.",
+            "The methods that can be selected now.",
         ),
         Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, INTEREST_BEARER_DOCS),
     ],
 };
 
 /// The description of `interest_bearer`.
-const INTEREST_BEARER_DOCS: &str = "Of instalments: who pays the interest when the form does not ask; else null.";
+const INTEREST_BEARER_DOCS: &str =
+    "The side that pays the interest when the form does not ask; null without instalments.";
 
 /// The declared members of a method that is offered.
 static OFFERED_METHOD: ObjectType = ObjectType {
     name: "offered_payment_method",
     attributes: &[
         Attribute::always("name", PAYMENT_METHOD_WORDS, "The name that a selection gives as `payment_method`."),
-        Attribute::always("display_name", ValueType::STRING, "The same for a customer."),
+        Attribute::always("display_name", ValueType::STRING, "The name for a customer."),
         Attribute::always(
             "category",
             ValueType::words(&["card", "installment", "scan_to_pay", "redirect"]),
-            "How the customer pays by it.",
+            "The category of the method.",
         ),
         Attribute::always(
             "banks",
@@ -60,7 +61,7 @@ pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",
     package: Package::Sdk,
     group: "installations",
-    summary: "Answers what a client needs to show its payment form.",
+    summary: "Answers the data that a client needs for its payment form.",
     docs: "",
     arguments: &SdkCaller::ARGUMENTS,
     returns: Returns::Object(&SETTINGS),

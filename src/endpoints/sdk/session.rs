@@ -23,7 +23,7 @@ pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
 /// The refusals that every SDK endpoint may answer.
 pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
     Code::NotFound,
-    "The merchant has no such installation, or what the call names does not exist.",
+    "The merchant has no such installation, or the object that the call names does not exist.",
 )];
 
 /// A session with the payment that used it.

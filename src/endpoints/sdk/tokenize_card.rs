@@ -35,19 +35,19 @@ pub(super) static TOKENIZE_CARD: Declaration = Declaration {
     name: "tokenize-card",
     package: Package::Sdk,
     group: "cards",
-    summary: "Keeps a card and answers a token (`tok_...`) that stands for it.",
-    docs: "The number lies encrypted in the vault and comes back in no answer. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call makes another token, which harms nobody.",
+    summary: "Stores a card and answers a token (`tok_...`) for it.",
+    docs: "The number is stored encrypted in the vault, and no answer contains it. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call only makes another token.",
     arguments: &[
         SdkCaller::ARGUMENTS[0],
         SdkCaller::ARGUMENTS[1],
-        Argument::required("number", CARD_NUMBER, "The card's number: 12 to 19 digits, nothing between them."),
+        Argument::required("number", CARD_NUMBER, "The card's number: 12 to 19 digits without separators."),
         Argument::required("name", PERSON_NAME, "The name on the card."),
-        Argument::required("expiration_date", EXPIRATION_DATE, "The last month in which it is good, as MM/YY."),
+        Argument::required("expiration_date", EXPIRATION_DATE, "The last month in which it is valid, as MM/YY."),
         Argument::required("security_code", SECURITY_CODE, "Its security code: 3 or 4 digits."),
         Argument::optional(
             "usage",
             words_of!(TokenUsage),
-            "For one selection within 30 minutes, or for any number; only the card of the latter can be saved. `SINGLE` when left out.",
+            "`SINGLE` for one selection within 30 minutes, `MULTIPLE` for any number; only a card of the latter kind can be saved. `SINGLE` when left out.",
         )
         .shown(),
     ],
@@ -153,7 +153,7 @@ fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
         return Err(refused());
     }
     if expiry < current_month(now) {
-        Err("lies in the past: the card has expired; use another card".to_owned())
+        Err("is in the past: the card has expired; use another card".to_owned())
     } else {
         Ok(expiry)
     }

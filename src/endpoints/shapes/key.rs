@@ -9,17 +9,17 @@ pub(in crate::endpoints) static API_KEY: ObjectType = ObjectType {
     name: "api_key",
     attributes: &[
         Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`), which activity logs name."),
-        Attribute::always("name", ValueType::STRING, "What it is called."),
+        Attribute::always("name", ValueType::STRING, "The name."),
         Attribute::always("display", ValueType::STRING, "Its first characters, by which a person recognizes it."),
         Attribute::always("api_version", ValueType::STRING, "The version of the API that it is pinned to."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
         Attribute::nullable(
             "last_used_at",
             ValueType::TIMESTAMP,
-            "When it was last used; a crash may lose the uses of the last minute.",
+            "The time of its last use; a crash may lose the uses of the last minute.",
         ),
-        Attribute::nullable("expires_at", ValueType::TIMESTAMP, "When it ends by itself."),
-        Attribute::nullable("revoked_at", ValueType::TIMESTAMP, "When it was revoked."),
+        Attribute::nullable("expires_at", ValueType::TIMESTAMP, "The time at which it expires."),
+        Attribute::nullable("revoked_at", ValueType::TIMESTAMP, "The time at which it was revoked."),
     ],
 };
 

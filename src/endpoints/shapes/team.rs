@@ -13,7 +13,7 @@ pub(in crate::endpoints) static USER: ObjectType = ObjectType {
         Attribute::always("user_id", ValueType::STRING, "The user's id (`usr_...`)."),
         Attribute::always("email", ValueType::EMAIL, "The user's address."),
         Attribute::always("invitation_id", ValueType::STRING, "The invitation (`ivt_...`) that was accepted."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "Since when the user is in the team."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which the user joined the team."),
     ],
 };
 
@@ -43,14 +43,14 @@ pub(in crate::endpoints) static INVITATION: ObjectType = ObjectType {
         Attribute::always(
             "invitation_id",
             ValueType::STRING,
-            "The invitation's id (`ivt_...`): whoever has it may accept.",
+            "The invitation's id (`ivt_...`): anybody who has it may accept.",
         ),
-        Attribute::always("email", ValueType::EMAIL, "Who is invited."),
-        Attribute::always("status", ValueType::words(&["PENDING", "ACCEPTED", "EXPIRED"]), "What became of it."),
-        Attribute::nullable("user_id", ValueType::STRING, "The user (`usr_...`) that the invited became."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "Until when it can be accepted."),
-        Attribute::nullable("accepted_at", ValueType::TIMESTAMP, "When it was accepted."),
+        Attribute::always("email", ValueType::EMAIL, "The address of the invited person."),
+        Attribute::always("status", ValueType::words(&["PENDING", "ACCEPTED", "EXPIRED"]), "The status."),
+        Attribute::nullable("user_id", ValueType::STRING, "The user (`usr_...`) that the invited person became."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be accepted."),
+        Attribute::nullable("accepted_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
     ],
 };
 
@@ -90,7 +90,7 @@ pub(in crate::endpoints) static CURRENT_PLAN: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("plan_id", ValueType::STRING, "The plan's id (`pln_...`)."),
         Attribute::always("name", ValueType::STRING, "The plan's name."),
-        Attribute::always("since", ValueType::TIMESTAMP, "Since when the merchant has it."),
+        Attribute::always("since", ValueType::TIMESTAMP, "The time since which the merchant has it."),
     ],
 };
 
@@ -109,7 +109,7 @@ pub(in crate::endpoints) static PLAN: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("plan_id", ValueType::STRING, "The plan's id (`pln_...`)."),
         Attribute::always("name", ValueType::STRING, "The plan's name."),
-        Attribute::always("description", ValueType::STRING, "What it is for."),
+        Attribute::always("description", ValueType::STRING, "The purpose."),
     ],
 };
 

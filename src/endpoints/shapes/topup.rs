@@ -14,10 +14,14 @@ pub(in crate::endpoints) static TOPUP: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("topup_id", ValueType::STRING, "The top-up's id (`tup_...`)."),
         Attribute::nullable("external_id", ValueType::STRING, "The operator's own reference."),
-        Attribute::always("status", ValueType::words(&[SUCCESSFUL]), "A top-up is recorded once its money is there."),
-        Attribute::always("amount", ValueType::INTEGER, "How much was added, in minor units."),
+        Attribute::always(
+            "status",
+            ValueType::words(&[SUCCESSFUL]),
+            "A top-up is recorded once its money has arrived.",
+        ),
+        Attribute::always("amount", ValueType::INTEGER, "The amount that was added, in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was added."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was added."),
     ],
 };
 

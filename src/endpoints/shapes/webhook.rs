@@ -27,14 +27,18 @@ pub(in crate::endpoints) static WEBHOOK: ObjectType = ObjectType {
     name: "webhook",
     attributes: &[
         Attribute::always("webhook_id", ValueType::STRING, "The webhook's id (`whe_...`)."),
-        Attribute::always("name", ValueType::STRING, "What it is called."),
+        Attribute::always("name", ValueType::STRING, "The name."),
         Attribute::always("destination_url", ValueType::STRING, "The address that events are posted to."),
         Attribute::always("events", ValueType::Array(&EVENT_WORDS), "The events that it is sent; `*` for all."),
         Attribute::always("api_version", ValueType::STRING, "The API version that bodies are written in."),
         Attribute::always("signature_header", ValueType::STRING, "The header that carries the plain HMAC."),
-        Attribute::always("status", words_of!(WebhookStatus), "Whether it is sent events."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
-        Attribute::nullable("disabled_at", ValueType::TIMESTAMP, "When it was disabled."),
+        Attribute::always(
+            "status",
+            words_of!(WebhookStatus),
+            "The status: events are sent to it while it is connected.",
+        ),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
+        Attribute::nullable("disabled_at", ValueType::TIMESTAMP, "The time at which it was disabled."),
     ],
 };
 

@@ -113,7 +113,7 @@ impl ApiError {
     #[must_use]
     pub fn rate_limited(limit_per_second: u32, of: &'static str, retry_after_seconds: u32) -> ApiError {
         let message = format!(
-            "The calls of {of} are limited to {limit_per_second} a second. Slow down, and go on after the seconds of Retry-After."
+            "The calls of {of} are limited to {limit_per_second} a second. Slow down, and continue after the seconds in Retry-After."
         );
         let details = json!({ "limit_per_second": limit_per_second });
         ApiError::new(Code::RateLimited, message).with_details(details).retry_after(retry_after_seconds)

@@ -144,9 +144,9 @@ impl Package {
                 "Payments, balances, activity and metadata of one merchant. Send the API key as a bearer token."
             }
             Package::Sdk => {
-                "What a customer's device calls on behalf of an installation. Takes no key. Bodies are at most 64 KiB."
+                "Calls of a customer's device on behalf of an installation, without a key. Bodies are at most 64 KiB."
             }
-            Package::Admin => "What the operator calls. Send the admin token as a bearer token.",
+            Package::Admin => "Calls of the operator. Send the admin token as a bearer token.",
         }
     }
 

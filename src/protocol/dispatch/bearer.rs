@@ -9,7 +9,7 @@ pub enum NoToken {
     #[error("The header Authorization is missing.")]
     Missing,
     /// There are several.
-    #[error("The header Authorization stands there twice.")]
+    #[error("The header Authorization occurs more than once.")]
     Twice,
     /// The scheme is `Basic`, which carries user names and passwords.
     #[error("The header Authorization has the scheme Basic instead of Bearer.")]
@@ -18,7 +18,7 @@ pub enum NoToken {
     #[error("The header Authorization does not begin with the word Bearer and a space.")]
     NotBearer,
     /// Nothing, or more than one word, follows the scheme.
-    #[error("The header Authorization does not hold exactly one token behind the word Bearer.")]
+    #[error("The header Authorization does not have exactly one token after the word Bearer.")]
     NotOneToken,
 }
 

@@ -309,7 +309,7 @@ fn too_large(package: Package) -> ApiError {
 fn too_many_unknown_names(declaration: &'static Declaration, members: &Object) -> ApiError {
     let faults: Vec<Fault> = unknown_arguments(declaration, members).collect();
     let note =
-        format!("Reading stopped at {UNKNOWN_NAMES_MAX} unknown arguments; there may be further faults behind them.");
+        format!("Reading stopped at {UNKNOWN_NAMES_MAX} unknown arguments; there may be further faults after them.");
     ApiError::invalid_arguments(&faults).with_note(&note)
 }
 

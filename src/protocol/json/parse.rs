@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The beginnings of the parser's messages, and the remedy for each.
 const REMEDIES: [(&str, &str); 11] = [
     ("trailing comma", "; leave out the comma before the closing bracket"),
-    ("key must be a string", "; names of members stand in double quotes"),
+    ("key must be a string", "; names of members need double quotes"),
     ("expected value", "; send a JSON object, its texts in double quotes"),
     ("expected ident", "; send a JSON object, its texts in double quotes"),
     ("expected `,`", "; put a comma between members, or close the object"),
@@ -324,7 +324,7 @@ mod tests {
     fn common_mistakes_are_told_with_their_place_and_remedy() {
         for (body, expected) in [
             ("{\"a\":1,}", "trailing comma at line 1 column 8; leave out the comma before the closing bracket"),
-            ("{'a':1}", "key must be a string at line 1 column 2; names of members stand in double quotes"),
+            ("{'a':1}", "key must be a string at line 1 column 2; names of members need double quotes"),
             ("{\"a\":'b'}", "expected value at line 1 column 6; send a JSON object, its texts in double quotes"),
             (
                 "{\"a\":1\n\"b\":2}",

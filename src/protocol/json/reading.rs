@@ -79,7 +79,7 @@ impl<'a> Reading<'a> {
         self.value_count += usize::from(expected != ExpectedValue::Container);
         if self.value_count > VALUES_MAX {
             return Err(E::custom(format_args!(
-                "it has more than {VALUES_MAX} values beside those of arguments that take objects or arrays"
+                "it has more than {VALUES_MAX} values, apart from those of arguments that take objects or arrays"
             )));
         }
         Ok(())

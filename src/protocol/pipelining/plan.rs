@@ -113,8 +113,8 @@ impl PipelineStep<'_> {
                 json
             }
         };
-        let text: String = serde_json::from_str(&referred).map_err(|_| fault("refers to what is no text"))?;
-        HeaderValue::from_bytes(text.as_bytes()).map_err(|_| fault("refers to what cannot be sent in a header"))
+        let text: String = serde_json::from_str(&referred).map_err(|_| fault("refers to a value that is not text"))?;
+        HeaderValue::from_bytes(text.as_bytes()).map_err(|_| fault("refers to a text that cannot be sent in a header"))
     }
 
     /// Writes the body with its references replaced.

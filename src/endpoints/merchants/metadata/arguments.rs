@@ -39,20 +39,20 @@ pub(super) const PATH: Argument = Argument::optional(
 pub(super) const VALUE: Argument = Argument::required(
     "value",
     ValueType::ANY,
-    "The item; null is one, too. Two values are the same item when their canonical forms (RFC 8785) are the same.",
+    "The item, which may be null. Two values are the same item when their canonical forms (RFC 8785) are equal.",
 )
 .such_as("{\"account\": \"A-1001\"}");
 /// The version that the caller saw.
 pub(super) const VERSION: Argument = Argument::optional(
     "version",
     ValueType::integer(0, VERSION_MAX, 1),
-    "The version that the record must be at, 0 for there being none; else `version_mismatch`, with `current`.",
+    "The version that the record must have, 0 for no record; else the call is refused with `version_mismatch` and `current`.",
 );
 /// The seconds until the record expires, from now on.
 pub(super) const TTL: Argument = Argument::optional(
     "ttl",
     ValueType::integer(1, TTL_MAX_SECONDS, 86_400),
-    "Seconds that the whole record lives from now on, 1 to 63072000; the one last given when left out, two years when none was.",
+    "Seconds until the whole record expires, from now on, 1 to 63072000; the last given value when left out, two years when there is none.",
 );
 
 /// Reads [`KEY`].

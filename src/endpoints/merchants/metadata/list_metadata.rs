@@ -20,8 +20,8 @@ pub(super) static LIST_METADATA: Declaration = Declaration {
     name: "list-metadata",
     package: Package::Merchants,
     group: "metadata",
-    summary: "Lists the merchant's metadata records, those made last first.",
-    docs: "A page may end early when its records are large. A larger set stands in its record with its first items, \
+    summary: "Lists the merchant's metadata records, newest first.",
+    docs: "A page may end early when its records are large. Of a larger set the record has the first items, \
            and `truncated` lists the bodies of the calls of retrieve-metadata for the rest.",
     arguments: &page_arguments(MetadataId::PREFIX),
     returns: Returns::Page(&METADATA),

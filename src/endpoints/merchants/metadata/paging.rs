@@ -26,7 +26,7 @@ pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
     Argument::optional(
         "after",
         ValueType::integer(0, POSITION_MAX, 99),
-        "Answer the items behind this position of the set at `path`.",
+        "Answer the items after this position of the set at `path`.",
     ),
     Argument::optional(
         "before",

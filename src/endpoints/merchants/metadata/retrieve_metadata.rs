@@ -22,15 +22,15 @@ pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
     package: Package::Merchants,
     group: "metadata",
     summary: "Answers a metadata record, or its value alone.",
-    docs: "With `path`, `metadata` is what stands there. A set of more than 10,000 items at the path is answered page \
-           by page: the record has the members `previous` and `next`, the bodies of the calls for the pages beside it; \
+    docs: "With `path`, `metadata` is the value at the path. A set of more than 10,000 items at the path is answered page \
+           by page: the record has the members `previous` and `next`, the bodies of the calls for the adjacent pages; \
            with `data_only` the answer is an object of `previous`, `page` and `next`. Any paging argument asks for \
            such a page of a smaller set, too. A page may end early when its items are large. Larger sets below the \
            path stand there with their first items, and `truncated` lists the bodies of the calls for the rest.",
     arguments: &[
         KEY,
         PATH,
-        Argument::optional("data_only", ValueType::BOOLEAN, "Whether to answer the value without the record."),
+        Argument::optional("data_only", ValueType::BOOLEAN, "True to answer the value without the record."),
         ITEM_PAGE_ARGUMENTS[0],
         ITEM_PAGE_ARGUMENTS[1],
         ITEM_PAGE_ARGUMENTS[2],
@@ -38,7 +38,7 @@ pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
     returns: Returns::AnyOf(&[&METADATA, &METADATA_ITEMS]),
     errors: &[DeclaredError::when(
         Code::NotFound,
-        "There is no record under this key, it has expired, or nothing stands at the path.",
+        "There is no record under this key, it has expired, or there is no value at the path.",
     )],
     flags: Flags::QUERY,
 };

@@ -81,7 +81,7 @@ fn problem() -> Value {
             "status": { "type": "integer", "description": "The status." },
             "detail": { "type": "string", "description": "The message for a person." },
             "code": { "type": "string", "enum": codes(), "description": "The code to branch on." },
-            "details": { "description": "What the code brings along; null when it is nothing." },
+            "details": { "description": "The details of the code; null when there are none." },
         },
         "required": ["type", "title", "status", "detail", "code", "details"],
     })
@@ -95,7 +95,7 @@ fn error_triple() -> Value {
         "prefixItems": [
             { "type": "string", "enum": codes(), "description": "The code to branch on." },
             { "type": "string", "description": "The message for a person." },
-            { "description": "What the code brings along; null when it is nothing." },
+            { "description": "The details of the code; null when there are none." },
         ],
         "items": {},
         "minItems": 3,
