@@ -18,7 +18,7 @@ use crate::protocol::dispatch::{AuthenticatedCaller, CallLimits, Dispatcher, Hos
 use crate::service::{Reloads, Shared};
 
 /// The limit of the time for which a stop waits for calls in progress.
-const STOP_PATIENCE: Duration = Duration::from_secs(20);
+const STOP_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// The program, ready to be connected to its listeners.
 pub struct Assembly {
@@ -47,7 +47,7 @@ impl Assembly {
     /// # Errors
     /// When the store does not close cleanly. Acknowledged commits are durable all the same.
     pub fn stop(self) -> anyhow::Result<()> {
-        self.started.stop(STOP_PATIENCE)
+        self.started.stop(STOP_WAIT_MAX)
     }
 }
 

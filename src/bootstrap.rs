@@ -46,7 +46,7 @@ const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
 const LIVE_ACTORS_MAX: usize = 10_000;
 
 /// The time limit for writing the abort message: standard error may be a full pipe that nobody reads.
-const LAST_WORD_MAX: Duration = Duration::from_secs(2);
+const ABORT_MESSAGE_MAX: Duration = Duration::from_secs(2);
 
 /// The log of no merchant. Data of the store as a whole is written under it, without records.
 const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
@@ -136,7 +136,8 @@ fn open_as(
     let book = open_book(configuration.data.join(SANDBOX_DIRECTORY), configuration);
     let book = book.context("failed to open the sandbox's book")?;
     let deliveries = open_deliveries(configuration).context("failed to open the deliveries of webhooks")?;
-    let sandbox = SandboxAcquirer::start_or_end(book.clone(), last_word).context("failed to start the sandbox")?;
+    let sandbox =
+        SandboxAcquirer::start_or_end(book.clone(), abort_with_message).context("failed to start the sandbox")?;
     Ok(Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) })
 }
 
@@ -289,18 +290,19 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         lifetimes: configuration.lifetimes,
         linger: LINGER,
         paused,
-        on_fatal: Box::new(last_word),
+        on_fatal: Box::new(abort_with_message),
     }
 }
 
 /// Ends the process after a write with an unknown result: continuing could acknowledge a commit that is not on the
 /// disk. The next start reads the commits that are.
-pub fn last_word(reason: String) {
-    let end_unheard = || {
-        thread::sleep(LAST_WORD_MAX);
+pub fn abort_with_message(reason: String) {
+    let abort_after_limit = || {
+        thread::sleep(ABORT_MESSAGE_MAX);
         std::process::abort()
     };
-    let _ender = thread::Builder::new().name("last-word".to_owned()).spawn(end_unheard); // Without this thread the message may block.
+    // Without this thread a blocked message would keep the process alive.
+    let _ender = thread::Builder::new().name("last-word".to_owned()).spawn(abort_after_limit);
     tracing::error!(%reason, "a write ended uncertain: the process stops, start it again");
     let word =
         format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
@@ -407,7 +409,7 @@ fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
     match verdicts.as_slice() {
         [Verdict::Committed(_)] => Ok(()),
         [Verdict::Ambiguous(reason)] => {
-            last_word(reason.clone());
+            abort_with_message(reason.clone());
             bail!("writing the key ring ended uncertain: {reason}")
         }
         other => bail!("failed to write the key ring: {other:?}"),
@@ -431,15 +433,15 @@ mod tests {
     const SIGABRT: i32 = 6;
 
     /// The exit status of a process whose abort message goes there.
-    fn ended(name: &str, heard: impl Into<Stdio>) -> ExitStatus {
+    fn ended(name: &str, standard_error: impl Into<Stdio>) -> ExitStatus {
         if std::env::var_os(ENDING).is_some() {
-            last_word("a test says so".to_owned());
+            abort_with_message("a test says so".to_owned());
         }
         let test = std::env::current_exe().unwrap_or_else(|error| panic!("{error}"));
         let mut command = Command::new(test);
         // Without capture, so that the message goes to the real standard error.
         command.args(["--exact", &format!("bootstrap::tests::{name}"), "--nocapture"]).env(ENDING, "1");
-        command.stdout(Stdio::null()).stderr(heard).status().unwrap_or_else(|error| panic!("{error}"))
+        command.stdout(Stdio::null()).stderr(standard_error).status().unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use configuration::{Configuration, Layers, Secrets};
 pub use owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 // For the generator of stores, which opens a data directory and makes merchants, keys and cards as endpoints do.
-pub use bootstrap::{Buffers, Opened, check_directory, last_word, open_with};
+pub use bootstrap::{Buffers, Opened, abort_with_message, check_directory, open_with};
 pub use endpoints::admin::fresh_merchant_id;
 pub use endpoints::sdk::card_facts;
 pub use endpoints::{fresh_key, key_of};

@@ -47,7 +47,7 @@ impl RootKeys {
         for root in &self.0 {
             match Keyring::open(root, stored) {
                 Ok(keyring) => {
-                    self.tell(root);
+                    self.log_key(root);
                     return Ok(keyring);
                 }
                 Err(KeyringError::WrongRootKey) => {}
@@ -65,7 +65,7 @@ impl RootKeys {
         );
     }
 
-    fn tell(&self, root: &RootKey) {
+    fn log_key(&self, root: &RootKey) {
         let key = root.name();
         if self.0.len() == 1 {
             tracing::info!(key, "the key ring is wrapped under this vault key");

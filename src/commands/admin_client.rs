@@ -86,7 +86,7 @@ impl AdminClient {
 
     /// The same client with another timeout.
     #[must_use]
-    pub fn patient_for(self, call_max: Duration) -> AdminClient {
+    pub fn with_timeout(self, call_max: Duration) -> AdminClient {
         AdminClient { agent: agent(call_max, self.trust.as_ref()), ..self }
     }
 

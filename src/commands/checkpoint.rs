@@ -49,22 +49,22 @@ pub enum CheckpointCommand {
 pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointCommand) -> anyhow::Result<ExitCode> {
     let shelf = Shelf::at(&configuration.checkpoints.directory);
     match command {
-        CheckpointCommand::Create { name } => say(&[create(configuration, name.as_deref())?]),
-        CheckpointCommand::List => say(&list(&shelf)?),
+        CheckpointCommand::Create { name } => print_lines(&[create(configuration, name.as_deref())?]),
+        CheckpointCommand::List => print_lines(&list(&shelf)?),
         CheckpointCommand::Verify { directory } => return verify(configuration, directory),
-        CheckpointCommand::Prune { keep } => say(&prune(&shelf, *keep)?),
+        CheckpointCommand::Prune { keep } => print_lines(&prune(&shelf, *keep)?),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn say(lines: &[String]) {
+fn print_lines(lines: &[String]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that has gone away wants no more.
 }
 
 fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<String> {
     let token = Secrets::find_admin_token(configuration)?;
-    let client = AdminClient::of(configuration, token)?.patient_for(TAKING_MAX);
+    let client = AdminClient::of(configuration, token)?.with_timeout(TAKING_MAX);
     let taken = client.call_admin("create-checkpoint", &json!({ "name": name }), None)?;
     Ok(serde_json::to_string_pretty(&taken)?)
 }

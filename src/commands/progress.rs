@@ -28,7 +28,7 @@ pub(super) struct ProgressDisplay {
     total: Option<u64>,
     bar: Option<ProgressBar>,
     begun: Instant,
-    told: Instant,
+    last_line_at: Instant,
 }
 
 impl ProgressDisplay {
@@ -38,15 +38,15 @@ impl ProgressDisplay {
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(DRAWN_PER_SECOND));
             bar.with_style(style(unit, total.is_some())).with_message(what)
         });
-        ProgressDisplay { what, unit, total, bar, begun: Instant::now(), told: Instant::now() }
+        ProgressDisplay { what, unit, total, bar, begun: Instant::now(), last_line_at: Instant::now() }
     }
 
     /// Shows the number of units that are done.
     pub(super) fn show(&mut self, done: u64) {
         match &self.bar {
             Some(bar) => bar.set_position(done),
-            None if self.told.elapsed() >= LINE_EVERY => {
-                self.told = Instant::now();
+            None if self.last_line_at.elapsed() >= LINE_EVERY => {
+                self.last_line_at = Instant::now();
                 let line = line(self.what, self.unit, done, self.total);
                 let left = self.total.and_then(|total| seconds_left(done, total, self.begun.elapsed()));
                 say(&left.map_or(line.clone(), |seconds| format!("{line}, about {seconds} s left")));

@@ -163,7 +163,7 @@ fn drop_tail(configuration: &Configuration, roots: &RootKeys, yes: bool) -> anyh
     let workshop = Workshop::open(&options(configuration))?;
     open_keyring_of_tail(&workshop, roots)?;
     let tail = Tail::survey(workshop.held())?;
-    tell(&tail);
+    print_tail(&tail);
     if tail.is_whole() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -191,7 +191,7 @@ fn open_keyring_of_tail(workshop: &Workshop, roots: &RootKeys) -> anyhow::Result
 }
 
 /// Prints the end of the log, and the loss that the torn part means, on standard output.
-fn tell(tail: &Tail) {
+fn print_tail(tail: &Tail) {
     let mut lines = vec![format!(
         "the last commit that can be used is {}, the last one that was acknowledged is {}",
         tail.last,
@@ -204,7 +204,7 @@ fn tell(tail: &Tail) {
         }
     }
     lines.extend(tail.lost.iter().map(lost_line));
-    lines.extend(untold(tail));
+    lines.extend(unnamed_commits(tail));
     if tail.torn.is_some() && !tail.misses_acknowledged() {
         lines.push("nothing that was acknowledged is lost: a start drops the torn part by itself".to_owned());
     }
@@ -219,12 +219,12 @@ fn lost_line(record: &LostRecord) -> String {
 }
 
 /// A line about acknowledged commits whose records cannot be named any more.
-fn untold(tail: &Tail) -> Option<String> {
-    let told: Vec<u64> = tail.lost.iter().filter_map(|record| record.commit.map(|commit| commit.0)).collect();
-    let untold: Vec<String> = (tail.last.0.saturating_add(1)..=tail.acknowledged.0)
-        .filter(|commit| !told.contains(commit))
+fn unnamed_commits(tail: &Tail) -> Option<String> {
+    let named: Vec<u64> = tail.lost.iter().filter_map(|record| record.commit.map(|commit| commit.0)).collect();
+    let unnamed: Vec<String> = (tail.last.0.saturating_add(1)..=tail.acknowledged.0)
+        .filter(|commit| !named.contains(commit))
         .map(|commit| commit.to_string())
         .collect();
-    let text = format!("lost: acknowledged commits of which nothing can be told any more: {}", untold.join(", "));
-    (!untold.is_empty()).then_some(text)
+    let text = format!("lost: acknowledged commits of which nothing can be told any more: {}", unnamed.join(", "));
+    (!unnamed.is_empty()).then_some(text)
 }

@@ -96,7 +96,7 @@ impl Restore<'_> {
         let opened = self.subject(&self.arguments.from, PathBuf::new()).open(self.roots);
         let (store, _) = opened.context("failed to open the checkpoint")?;
         match &self.arguments.archive {
-            Some(archive) => check_reach(&store, archive, self.until()).map_err(in_words),
+            Some(archive) => check_reach(&store, archive, self.until()).map_err(with_readable_times),
             None => Ok(0),
         }
     }
@@ -112,13 +112,13 @@ impl Restore<'_> {
         let mut book = book.context("the sandbox's book failed")?;
         let tell = &mut |read| progress.show(read);
         let restored = restore_to(&options, archive, self.until(), &keyring, &mut book, tell)?;
-        progress.end(&told(&restored, self.manifest.last_commit));
+        progress.end(&restored_line(&restored, self.manifest.last_commit));
         Ok(())
     }
 }
 
 /// Replaces milliseconds by readable times.
-fn in_words(error: ArchiveError) -> anyhow::Error {
+fn with_readable_times(error: ArchiveError) -> anyhow::Error {
     match error {
         ArchiveError::BeforeItsMoment { asked_ms, earliest_ms } => {
             let text = |at| i64::try_from(at).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
@@ -145,7 +145,7 @@ fn until(text: &str) -> anyhow::Result<Until> {
     }
 }
 
-fn told(restored: &Restored, checkpoint: CommitNumber) -> String {
+fn restored_line(restored: &Restored, checkpoint: CommitNumber) -> String {
     let Restored { last, last_at_ms, applied, left_out, forgotten, torn, unread } = restored;
     let mut text = format!("the checkpoint ends at commit {checkpoint}; {applied} commits of the archive were applied");
     text += &match last_at_ms {

@@ -45,7 +45,7 @@ struct ArgumentSlot<'a> {
     /// The value in the body.
     value: Option<&'a Json>,
     /// True once the endpoint has read it.
-    asked: bool,
+    is_read: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -88,7 +88,7 @@ impl<'a> Fields<'a> {
 
     /// A required argument for which null is a value like any other.
     pub fn required_or_null(&mut self, name: &'static str) -> Option<&'a Json> {
-        let value = self.ask(name);
+        let value = self.value_of(name);
         if value.is_none() {
             self.fault(Fault::missing(name));
         }
@@ -117,7 +117,7 @@ impl<'a> Fields<'a> {
     /// `INVALID_ARGUMENTS` with every fault.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, ApiError> {
         debug_assert!(
-            self.slots.iter().all(|slot| slot.asked),
+            self.slots.iter().all(|slot| slot.is_read),
             "{} declares an argument that its endpoint never asks for",
             self.declaration.name
         );
@@ -135,16 +135,16 @@ impl<'a> Fields<'a> {
     }
 
     fn given(&mut self, name: &'static str) -> Option<&'a Json> {
-        self.ask(name).filter(|value| !value.is_null())
+        self.value_of(name).filter(|value| !value.is_null())
     }
 
     /// The value in the body under a declared name.
-    fn ask(&mut self, name: &'static str) -> Option<&'a Json> {
+    fn value_of(&mut self, name: &'static str) -> Option<&'a Json> {
         let position = self.position(name);
         debug_assert!(position.is_some(), "{} does not declare {name}", self.declaration.name);
         let position = position?;
         let slot = &mut self.slots[position];
-        slot.asked = true;
+        slot.is_read = true;
         self.next = position + 1;
         slot.value
     }

@@ -40,7 +40,10 @@ impl Checkpoints {
     /// Removes checkpoints that an earlier process left unfinished. The server also runs when this fails.
     pub fn clear(&self) {
         if let Err(error) = self.checkpointer.clear() {
-            tracing::warn!(error = chain(&error), "what is left of an unfinished checkpoint could not be removed");
+            tracing::warn!(
+                error = error_chain(&error),
+                "what is left of an unfinished checkpoint could not be removed"
+            );
         }
     }
 
@@ -62,7 +65,7 @@ impl Checkpoints {
                 let (bytes, last_commit) = (taken.manifest.byte_count(), taken.manifest.last_commit.0);
                 tracing::info!(checkpoint = name, bytes, last_commit, "a checkpoint was taken");
             }
-            Err(error) => tracing::error!(checkpoint = name, error = chain(error), "a checkpoint was not taken"),
+            Err(error) => tracing::error!(checkpoint = name, error = error_chain(error), "a checkpoint was not taken"),
         }
         taken
     }
@@ -106,14 +109,14 @@ impl Checkpoints {
             Ok(removed) => {
                 removed.iter().for_each(|name| tracing::info!(checkpoint = name, "a checkpoint was removed"))
             }
-            Err(error) => tracing::error!(error = chain(&error), "old checkpoints could not be removed"),
+            Err(error) => tracing::error!(error = error_chain(&error), "old checkpoints could not be removed"),
         }
         true
     }
 }
 
 /// The error with its sources.
-fn chain(error: &CheckpointError) -> String {
+fn error_chain(error: &CheckpointError) -> String {
     std::iter::successors(std::error::Error::source(error), |error| error.source())
         .fold(error.to_string(), |text, source| format!("{text}: {source}"))
 }

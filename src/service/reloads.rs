@@ -32,11 +32,11 @@ impl Reloads {
     /// Reads every file anew. When one is unusable, its previous content is kept, and the log says so.
     pub fn carry_out(&self) -> Vec<Reloaded> {
         let known = self.known.lock();
-        known.iter().map(|(what, reload)| told(Reloaded { what, outcome: reload() })).collect()
+        known.iter().map(|(what, reload)| logged(Reloaded { what, outcome: reload() })).collect()
     }
 }
 
-fn told(reloaded: Reloaded) -> Reloaded {
+fn logged(reloaded: Reloaded) -> Reloaded {
     let Reloaded { what, outcome } = &reloaded;
     let label = match outcome {
         Ok(read) => {

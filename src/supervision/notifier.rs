@@ -52,7 +52,7 @@ impl Notifier {
 
     /// Reports that the server takes calls from now on.
     pub fn ready(&self) {
-        self.say("READY=1\nSTATUS=serving");
+        self.send_unless_stopping("READY=1\nSTATUS=serving");
     }
 
     /// Reports that the server takes no more calls. No message follows it: after it the manager expects no heartbeats
@@ -72,15 +72,15 @@ impl Notifier {
 
     /// Sends a heartbeat.
     pub fn alive(&self) {
-        self.say("WATCHDOG=1\nSTATUS=serving");
+        self.send_unless_stopping("WATCHDOG=1\nSTATUS=serving");
     }
 
     /// Sends the status that the manager shows to people. It must not contain control characters.
     pub fn status(&self, text: &str) {
-        self.say(&format!("STATUS={text}"));
+        self.send_unless_stopping(&format!("STATUS={text}"));
     }
 
-    fn say(&self, message: &str) {
+    fn send_unless_stopping(&self, message: &str) {
         let is_stopping = self.lock(); // Locked during the send, so that no message follows the last one.
         if !*is_stopping {
             self.send(message);
@@ -123,7 +123,7 @@ fn connect(name: &[u8]) -> io::Result<UnixDatagram> {
 mod tests {
     use super::*;
 
-    fn heard(name: &[u8], listening: &UnixDatagram) -> String {
+    fn received(name: &[u8], listening: &UnixDatagram) -> String {
         let notifier = Notifier::connected(connect(name).unwrap_or_else(|error| panic!("{error}")));
         notifier.ready();
         let mut bytes = [0; 200];
@@ -136,11 +136,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let path = directory.path().join("notify");
         let by_path = UnixDatagram::bind(&path).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(heard(path.as_os_str().as_bytes(), &by_path), "READY=1\nSTATUS=serving");
+        assert_eq!(received(path.as_os_str().as_bytes(), &by_path), "READY=1\nSTATUS=serving");
         let name = format!("till-test-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).unwrap_or_else(|error| panic!("{error}"));
         let by_name = UnixDatagram::bind_addr(&address).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(heard(format!("@{name}").as_bytes(), &by_name), "READY=1\nSTATUS=serving");
+        assert_eq!(received(format!("@{name}").as_bytes(), &by_name), "READY=1\nSTATUS=serving");
     }
 
     #[test]

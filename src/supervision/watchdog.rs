@@ -64,7 +64,7 @@ impl Watchdog {
                 if notifier.is_stopping() {
                     return; // The threads are ending, as they should.
                 }
-                thread::sleep(self.tell(&notifier, judged));
+                thread::sleep(self.report(&notifier, judged));
             }
         };
         thread::Builder::new().name("till-watchdog".to_owned()).spawn(watch).map(drop)
@@ -83,7 +83,7 @@ impl Watchdog {
     }
 
     /// Sends a heartbeat, or only the reason why not. Returns the rest until the next check.
-    fn tell(&self, notifier: &Notifier, judged: Result<(), String>) -> Duration {
+    fn report(&self, notifier: &Notifier, judged: Result<(), String>) -> Duration {
         match judged {
             Ok(()) => {
                 notifier.alive();
@@ -117,9 +117,9 @@ mod tests {
     use super::*;
 
     /// The message that the manager gets after this judgement.
-    fn heard(watchdog: &Watchdog, judged: Result<(), String>) -> String {
+    fn sent_message(watchdog: &Watchdog, judged: Result<(), String>) -> String {
         let (ours, theirs) = UnixDatagram::pair().unwrap_or_else(|error| panic!("{error}"));
-        let rest = watchdog.tell(&Notifier::connected(ours), judged);
+        let rest = watchdog.report(&Notifier::connected(ours), judged);
         assert!(rest < watchdog.interval);
         let mut bytes = [0; 200];
         let length = theirs.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
@@ -139,12 +139,12 @@ mod tests {
     fn heartbeats_are_sent_only_while_every_part_answers() {
         let watchdog = Watchdog { interval: Duration::from_secs(60), pulse: Arc::default() };
         let nobody = watchdog.judge(Ok(()));
-        assert_eq!(heard(&watchdog, nobody), "STATUS=not answering: no thread takes requests");
+        assert_eq!(sent_message(&watchdog, nobody), "STATUS=not answering: no thread takes requests");
         let system = actix_web::rt::System::new();
         system.block_on(async { watchdog.pulse.beat_here() });
-        assert_eq!(heard(&watchdog, watchdog.judge(Ok(()))), "WATCHDOG=1\nSTATUS=serving");
+        assert_eq!(sent_message(&watchdog, watchdog.judge(Ok(()))), "WATCHDOG=1\nSTATUS=serving");
         for silent in [Silent::CommitThread, Silent::Arbiter] {
-            let message = heard(&watchdog, watchdog.judge(Err(silent)));
+            let message = sent_message(&watchdog, watchdog.judge(Err(silent)));
             assert_eq!(message, format!("STATUS=not answering: {silent}"));
         }
     }

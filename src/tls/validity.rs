@@ -21,7 +21,7 @@ struct Element<'d> {
     tag: u8,
     content: &'d [u8],
     /// The bytes after it.
-    behind: &'d [u8],
+    after: &'d [u8],
 }
 
 /// The end of a certificate's validity, in Unix seconds. None when its form is not known here, or it is before 1970.
@@ -29,13 +29,13 @@ pub(super) fn end_of(certificate: &[u8]) -> Option<u64> {
     let whole = tagged(certificate, SEQUENCE)?;
     let mut rest = tagged(whole.content, SEQUENCE)?.content;
     if rest.first() == Some(&VERSION) {
-        rest = element(rest)?.behind;
+        rest = element(rest)?.after;
     }
     for tag in [INTEGER, SEQUENCE, SEQUENCE] {
-        rest = tagged(rest, tag)?.behind; // The serial number, the signature algorithm, the issuer.
+        rest = tagged(rest, tag)?.after; // The serial number, the signature algorithm, the issuer.
     }
     let begin = element(tagged(rest, SEQUENCE)?.content)?;
-    let end = element(begin.behind)?;
+    let end = element(begin.after)?;
     seconds(end.tag, std::str::from_utf8(end.content).ok()?)
 }
 
@@ -54,8 +54,8 @@ fn element(bytes: &[u8]) -> Option<Element<'_>> {
         }
         0x80 | 0x84..=0xFF => return None, // An indefinite length, or one that no certificate has.
     };
-    let (content, behind) = rest.split_at_checked(length)?;
-    Some(Element { tag, content, behind })
+    let (content, after) = rest.split_at_checked(length)?;
+    Some(Element { tag, content, after })
 }
 
 /// A time such as `491231235959Z` or `20491231235959Z`.

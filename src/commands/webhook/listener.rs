@@ -180,12 +180,12 @@ async fn receive(
         return DeliveryResponse { status: StatusCode::BAD_REQUEST, sentence: format!("{reason}.") }.response();
     }
     let answer = receiver.answer(request.headers(), &body).await;
-    receiver.output.show(&body, &judgement, &told(&receiver, &answer));
+    receiver.output.show(&body, &judgement, &forwarding_note(&receiver, &answer));
     answer.response()
 }
 
 /// The printed result of posting a delivery on.
-fn told(receiver: &DeliveryReceiver, answer: &DeliveryResponse) -> String {
+fn forwarding_note(receiver: &DeliveryReceiver, answer: &DeliveryResponse) -> String {
     match (&receiver.forwarding, answer.sentence.as_str()) {
         (None, _) => String::new(),
         (Some(_), "") => format!("  forwarded: {}", answer.status.as_u16()),

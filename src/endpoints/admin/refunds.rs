@@ -68,11 +68,11 @@ async fn end_refund(service: &Service, call: &Call<Operator>, end: PendingEnd) -
     // The refund may be so new that the sandbox has not received it yet.
     while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, refund_id).await?, end).await? {
         let not_there = "The sandbox has no such refund that waits to be ended.";
-        waiting.go_on(|| ApiError::new(Code::InvalidState, not_there)).await?;
+        waiting.until_next_poll(|| ApiError::new(Code::InvalidState, not_there)).await?;
     }
     let waiting = SandboxWait::begin();
     while refund(service, merchant_id, refund_id).await?.status == RefundStatus::Pending {
-        waiting.go_on(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
+        waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
     }
     Ok(Reply::new(&true))
 }

@@ -7,9 +7,9 @@ use tokio::time::{Instant, sleep};
 use crate::protocol::api_error::ApiError;
 
 /// The longest wait.
-const PATIENCE: Duration = Duration::from_secs(2);
+const WAIT_MAX: Duration = Duration::from_secs(2);
 /// The interval between two polls.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A wait that ends at a deadline.
 pub(super) struct SandboxWait {
@@ -19,15 +19,15 @@ pub(super) struct SandboxWait {
 impl SandboxWait {
     /// A wait that begins now.
     pub(super) fn begin() -> SandboxWait {
-        SandboxWait { until: Instant::now() + PATIENCE }
+        SandboxWait { until: Instant::now() + WAIT_MAX }
     }
 
     /// Waits for the next poll; returns `error` after the deadline.
-    pub(super) async fn go_on(&self, error: impl FnOnce() -> ApiError) -> Result<(), ApiError> {
+    pub(super) async fn until_next_poll(&self, error: impl FnOnce() -> ApiError) -> Result<(), ApiError> {
         if Instant::now() >= self.until {
             return Err(error());
         }
-        sleep(LOOK_AGAIN_AFTER).await;
+        sleep(POLL_INTERVAL).await;
         Ok(())
     }
 }

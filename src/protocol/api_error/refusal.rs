@@ -69,9 +69,9 @@ impl ApiError {
     pub fn invalid_arguments(faults: &[Fault]) -> ApiError {
         let summary = match faults {
             [] => "The body is not acceptable.".to_owned(),
-            [fault] => sentence(&said(fault)),
-            [first, second] => sentence(&format!("{}; {}", said(first), said(second))),
-            [first, rest @ ..] => format!("{}; and {} more.", said(first), rest.len()),
+            [fault] => sentence(&with_argument(fault)),
+            [first, second] => sentence(&format!("{}; {}", with_argument(first), with_argument(second))),
+            [first, rest @ ..] => format!("{}; and {} more.", with_argument(first), rest.len()),
         };
         let mut error = ApiError::new(Code::InvalidArguments, summary);
         error.stale_version = faults.iter().any(|fault| matches!(fault.kind(), FaultKind::VersionMismatch { .. }));
@@ -239,7 +239,7 @@ impl ApiError {
 }
 
 /// A fault after the name of its argument.
-fn said(fault: &Fault) -> String {
+fn with_argument(fault: &Fault) -> String {
     format!("{}: {}", fault.argument(), fault.message().trim_end_matches('.'))
 }
 

@@ -114,7 +114,7 @@ impl ConcurrencyLimit {
     /// # Errors
     /// `UNAVAILABLE` (`not_done`) when no permit was free within [`WAIT_MAX`], or the queue is full.
     pub(super) async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
-        match self.shared.ask(caller) {
+        match self.shared.request(caller) {
             PermitRequest::Granted(permit) => return Ok(permit),
             PermitRequest::Queued(turn) => {
                 if let Ok(Ok(permit)) = tokio::time::timeout(WAIT_MAX, turn).await {
@@ -150,7 +150,7 @@ impl Drop for Permit {
 }
 
 impl SharedLimit {
-    fn ask(self: &Arc<Self>, caller: ShareOf) -> PermitRequest {
+    fn request(self: &Arc<Self>, caller: ShareOf) -> PermitRequest {
         let mut state = self.state.lock();
         let is_any_free = state.free > 0;
         let queue = state.callers.entry(caller).or_default();
@@ -168,7 +168,7 @@ impl SharedLimit {
         let (turn, receiver) = oneshot::channel();
         state.waiting += 1;
         state.callers.entry(caller).or_default().waiting.push_back(turn);
-        self.line_up(&mut state, caller);
+        self.enqueue_caller(&mut state, caller);
         PermitRequest::Queued(receiver)
     }
 
@@ -178,13 +178,13 @@ impl SharedLimit {
         if let Some(queue) = state.callers.get_mut(&caller) {
             queue.held -= 1;
         }
-        self.line_up(&mut state, caller);
-        self.hand_out(&mut state);
+        self.enqueue_caller(&mut state, caller);
+        self.grant_permits(&mut state);
     }
 
     /// Puts a caller that waits and may hold one more permit at the end of the rotation, and forgets a caller without
     /// any call.
-    fn line_up(&self, state: &mut LimitState, caller: ShareOf) {
+    fn enqueue_caller(&self, state: &mut LimitState, caller: ShareOf) {
         let Some(queue) = state.callers.get_mut(&caller) else { return };
         if queue.waiting.is_empty() {
             if queue.held == 0 && !queue.is_in_turns {
@@ -197,7 +197,7 @@ impl SharedLimit {
     }
 
     /// Gives free permits to the callers that wait, in rotation.
-    fn hand_out(self: &Arc<Self>, state: &mut LimitState) {
+    fn grant_permits(self: &Arc<Self>, state: &mut LimitState) {
         while state.free > 0 {
             let Some(caller) = state.turns.pop_front() else { return };
             let Some(queue) = state.callers.get_mut(&caller) else { continue };
@@ -205,7 +205,7 @@ impl SharedLimit {
             let waited = queue.waiting.len();
             state.free -= usize::from(queue.grant(|| self.permit(caller)));
             state.waiting -= waited - queue.waiting.len();
-            self.line_up(state, caller);
+            self.enqueue_caller(state, caller);
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
     impl ConcurrencyLimit {
         /// A permit that is free.
         fn granted(&self, caller: ShareOf) -> Permit {
-            match self.shared.ask(caller) {
+            match self.shared.request(caller) {
                 PermitRequest::Granted(permit) => permit,
                 PermitRequest::Queued(_) | PermitRequest::QueueFull => panic!("a permit is free"),
             }
@@ -268,14 +268,14 @@ mod tests {
 
         /// A call that has to wait.
         fn queued(&self, caller: ShareOf) -> oneshot::Receiver<Permit> {
-            match self.shared.ask(caller) {
+            match self.shared.request(caller) {
                 PermitRequest::Queued(turn) => turn,
                 PermitRequest::Granted(_) | PermitRequest::QueueFull => panic!("a call that finds no permit waits"),
             }
         }
 
         fn is_full_for(&self, caller: ShareOf) -> bool {
-            matches!(self.shared.ask(caller), PermitRequest::QueueFull)
+            matches!(self.shared.request(caller), PermitRequest::QueueFull)
         }
 
         fn counts(&self) -> (usize, usize) {

@@ -161,9 +161,9 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             body::discard(exchange.head.headers, &mut payload).await;
         }
         let outcome = self.compressed(exchange, outcome).await;
-        let told = self.told(exchange, &outcome);
+        let logged = self.logged_outcome(exchange, &outcome);
         let response = in_slices(exchange.addressee().respond(outcome), share);
-        self.note(exchange, &told, started.elapsed());
+        self.note(exchange, &logged, started.elapsed());
         response
     }
 
@@ -185,7 +185,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     }
 
     /// The facts about an outcome that are logged and counted.
-    pub(super) fn told(&self, exchange: &Exchange<'_, C>, outcome: &Result<Answer, ApiError>) -> LoggedOutcome {
+    pub(super) fn logged_outcome(
+        &self,
+        exchange: &Exchange<'_, C>,
+        outcome: &Result<Answer, ApiError>,
+    ) -> LoggedOutcome {
         let left_out = match outcome {
             Err(error) if error.is_overload() => self.refusals.turn(),
             Ok(_) | Err(_) => Some(0),
@@ -195,11 +199,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     }
 
     /// Counts a call and writes its line in the log.
-    pub(super) fn note(&self, exchange: &Exchange<'_, C>, told: &LoggedOutcome, took: Duration) {
-        if let Some(left_out) = told.left_out {
-            exchange.log(told.code, told.status, took, left_out);
+    pub(super) fn note(&self, exchange: &Exchange<'_, C>, logged: &LoggedOutcome, took: Duration) {
+        if let Some(left_out) = logged.left_out {
+            exchange.log(logged.code, logged.status, took, left_out);
         }
-        tally::count(exchange.label.get(), told.code, took);
+        tally::count(exchange.label.get(), logged.code, took);
     }
 
     /// Reserves memory for a large answer. Without memory it is refused, unless it reports a change.

@@ -90,7 +90,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let exchange = Exchange::new(head, pipeline.entrance, pipeline.request_id.clone());
         let exchange = Exchange { version_of_pipeline: named, ..exchange };
         let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, results)).await;
-        self.note(&exchange, &self.told(&exchange, &outcome), started.elapsed());
+        self.note(&exchange, &self.logged_outcome(&exchange, &outcome), started.elapsed());
         readers.count(&exchange, pipeline);
         let Ok(Answer::Json { json, .. }) = outcome else {
             pipeline.form.set(Some(exchange.addressee().form()));

@@ -34,7 +34,7 @@ impl Served {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let package = segments.iter().take(2).find_map(|segment| Package::from_segment(&segment.to_lowercase()));
         if let Some(package) = package.filter(|package| !self.packages.contains(package)) {
-            return refused(&elsewhere(package));
+            return refused(&other_listener(package));
         }
         let suggestion = if path.len() <= PATH_COMPARED_MAX { self.suggestion(&segments, package) } else { None };
         match suggestion {
@@ -74,8 +74,8 @@ impl Served {
 
     /// The function of that name in another spelling, in any interface; else a similar one of this interface.
     fn function(&self, segment: &str, package: Option<Package>) -> Option<(Package, &'static str)> {
-        let asked = folded(segment);
-        let is_respelt = |known: &&(Package, &str)| letters(known.1) == letters(&asked);
+        let asked = normalized(segment);
+        let is_respelt = |known: &&(Package, &str)| without_separators(known.1) == without_separators(&asked);
         let in_place = |known: &&(Package, &str)| package.is_none_or(|package| known.0 == package);
         let respelt = self.functions.iter().filter(is_respelt);
         let near = self.functions.iter().filter(in_place).filter(|known| is_near(&asked, known.1));
@@ -103,7 +103,7 @@ fn refused(message: &str) -> ApiError {
 }
 
 /// The listener that serves an interface which this one does not serve.
-fn elsewhere(package: Package) -> String {
+fn other_listener(package: Package) -> String {
     let (listener, setting, this) = match package {
         Package::Admin => ("operator's", "admin_listen", "public"),
         Package::Merchants | Package::Sdk => ("public", "listen", "operator's"),
@@ -115,23 +115,23 @@ fn elsewhere(package: Package) -> String {
 }
 
 /// A name in our spelling, as far as letter case and word separators are concerned.
-fn folded(name: &str) -> String {
+fn normalized(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
 /// A name without word separators.
-fn letters(name: &str) -> String {
+fn without_separators(name: &str) -> String {
     name.replace('-', "")
 }
 
 /// True when a name means the same act on a similarly named thing.
 fn is_near(asked: &str, known: &str) -> bool {
-    let ((asked_verb, asked_thing), (verb, thing)) = (parts(asked), parts(known));
+    let ((asked_verb, asked_thing), (verb, thing)) = (verb_and_noun(asked), verb_and_noun(known));
     is_same_act(asked_verb, verb) && is_near_thing(asked_thing, thing)
 }
 
 /// The verb and the noun of a function's name.
-fn parts(name: &str) -> (&str, &str) {
+fn verb_and_noun(name: &str) -> (&str, &str) {
     name.split_once('-').unwrap_or((name, ""))
 }
 

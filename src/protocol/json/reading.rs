@@ -196,13 +196,13 @@ mod tests {
         for name in ["one", "x"] {
             assert_eq!(read(&format!("{{\"{name}\":{}}}", list(VALUES_MAX - 1)), usize::MAX).0, Ok(()));
             let (outcome, _, _) = read(&format!("{{\"{name}\":{}", list(VALUES_MAX)), usize::MAX);
-            assert!(matches!(&outcome, Err(Unread::Malformed(fault)) if told(fault)), "{name}: {outcome:?}");
+            assert!(matches!(&outcome, Err(Unread::Malformed(fault)) if names_the_limit(fault)), "{name}: {outcome:?}");
         }
         let both = format!("{{\"many\":{},\"one\":{}}}", list(50_000), list(VALUES_MAX - 1));
         assert_eq!(read(&both, usize::MAX).0, Ok(()));
     }
 
-    fn told(fault: &Malformed) -> bool {
+    fn names_the_limit(fault: &Malformed) -> bool {
         fault.to_string().contains("more than 1000 values")
     }
 }

@@ -48,7 +48,7 @@ struct Listed {
 /// Records of a page in the order of iteration; true when more records follow.
 struct ScannedRecords {
     listed: Vec<Listed>,
-    goes_on: bool,
+    has_more: bool,
 }
 
 fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Result<String, ApiError> {
@@ -58,17 +58,17 @@ fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Resu
         Some(Cursor::After(id)) => (Direction::Backward, Some(id)),
         Some(Cursor::Before(id)) => (Direction::Forward, Some(id)),
     };
-    let ScannedRecords { mut listed, goes_on } = walk(reader, direction, from, usize::from(per_page))?;
+    let ScannedRecords { mut listed, has_more } = walk(reader, direction, from, usize::from(per_page))?;
     let beside = match cursor {
-        None => Beside { newer: false, older: goes_on },
+        None => Beside { newer: false, older: has_more },
         Some(Cursor::After(_)) => {
             let newest = listed.first().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: is_any(reader, Direction::Forward, newest)?, older: goes_on }
+            Beside { newer: has_neighbour(reader, Direction::Forward, newest)?, older: has_more }
         }
         Some(Cursor::Before(_)) => {
             listed.reverse();
             let oldest = listed.last().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: goes_on, older: is_any(reader, Direction::Backward, oldest)? }
+            Beside { newer: has_more, older: has_neighbour(reader, Direction::Backward, oldest)? }
         }
     };
     Ok(page_json(&Page::found(request, listed, |listed| listed.id, beside)))
@@ -96,7 +96,7 @@ fn walk(
             break;
         }
     }
-    Ok(ScannedRecords { goes_on: listed.len() < there, listed })
+    Ok(ScannedRecords { has_more: listed.len() < there, listed })
 }
 
 fn list(
@@ -112,6 +112,10 @@ fn list(
 }
 
 /// True when there is a record next to `beside` in this direction.
-fn is_any(reader: &MetadataReader<'_>, direction: Direction, beside: Option<MetadataId>) -> Result<bool, ApiError> {
+fn has_neighbour(
+    reader: &MetadataReader<'_>,
+    direction: Direction,
+    beside: Option<MetadataId>,
+) -> Result<bool, ApiError> {
     Ok(beside.is_some() && !reader.records(direction, beside, 1)?.is_empty())
 }

@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::spelling::spelt;
+use super::spelling::spelling_of;
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::objects::objects;
 use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, Package, Returns, ValueType};
@@ -62,7 +62,7 @@ fn endpoint(declaration: &Declaration) -> Value {
         "name": declaration.name,
         "group": declaration.group,
         "docs": docs(declaration),
-        "returns": spelt(&declaration.returns.value_type()),
+        "returns": spelling_of(&declaration.returns.value_type()),
         "bearer_auth": declaration.flags.needs_key,
         "paginated": declaration.returns.is_page(),
         "flags": endpoint_flags(declaration),
@@ -141,7 +141,7 @@ fn attribute(attribute: &Attribute) -> Value {
 }
 
 fn typed(name: &str, value_type: &ValueType, docs: &str) -> Map<String, Value> {
-    let members = [("name", name.into()), ("type", spelt(value_type)), ("docs", docs.into())];
+    let members = [("name", name.into()), ("type", spelling_of(value_type)), ("docs", docs.into())];
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::protocol::declaration::{Integer, Text, TextKind, ValueType};
 
 /// The spelling of a type.
-pub(super) fn spelt(value_type: &ValueType) -> Value {
+pub(super) fn spelling_of(value_type: &ValueType) -> Value {
     match value_type {
         ValueType::Text(Text { kind, .. }) => spelt_text(*kind).into(),
         ValueType::Id(_) | ValueType::Words(_) => "string".into(),
@@ -21,7 +21,7 @@ pub(super) fn spelt(value_type: &ValueType) -> Value {
         ValueType::Boolean => "boolean".into(),
         ValueType::Object(object) => format!("object.{}", object.name).into(),
         ValueType::AnyObject | ValueType::Body(_) => "object".into(),
-        ValueType::Array(entries) => match spelt(entries) {
+        ValueType::Array(entries) => match spelling_of(entries) {
             union @ Value::Array(_) => json!([union]),
             single => json!([[single]]),
         },
@@ -59,7 +59,7 @@ mod tests {
             (ValueType::Array(&ValueType::Amount), json!([["string", "number.i64"]])),
             (ValueType::ANY, json!("any")),
         ] {
-            assert_eq!(spelt(&value_type), expected);
+            assert_eq!(spelling_of(&value_type), expected);
         }
     }
 }
