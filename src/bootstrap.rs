@@ -53,7 +53,6 @@ const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
 
 /// A started service, and the parts that must be closed after it.
 pub struct Started {
-    /// The service.
     pub service: Arc<Service>,
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,

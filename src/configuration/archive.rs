@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use till_operate::archive;
 
-/// The settings of the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchiveSettings {
     /// The archive's directory; nothing is archived when absent.

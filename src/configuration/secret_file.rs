@@ -12,7 +12,6 @@ use zeroize::Zeroizing;
 /// The permission bits of a file's mode.
 const MODE_BITS: u32 = 0o777;
 
-/// A file of secrets.
 #[derive(Debug)]
 pub struct SecretFile {
     path: PathBuf,

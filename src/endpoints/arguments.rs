@@ -52,7 +52,6 @@ pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
 /// A reference to an object whose ids have the type `T`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdOrExternalId<T> {
-    /// By its id.
     Id(T),
     /// By the identifier that its owner gave it.
     ExternalId(ExternalId),
@@ -100,7 +99,6 @@ pub fn mobile(value: &Json) -> Result<Mobile, String> {
     checked(Mobile::new(field::mobile(value)?))
 }
 
-/// The name of a person.
 pub fn person_name(value: &Json) -> Result<PersonName, String> {
     checked(PersonName::new(field::name(value)?))
 }

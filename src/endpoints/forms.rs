@@ -26,12 +26,10 @@ pub(super) const CARD_REF: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "card-10
 pub(super) const NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Example Shop");
 /// The purpose of an object, in a person's words.
 pub(super) const DESCRIPTION: ValueType = printable(NAME_MAX_CHARACTERS, "March 2026");
-/// The name of a person.
 pub(super) const PERSON_NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Somchai Jaidee");
 /// An ISO 4217 code.
 pub(super) const CURRENCY: ValueType = ValueType::Text(Text::of(3, 3, "THB").matching("^[A-Z]{3}$"));
 
-/// The payment methods.
 pub(super) const PAYMENT_METHOD_WORDS: ValueType = words_of!(PaymentMethod);
 /// The choice to save the card.
 pub(super) const SAVE_CARD_WORDS: ValueType = words_of!(SaveCard);

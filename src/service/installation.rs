@@ -26,7 +26,6 @@ pub struct SdkCaller<'a> {
     pub reader: Reader<'a>,
     /// The merchant.
     pub profile: Profile,
-    /// The installation.
     pub installation: Installation,
 }
 
@@ -47,7 +46,6 @@ impl SdkCaller<'_> {
         Caller::Sdk(self.installation.id)
     }
 
-    /// The merchant.
     #[must_use]
     pub fn merchant_id(&self) -> MerchantId {
         self.reader.merchant_id()
@@ -69,7 +67,6 @@ impl NamedInstallation {
         Some(NamedInstallation { merchant_id: merchant_id?, installation_id: installation_id? })
     }
 
-    /// The merchant.
     #[must_use]
     pub fn merchant_id(self) -> MerchantId {
         self.merchant_id

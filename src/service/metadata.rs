@@ -30,7 +30,6 @@ type ItemKey = (MetadataId, SetNumber, u64);
 
 /// A live record.
 pub struct FoundMetadata {
-    /// Its key.
     pub key: MetadataKey,
     /// The stored record.
     pub record: MetadataRecord,

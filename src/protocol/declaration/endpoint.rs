@@ -60,7 +60,6 @@ impl Declaration {
 /// A code that an endpoint may answer, and its condition.
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredError {
-    /// The code.
     pub code: Code,
     /// The condition, in Markdown.
     pub docs: &'static str,

@@ -19,7 +19,6 @@ pub enum Returns {
     Any,
     /// One of these objects, or any other JSON value.
     AnyOf(&'static [&'static ObjectType]),
-    /// An object.
     Object(&'static ObjectType),
     /// A page of objects, with the bodies of the calls for the adjacent pages.
     Page(&'static ObjectType),
@@ -39,7 +38,6 @@ pub struct ObjectType {
 pub struct Attribute {
     /// Its key.
     pub name: &'static str,
-    /// Its type.
     pub value_type: ValueType,
     /// True when it may be null.
     pub nullable: bool,

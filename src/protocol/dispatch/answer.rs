@@ -45,12 +45,7 @@ pub(super) enum Answer {
         replayed: bool,
     },
     /// Text for the operator's tools.
-    Text {
-        /// The text.
-        text: String,
-        /// Its media type.
-        media_type: &'static str,
-    },
+    Text { text: String, media_type: &'static str },
     /// A file of the documentation pages.
     File(DocsFile),
     /// A redirect.

@@ -33,7 +33,6 @@ pub enum ShareOf {
     Merchant([u8; 16]),
     /// Callers without a key, by their address or network.
     Address(IpAddr),
-    /// The operator.
     Operator,
 }
 

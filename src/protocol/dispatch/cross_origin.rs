@@ -49,7 +49,6 @@ const LOGGED_MAX: usize = 255;
 
 /// A page that cannot read the answer, because the browser withholds it; for the log.
 pub(super) struct Unread {
-    /// Its origin.
     pub(super) origin: String,
     /// The origin whose pages can read the answer, if there is one.
     pub(super) allowed: Option<String>,

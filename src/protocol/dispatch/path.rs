@@ -53,7 +53,6 @@ pub(super) enum Probe {
 }
 
 impl Probe {
-    /// Its path.
     pub(super) const fn path(self) -> &'static str {
         match self {
             Probe::Metrics => "/metrics",

@@ -10,7 +10,6 @@ use crate::protocol::json::Json;
 pub(super) enum Meaning<'t> {
     /// The value at this path of the results.
     Reference(JsonPath),
-    /// This text.
     Text(&'t str),
 }
 

@@ -45,7 +45,7 @@ struct Listed {
     json: String,
 }
 
-/// Records of a page in the order of iteration; true when more records follow.
+/// Records of a page in the order of iteration, with a flag that says if more records follow.
 struct ScannedRecords {
     listed: Vec<Listed>,
     has_more: bool,

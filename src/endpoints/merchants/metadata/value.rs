@@ -37,7 +37,6 @@ impl AnswerBudget {
 /// A set of which an answer has the first items only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CutSet {
-    /// Its path.
     pub(super) path: String,
     /// The position of the last item in the answer.
     after: Option<u64>,

@@ -35,7 +35,6 @@ const TITLE_SIZE: u16 = 16;
 const LINE_HEIGHT: u16 = 15;
 /// The width of a character at [`FONT_SIZE`], in points.
 const CHARACTER: u16 = 6;
-/// Characters of a line.
 const LINE_CHARACTERS: usize = 80;
 /// The character positions at which the columns of numbers end.
 const COUNT_END: usize = 36;
