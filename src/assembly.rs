@@ -14,44 +14,44 @@ use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
 use crate::observation::{Calls, EngineObservation, Observation};
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{CallLimits, Caller, Dispatcher, Hosts, WorkerPool};
+use crate::protocol::dispatch::{AuthenticatedCaller, CallLimits, Dispatcher, Hosts, WorkerPool};
 use crate::service::{Reloads, Shared};
 
-/// How long a stop waits for calls that are being carried out.
-const STOP_PATIENCE: Duration = Duration::from_secs(20);
+/// The limit of the time for which a stop waits for calls in progress.
+const STOP_WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// The program, ready to be listened for.
+/// The program, ready to be connected to its listeners.
 pub struct Assembly {
-    /// What merchants and devices call.
+    /// The dispatcher for merchants and devices.
     pub public: Arc<Dispatcher<MerchantCaller>>,
-    /// What the operator calls.
+    /// The dispatcher for the operator.
     pub admin: Arc<Dispatcher<Operator>>,
     started: Started,
 }
 
 impl Assembly {
-    /// What endpoints stand on.
+    /// The service that endpoints use.
     #[must_use]
     pub fn service(&self) -> &Shared {
         &self.started.service
     }
 
-    /// How the store is doing.
+    /// The statistics of the store.
     #[must_use]
     pub fn vitals(&self) -> Arc<dyn Vitals> {
         self.started.vitals()
     }
 
-    /// Stops everything below the edge, once no call is being worked on any more.
+    /// Stops everything below the edge, once no call is in progress any more.
     ///
     /// # Errors
-    /// When the store does not close cleanly; what was acknowledged is durable all the same.
+    /// When the store does not close cleanly. Acknowledged commits are durable all the same.
     pub fn stop(self) -> anyhow::Result<()> {
-        self.started.stop(STOP_PATIENCE)
+        self.started.stop(STOP_WAIT_MAX)
     }
 }
 
-/// Has the admin token's file read anew at the operator's word.
+/// Has the admin token's file read anew at each reload.
 fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configuration: &Configuration) {
     let (admin_token, configuration) = (Arc::clone(admin_token), configuration.clone());
     reloads.add("admin_token", move || {
@@ -63,7 +63,7 @@ fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configur
     });
 }
 
-/// Opens the data and makes the endpoints.
+/// Opens the data and builds the endpoints.
 ///
 /// # Errors
 /// When the data cannot be opened.
@@ -104,7 +104,7 @@ pub fn assemble(
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })
 }
 
-/// Below TLS a browser compares the name by itself.
+/// With TLS, a browser checks the host name by itself.
 fn admin_hosts(configuration: &Configuration) -> Hosts {
     match configuration.admin_tls {
         Some(_) => Hosts::Any,
@@ -113,12 +113,12 @@ fn admin_hosts(configuration: &Configuration) -> Hosts {
 }
 
 /// The names of all endpoints of a listener.
-fn endpoint_names<C: Caller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item = &'static str> {
+fn endpoint_names<C: AuthenticatedCaller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item = &'static str> {
     let packages = [Package::Merchants, Package::Sdk, Package::Admin];
     packages.into_iter().flat_map(|package| dispatcher.declarations(package)).map(|declaration| declaration.name)
 }
 
-/// Half of the processors for large calls: the other half is left to all other calls.
+/// Half of the processors are for large calls, the other half for all other calls.
 fn worker_pool() -> WorkerPool {
     WorkerPool::start(thread::available_parallelism().map_or(1, NonZeroUsize::get) / 2)
 }

@@ -1,4 +1,4 @@
-//! Opens what lasts and starts what runs: the one file of the edge that names the store's implementation.
+//! Opens the data directory and starts the engine. No other file of the edge names the store's implementation.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -33,34 +33,33 @@ use crate::service::{
 };
 use crate::vault_keys::RootKeys;
 
-/// Where the sandbox keeps its book, below the data directory.
+/// The directory of the sandbox's book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
 
 /// The directory of the store of deliveries, below the data directory.
 pub const WEBHOOKS_DIRECTORY: &str = "webhooks";
 
-/// How long an actor without work lives on.
+/// The time after which an idle actor is retired.
 const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
 
-/// Actors that live at the same time: each keeps at most about a megabyte.
+/// The limit of live actors. Each uses at most about a megabyte.
 const LIVE_ACTORS_MAX: usize = 10_000;
 
-/// How long the last word may take: standard error may be a pipe that is full and that nobody reads.
-const LAST_WORD_MAX: Duration = Duration::from_secs(2);
+/// The time limit for writing the abort message: standard error may be a full pipe that nobody reads.
+const ABORT_MESSAGE_MAX: Duration = Duration::from_secs(2);
 
-/// The log of no merchant: what belongs to the store as a whole is written under it, without records.
+/// The log of no merchant. Data of the store as a whole is written under it, without records.
 const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
 
-/// A started service and what must be closed behind it.
+/// A started service, and the parts that must be closed after it.
 pub struct Started {
-    /// The service.
     pub service: Arc<Service>,
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
     running_mark: RunningMark,
 }
 
-/// An open data directory: what lasts, with nothing running on it.
+/// An open data directory, with nothing running on it.
 pub struct Opened {
     disk: Arc<DiskEngine>,
     /// The keys of each purpose.
@@ -70,14 +69,14 @@ pub struct Opened {
     sandbox: Arc<SandboxAcquirer>,
 }
 
-/// Memory and log of an open store.
+/// The buffers of an open store.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffers {
-    /// Blocks of tables kept in memory.
+    /// Bytes of table blocks cached in memory.
     pub block_cache_bytes: usize,
-    /// Rows not yet in tables.
+    /// Bytes of rows that are not in tables yet.
     pub memtable_bytes: usize,
-    /// Log that is kept at most: a start after a crash reads it twice.
+    /// The limit of bytes of the log: a start after a crash reads it twice.
     pub wal_bytes_max: u64,
 }
 
@@ -88,34 +87,34 @@ impl Opened {
         Arc::clone(&self.disk) as _
     }
 
-    /// The acquirers that carry payments out, by name.
+    /// The acquirers, by name.
     #[must_use]
     pub fn acquirers(&self) -> Acquirers {
         acquirers(&self.sandbox)
     }
 
-    /// Closes what lasts.
+    /// Closes the stores.
     ///
     /// # Errors
-    /// When the store does not close; what was acknowledged is durable all the same.
+    /// When a store does not close. Acknowledged commits are durable all the same.
     pub fn close(self) -> anyhow::Result<()> {
         drop(self.sandbox);
         self.disk.close().context("failed to close the store")
     }
 }
 
-/// Opens the data directory, or makes it.
+/// Opens the data directory, or creates it.
 ///
 /// # Errors
-/// With what the operator must know: a store that is damaged, in use or newer, a wrong vault key.
+/// A reason that the operator must know: the store is damaged, in use or of a newer format, or the vault key is wrong.
 pub fn open(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> anyhow::Result<Opened> {
     open_as(configuration, &disk_options(configuration), vault_keys)
 }
 
-/// The same with other buffers than a server's.
+/// The same with other buffers than those of a server.
 ///
 /// # Errors
-/// As [`open`].
+/// Like [`open`].
 pub fn open_with(
     configuration: &Configuration,
     vault_keys: &[VaultKeySecret],
@@ -136,14 +135,15 @@ fn open_as(
     let book = open_book(configuration.data.join(SANDBOX_DIRECTORY), configuration);
     let book = book.context("failed to open the sandbox's book")?;
     let deliveries = open_deliveries(configuration).context("failed to open the deliveries of webhooks")?;
-    let sandbox = SandboxAcquirer::start_or_end(book.clone(), last_word).context("failed to start the sandbox")?;
+    let sandbox =
+        SandboxAcquirer::start_or_end(book.clone(), abort_with_message).context("failed to start the sandbox")?;
     Ok(Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) })
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
 ///
 /// # Errors
-/// As [`open`]; when the service does not start.
+/// Like [`open`]; or when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
     let Opened { disk, keyring, book, deliveries, sandbox } = open(configuration, &secrets.vault_keys)?;
@@ -205,7 +205,8 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     Ok(Started { service: Arc::new(service), schedule, disk, running_mark })
 }
 
-/// Has a copy of a directory that a server was running on begin as a restored one does: with the acquirer not called.
+/// Has a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
+/// the acquirer.
 fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<RunningMark> {
     if RunningMark::is_of_a_copy(data).context("failed to read the mark of a running server")? {
         tracing::warn!(
@@ -219,16 +220,16 @@ fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<Runnin
     RunningMark::make(data).context("failed to make the mark of a running server")
 }
 
-/// Refuses a directory that no server may write to, before anything is made in it.
+/// Refuses a directory that no server may write to, before any file is created in it.
 ///
 /// # Errors
-/// When it is none, may not be written to, is a checkpoint, or is not restored yet.
+/// When it is not a directory, may not be written to, is a checkpoint, or is not fully restored.
 pub fn check_directory(configuration: &Configuration) -> anyhow::Result<()> {
     check_data_directory(&configuration.data)?;
     Ok(refuse_unfit(&configuration.data)?)
 }
 
-/// Before anything else writes: what is archived must not have a hole.
+/// Before any other write, since the archive must not have a gap.
 fn start_archiver(configuration: &Configuration, disk: &Arc<DiskEngine>) -> anyhow::Result<Option<Archiver>> {
     let start = |settings| Archiver::start(Arc::clone(disk), settings);
     configuration.archive.of_store().map(start).transpose().context("failed to start the archive")
@@ -245,19 +246,19 @@ fn start_schedule(
 }
 
 impl Started {
-    /// How the store is doing.
+    /// The statistics of the store.
     #[must_use]
     pub fn vitals(&self) -> Arc<dyn Vitals> {
         Arc::clone(&self.disk) as _
     }
 
-    /// Stops what runs and closes what lasts, once nobody calls any more.
+    /// Stops the service and closes the data, once no call is in progress any more.
     ///
     /// # Errors
-    /// When the store does not close; what was acknowledged is durable all the same.
+    /// When the store does not close. Acknowledged commits are durable all the same.
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
-        // The store must not be closed under one that is being taken.
+        // The store must not be closed while a checkpoint is being taken.
         self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);
         self.service.archiver.iter().for_each(Archiver::stop);
@@ -288,22 +289,23 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         lifetimes: configuration.lifetimes,
         linger: LINGER,
         paused,
-        on_fatal: Box::new(last_word),
+        on_fatal: Box::new(abort_with_message),
     }
 }
 
-/// Ends the process after a write that ended uncertain: to go on could acknowledge something that is not on the disk.
-/// The next start reads what is.
-pub fn last_word(reason: String) {
-    let end_unheard = || {
-        thread::sleep(LAST_WORD_MAX);
+/// Ends the process after a write with an unknown result: continuing could acknowledge a commit that is not on the
+/// disk. The next start reads the commits that are.
+pub fn abort_with_message(reason: String) {
+    let abort_after_limit = || {
+        thread::sleep(ABORT_MESSAGE_MAX);
         std::process::abort()
     };
-    let _ender = thread::Builder::new().name("last-word".to_owned()).spawn(end_unheard); // Without it the word may wait.
+    // Without this thread a blocked message would keep the process alive.
+    let _ender = thread::Builder::new().name("last-word".to_owned()).spawn(abort_after_limit);
     tracing::error!(%reason, "a write ended uncertain: the process stops, start it again");
     let word =
         format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
-    let _ = writeln!(std::io::stderr(), "{word}"); // Where it cannot be written the process ends all the same.
+    let _ = writeln!(std::io::stderr(), "{word}"); // The process ends even when this cannot be written.
     std::process::abort();
 }
 
@@ -326,7 +328,7 @@ fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveri
     WebhookDelivery { deliveries, sender: Sender::new(addresses.clone()), addresses, schedule }
 }
 
-/// Opens the book on a thread of its own: there are damaged logs that RocksDB does not come back from.
+/// Opens the book on a thread of its own, since RocksDB never returns from some damaged logs.
 fn open_book(directory: PathBuf, configuration: &Configuration) -> anyhow::Result<RocksBook> {
     let (limit, reserve_bytes) = (configuration.open_time_max, configuration.disk_reserve_bytes);
     let place = directory.display().to_string();
@@ -341,7 +343,7 @@ fn open_book(directory: PathBuf, configuration: &Configuration) -> anyhow::Resul
     }
 }
 
-/// The book keeps what the sandbox was asked, which is play money: without it no payment is missing.
+/// The book contains only the sandbox's side, which is play money: without it no payment is lost.
 fn book_remedy(directory: &Path) -> String {
     let directory = directory.display();
     format!(
@@ -350,7 +352,7 @@ fn book_remedy(directory: &Path) -> String {
     )
 }
 
-/// Opens the store's key ring; makes it at the first start.
+/// Opens the store's key ring, or creates it at the first start.
 fn open_keyring(disk: &DiskEngine, secrets: &[VaultKeySecret]) -> anyhow::Result<Keyring> {
     let roots = RootKeys::from_secrets(secrets)?;
     if let Some(stored) = stored_keyring(disk).context("failed to read the key ring")? {
@@ -368,7 +370,7 @@ fn open_keyring(disk: &DiskEngine, secrets: &[VaultKeySecret]) -> anyhow::Result
 struct RunningKeyring {
     disk: Arc<DiskEngine>,
     keyring: Arc<Keyring>,
-    /// One at a time.
+    /// Allows one rewrap at a time.
     rewrapping: parking_lot::Mutex<()>,
 }
 
@@ -378,7 +380,7 @@ impl RewrapKeyring for RunningKeyring {
         let stored = stored_keyring(&*self.disk).context("failed to read the key ring")?;
         let stored = stored.context("the store has no key ring")?;
         let (before, key) = (Keyring::root_key_name(&stored).unwrap_or_default(), root.name());
-        // Not by its name alone: what is answered must be true of the key itself.
+        // Compares the key itself, not only its name, since the answer must be true of the key.
         if Keyring::open(root, &stored).is_ok() {
             return Ok(false);
         }
@@ -406,7 +408,7 @@ fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
     match verdicts.as_slice() {
         [Verdict::Committed(_)] => Ok(()),
         [Verdict::Ambiguous(reason)] => {
-            last_word(reason.clone());
+            abort_with_message(reason.clone());
             bail!("writing the key ring ended uncertain: {reason}")
         }
         other => bail!("failed to write the key ring: {other:?}"),
@@ -422,37 +424,37 @@ mod tests {
 
     use super::*;
 
-    /// Says to a process of this test that it is the one to end.
+    /// The variable that tells a process of this test to end itself.
     const ENDING: &str = "TILL_TEST_LAST_WORD";
-    /// What Linux keeps of a pipe that nobody reads (`pipe(7)`).
+    /// The capacity of a pipe on Linux (`pipe(7)`).
     const PIPE_BYTES: usize = 64 * 1024;
     /// The signal of a process that ended itself.
     const SIGABRT: i32 = 6;
 
-    /// How a process ends whose last word goes there.
-    fn ended(name: &str, heard: impl Into<Stdio>) -> ExitStatus {
+    /// The exit status of a process whose abort message goes there.
+    fn ended(name: &str, standard_error: impl Into<Stdio>) -> ExitStatus {
         if std::env::var_os(ENDING).is_some() {
-            last_word("a test says so".to_owned());
+            abort_with_message("a test says so".to_owned());
         }
         let test = std::env::current_exe().unwrap_or_else(|error| panic!("{error}"));
         let mut command = Command::new(test);
-        // Without capture: standard error is what it is.
+        // Without capture, so that the message goes to the real standard error.
         command.args(["--exact", &format!("bootstrap::tests::{name}"), "--nocapture"]).env(ENDING, "1");
-        command.stdout(Stdio::null()).stderr(heard).status().unwrap_or_else(|error| panic!("{error}"))
+        command.stdout(Stdio::null()).stderr(standard_error).status().unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
-    fn a_last_word_that_cannot_be_written_ends_the_process_all_the_same() {
+    fn a_failed_abort_message_still_ends_the_process() {
         let full = File::options().write(true).open("/dev/full").unwrap_or_else(|error| panic!("{error}"));
-        let ended = ended("a_last_word_that_cannot_be_written_ends_the_process_all_the_same", full);
+        let ended = ended("a_failed_abort_message_still_ends_the_process", full);
         assert_eq!(ended.signal(), Some(SIGABRT), "{ended}");
     }
 
     #[test]
-    fn a_last_word_that_nobody_reads_ends_the_process_all_the_same() {
+    fn an_unread_abort_message_still_ends_the_process() {
         let (unread, mut full) = pipe().unwrap_or_else(|error| panic!("{error}"));
         full.write_all(&[b' '; PIPE_BYTES]).unwrap_or_else(|error| panic!("{error}"));
-        let ended = ended("a_last_word_that_nobody_reads_ends_the_process_all_the_same", full);
+        let ended = ended("an_unread_abort_message_still_ends_the_process", full);
         assert_eq!(ended.signal(), Some(SIGABRT), "{ended}");
         drop(unread);
     }

@@ -1,4 +1,4 @@
-//! Looks at the data directory before a start makes anything: one that cannot be used is refused with its reason.
+//! Checks the data directory before a start creates anything: an unusable one is refused with the reason.
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -10,10 +10,10 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::process::getuid;
 
-/// Refuses a data directory that is none, or in which this user may not write.
+/// Refuses a path that is not a directory, or in which this user may not write.
 ///
 /// # Errors
-/// The obstacle, and the remedy.
+/// The obstacle, and advice.
 pub fn check_data_directory(data: &Path) -> anyhow::Result<()> {
     let (there, metadata) = nearest(data).with_context(|| unusable(data))?;
     if !metadata.is_dir() {
@@ -40,7 +40,7 @@ fn not_permitted(data: &Path, there: &Path, owner: u32) -> String {
     format!("user {user} may not write in {}, which is user {owner}'s; {remedy}", there.display())
 }
 
-/// The path itself, or what is there of the way to it.
+/// The path itself, or its nearest existing ancestor.
 fn nearest(path: &Path) -> std::io::Result<(PathBuf, Metadata)> {
     for there in path.ancestors() {
         let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
@@ -53,7 +53,7 @@ fn nearest(path: &Path) -> std::io::Result<(PathBuf, Metadata)> {
     Err(ErrorKind::NotFound.into())
 }
 
-/// Some reasons are to be found nearer to the root.
+/// True for errors whose cause may be closer to the root.
 fn is_on_the_way(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied)
 }

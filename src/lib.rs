@@ -1,31 +1,65 @@
 //! Till, a payments server for merchants: the edge, where HTTP becomes commands and answers.
+//!
+//! The modules are private. What other programs of this repository use is re-exported below.
 
-// How a request is read and answered, whatever it asks.
-pub mod protocol;
+#![expect(
+    unreachable_pub,
+    reason = "items are `pub` within private modules; only those that are re-exported here are public"
+)]
 
-// What can be asked.
-pub mod endpoints;
+// The protocol of every request, for all endpoints.
+mod protocol;
 
-// What endpoints stand on.
-pub mod access;
-pub mod service;
+// The endpoints.
+mod endpoints;
 
-// How the program is put together, started and watched.
-pub mod configuration;
-pub mod vault_keys;
-pub mod data_directory;
+// Services for endpoints.
+mod access;
+mod service;
+
+// Building, starting and watching the program.
+mod configuration;
+mod vault_keys;
+mod data_directory;
 mod running_mark;
-pub mod bootstrap;
-pub mod assembly;
-pub mod exposition;
-pub mod observation;
-pub mod supervision;
-pub mod logging;
-pub mod small_pages;
-pub mod owner_only;
-pub mod tls;
-pub mod demo;
+mod bootstrap;
+mod assembly;
+mod exposition;
+mod observation;
+mod supervision;
+mod logging;
+mod small_pages;
+mod owner_only;
+mod tls;
+mod demo;
 
-// What operators read of a store that no server uses.
+// The command line.
+mod commands;
 
-pub mod commands;
+// For the binary and its manual pages.
+pub use commands::{Arguments, run};
+
+// For the load tester, whose command line has the same settings and exit codes.
+pub use commands::{ExitCode, Settings};
+pub use configuration::{Configuration, Layers, Secrets};
+pub use owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
+
+// For the generator of stores, which opens a data directory and makes merchants, keys and cards as endpoints do.
+pub use bootstrap::{Buffers, Opened, abort_with_message, check_directory, open_with};
+pub use endpoints::admin::fresh_merchant_id;
+pub use endpoints::sdk::card_facts;
+pub use endpoints::{fresh_key, key_of};
+
+// For tests that serve the endpoints in their own process, on a store in memory.
+pub use access::{AdminToken, KeyAuthentication, Operator};
+pub use endpoints::admin::functions as admin_endpoints;
+pub use endpoints::merchants::functions as merchant_endpoints;
+pub use endpoints::sdk::functions as sdk_endpoints;
+pub use protocol::declaration::Package;
+pub use protocol::dispatch::{Dispatcher, Entrance};
+pub use protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
+pub use service::{LastUsed, PauseNote, SdkRate, Service, Shared};
+
+// For tests that compare answers and documents with what the program says.
+pub use protocol::api_error::{ApiError, Code, Form};
+pub use tls::trusting;

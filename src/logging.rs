@@ -1,4 +1,4 @@
-//! Log lines: where they go, and what a panic leaves there.
+//! Log lines: their output and format, and the line of a panic.
 
 use std::backtrace::Backtrace;
 use std::fmt;
@@ -14,10 +14,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::configuration::{Configuration, LogFormat};
 
-/// Asks programs to leave colours out (<https://no-color.org>).
+/// The variable that asks programs not to use colours (<https://no-color.org>).
 const NO_COLOR: &str = "NO_COLOR";
 
-/// The time of day of this machine's zone: a person at a terminal knows the date.
+/// The time of day in this machine's zone: a person at a terminal knows the date.
 struct TimeOfDay;
 
 impl FormatTime for TimeOfDay {
@@ -26,11 +26,11 @@ impl FormatTime for TimeOfDay {
     }
 }
 
-/// Starts logging to standard error, and says in which format. Unless the configuration says otherwise, a terminal gets
-/// text and everything else JSON; only a terminal gets colours.
+/// Starts logging to standard error, and returns the format. Without a configured format, a terminal gets text and
+/// everything else JSON. Only a terminal gets colours.
 ///
 /// # Errors
-/// When logging was started before in this process.
+/// When logging has been started before in this process.
 pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
     let is_terminal = stderr().is_terminal();
     let has_colours = wants_colours(&stderr());
@@ -48,13 +48,13 @@ pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
     Ok(format)
 }
 
-/// Tells whether an output is a terminal of somebody who has not asked for no colours.
+/// True when the output is a terminal, and colours are not disabled.
 pub fn wants_colours(output: &impl IsTerminal) -> bool {
     output.is_terminal() && std::env::var_os(NO_COLOR).is_none_or(|value| value.is_empty())
 }
 
-/// Logs where a panic happened, and its message only when the program's text holds it as it is: a formatted
-/// one may repeat a caller's data.
+/// Logs the place of a panic. Its message is logged only when it is a constant of the program, since a formatted
+/// message may contain a caller's data.
 fn log_panics() {
     panic::set_hook(Box::new(|panic| {
         let message = panic.payload().downcast_ref::<&'static str>().copied().unwrap_or("(withheld: it was formatted)");

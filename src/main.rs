@@ -1,7 +1,7 @@
 //! The one binary: see `till --help`.
 
 use clap::Parser;
-use till::commands::{Arguments, run};
+use till::{Arguments, run};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

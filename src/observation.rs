@@ -1,4 +1,4 @@
-//! What the operator's tools see of the running program.
+//! The state of the running program, for the operator's tools.
 
 use std::sync::Arc;
 
@@ -11,31 +11,31 @@ use crate::exposition::{
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
 use crate::service::{Checkpoints, Shared};
 
-/// Since when the program runs and whether it takes calls.
+/// The start time of the program, and its readiness.
 pub struct Observation {
     started: ProcessStart,
     not_ready: Mutex<Option<String>>,
 }
 
 impl Observation {
-    /// Not ready until [`Observation::set_ready`].
+    /// The state of a program that is not ready until [`Observation::set_ready`].
     #[must_use]
     pub fn start() -> Observation {
         Observation { started: ProcessStart::now(), not_ready: Mutex::new(Some("starting".to_owned())) }
     }
 
-    /// Calls are taken from now on.
+    /// Marks the program as ready for calls.
     pub fn set_ready(&self) {
         *self.not_ready.lock() = None;
     }
 
-    /// Calls cannot be taken for now.
+    /// Marks the program as not ready, for this reason.
     pub fn set_not_ready(&self, reason: &str) {
         *self.not_ready.lock() = Some(reason.to_owned());
     }
 }
 
-/// The program as the admin listener shows it.
+/// The state of the program, with its engine and its store.
 pub struct EngineObservation {
     observation: Arc<Observation>,
     service: Shared,
@@ -45,14 +45,14 @@ pub struct EngineObservation {
 
 /// The limits on calls.
 pub struct Calls {
-    /// On those that are worked on at once.
+    /// The limits of the threads that read requests.
     pub limits: CallLimits,
-    /// On large ones.
+    /// The pool for large calls.
     pub pool: WorkerPool,
 }
 
 impl EngineObservation {
-    /// Observes the engine of `service`, and the store below it, beside everything else.
+    /// Adds the engine of `service` and the store below it to the observation.
     #[must_use]
     pub fn new(
         observation: Arc<Observation>,
@@ -73,7 +73,7 @@ impl Observe for EngineObservation {
             expose_archive(&archiver.stats(), &mut families);
         }
         let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
-        let help = "When the newest checkpoint was taken, 0 for none.";
+        let help = "Time of the newest checkpoint, 0 for none.";
         families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
         expose_store(self.store.as_ref(), &mut families);
         expose_process(self.observation.started, &mut families);

@@ -1,4 +1,4 @@
-//! What other users of the machine are kept from: files, and the memory of the process.
+//! Protection against other users of the machine: files, and the memory of the process.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -11,11 +11,11 @@ use rustix::process::{Resource, Rlimit, geteuid, setrlimit, umask};
 
 use crate::configuration::Configuration;
 
-/// Bits of a file's mode that are for others than its owner.
+/// The mode bits that give access to anybody but the owner.
 const OTHERS: u32 = 0o077;
 
-/// Files and directories that earlier versions made in the data directory with the modes of the umask, so that others
-/// could read them. Everything is made for its owner alone now, so this list does not grow.
+/// Files and directories that earlier versions created in the data directory with modes by the umask, so that other
+/// users could read them. All files are created for the owner alone now, so this list does not grow.
 const MADE_BEFORE: [&str; 12] = [
     "db",
     "sandbox",
@@ -31,19 +31,19 @@ const MADE_BEFORE: [&str; 12] = [
     "shelf.lock",
 ];
 
-/// Has everything that the process makes from now on, files and directories, be its owner's alone, whatever the umask
-/// was.
+/// Makes all files and directories that the process creates from now on accessible to their owner alone, whatever the
+/// umask was.
 pub fn make_files_for_the_owner_only() {
     umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// Keeps the memory of the process, with its keys and card numbers, from other processes of the same user and from
+/// Protects the memory of the process, with its keys and card numbers, from other processes of the same user and from
 /// core files.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn keep_memory_to_the_process() -> anyhow::Result<()> {
-    // A service manager may forbid this call; then its own limit holds, and the next call is enough by itself.
+    // A service manager may forbid this call. Its own limit applies then, and the next call is sufficient by itself.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
@@ -51,8 +51,9 @@ pub fn keep_memory_to_the_process() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes from other users what earlier versions let them read in the data directory: who can open the high-water mark
-/// can lock it, and so keep the server from starting. Warns of directories that others can still look into.
+/// Removes other users' access to files that earlier versions created in the data directory: a user who can open the
+/// high-water mark can lock it, and so keep the server from starting. Warns of directories that other users can still
+/// list.
 ///
 /// # Errors
 /// When a mode cannot be changed.
@@ -72,7 +73,8 @@ pub fn close_to_others(configuration: &Configuration) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes a file or directory from others, if it is there and ours. True when it was open to them.
+/// Removes other users' access to a file or directory, if it exists and belongs to this user. True when they had
+/// access.
 fn tighten(path: &Path) -> io::Result<bool> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(false) };
     let is_ours = metadata.uid() == geteuid().as_raw();
@@ -83,7 +85,7 @@ fn tighten(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The directories that the operator named.
+/// The directories named in the configuration.
 fn directories(configuration: &Configuration) -> Vec<PathBuf> {
     let named = [
         Some(&configuration.data),
@@ -93,7 +95,7 @@ fn directories(configuration: &Configuration) -> Vec<PathBuf> {
     named.into_iter().flatten().cloned().collect()
 }
 
-/// The mode of a directory that others can look into.
+/// The mode of a directory that other users can list.
 fn open_mode(directory: &Path) -> Option<u32> {
     let metadata = fs::metadata(directory).ok()?;
     is_open_to_others(&metadata).then_some(metadata.mode() & 0o7777)
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_could_read_is_the_owners_alone_and_links_are_not_followed() {
+    fn access_of_others_is_removed_and_links_are_not_followed() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let (file, link) = (directory.path().join("high-water"), directory.path().join("db"));
         assert!(fs::write(&file, "mark").is_ok() && std::os::unix::fs::symlink(&file, &link).is_ok());

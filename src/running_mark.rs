@@ -1,24 +1,24 @@
-//! A file that is in the data directory while a server runs on it. It tells a plain copy of such a directory, which may
-//! have files of different moments, and whose server would call the acquirer beside the original's.
+//! A file that exists in the data directory while a server runs on it. It reveals a plain copy of such a directory,
+//! whose files may be of different times, and whose server would call the acquirer in parallel with the original.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The name of the file. It holds the number of its own inode, which a copy of the file does not have.
+/// The name of the file. Its content is the number of its own inode, which differs for a copy.
 const FILE: &str = "running";
 
-/// The file of a running server. It stays when the server is killed.
+/// The file of a running server. It remains when the server is killed.
 pub(crate) struct RunningMark {
     file: PathBuf,
 }
 
 impl RunningMark {
-    /// True when a data directory is a copy of one that a server was running on, or had been killed on.
+    /// True when a data directory is a copy of one on which a server was running or had been killed.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub(crate) fn is_of_a_copy(data: &Path) -> io::Result<bool> {
         let file = data.join(FILE);
         let inode = match fs::read_to_string(&file) {
@@ -29,10 +29,10 @@ impl RunningMark {
         Ok(!inode.is_empty() && inode != file.metadata()?.ino().to_string())
     }
 
-    /// Makes the file of this server.
+    /// Creates the file of this server.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub(crate) fn make(data: &Path) -> io::Result<RunningMark> {
         let path = data.join(FILE);
         let mut file = File::create(&path)?;
@@ -45,7 +45,7 @@ impl RunningMark {
     /// Removes the file, once the store is closed.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub(crate) fn remove(self) -> io::Result<()> {
         fs::remove_file(self.file)
     }

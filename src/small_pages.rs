@@ -1,10 +1,10 @@
-//! Memory in small pages only.
+//! Memory in small pages.
 
 use anyhow::Context;
 
-/// Has the system give this process memory in pages of some kilobytes, never of two megabytes. The allocator asks for large
-/// ones, and with them whatever is reserved is taken whole when its first byte is written: a body of which 30 kB had come
-/// took 900 kB, and what other places bound, by bytes that are used, was no bound.
+/// Makes the system give this process memory in pages of some kilobytes, never of two megabytes. The allocator asks for
+/// large pages, with which a whole allocation is resident once its first byte is written: a body of which 30 kB had
+/// arrived took 900 kB, and limits in used bytes did not limit the memory.
 ///
 /// # Errors
 /// When the system refuses.

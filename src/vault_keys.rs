@@ -1,4 +1,4 @@
-//! Root keys from the operator's secrets: which of them opens a key ring.
+//! Root keys from the operator's secrets, one of which opens a key ring.
 
 use anyhow::{Context, bail};
 use secrecy::ExposeSecret;
@@ -8,8 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::configuration::VaultKeySecret;
 
-/// The root keys that the operator gave: one, or two of which either may open the key ring, while one is being
-/// replaced by the other.
+/// The root keys that the operator gave: one, or two during a rotation, either of which may open the key ring.
 #[derive(Debug)]
 pub struct RootKeys(Vec<RootKey>);
 
@@ -17,12 +16,12 @@ impl RootKeys {
     /// From the configured secrets.
     ///
     /// # Errors
-    /// When one is no root key; the message does not show it.
+    /// When one is not a valid root key; the message does not show it.
     pub fn from_secrets(secrets: &[VaultKeySecret]) -> anyhow::Result<RootKeys> {
         Ok(RootKeys(secrets.iter().map(root_key).collect::<anyhow::Result<_>>()?))
     }
 
-    /// The one that a new key ring is wrapped under: the last, since it is the newest.
+    /// The key under which a new key ring is wrapped: the last one, which is the newest.
     ///
     /// # Panics
     /// Never: there is at least one.
@@ -31,24 +30,24 @@ impl RootKeys {
         self.0.last().expect("secrets are one or two")
     }
 
-    /// Opens the key ring that a store has.
+    /// Opens the key ring of a store.
     ///
     /// # Errors
-    /// When it cannot be read, or there is none; else those of [`RootKeys::open`].
+    /// When it cannot be read, or there is none; otherwise the errors of [`RootKeys::open`].
     pub fn open_stored(&self, store: &dyn RowReader) -> anyhow::Result<Keyring> {
         let stored = stored_keyring(store).context("failed to read the key ring")?;
         self.open(&stored.context("the store has no key ring")?)
     }
 
-    /// Opens a key ring with the one that it is wrapped under.
+    /// Opens a key ring with the key that it is wrapped under.
     ///
     /// # Errors
-    /// When it is wrapped under none of them, both named; when it is damaged.
+    /// When it is wrapped under neither key, with the names of both; or when it is damaged.
     pub fn open(&self, stored: &[u8]) -> anyhow::Result<Keyring> {
         for root in &self.0 {
             match Keyring::open(root, stored) {
                 Ok(keyring) => {
-                    self.tell(root);
+                    self.log_key(root);
                     return Ok(keyring);
                 }
                 Err(KeyringError::WrongRootKey) => {}
@@ -66,7 +65,7 @@ impl RootKeys {
         );
     }
 
-    fn tell(&self, root: &RootKey) {
+    fn log_key(&self, root: &RootKey) {
         let key = root.name();
         if self.0.len() == 1 {
             tracing::info!(key, "the key ring is wrapped under this vault key");

@@ -10,7 +10,7 @@ fn main() -> std::io::Result<()> {
     let folder = std::env::args_os().nth(1).expect("the folder to write to is the one argument");
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    write(till::commands::Arguments::command(), folder)?;
+    write(till::Arguments::command(), folder)?;
     write(till_bench::commands::Arguments::command(), folder)
 }
 

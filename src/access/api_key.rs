@@ -1,39 +1,37 @@
-//! A merchant's program, which shows an API key.
+//! The merchants' programs, which authenticate with an API key.
 
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use till_domain::command::Caller as DomainCaller;
+use till_domain::command::Caller;
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KeyDigest};
 use till_domain::records::{ApiKeys, KeyDirectory, Rows};
 
 use super::known_keys::{KnownKey, KnownKeys};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, Caller, NoToken};
+use crate::protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
 use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
 
 /// A merchant's program.
 #[derive(Debug, Clone, Copy)]
 pub struct MerchantCaller {
-    /// Whose.
     pub merchant_id: MerchantId,
-    /// By which key.
     pub key_id: KeyId,
     version: ApiVersion,
 }
 
 impl MerchantCaller {
-    /// The caller as the rules know it.
+    /// The caller in the form of the domain.
     #[must_use]
-    pub fn as_domain(&self) -> DomainCaller {
-        DomainCaller::ApiKey(self.key_id)
+    pub fn as_domain(&self) -> Caller {
+        Caller::ApiKey(self.key_id)
     }
 }
 
-impl Caller for MerchantCaller {
+impl AuthenticatedCaller for MerchantCaller {
     type LogName = KeyId;
 
     fn pinned_version(&self) -> ApiVersion {
@@ -63,7 +61,7 @@ impl Authenticate<MerchantCaller> for KeyAuthentication {
 }
 
 impl KeyAuthentication {
-    /// Reads keys through the service.
+    /// An authentication that reads keys through the service.
     #[must_use]
     pub fn new(service: Shared) -> KeyAuthentication {
         KeyAuthentication { service, known: KnownKeys::default() }
@@ -73,10 +71,11 @@ impl KeyAuthentication {
         if !key::is_well_formed(token) {
             return Err(no_key(token));
         }
-        // The look-up is by a keyed digest, so its time tells nothing of any key.
+        // The look-up uses a keyed digest, so its duration reveals nothing about any key.
         let digest = KeyDigest(self.service.keyring.api_key_digest(token));
         let KnownKey { merchant_id, key } = self.known_or_read(digest).await?;
-        // Only a key that ends asks for the merchant's last event: what has ended stays so when the clock steps back.
+        // The merchant's last event is read only for keys with an expiry: an expired key remains expired when the clock
+        // steps back.
         let now = match key.expires_at {
             Some(_) => self.service.merchant_now(merchant_id)?,
             None => self.service.clock_of(merchant_id),
@@ -89,11 +88,11 @@ impl KeyAuthentication {
         Ok(MerchantCaller { merchant_id, key_id: key.id, version })
     }
 
-    /// The key as it is now.
+    /// The key in its present state.
     async fn known_or_read(&self, digest: KeyDigest) -> Result<KnownKey, ApiError> {
         let changes = self.service.engine.key_changes();
         if let Some(known) = self.known.get(digest, changes) {
-            // Where the merchant's rows lag, its log may hold a revocation that is not derived yet.
+            // While the merchant's rows lag behind its log, the log may contain a revocation that is not in the rows.
             self.service.reader(known.merchant_id).await?;
             if self.service.engine.key_changes() == changes {
                 return Ok(known);
@@ -113,10 +112,10 @@ impl KeyAuthentication {
     }
 }
 
-/// The refusal of a token that cannot be an API key, whichever keys there are.
+/// The refusal of a token that cannot be an API key at all.
 fn no_key(token: &str) -> ApiError {
     let message = if key::looks_like_one(token) {
-        "The API key is mistyped or cut short: its last characters do not fit the others. Copy it whole: sk_ and 38 letters and digits."
+        "The API key is mistyped or cut short: its last characters, a checksum, do not match the others. Copy the whole key: sk_ and 38 letters and digits."
     } else {
         "The bearer token is no API key. Send one of the merchant's, which begins with sk_. The admin token is for /admin on the operator's listener only."
     };

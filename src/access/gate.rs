@@ -1,4 +1,4 @@
-//! The rates at which callers may call, and the caller that a call counts towards.
+//! Rate limits of callers, and the caller that a call counts against.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -8,7 +8,7 @@ use till_domain::ids::KeyId;
 use super::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{Arrival, CallsPerSecond, Gate, ShareOf, address_group};
+use crate::protocol::dispatch::{AdmissionGate, Arrival, CallsPerSecond, ShareOf, address_group};
 
 /// Limits the rates of the public listener's callers.
 pub struct PublicGate {
@@ -17,8 +17,8 @@ pub struct PublicGate {
 }
 
 impl PublicGate {
-    /// A gate with the most calls a second of one API key, and of one address to the SDK for whichever installation; any
-    /// number where there is none.
+    /// A gate with the limits of calls a second for one API key, and for one address that calls the SDK's functions for
+    /// any installation; None for no limit.
     #[must_use]
     pub fn new(of_key: Option<NonZeroU32>, of_address: Option<NonZeroU32>) -> PublicGate {
         PublicGate {
@@ -32,7 +32,7 @@ fn group(peer: Option<IpAddr>) -> IpAddr {
     address_group(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }
 
-impl Gate<MerchantCaller> for PublicGate {
+impl AdmissionGate<MerchantCaller> for PublicGate {
     fn count(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<(), ApiError> {
         match (arrival.caller, &self.per_key, &self.per_address) {
             (Some(caller), Some(limit), _) => limit.count(&caller.key_id),

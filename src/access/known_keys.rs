@@ -1,4 +1,4 @@
-//! API keys that were read before, so that a call does not read its key anew.
+//! A cache of API keys, so that not every call reads its key.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use dashmap::DashMap;
 use till_domain::ids::MerchantId;
 use till_domain::key::{ApiKey, KeyDigest};
 
-/// Keys that are known at a time: about 32 MiB. Past it all are forgotten and read again.
+/// The limit of cached keys: about 32 MiB. Above it the cache is emptied.
 const KNOWN_MAX: usize = 65_536;
 
-/// An API key and whose it is.
+/// An API key and its merchant.
 #[derive(Clone)]
 pub(super) struct KnownKey {
     pub(super) merchant_id: MerchantId,
     pub(super) key: Arc<ApiKey>,
 }
 
-/// Keys by digest, each with the count of changes to keys that it was read at: it stands as long as that count
-/// does. Changes are rare, so that one of any key may make all be read again.
+/// Keys by digest. An entry is valid as long as the count of changes to keys is the one that it was read at. Changes
+/// are rare, so a change of any key may invalidate all entries.
 #[derive(Default)]
 pub(super) struct KnownKeys {
     keys: DashMap<KeyDigest, (u64, KnownKey)>,
@@ -29,7 +29,7 @@ impl KnownKeys {
         self.keys.get(&digest).filter(|known| known.0 == changes).map(|known| known.1.clone())
     }
 
-    /// Keeps a key that was read after the count of changes was looked at.
+    /// Stores a key that was read after this count of changes was.
     pub(super) fn keep(&self, digest: KeyDigest, key: KnownKey, changes: u64) {
         if self.keys.len() >= KNOWN_MAX {
             self.keys.clear();

@@ -1,4 +1,4 @@
-//! Who may call.
+//! Authentication of callers.
 
 mod api_key;
 mod gate;

@@ -8,14 +8,14 @@ use subtle::{Choice, ConstantTimeEq};
 use till_domain::key;
 
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, Caller, NoToken};
+use crate::protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
 use crate::protocol::version::ApiVersion;
 
-/// Somebody who showed the admin token.
+/// A caller who showed the admin token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operator;
 
-impl Caller for Operator {
+impl AuthenticatedCaller for Operator {
     type LogName = &'static str;
 
     fn pinned_version(&self) -> ApiVersion {
@@ -27,36 +27,35 @@ impl Caller for Operator {
     }
 }
 
-/// The tokens that the admin listener takes: one, or two while one is being replaced by the other.
+/// The tokens that the admin listener accepts: one, or two during a rotation.
 pub struct AdminToken(RwLock<Vec<SecretString>>);
 
 impl AdminToken {
-    /// Takes this token and no other.
+    /// Accepts only this token.
     #[must_use]
     pub fn new(token: SecretString) -> AdminToken {
         AdminToken::any_of(vec![token])
     }
 
-    /// Takes these tokens and no other.
+    /// Accepts only these tokens.
     #[must_use]
     pub fn any_of(tokens: Vec<SecretString>) -> AdminToken {
         AdminToken(RwLock::new(tokens))
     }
 
-    /// Takes these tokens and no other from now on.
+    /// Accepts only these tokens from now on.
     pub fn replace(&self, tokens: Vec<SecretString>) {
         *self.0.write() = tokens;
     }
 
-    /// Compares digests, in constant time, so that neither length nor content of the token shows in how long
-    /// it takes.
+    /// Compares digests in constant time, so that the duration reveals neither the length nor the content of the token.
     fn is(&self, token: &str) -> bool {
         let shown = blake3::hash(token.as_bytes());
         let tokens = self.0.read();
         let equals = |expected: &SecretString| {
             shown.as_bytes().ct_eq(blake3::hash(expected.expose_secret().as_bytes()).as_bytes())
         };
-        // All of them are looked at, whichever it is.
+        // All tokens are compared, even after a match.
         tokens.iter().fold(Choice::from(0), |is_one, expected| is_one | equals(expected)).into()
     }
 }
@@ -72,12 +71,12 @@ impl Authenticate<Operator> for AdminToken {
     }
 }
 
-/// The refusal of a token that is none of the operator's.
+/// The refusal of a token that is not the operator's.
 fn no_admin_token(token: &str) -> ApiError {
     let message = if key::looks_like_one(token) {
-        "The bearer token is an API key of a merchant's. Calls of /admin take the admin token: the server's TILL_ADMIN_TOKEN, or what stands in secrets/admin-token of its data directory."
+        "The bearer token is a merchant's API key. Calls of /admin take the admin token: the server's TILL_ADMIN_TOKEN, or the content of secrets/admin-token in its data directory."
     } else {
-        "The admin token is not valid. Send the server's TILL_ADMIN_TOKEN, or what stands in secrets/admin-token of its data directory."
+        "The admin token is not valid. Send the server's TILL_ADMIN_TOKEN, or the content of secrets/admin-token in its data directory."
     };
     ApiError::new(Code::Unauthorized, message)
 }

@@ -13,36 +13,34 @@ use crate::configuration::Configuration;
 use crate::protocol::api_error::Code;
 use crate::tls;
 
-/// How long a call may take.
+/// The timeout of a call.
 const CALL_MAX: Duration = Duration::from_secs(60);
 
-/// Said where nobody answers.
+/// The hint for the case that no server answers.
 const WHERE_IT_LISTENS: &str = "is it running, and is this its admin listener (--admin-listen)?";
 
 /// Calls the operator's interface of one server.
 pub struct AdminClient {
     agent: Agent,
-    /// What it is called by: scheme, host and port.
+    /// Its scheme, host and port.
     base: String,
-    /// What its certificate is judged by, where it has one.
+    /// The certificates that it is trusted by, with TLS.
     trust: Option<TlsConfig>,
     token: SecretString,
 }
 
-/// Why an operator's call did not succeed.
+/// A reason why an operator's call did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminCallError {
     /// The server refused it.
     #[error("{code}: {message}{}", if .details.is_null() { String::new() } else { format!("\n{details:#}") })]
     Refused {
-        /// The code.
         code: String,
-        /// The message for a person.
         message: String,
-        /// What a program would go on from; null for nothing.
+        /// Details for programs; null when there are none.
         details: Value,
     },
-    /// It is a server of ours, but not its admin listener.
+    /// The address is that of a Till server, but not of its admin listener.
     #[error(
         "the server at {} has no operator's call {endpoint}: this is its public listener, or it is another version. Name \
          the admin listener: --admin-listen, TILL_ADMIN_LISTEN or admin_listen in the configuration file",
@@ -54,12 +52,12 @@ pub enum AdminCallError {
         /// The function that was called.
         endpoint: String,
     },
-    /// There is no server, or it is not one of ours.
+    /// No Till server answers at this address.
     #[error("failed to call the server at {}: {reason}", host(base))]
     NoAnswer {
-        /// Where it was expected.
+        /// The expected address of the server.
         base: String,
-        /// What happened instead.
+        /// The observed failure.
         reason: String,
     },
 }
@@ -71,11 +69,11 @@ impl AdminClient {
         AdminClient { agent: agent(CALL_MAX, None), base: format!("http://{address}"), trust: None, token }
     }
 
-    /// A client of the server that the configuration describes. It speaks TLS when the admin listener does, or when
-    /// there are certificates to trust it by.
+    /// A client of the server that the configuration describes. It speaks TLS when the admin listener does, or when the
+    /// configuration has certificates to trust it by.
     ///
     /// # Errors
-    /// When these cannot be read.
+    /// When these certificates cannot be read.
     pub fn of(configuration: &Configuration, token: SecretString) -> anyhow::Result<AdminClient> {
         let own = configuration.admin_tls.as_ref().map(|files| &files.certificate);
         let Some(trusted) = configuration.admin_ca_file.as_ref().or(own) else {
@@ -86,16 +84,16 @@ impl AdminClient {
         Ok(AdminClient { agent: agent(CALL_MAX, Some(&trust)), base, trust: Some(trust), token })
     }
 
-    /// The same with another limit to how long a call may take.
+    /// The same client with another timeout.
     #[must_use]
-    pub fn patient_for(self, call_max: Duration) -> AdminClient {
+    pub fn with_timeout(self, call_max: Duration) -> AdminClient {
         AdminClient { agent: agent(call_max, self.trust.as_ref()), ..self }
     }
 
-    /// Calls `/admin/<endpoint>` and gives its answer.
+    /// Calls `/admin/<endpoint>` and returns its answer.
     ///
     /// # Errors
-    /// What the server refuses, or that it does not answer.
+    /// A refusal of the server, or the reason why it does not answer.
     pub fn call_admin(
         &self,
         endpoint: &str,
@@ -114,7 +112,7 @@ impl AdminClient {
         if response.status().is_success() { Ok(answer) } else { Err(self.refused(endpoint, answer)) }
     }
 
-    /// Says what happened, and what to do where a setting may be the cause.
+    /// The reason for a failed call, with advice when a setting may be the cause.
     fn reason(&self, error: &ureq::Error) -> String {
         match (error, &self.trust) {
             (ureq::Error::Protocol(_), None) => format!(

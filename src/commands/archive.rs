@@ -10,11 +10,11 @@ use till_operate::checkpoint::read_manifest;
 
 use super::checkpoint::moment;
 use super::exit_code::ExitCode;
-use super::progress::{Progress, Unit, say};
-use super::verify::Subject;
+use super::progress::{ProgressDisplay, Unit, say};
+use super::verify::VerificationTarget;
 use crate::configuration::Configuration;
 
-/// What to do with an archive.
+/// Commands on an archive.
 #[derive(Debug, Subcommand)]
 pub enum ArchiveCommand {
     /// Lists its segments, the oldest first
@@ -40,7 +40,7 @@ pub enum ArchiveCommand {
     },
 }
 
-/// Does it.
+/// Carries the command out.
 pub(super) fn archive(configuration: &Configuration, command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
     match command {
         ArchiveCommand::List { directory } => print(&list(place(configuration, directory)?)?),
@@ -83,7 +83,7 @@ fn segment(standing: &SegmentInfo) -> String {
 
 fn verify(directory: &Path) -> anyhow::Result<Vec<String>> {
     let total = SegmentChain::read(directory)?.segments.iter().map(|segment| segment.bytes).sum();
-    let (mut bytes, mut progress) = (0_u64, Progress::begin("checked", Unit::Bytes, Some(total)));
+    let (mut bytes, mut progress) = (0_u64, ProgressDisplay::begin("checked", Unit::Bytes, Some(total)));
     let checked = check_chain(directory, &mut |more| {
         bytes = bytes.saturating_add(more);
         progress.show(bytes);
@@ -104,7 +104,7 @@ fn verify(directory: &Path) -> anyhow::Result<Vec<String>> {
 fn remove(configuration: &Configuration, before: &Path, directory: &Path) -> anyhow::Result<Vec<String>> {
     let manifest = read_manifest(before)?;
     let open_time_max = configuration.open_time_max;
-    let subject = Subject { directory: before, scratch: PathBuf::new(), open_time_max, checkpoint: None };
+    let subject = VerificationTarget { directory: before, scratch: PathBuf::new(), open_time_max, checkpoint: None };
     let identity =
         subject.open_store()?.identity().map_err(|error| ArchiveError::Store { reason: error.to_string() })?;
     let archive = SegmentChain::read(directory)?.store()?;

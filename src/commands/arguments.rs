@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The grammar of the command line.
 
 use std::path::PathBuf;
 
@@ -21,25 +21,23 @@ use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 #[derive(Debug, Parser)]
 #[command(name = "till", version, arg_required_else_help = true)]
 pub struct Arguments {
-    /// What to do.
     #[command(subcommand)]
-    pub command: Command,
-    /// Where the server and its data are.
+    pub(super) command: TillCommand,
     #[command(flatten)]
-    pub settings: Settings,
+    pub(super) settings: Settings,
 }
 
 /// Settings that any command may be given; the environment (TILL_DATA and so on) and the configuration file
 /// give the rest.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Settings {
-    /// The directory that holds everything that lasts [default: ./data]
+    /// The data directory [default: ./data]
     #[arg(long, global = true, value_name = "DIR")]
     pub data: Option<String>,
-    /// Where merchants and devices call [default: 127.0.0.1:8080]
+    /// The address that merchants and devices call [default: 127.0.0.1:8080]
     #[arg(long, global = true, value_name = "HOST:PORT")]
     pub listen: Option<String>,
-    /// Where the operator calls; never a public address [default: 127.0.0.1:9090]
+    /// The address that the operator calls; never a public address [default: 127.0.0.1:9090]
     #[arg(long, global = true, value_name = "HOST:PORT")]
     pub admin_listen: Option<String>,
     /// The configuration file (TOML)
@@ -47,27 +45,28 @@ pub struct Settings {
     pub config: Option<PathBuf>,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum TillCommand {
     /// Runs the server
     Serve(ServeArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
     Verify(VerifyArguments),
-    /// Puts right what can be put right without a copy, with the server stopped
+    /// Repairs what can be repaired without a copy, with the server stopped
     #[command(subcommand)]
     Repair(RepairCommand),
     /// Copies of the whole data: taken by a running server, checked and removed
     #[command(subcommand)]
     Checkpoint(CheckpointCommand),
-    /// What commits are archived to: listed, checked, and rid of what no checkpoint needs
+    /// The archive of commits: listed, checked, and rid of segments that no checkpoint needs
     #[command(subcommand)]
     Archive(ArchiveCommand),
-    /// Makes a data directory of a checkpoint, and of an archive up to a moment
+    /// Makes a data directory from a checkpoint, and from an archive up to a point in time
     Restore(RestoreArguments),
-    /// Writes payments, ledger entries, activity and the log as JSON Lines, with the server stopped or of a checkpoint
+    /// Writes payments, ledger entries, activity and the log as JSON Lines, from a stopped server's data or a
+    /// checkpoint
     Export(ExportArguments),
-    /// Shows the records of a merchant's log, with the server stopped or of a checkpoint
+    /// Shows the records of a merchant's log, from a stopped server's data or a checkpoint
     Inspect(InspectArguments),
     /// Replaces the admin token of a running server
     #[command(subcommand)]
@@ -75,7 +74,7 @@ pub enum Command {
     /// Replaces the vault key of a running server
     #[command(subcommand)]
     Vault(VaultCommand),
-    /// Prints the settings that count and where they come from, without secrets
+    /// Prints the effective settings and their sources, without secrets
     Configuration,
     /// Webhooks received on a developer's machine
     #[command(subcommand)]
@@ -87,7 +86,7 @@ pub enum Command {
     Operate(OperatorCall),
 }
 
-/// How the server is run.
+/// Options of `till serve`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ServeArguments {
     /// Begin with a merchant, a key and an installation to try the server with, and print them
@@ -96,10 +95,10 @@ pub struct ServeArguments {
 }
 
 impl Settings {
-    /// The configuration that these settings, the environment and the file make together.
+    /// The configuration that results from these settings, the environment and the file.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All faults of the configuration.
     pub fn configuration(&self) -> Result<Configuration, ConfigurationFaults> {
         let layers = match &self.config {
             Some(file) => Layers::new().with_file(file),
@@ -131,7 +130,7 @@ mod tests {
     #[test]
     fn serve_takes_its_flags() {
         let arguments = parsed("till serve --data /d --listen 127.0.0.1:1 --admin-listen 127.0.0.1:2 --config /c");
-        assert!(matches!(arguments.command, Command::Serve(ServeArguments { demo: false })));
+        assert!(matches!(arguments.command, TillCommand::Serve(ServeArguments { demo: false })));
         assert_eq!(arguments.settings.data.as_deref(), Some("/d"));
         assert_eq!(
             (arguments.settings.listen.as_deref(), arguments.settings.admin_listen.as_deref()),

@@ -14,75 +14,75 @@ use till_operate::checkpoint::{
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
-use super::progress::{self, Progress, Unit};
-use super::verify::{SCRATCH_DIRECTORY, Subject, print};
+use super::progress::{self, ProgressDisplay, Unit};
+use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
-/// How long taking one may take: as long as reading all the data.
+/// The timeout of taking a checkpoint: it may have to read all the data.
 const TAKING_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What to do with checkpoints.
+/// Commands on checkpoints.
 #[derive(Debug, Subcommand)]
 pub enum CheckpointCommand {
     /// Has the running server take one, and prints it
     Create {
-        /// What to call it: 1 to 64 of a-z, 0-9 and - [default: the time]
+        /// Its name: 1 to 64 of a-z, 0-9 and - [default: the time]
         #[arg(long)]
         name: Option<String>,
     },
-    /// Lists those that are kept, the oldest first
+    /// Lists the checkpoints that are kept, the oldest first
     List,
-    /// Checks one: every file, and then its logs as `till verify` does
+    /// Checks a checkpoint: every file, and then its logs as `till verify` does
     Verify {
         /// Its directory
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Removes the oldest, and those that were not finished
+    /// Removes the oldest checkpoints, and those that were not finished
     Prune {
-        /// How many to keep
+        /// The number of checkpoints to keep
         #[arg(long, value_name = "N")]
         keep: usize,
     },
 }
 
-/// Does it.
+/// Carries the command out.
 pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointCommand) -> anyhow::Result<ExitCode> {
     let shelf = Shelf::at(&configuration.checkpoints.directory);
     match command {
-        CheckpointCommand::Create { name } => say(&[create(configuration, name.as_deref())?]),
-        CheckpointCommand::List => say(&list(&shelf)?),
+        CheckpointCommand::Create { name } => print_lines(&[create(configuration, name.as_deref())?]),
+        CheckpointCommand::List => print_lines(&list(&shelf)?),
         CheckpointCommand::Verify { directory } => return verify(configuration, directory),
-        CheckpointCommand::Prune { keep } => say(&prune(&shelf, *keep)?),
+        CheckpointCommand::Prune { keep } => print_lines(&prune(&shelf, *keep)?),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn say(lines: &[String]) {
+fn print_lines(lines: &[String]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that has gone away wants no more.
 }
 
 fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<String> {
     let token = Secrets::find_admin_token(configuration)?;
-    let client = AdminClient::of(configuration, token)?.patient_for(TAKING_MAX);
+    let client = AdminClient::of(configuration, token)?.with_timeout(TAKING_MAX);
     let taken = client.call_admin("create-checkpoint", &json!({ "name": name }), None)?;
     Ok(serde_json::to_string_pretty(&taken)?)
 }
 
-/// All that are kept, a line each.
+/// All kept checkpoints, a line each.
 fn list(shelf: &Shelf) -> anyhow::Result<Vec<String>> {
     Ok(all_kept(shelf)?.iter().map(|kept| line(shelf, kept)).collect())
 }
 
-/// Removes the oldest, and gives the names of what was removed.
+/// Removes the oldest, and returns the names of the removed checkpoints.
 fn prune(shelf: &Shelf, keep: usize) -> anyhow::Result<Vec<String>> {
     all_kept(shelf)?;
     Ok(shelf.prune(keep, "", None)?)
 }
 
-/// All that are kept. Where there are none it says where it looked: as a rule that is another server's directory.
+/// All kept checkpoints. When there are none, it says which directory it read: usually it is another server's.
 fn all_kept(shelf: &Shelf) -> anyhow::Result<Vec<KeptCheckpoint>> {
     let kept = shelf.list()?;
     if kept.is_empty() {
@@ -117,15 +117,16 @@ fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<Exi
     let manifest = read_manifest(directory)?;
     let roots = vault_keys(configuration)?;
     check_all_files(directory, &manifest)?;
-    // Beside it, however it is named: nothing is added to a checkpoint.
+    // Beside the checkpoint, by its canonical path: nothing may be added to a checkpoint.
     let mut scratch = directory.canonicalize()?.into_os_string();
     scratch.push(format!(".{SCRATCH_DIRECTORY}"));
     let (scratch, open_time_max) = (PathBuf::from(scratch), configuration.open_time_max);
-    let report = Subject { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&roots)?;
+    let report =
+        VerificationTarget { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&roots)?;
     Ok(print(&report))
 }
 
-/// The keys of which one opens the vault of a checkpoint.
+/// The keys one of which opens the vault of a checkpoint.
 pub(super) fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKeys> {
     let keys = Secrets::find_vault_keys(configuration);
     let keys = keys.context("a checkpoint is verified with its vault key: give TILL_VAULT_KEY or vault_key_file")?;
@@ -135,7 +136,7 @@ pub(super) fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKe
 /// Reads every file of a checkpoint and compares it with the manifest.
 pub(super) fn check_all_files(directory: &Path, manifest: &Manifest) -> anyhow::Result<()> {
     let (mut bytes, total) = (0_u64, manifest.byte_count());
-    let mut progress = Progress::begin("checked", Unit::Bytes, Some(total));
+    let mut progress = ProgressDisplay::begin("checked", Unit::Bytes, Some(total));
     check_files(directory, manifest, &mut |more| {
         bytes = bytes.saturating_add(more);
         progress.show(bytes);

@@ -15,12 +15,12 @@ use till_domain::time::Millis;
 use till_operate::offline::{ApiShapes, Export, ExportFile, OpenKeyring, Source};
 use till_storage::rows::RowReader;
 
-use super::progress::{Progress, Unit};
+use super::progress::{ProgressDisplay, Unit};
 use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::shapes::{activity::ActivityShape, entry::EntryShape, payment::PaymentShape};
 use crate::vault_keys::RootKeys;
 
-/// What is to be exported, and where to.
+/// The content of the export, and its directory.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
     /// The directory to make: it must not exist
@@ -37,7 +37,7 @@ pub struct ExportArguments {
     pub open_personal_data: bool,
 }
 
-/// The objects as the endpoints answer them.
+/// The objects in the form in which the endpoints answer them.
 struct MerchantApi;
 
 impl ApiShapes for MerchantApi {
@@ -63,7 +63,7 @@ fn files() -> impl TypedValueParser<Value = ExportFile> {
     PossibleValuesParser::new(ExportFile::ALL.map(ExportFile::name)).map(named)
 }
 
-/// Exports what the arguments say, and says how much that was.
+/// Exports the selected files, and returns a summary of their size.
 pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments) -> anyhow::Result<String> {
     let ExportArguments { to, merchant, what, open_personal_data } = arguments;
     let source = open(configuration, *open_personal_data)?;
@@ -71,7 +71,7 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
     what.sort();
     what.dedup();
     let export = Export { source: &source, api: &MerchantApi, merchant_id: *merchant, what, now: SystemClock.now() };
-    let mut shown = Progress::begin("exported", Unit::Things("merchants"), None);
+    let mut shown = ProgressDisplay::begin("exported", Unit::Things("merchants"), None);
     let summary = export.write(to, &mut |done, total| shown.show_of(done, total))?;
     drop(shown);
     let mut lines = vec![format!("exported {} merchants to {}", summary.merchants, to.display())];
@@ -79,7 +79,7 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
     Ok(lines.join("\n"))
 }
 
-/// Opens the store that the settings name; personal data only when that was asked for.
+/// Opens the store that the settings name. Personal data is opened only on request.
 pub(super) fn open(configuration: &Configuration, opens_personal_data: bool) -> anyhow::Result<Source> {
     let roots = opens_personal_data.then(|| vault_keys(configuration)).transpose()?;
     let open_keyring = roots.map(|roots| move |store: &dyn RowReader| roots.open_stored(store));

@@ -10,16 +10,16 @@ use super::exit_code::ExitCode;
 use super::export::open;
 use crate::configuration::Configuration;
 
-/// Records that are shown when nothing else is said.
+/// The number of records that are shown by default.
 const LAST_DEFAULT: u64 = 10;
 
-/// How the process ends when a record that was to be shown is damaged.
+/// The exit code when a record that was to be shown is damaged.
 const DAMAGED: u8 = 1;
 
-/// Which records are shown, and how.
+/// The records to show, and their form.
 #[derive(Debug, Args)]
 pub struct InspectArguments {
-    /// Whose log
+    /// The merchant whose log is shown
     #[arg(value_name = "MERCHANT")]
     pub merchant: MerchantId,
     /// From this record on
@@ -31,7 +31,7 @@ pub struct InspectArguments {
     /// The last N records [default: 10, unless a range or a payment is given]
     #[arg(long, value_name = "N", conflicts_with_all = ["from", "to"])]
     pub last: Option<u64>,
-    /// Only what concerns this payment
+    /// Only records about this payment
     #[arg(long, value_name = "PAYMENT")]
     pub payment: Option<PaymentId>,
     /// Show personal data: names, addresses, mobile numbers, metadata. Needs the vault key

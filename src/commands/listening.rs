@@ -1,5 +1,5 @@
-//! Addresses and certificates of the listeners are taken before a start makes anything: an address that is taken, or a
-//! certificate that cannot be used, leaves neither a store nor secrets behind.
+//! Addresses and certificates of the listeners are taken before a start creates anything: an address in use, or a
+//! certificate that cannot be used, leaves neither a store nor secrets.
 
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;
@@ -14,35 +14,38 @@ use crate::protocol::transport::ReservedAddress;
 use crate::service::Reloads;
 use crate::tls::Certificates;
 
-/// The address of one listener, and its certificates.
-pub(super) struct Prepared {
-    /// The address, where nobody can connect yet.
+/// The reserved address of one listener, and its certificates.
+pub(super) struct PreparedListener {
+    /// The address, to which nobody can connect yet.
     pub(super) address: ReservedAddress,
     tls: Option<(&'static str, Arc<Certificates>)>,
 }
 
-impl Prepared {
+impl PreparedListener {
     /// Prepares the public listener.
-    pub(super) fn public(configuration: &Configuration) -> anyhow::Result<Prepared> {
-        Prepared::of(("listen", configuration.listen), ("tls", configuration.tls.as_ref()))
+    pub(super) fn public(configuration: &Configuration) -> anyhow::Result<PreparedListener> {
+        PreparedListener::of(("listen", configuration.listen), ("tls", configuration.tls.as_ref()))
     }
 
     /// Prepares the admin listener.
-    pub(super) fn admin(configuration: &Configuration) -> anyhow::Result<Prepared> {
-        Prepared::of(("admin_listen", configuration.admin_listen), ("admin_tls", configuration.admin_tls.as_ref()))
+    pub(super) fn admin(configuration: &Configuration) -> anyhow::Result<PreparedListener> {
+        PreparedListener::of(
+            ("admin_listen", configuration.admin_listen),
+            ("admin_tls", configuration.admin_tls.as_ref()),
+        )
     }
 
     fn of(
         (setting, address): (&'static str, SocketAddr),
         (tls, files): (&'static str, Option<&TlsFiles>),
-    ) -> anyhow::Result<Prepared> {
+    ) -> anyhow::Result<PreparedListener> {
         let reserved = ReservedAddress::reserve(address).map_err(|error| cannot_listen(setting, address, &error))?;
         let read = |files| Certificates::read(files).with_context(|| format!("failed to serve {tls}"));
         let certificates = files.map(read).transpose()?;
-        Ok(Prepared { address: reserved, tls: certificates.map(|certificates| (tls, certificates)) })
+        Ok(PreparedListener { address: reserved, tls: certificates.map(|certificates| (tls, certificates)) })
     }
 
-    /// Gives the TLS of the listener, if it has any. Its certificates are read anew whenever the operator says so.
+    /// The TLS settings of the listener, if it has any. Its certificates are read anew at each reload.
     pub(super) fn server_config(&self, reloads: &Reloads) -> Option<ServerConfig> {
         let (what, certificates) = self.tls.as_ref().map(|(what, certificates)| (*what, Arc::clone(certificates)))?;
         let config = certificates.server_config();
@@ -56,13 +59,13 @@ impl Prepared {
     }
 }
 
-/// Shows when a listener's certificate ends; 0 when it does not say so.
+/// Exports the expiry of a listener's certificate as a metric; 0 when the certificate does not have one.
 fn show_end(listener: &str, certificates: &Certificates) {
     let end_seconds = certificates.end_seconds().unwrap_or(0);
     CERTIFICATE_ENDS.with_label_values(&[listener]).set(i64::try_from(end_seconds).unwrap_or(i64::MAX));
 }
 
-/// An error that says why a listener cannot have its address, and what to do.
+/// An error that says why a listener cannot have its address, with advice.
 fn cannot_listen(setting: &str, address: SocketAddr, error: &Error) -> anyhow::Error {
     let flag = setting.replace('_', "-");
     let remedy = match error.kind() {

@@ -62,23 +62,22 @@ pub enum MerchantCall {
         /// Its time zone (IANA)
         #[arg(long)]
         time_zone: Option<String>,
-        /// How long a captured amount is held before it is available
+        /// Seconds for which a captured amount is held before it is available
         #[arg(long)]
         settlement_delay_seconds: Option<u64>,
-        /// The address that stands for the operator in its activity
+        /// The e-mail address that stands for the operator in its activity
         #[arg(long)]
         support_email: Option<String>,
         /// Takes identifiers and metadata that look like card numbers
         #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
         card_numbers_in_identifiers: Option<bool>,
-        /// Gives it a clock of its own, which `till clock advance` takes forward
+        /// Gives it a test clock, which `till clock advance` moves forward
         #[arg(long)]
         test_clock: bool,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
-    /// Changes what is set for a merchant
+    /// Changes the settings of a merchant
     Update {
         /// The merchant
         #[arg(long)]
@@ -86,9 +85,8 @@ pub enum MerchantCall {
         /// Takes identifiers and metadata that look like card numbers
         #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
         card_numbers_in_identifiers: Option<bool>,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Prints a merchant
     Find(OneMerchant),
@@ -104,16 +102,16 @@ pub enum MerchantCall {
         #[arg(long)]
         before: Option<String>,
     },
-    /// Refuses a merchant's calls that change something
+    /// Refuses the merchant's calls that change something
     Suspend(ChangeMerchant),
-    /// Takes a suspended merchant's calls again
+    /// Accepts a suspended merchant's calls again
     Resume(ChangeMerchant),
 }
 
 /// Calls about test clocks.
 #[derive(Debug, Subcommand)]
 pub enum ClockCall {
-    /// Advances a merchant's test clock and lets everything happen that is due until then
+    /// Advances a merchant's test clock and lets everything happen that is due by then
     Advance {
         /// The merchant
         #[arg(long)]
@@ -121,16 +119,15 @@ pub enum ClockCall {
         /// The merchant's time from then on, in Unix seconds; at most 400 days from its present one
         #[arg(long)]
         to: u64,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
 /// Calls about API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCall {
-    /// Makes a key and prints it, this once
+    /// Makes a key and prints it, which happens only once
     Generate {
         /// The merchant
         #[arg(long)]
@@ -138,14 +135,13 @@ pub enum KeyCall {
         /// The key's name
         #[arg(long)]
         name: String,
-        /// When it ends, in Unix seconds
+        /// The time at which it expires, in Unix seconds
         #[arg(long)]
         expires_at: Option<i64>,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
-    /// Ends a key at once
+    /// Revokes a key at once
     Revoke {
         /// The merchant
         #[arg(long)]
@@ -153,9 +149,8 @@ pub enum KeyCall {
         /// The key
         #[arg(long)]
         key_id: String,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -173,12 +168,11 @@ pub enum InstallationCall {
         /// WEB, IOS, ANDROID or TERMINAL
         #[arg(long)]
         platform: String,
-        /// Of WEB its origin, such as https://shop.example; else the application's identifier
+        /// The origin for WEB, such as https://shop.example; else the application's identifier
         #[arg(long)]
         identifier: String,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Prints a page of a merchant's installations
     List {
@@ -209,9 +203,8 @@ pub enum InstallationCall {
         /// Its identifier from now on
         #[arg(long)]
         identifier: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Removes an installation for good
     Remove {
@@ -221,9 +214,8 @@ pub enum InstallationCall {
         /// The installation
         #[arg(long)]
         installation_id: String,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -241,10 +233,10 @@ pub enum PaymentMethodCall {
         /// Such as sandbox
         #[arg(long)]
         acquirer: String,
-        /// Whether it is offered
+        /// True when the method is offered
         #[arg(long, action = clap::ArgAction::Set)]
         enabled: bool,
-        /// Whether it can authorize without capturing
+        /// True when it can authorize without capturing
         #[arg(long, action = clap::ArgAction::Set)]
         authorizes_without_capture: bool,
         /// The fee's part of the amount, in hundredths of a per cent
@@ -253,9 +245,8 @@ pub enum PaymentMethodCall {
         /// The fee's fixed part, in minor units
         #[arg(long)]
         fee_fixed: Option<u64>,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -280,9 +271,8 @@ pub enum TopupCall {
         /// Your own reference; the same one twice is refused
         #[arg(long)]
         external_id: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -300,12 +290,11 @@ pub enum InvoiceCall {
         /// Your own reference; the same one twice is refused
         #[arg(long)]
         external_id: Option<String>,
-        /// What it is for
+        /// The description
         #[arg(long)]
         description: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -340,24 +329,22 @@ pub enum DisputeCall {
         /// The payment, by its id or the merchant's own
         #[arg(long)]
         payment_id: String,
-        /// How much, in minor units; all that is left when left out
+        /// The amount in minor units [default: all that is left]
         #[arg(long)]
         amount: Option<u64>,
         /// The provider's reason
         #[arg(long)]
         reason: Option<String>,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Escalates a dispute to the card scheme
     Escalate {
         /// The dispute
         #[command(flatten)]
         dispute: OneDispute,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
     /// Decides a dispute
     Close {
@@ -367,9 +354,8 @@ pub enum DisputeCall {
         /// WON, for the merchant, or LOST, for the customer
         #[arg(long)]
         outcome: String,
-        /// Whether this was asked before
         #[command(flatten)]
-        again: Again,
+        idempotency: IdempotencyOption,
     },
 }
 
@@ -404,7 +390,7 @@ pub struct OneRefund {
     refund_id: String,
 }
 
-/// Names a merchant.
+/// The name of a merchant.
 #[derive(Debug, Args)]
 pub struct OneMerchant {
     /// The merchant
@@ -412,36 +398,35 @@ pub struct OneMerchant {
     merchant_id: String,
 }
 
-/// Changes a merchant.
+/// A change of a merchant.
 #[derive(Debug, Args)]
 pub struct ChangeMerchant {
     /// The merchant
     #[arg(long)]
     merchant_id: String,
-    /// Whether this was asked before
     #[command(flatten)]
-    again: Again,
+    idempotency: IdempotencyOption,
 }
 
-/// How a call that changes something may be asked twice.
+/// An idempotency key, so that a call that changes something can be repeated.
 #[derive(Debug, Args)]
-pub struct Again {
-    /// The same key with the same values is done once, however often it is asked
+pub struct IdempotencyOption {
+    /// A call with the same key and the same values is carried out only once
     #[arg(long)]
     idempotency_key: Option<String>,
 }
 
-/// A call's endpoint, body and key.
-type Request<'a> = (&'static str, Value, Option<&'a str>);
+/// The endpoint of a call, its body and its idempotency key.
+type AdminRequest<'a> = (&'static str, Value, Option<&'a str>);
 
 impl OperatorCall {
-    /// The endpoint to call, its body, and the key when one is given.
+    /// The endpoint to call, its body, and the idempotency key when one is given.
     #[must_use]
-    pub fn request(&self) -> Request<'_> {
+    pub fn request(&self) -> AdminRequest<'_> {
         match self {
             OperatorCall::Merchant(call) => call.request(),
-            OperatorCall::Clock(ClockCall::Advance { merchant_id, to, again }) => {
-                ("advance-clock", json!({ "merchant_id": merchant_id, "to": to }), again.key())
+            OperatorCall::Clock(ClockCall::Advance { merchant_id, to, idempotency }) => {
+                ("advance-clock", json!({ "merchant_id": merchant_id, "to": to }), idempotency.key())
             }
             OperatorCall::Key(call) => call.request(),
             OperatorCall::Resume => ("resume-effects", json!({}), None),
@@ -455,17 +440,17 @@ impl OperatorCall {
             OperatorCall::Dispute(call) => call.request(),
             OperatorCall::Refund(RefundCall::Complete(refund)) => refund.request("complete-refund"),
             OperatorCall::Refund(RefundCall::Fail(refund)) => refund.request("fail-refund"),
-            OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
+            OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, idempotency }) => (
                 "add-topup",
                 json!({ "merchant_id": merchant_id, "amount": amount, "external_id": external_id }),
-                again.key(),
+                idempotency.key(),
             ),
         }
     }
 }
 
 impl MerchantCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
             MerchantCall::Create {
                 name,
@@ -475,7 +460,7 @@ impl MerchantCall {
                 support_email,
                 card_numbers_in_identifiers,
                 test_clock,
-                again,
+                idempotency,
             } => {
                 let body = json!({
                     "name": name,
@@ -486,14 +471,14 @@ impl MerchantCall {
                     "card_numbers_in_identifiers": card_numbers_in_identifiers,
                     "test_clock": test_clock.then_some(true),
                 });
-                ("create-merchant", body, again.key())
+                ("create-merchant", body, idempotency.key())
             }
-            MerchantCall::Update { merchant_id, card_numbers_in_identifiers, again } => {
+            MerchantCall::Update { merchant_id, card_numbers_in_identifiers, idempotency } => {
                 let body = json!({
                     "merchant_id": merchant_id,
                     "card_numbers_in_identifiers": card_numbers_in_identifiers,
                 });
-                ("update-merchant", body, again.key())
+                ("update-merchant", body, idempotency.key())
             }
             MerchantCall::Find(OneMerchant { merchant_id }) => {
                 ("find-merchant", json!({ "merchant_id": merchant_id }), None)
@@ -508,52 +493,52 @@ impl MerchantCall {
 }
 
 impl KeyCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
-            KeyCall::Generate { merchant_id, name, expires_at, again } => (
+            KeyCall::Generate { merchant_id, name, expires_at, idempotency } => (
                 "generate-key",
                 json!({ "merchant_id": merchant_id, "name": name, "expires_at": expires_at }),
-                again.key(),
+                idempotency.key(),
             ),
-            KeyCall::Revoke { merchant_id, key_id, again } => {
-                ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key_id }), again.key())
+            KeyCall::Revoke { merchant_id, key_id, idempotency } => {
+                ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key_id }), idempotency.key())
             }
         }
     }
 }
 
 impl InstallationCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
-            InstallationCall::Add { merchant_id, name, platform, identifier, again } => {
+            InstallationCall::Add { merchant_id, name, platform, identifier, idempotency } => {
                 let body =
                     json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
-                ("add-installation", body, again.key())
+                ("add-installation", body, idempotency.key())
             }
             InstallationCall::List { merchant_id, per_page, after, before } => {
                 let body =
                     json!({ "merchant_id": merchant_id, "per_page": per_page, "after": after, "before": before });
                 ("list-installations", body, None)
             }
-            InstallationCall::Update { merchant_id, installation_id, name, identifier, again } => {
+            InstallationCall::Update { merchant_id, installation_id, name, identifier, idempotency } => {
                 let body = json!({
                     "merchant_id": merchant_id,
                     "installation_id": installation_id,
                     "name": name,
                     "identifier": identifier,
                 });
-                ("update-installation", body, again.key())
+                ("update-installation", body, idempotency.key())
             }
-            InstallationCall::Remove { merchant_id, installation_id, again } => {
+            InstallationCall::Remove { merchant_id, installation_id, idempotency } => {
                 let body = json!({ "merchant_id": merchant_id, "installation_id": installation_id });
-                ("remove-installation", body, again.key())
+                ("remove-installation", body, idempotency.key())
             }
         }
     }
 }
 
 impl PaymentMethodCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         let PaymentMethodCall::Configure {
             merchant_id,
             payment_method,
@@ -562,7 +547,7 @@ impl PaymentMethodCall {
             authorizes_without_capture,
             fee_basis_points,
             fee_fixed,
-            again,
+            idempotency,
         } = self;
         let body = json!({
             "merchant_id": merchant_id,
@@ -573,71 +558,71 @@ impl PaymentMethodCall {
             "fee_basis_points": fee_basis_points,
             "fee_fixed": fee_fixed,
         });
-        ("configure-payment-method", body, again.key())
+        ("configure-payment-method", body, idempotency.key())
     }
 }
 
 impl InvoiceCall {
-    fn request(&self) -> Request<'_> {
-        let InvoiceCall::Charge { merchant_id, amount, external_id, description, again } = self;
+    fn request(&self) -> AdminRequest<'_> {
+        let InvoiceCall::Charge { merchant_id, amount, external_id, description, idempotency } = self;
         let body = json!({
             "merchant_id": merchant_id,
             "amount": amount,
             "external_id": external_id,
             "description": description,
         });
-        ("charge-invoice", body, again.key())
+        ("charge-invoice", body, idempotency.key())
     }
 }
 
 impl OnePayout {
-    fn request(&self, endpoint: &'static str) -> Request<'_> {
+    fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id, "payout_id": self.payout_id }), None)
     }
 }
 
 impl DisputeCall {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> AdminRequest<'_> {
         match self {
-            DisputeCall::Open { merchant_id, payment_id, amount, reason, again } => {
+            DisputeCall::Open { merchant_id, payment_id, amount, reason, idempotency } => {
                 let body = json!({
                     "merchant_id": merchant_id,
                     "payment_id": payment_id,
                     "amount": amount,
                     "reason": reason,
                 });
-                ("open-dispute", body, again.key())
+                ("open-dispute", body, idempotency.key())
             }
-            DisputeCall::Escalate { dispute: OneDispute { merchant_id, dispute_id }, again } => {
-                ("escalate-dispute", json!({ "merchant_id": merchant_id, "dispute_id": dispute_id }), again.key())
+            DisputeCall::Escalate { dispute: OneDispute { merchant_id, dispute_id }, idempotency } => {
+                ("escalate-dispute", json!({ "merchant_id": merchant_id, "dispute_id": dispute_id }), idempotency.key())
             }
-            DisputeCall::Close { dispute: OneDispute { merchant_id, dispute_id }, outcome, again } => {
+            DisputeCall::Close { dispute: OneDispute { merchant_id, dispute_id }, outcome, idempotency } => {
                 let body = json!({ "merchant_id": merchant_id, "dispute_id": dispute_id, "outcome": outcome });
-                ("close-dispute", body, again.key())
+                ("close-dispute", body, idempotency.key())
             }
         }
     }
 }
 
 impl OneRefund {
-    fn request(&self, endpoint: &'static str) -> Request<'_> {
+    fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id }), None)
     }
 }
 
 impl ChangeMerchant {
-    fn request(&self, endpoint: &'static str) -> Request<'_> {
-        (endpoint, json!({ "merchant_id": self.merchant_id }), self.again.key())
+    fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
+        (endpoint, json!({ "merchant_id": self.merchant_id }), self.idempotency.key())
     }
 }
 
-impl Again {
+impl IdempotencyOption {
     fn key(&self) -> Option<&str> {
         self.idempotency_key.as_deref()
     }
 }
 
-/// Makes the call and gives what to print: a bare id as it is, anything else as JSON.
+/// Makes the call and returns the text to print: a bare id as it is, anything else as JSON.
 pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<String> {
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let (endpoint, body, idempotency_key) = call.request();
@@ -652,11 +637,12 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::commands::{Arguments, Command};
+    use crate::commands::Arguments;
+    use crate::commands::arguments::TillCommand;
 
     fn request(line: &str) -> (String, Value, Option<String>) {
         let arguments = Arguments::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{error}"));
-        let Command::Operate(call) = arguments.command else { panic!("not a call of the operator") };
+        let TillCommand::Operate(call) = arguments.command else { panic!("not a call of the operator") };
         let (endpoint, body, key) = call.request();
         (endpoint.to_owned(), body, key.map(str::to_owned))
     }

@@ -1,4 +1,4 @@
-//! What a person sees while a command works on much data, on standard error: a bar on a terminal, else a line every few
+//! The progress of a command that works on much data, on standard error: a bar on a terminal, else a line every few
 //! seconds.
 
 use std::io::{IsTerminal, Write};
@@ -6,47 +6,47 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Time between two lines where there is no terminal.
+/// The interval between two lines when there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Times a second that a bar is drawn at most.
+/// The limit of redraws of the bar, per second.
 const DRAWN_PER_SECOND: u8 = 5;
 
-/// What is counted.
+/// The unit of the counted work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     /// Bytes, shown in binary units on a terminal.
     Bytes,
-    /// Things of this name, in the plural.
+    /// Objects with this name, in the plural.
     Things(&'static str),
 }
 
-/// Shows how far one step of a command has come. Dropping it takes the bar away.
-pub(super) struct Progress {
+/// Shows the progress of one stage of a command. Dropping it removes the bar.
+pub(super) struct ProgressDisplay {
     what: &'static str,
     unit: Unit,
     total: Option<u64>,
     bar: Option<ProgressBar>,
     begun: Instant,
-    told: Instant,
+    last_line_at: Instant,
 }
 
-impl Progress {
-    /// Begins a step, called by what is done to what is counted, such as `copied`. The total may be unknown.
-    pub(super) fn begin(what: &'static str, unit: Unit, total: Option<u64>) -> Progress {
+impl ProgressDisplay {
+    /// Begins a stage. It is called by the participle of its work, such as `copied`. The total may be unknown.
+    pub(super) fn begin(what: &'static str, unit: Unit, total: Option<u64>) -> ProgressDisplay {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(DRAWN_PER_SECOND));
             bar.with_style(style(unit, total.is_some())).with_message(what)
         });
-        Progress { what, unit, total, bar, begun: Instant::now(), told: Instant::now() }
+        ProgressDisplay { what, unit, total, bar, begun: Instant::now(), last_line_at: Instant::now() }
     }
 
-    /// Shows that so many are done.
+    /// Shows the number of units that are done.
     pub(super) fn show(&mut self, done: u64) {
         match &self.bar {
             Some(bar) => bar.set_position(done),
-            None if self.told.elapsed() >= LINE_EVERY => {
-                self.told = Instant::now();
+            None if self.last_line_at.elapsed() >= LINE_EVERY => {
+                self.last_line_at = Instant::now();
                 let line = line(self.what, self.unit, done, self.total);
                 let left = self.total.and_then(|total| seconds_left(done, total, self.begun.elapsed()));
                 say(&left.map_or(line.clone(), |seconds| format!("{line}, about {seconds} s left")));
@@ -55,7 +55,7 @@ impl Progress {
         }
     }
 
-    /// Shows that so many of so many are done: for totals that are known only on the way.
+    /// Shows the number of units that are done, for totals that become known only during the work.
     pub(super) fn show_of(&mut self, done: u64, total: u64) {
         if self.total != Some(total) {
             self.total = Some(total);
@@ -67,21 +67,21 @@ impl Progress {
         self.show(done);
     }
 
-    /// Adds what else is to be said to the bar, behind the numbers.
+    /// Adds a text to the bar, after the numbers.
     pub(super) fn detail(&self, text: String) {
         if let Some(bar) = &self.bar {
             bar.set_prefix(text);
         }
     }
 
-    /// Ends the step: the bar goes, and a line of what was done stays.
+    /// Ends the stage: removes the bar, and leaves a line about the finished work.
     pub(super) fn end(self, text: &str) {
         drop(self);
         say(text);
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -118,7 +118,7 @@ fn line(what: &str, unit: Unit, done: u64, total: Option<u64>) -> String {
     }
 }
 
-/// How long the rest takes if it goes on as before; nothing when nobody can say.
+/// The estimated seconds until the end, at the average speed so far; None when nothing is done yet or nothing is left.
 fn seconds_left(done: u64, total: u64, elapsed: Duration) -> Option<u128> {
     let left = total.checked_sub(done).filter(|left| *left > 0 && done > 0)?;
     Some((elapsed.as_millis() * u128::from(left) / u128::from(done)).div_ceil(1_000))

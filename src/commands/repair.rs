@@ -16,14 +16,14 @@ use till_storage::vault::Keyring;
 
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::verify::{SCRATCH_DIRECTORY, Subject, exit_code, print, teller};
+use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, exit_code, print, teller};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
 /// Families that are read to find the key ring.
 const VAULT_AND_META: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];
 
-/// What is to be put right. Without `--yes` nothing is changed.
+/// The part to repair. Without `--yes` nothing is changed.
 #[derive(Debug, Subcommand)]
 pub enum RepairCommand {
     /// Derives rows, indexes, snapshots, the directory and totals again from the log, and verifies everything
@@ -31,25 +31,25 @@ pub enum RepairCommand {
         /// Only this merchant's [default: all]
         #[arg(long, value_name = "MERCHANT")]
         merchant: Option<MerchantId>,
-        /// Do it; else it is only said what is wrong and what would be done
+        /// Do it; without it, only the faults and the planned changes are printed
         #[arg(long, conflicts_with = "dry_run")]
         yes: bool,
-        /// Only say what is wrong and what would be done, as without --yes
+        /// Only print the faults and the planned changes, as without --yes
         #[arg(long)]
         dry_run: bool,
     },
-    /// Drops a torn write from the end of the log, and says exactly what is lost with it
+    /// Drops a torn write from the end of the log, and prints exactly what is lost with it
     DropTail {
-        /// Do it; else it is only said what would be lost
+        /// Do it; without it, only what would be lost is printed
         #[arg(long, conflicts_with = "dry_run")]
         yes: bool,
-        /// Only say what would be lost, as without --yes
+        /// Only print what would be lost, as without --yes
         #[arg(long)]
         dry_run: bool,
     },
 }
 
-/// Repairs, or says what would be done.
+/// Repairs, or prints the planned changes.
 pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> anyhow::Result<ExitCode> {
     let is_there = |name: &str| configuration.data.join(name).exists();
     if !is_there("db") && !is_there(BEFORE_DIRECTORY) {
@@ -60,14 +60,14 @@ pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> 
         RepairCommand::Rows { merchant, yes, dry_run: _ } => rows(configuration, &roots, *merchant, *yes),
         RepairCommand::DropTail { yes, dry_run: _ } => drop_tail(configuration, &roots, *yes),
     };
-    // Also of a repair that failed: a server that runs as another user must be able to open what is there.
+    // After a failed repair, too: a server that runs as another user must be able to open the files.
     let given =
         give_to_owner(&configuration.data).context("failed to give what was made to the owner of the data directory");
     first_failure(done, given)
 }
 
-/// What a repair came to. When its files could not be given to their owner either, its own failure is told, and the
-/// other one beside it.
+/// The result of a repair. When giving its files to their owner fails as well, the repair's own failure is returned,
+/// and the other one is printed.
 fn first_failure(done: anyhow::Result<ExitCode>, given: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
     match (done, given) {
         (done, Ok(())) => done,
@@ -84,10 +84,10 @@ fn options(configuration: &Configuration) -> EngineOptions {
     EngineOptions { open_limit, disk_reserve_bytes, ..EngineOptions::new(&configuration.data) }
 }
 
-fn subject(configuration: &Configuration) -> Subject<'_> {
+fn subject(configuration: &Configuration) -> VerificationTarget<'_> {
     let directory = configuration.data.as_path();
     let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    Subject { directory, scratch, open_time_max, checkpoint: None }
+    VerificationTarget { directory, scratch, open_time_max, checkpoint: None }
 }
 
 fn rows(
@@ -122,7 +122,7 @@ fn rows(
     Ok(code)
 }
 
-/// Says what is wrong, and what would be done.
+/// Prints the faults and the planned changes.
 fn survey(
     rebuild: &Rebuild<'_>,
     book: Option<&dyn AcquirerBook>,
@@ -163,7 +163,7 @@ fn drop_tail(configuration: &Configuration, roots: &RootKeys, yes: bool) -> anyh
     let workshop = Workshop::open(&options(configuration))?;
     open_keyring_of_tail(&workshop, roots)?;
     let tail = Tail::survey(workshop.held())?;
-    tell(&tail);
+    print_tail(&tail);
     if tail.is_whole() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -184,15 +184,14 @@ fn drop_tail(configuration: &Configuration, roots: &RootKeys, yes: bool) -> anyh
     Ok(print(&subject(configuration).verify(roots)?))
 }
 
-/// The key must be the store's before anything is given up. A log that RocksDB would not come back from is looked at
-/// by the survey.
+/// The key must be the store's before any commit is given up. The survey examines a log that RocksDB cannot recover.
 fn open_keyring_of_tail(workshop: &Workshop, roots: &RootKeys) -> anyhow::Result<()> {
     let store = Tail::open(workshop.held())?;
     roots.open_stored(&store).map(drop)
 }
 
-/// Says how the log ends, and what is lost with the torn part, on standard output.
-fn tell(tail: &Tail) {
+/// Prints the end of the log, and the loss that the torn part means, on standard output.
+fn print_tail(tail: &Tail) {
     let mut lines = vec![format!(
         "the last commit that can be used is {}, the last one that was acknowledged is {}",
         tail.last,
@@ -205,7 +204,7 @@ fn tell(tail: &Tail) {
         }
     }
     lines.extend(tail.lost.iter().map(lost_line));
-    lines.extend(untold(tail));
+    lines.extend(unnamed_commits(tail));
     if tail.torn.is_some() && !tail.misses_acknowledged() {
         lines.push("nothing that was acknowledged is lost: a start drops the torn part by itself".to_owned());
     }
@@ -219,13 +218,13 @@ fn lost_line(record: &LostRecord) -> String {
     format!("lost: {merchant_id}, record {sequence}, {commit}: {}", kinds_of(*merchant_id, *sequence, value))
 }
 
-/// Acknowledged commits of which no record can be told any more.
-fn untold(tail: &Tail) -> Option<String> {
-    let told: Vec<u64> = tail.lost.iter().filter_map(|record| record.commit.map(|commit| commit.0)).collect();
-    let untold: Vec<String> = (tail.last.0.saturating_add(1)..=tail.acknowledged.0)
-        .filter(|commit| !told.contains(commit))
+/// A line about acknowledged commits whose records cannot be named any more.
+fn unnamed_commits(tail: &Tail) -> Option<String> {
+    let named: Vec<u64> = tail.lost.iter().filter_map(|record| record.commit.map(|commit| commit.0)).collect();
+    let unnamed: Vec<String> = (tail.last.0.saturating_add(1)..=tail.acknowledged.0)
+        .filter(|commit| !named.contains(commit))
         .map(|commit| commit.to_string())
         .collect();
-    let text = format!("lost: acknowledged commits of which nothing can be told any more: {}", untold.join(", "));
-    (!untold.is_empty()).then_some(text)
+    let text = format!("lost: acknowledged commits of which nothing can be told any more: {}", unnamed.join(", "));
+    (!unnamed.is_empty()).then_some(text)
 }

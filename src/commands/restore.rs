@@ -12,26 +12,27 @@ use till_storage::journal::CommitNumber;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};
 use super::exit_code::ExitCode;
-use super::progress::{Progress, Unit, say};
-use super::verify::{SCRATCH_DIRECTORY, Subject, print};
+use super::progress::{ProgressDisplay, Unit, say};
+use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::Configuration;
 use crate::vault_keys::RootKeys;
 
-/// Said of faults that a server may run with: a store from which commits were given up has them in every checkpoint.
+/// The message about faults with which a server may run: a store from which commits were given up has them in every
+/// checkpoint.
 const BESIDE: &str = "these faults are in the sandbox's book, or card numbers too many or too few: all logs and what \
                       follows from them are whole, and a server runs with them";
 
-/// From where to where.
+/// The source and the target of a restore.
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
     /// The checkpoint's directory
     #[arg(long, value_name = "CHECKPOINT")]
     pub from: PathBuf,
-    /// The archive, to have what came after the checkpoint too
+    /// The archive, to restore the commits after the checkpoint as well
     #[arg(long, value_name = "DIR")]
     pub archive: Option<PathBuf>,
-    /// Up to when: a commit's number, or a time such as 2026-01-31T23:59:59Z [default: everything archived]
+    /// The end: a commit's number, or a time such as 2026-01-31T23:59:59Z [default: everything archived]
     #[arg(long, value_name = "TIME|COMMIT", requires = "archive", value_parser = until)]
     pub until: Option<Until>,
     /// The data directory to make: missing or empty
@@ -39,8 +40,9 @@ pub struct RestoreArguments {
     pub to: PathBuf,
 }
 
-/// Makes a data directory of a checkpoint, and of an archive what came after it. Everything that can be refused is
-/// refused before anything is made, and the directory is fit for a server only once all of it was verified.
+/// Makes a data directory from a checkpoint and, with an archive, from the later commits. Everything that can be
+/// refused is refused before any file is created, and the directory is fit for a server only after all of it was
+/// verified.
 pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArguments) -> anyhow::Result<ExitCode> {
     let RestoreArguments { from, to, .. } = arguments;
     let _reading = Reading::begin(from);
@@ -50,7 +52,7 @@ pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArgument
     check_all_files(from, &manifest)?;
     let restore = Restore { configuration, arguments, manifest: &manifest, roots: &roots };
     let commits = restore.check()?;
-    let mut progress = Progress::begin("copied", Unit::Bytes, Some(manifest.byte_count()));
+    let mut progress = ProgressDisplay::begin("copied", Unit::Bytes, Some(manifest.byte_count()));
     let restoring = Restoring::copy(from, &manifest, to, &mut |copied| progress.show(copied.bytes))?;
     progress.end("copied");
     restore.bring_up(commits).with_context(|| unfit(to))?;
@@ -77,45 +79,46 @@ struct Restore<'a> {
 }
 
 impl Restore<'_> {
-    /// With an archive the logs go on behind the heads of the checkpoint.
-    fn subject<'d>(&'d self, directory: &'d Path, scratch: PathBuf) -> Subject<'d> {
+    /// With an archive, the logs continue after the heads of the checkpoint.
+    fn subject<'d>(&'d self, directory: &'d Path, scratch: PathBuf) -> VerificationTarget<'d> {
         let ends_as_checkpoint = self.arguments.archive.is_none() || directory == self.arguments.from;
         let checkpoint = ends_as_checkpoint.then_some(self.arguments.from.as_path());
-        Subject { directory, scratch, open_time_max: self.configuration.open_time_max, checkpoint }
+        VerificationTarget { directory, scratch, open_time_max: self.configuration.open_time_max, checkpoint }
     }
 
     fn until(&self) -> Until {
         self.arguments.until.unwrap_or(Until::End)
     }
 
-    /// Checks that the key is right, and that checkpoint and archive reach the moment. Gives the commits to read.
+    /// Checks that the key is right, and that checkpoint and archive reach the requested end. Returns the number of
+    /// commits to read.
     fn check(&self) -> anyhow::Result<u64> {
         let opened = self.subject(&self.arguments.from, PathBuf::new()).open(self.roots);
         let (store, _) = opened.context("failed to open the checkpoint")?;
         match &self.arguments.archive {
-            Some(archive) => check_reach(&store, archive, self.until()).map_err(in_words),
+            Some(archive) => check_reach(&store, archive, self.until()).map_err(with_readable_times),
             None => Ok(0),
         }
     }
 
-    /// Makes the copy a store of its own, with what the archive has behind the checkpoint.
+    /// Makes the copy a store of its own, with the commits that the archive has after the checkpoint.
     fn bring_up(&self, commits: u64) -> anyhow::Result<()> {
         let to = &self.arguments.to;
         let options = self.subject(to, PathBuf::new()).options();
         let Some(archive) = &self.arguments.archive else { return Ok(begin_anew(&options)?) };
         let (_, keyring) = self.subject(to, PathBuf::new()).open(self.roots)?;
-        let mut progress = Progress::begin("read", Unit::Things("commits"), Some(commits));
+        let mut progress = ProgressDisplay::begin("read", Unit::Things("commits"), Some(commits));
         let book = RocksBook::open_within(options.open_limit, &to.join(SANDBOX_DIRECTORY));
         let mut book = book.context("the sandbox's book failed")?;
         let tell = &mut |read| progress.show(read);
         let restored = restore_to(&options, archive, self.until(), &keyring, &mut book, tell)?;
-        progress.end(&told(&restored, self.manifest.last_commit));
+        progress.end(&restored_line(&restored, self.manifest.last_commit));
         Ok(())
     }
 }
 
-/// Times as people read them.
-fn in_words(error: ArchiveError) -> anyhow::Error {
+/// Replaces milliseconds by readable times.
+fn with_readable_times(error: ArchiveError) -> anyhow::Error {
     match error {
         ArchiveError::BeforeItsMoment { asked_ms, earliest_ms } => {
             let text = |at| i64::try_from(at).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
@@ -142,7 +145,7 @@ fn until(text: &str) -> anyhow::Result<Until> {
     }
 }
 
-fn told(restored: &Restored, checkpoint: CommitNumber) -> String {
+fn restored_line(restored: &Restored, checkpoint: CommitNumber) -> String {
     let Restored { last, last_at_ms, applied, left_out, forgotten, torn, unread } = restored;
     let mut text = format!("the checkpoint ends at commit {checkpoint}; {applied} commits of the archive were applied");
     text += &match last_at_ms {

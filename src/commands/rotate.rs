@@ -1,9 +1,9 @@
 //! Replacing the secrets of a running server: `till admin-token` and `till vault`.
 //!
-//! A secret's file may hold two of a kind. The new one is in it, durably, before the server is told, and the old one
-//! leaves it only when the server needs it no more: cut off at any place, what is in the file opens what is there. One
-//! command at a time replaces what is in a file: of two, each would give the server a secret of its own, and the file
-//! could keep the other one's.
+//! During a rotation a secret's file holds two secrets. The new one is in the file, durably, before the server is told,
+//! and the old one is removed only when the server does not need it any more. So the file always has a secret that
+//! opens the data, wherever a rotation is cut off. Only one command at a time replaces the secrets of a file: otherwise
+//! each of two commands would give the server a secret of its own, and the file might keep the other one's.
 
 use std::fmt::Write as _;
 use std::io::ErrorKind;
@@ -19,34 +19,34 @@ use zeroize::Zeroizing;
 use super::admin_client::AdminClient;
 use crate::configuration::{Configuration, SecretFile, SecretFileLock, Secrets};
 
-/// Bytes of a made admin token.
+/// Bytes of a generated admin token.
 const TOKEN_BYTES: usize = 32;
 
 /// Replacing the admin token of a running server.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub enum AdminTokenCommand {
-    /// Makes a new token; the server takes both from then on
+    /// Makes a new token; the server accepts both from then on
     Rotate,
-    /// Has the server take the new token only
+    /// Has the server accept the new token only
     Retire,
 }
 
-/// What is to be done with the vault.
+/// Commands on the vault.
 #[derive(Debug, Subcommand)]
 pub enum VaultCommand {
-    /// Has the vault of a running server open under a new key, and keeps that in the file of the old one
+    /// Re-encrypts the vault's key ring of a running server under a new key, and stores that key in the old one's file
     Rotate(RotateVault),
 }
 
-/// How the vault key is replaced.
+/// Options of a rotation of the vault key.
 #[derive(Debug, Args)]
 pub struct RotateVault {
-    /// The file that the vault key is kept in [default: where the server reads it]
+    /// The file of the vault key [default: the one that the server reads]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
 
-/// Replaces the admin token, one step at a time. Gives what to print.
+/// Replaces the admin token, one stage at a time. Returns the text to print.
 pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenCommand) -> anyhow::Result<String> {
     let file = Secrets::admin_token_file(configuration);
     let file = SecretFile::at(file.context("TILL_ADMIN_TOKEN is set: unset it, a token in a file can be replaced")?);
@@ -64,8 +64,8 @@ pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenComm
             ))
         }
         (AdminTokenCommand::Retire, [new, old]) => {
-            // A rotation that was cut off may have left the server with the old one alone: it reads both first. One that
-            // cannot be told is told of below.
+            // A rotation that was cut off may have left the server with the old token alone, so the server reads both
+            // first. A failure of this reload is ignored here: the reload below reports it.
             let _both = have_token_read(configuration, old);
             file.replace(&[new]).with_context(|| format!("failed to write {}", file.path().display()))?;
             have_token_read(configuration, new)?;
@@ -78,7 +78,7 @@ pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenComm
     }
 }
 
-/// Has the server read its token, and makes sure that it did.
+/// Has the server read its token, and checks that it did.
 fn have_token_read(configuration: &Configuration, token: &SecretString) -> anyhow::Result<()> {
     let answer = AdminClient::of(configuration, token.clone())?.call_admin("reload", &json!({}), None);
     let answer =
@@ -87,7 +87,7 @@ fn have_token_read(configuration: &Configuration, token: &SecretString) -> anyho
     if read { Ok(()) } else { bail!("the server did not read its admin token: {}", answer["kept"]) }
 }
 
-/// Replaces the vault key. Gives what to print.
+/// Replaces the vault key. Returns the text to print.
 pub(super) fn vault(configuration: &Configuration, command: &VaultCommand) -> anyhow::Result<String> {
     let VaultCommand::Rotate(RotateVault { key_file }) = command;
     let file = key_file.clone().or_else(|| Secrets::vault_key_file(configuration));
@@ -124,8 +124,8 @@ fn rotated(
     ))
 }
 
-/// The key that is used and the one to come, both of them in the file. A replacement that was cut off goes on with
-/// the key that it began with.
+/// The present key and the new one, both of them in the file. A rotation that was cut off continues with the new key
+/// that it began with.
 fn both_keys(file: &SecretFile) -> anyhow::Result<(SecretString, SecretString)> {
     match read(file)?.as_slice() {
         [old] => {
@@ -140,7 +140,7 @@ fn both_keys(file: &SecretFile) -> anyhow::Result<(SecretString, SecretString)> 
     }
 }
 
-/// Refuses while another command replaces what is in the file.
+/// Fails while another command replaces the secrets of the file.
 fn lock(file: &SecretFile) -> anyhow::Result<SecretFileLock> {
     let path = file.path().display();
     match file.lock() {

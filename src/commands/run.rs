@@ -1,18 +1,18 @@
 //! Carries a command out.
 
-use super::arguments::{Arguments, Command};
+use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
 use super::progress::say;
 use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook};
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
-/// Does what the command line says. Results go to standard output, everything else to standard error.
+/// Carries out the command. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
     match carry_out(arguments) {
         Ok(code) => code,
         Err(error) => {
             say(&format!("till: {error:#}"));
-            let verifies = matches!(arguments.command, Command::Verify(_));
+            let verifies = matches!(arguments.command, TillCommand::Verify(_));
             if verifies { ExitCode::from(verify::CANNOT_VERIFY) } else { ExitCode::FAILURE }
         }
     }
@@ -23,20 +23,20 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     make_files_for_the_owner_only();
     let configuration = arguments.settings.configuration()?;
     match &arguments.command {
-        Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
-        Command::Verify(arguments) => verify::verify(&configuration, *arguments),
-        Command::Repair(command) => repair::repair(&configuration, command),
-        Command::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
-        Command::Archive(command) => archive::archive(&configuration, command),
-        Command::Restore(arguments) => restore::restore(&configuration, arguments),
-        Command::Export(arguments) => Ok(print(&export::export(&configuration, arguments)?)),
-        Command::Inspect(arguments) => inspect::inspect(&configuration, arguments),
-        Command::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
-        Command::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
-        Command::Configuration => Ok(print(&configuration.to_string())),
-        Command::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
-        Command::Trigger(arguments) => trigger::trigger(&configuration, arguments).map(|output| print(&output)),
-        Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
+        TillCommand::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
+        TillCommand::Verify(arguments) => verify::verify(&configuration, *arguments),
+        TillCommand::Repair(command) => repair::repair(&configuration, command),
+        TillCommand::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
+        TillCommand::Archive(command) => archive::archive(&configuration, command),
+        TillCommand::Restore(arguments) => restore::restore(&configuration, arguments),
+        TillCommand::Export(arguments) => Ok(print(&export::export(&configuration, arguments)?)),
+        TillCommand::Inspect(arguments) => inspect::inspect(&configuration, arguments),
+        TillCommand::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
+        TillCommand::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
+        TillCommand::Configuration => Ok(print(&configuration.to_string())),
+        TillCommand::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
+        TillCommand::Trigger(arguments) => trigger::trigger(&configuration, arguments).map(|output| print(&output)),
+        TillCommand::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
     }
 }
 

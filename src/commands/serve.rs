@@ -10,8 +10,9 @@ use rustix::process::{Resource, getrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::listening::Prepared;
-use super::{ExitCode, ServeArguments};
+use super::ExitCode;
+use super::arguments::ServeArguments;
+use super::listening::PreparedListener;
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
@@ -33,8 +34,8 @@ const ADMIN_CONNECTIONS_MAX: usize = 256;
 /// File descriptors of everything but connections.
 const OTHER_DESCRIPTORS: u64 = 2_000;
 
-/// Runs the server until it is told to stop (SIGINT or SIGTERM): it takes no new connections then, finishes the
-/// calls it is working on and closes the data.
+/// Runs the server until SIGINT or SIGTERM. It then takes no new connections, finishes the calls in progress and closes
+/// the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
     let log_format = logging::start(configuration)?;
     if let Err(error) = use_small_pages() {
@@ -45,7 +46,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
     check_directory(configuration)?;
-    let listeners = (Prepared::public(configuration)?, Prepared::admin(configuration)?);
+    let listeners = (PreparedListener::public(configuration)?, PreparedListener::admin(configuration)?);
     close_to_others(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
@@ -56,12 +57,13 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     let system = actix_web::rt::System::new();
     let run = run(configuration, options, listeners, secrets, observation, signals, notifier);
     let (assembly, served) = system.block_on(run)?;
-    // Outside of the system's future, since it waits for threads to end; inside its life, since these are its own.
+    // Outside of the system's future, since it waits for threads to end; but before the system ends, since these
+    // threads belong to it.
     assembly.stop()?;
     served.context("failed to serve")
 }
 
-/// All settings for machines; for people those that a first look is for.
+/// Logs all settings as JSON for machines; only the most important ones as text for people.
 fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
     let Configuration { data, listen, admin_listen, .. } = configuration;
     match log_format {
@@ -73,8 +75,8 @@ fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
     }
 }
 
-/// Each connection takes one, and as many again may be ending or wait to be looked at; table files, logs and what else
-/// there is take [`OTHER_DESCRIPTORS`] at most.
+/// A connection takes one descriptor, and the same number may be closing or waiting to be accepted. Table files, logs
+/// and everything else take [`OTHER_DESCRIPTORS`] at most.
 fn warn_of_few_descriptors(configuration: &Configuration) {
     let connections = u64::try_from(configuration.limits.connections_max.get()).unwrap_or(u64::MAX);
     let wanted = connections.saturating_mul(2).saturating_add(OTHER_DESCRIPTORS);
@@ -86,7 +88,7 @@ fn warn_of_few_descriptors(configuration: &Configuration) {
 async fn run(
     configuration: &Configuration,
     options: ServeArguments,
-    (public, admin): (Prepared, Prepared),
+    (public, admin): (PreparedListener, PreparedListener),
     secrets: Secrets,
     observation: Arc<Observation>,
     signals: Signals,
@@ -151,17 +153,18 @@ fn admin_settings(configuration: &Configuration) -> ListenerSettings {
     }
 }
 
-/// Says where the listeners are, on standard output too: with port 0 nobody else knows.
+/// Logs the addresses of the listeners, and prints them on standard output too: with port 0 they are not known
+/// otherwise.
 fn announce(configuration: &Configuration, public: &Listener, admin: &Listener) {
     tracing::info!(public = %public.address, admin = %admin.address, "serving");
     let scheme = |tls: &Option<TlsFiles>| if tls.is_some() { "https" } else { "http" };
     let public = format!("{}://{}", scheme(&configuration.tls), public.address);
     let admin = format!("{}://{}", scheme(&configuration.admin_tls), admin.address);
     let text = format!("listening on {public}\nadmin listening on {admin}\n");
-    let _ = std::io::stdout().write_all(text.as_bytes()); // Whoever started us may not be reading.
+    let _ = std::io::stdout().write_all(text.as_bytes()); // The parent process may not be reading.
 }
 
-/// Reads files anew on a thread of its own: a disk that hangs must not keep the process from being stopped.
+/// Reads files anew on a thread of its own, so that a disk that hangs cannot keep the process from being stopped.
 fn reload_beside(reloads: &Arc<Reloads>) {
     let reloads = Arc::clone(reloads);
     let reload = move || drop(reloads.carry_out());
@@ -170,8 +173,8 @@ fn reload_beside(reloads: &Arc<Reloads>) {
     }
 }
 
-/// Has files read anew at each SIGHUP. Stops the servers at the first other signal, letting them finish what they are
-/// working on; ends the process at the second.
+/// Has files read anew at each SIGHUP. At the first other signal it stops the servers and lets them finish the calls in
+/// progress; at the second it ends the process.
 fn stop_on(
     mut signals: Signals,
     servers: Vec<ServerHandle>,

@@ -21,28 +21,28 @@ use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
-/// How the process ends when nothing could be verified. With faults it ends with 1, without with 0.
+/// The exit code when nothing could be verified. It is 1 when there are faults, and 0 when there are none.
 pub(super) const CANNOT_VERIFY: u8 = 2;
 
-/// How the process ends when there are faults.
+/// The exit code when there are faults.
 const FAULTS_FOUND: u8 = 1;
 
-/// Where replayed rows go that outgrow memory, below the data directory: on its disk there is room for them.
+/// The directory for replayed rows that outgrow memory, below the data directory, whose disk has room for them.
 pub(super) const SCRATCH_DIRECTORY: &str = "verify-scratch";
 
-/// A directory of the shape of a data directory, and how it is verified.
-pub(super) struct Subject<'a> {
+/// A directory with the layout of a data directory, and the settings of its verification.
+pub(super) struct VerificationTarget<'a> {
     /// The directory.
     pub(super) directory: &'a Path,
-    /// Where replayed rows go that outgrow memory: a directory that does not exist, on a disk with room for them.
+    /// The directory for replayed rows that outgrow memory. It must not exist, and its disk must have room for them.
     pub(super) scratch: PathBuf,
-    /// How long opening it may take.
+    /// The longest time that opening it may take.
     pub(super) open_time_max: Duration,
-    /// The checkpoint that it is, or was restored from: its heads must be those of the logs.
+    /// The checkpoint that it is, or was restored from: the heads of the logs must equal the checkpoint's.
     pub(super) checkpoint: Option<&'a Path>,
 }
 
-/// How the report is printed.
+/// The form of the report.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct VerifyArguments {
     /// Print the report as one JSON object
@@ -50,7 +50,7 @@ pub struct VerifyArguments {
     pub json: bool,
 }
 
-/// Replays every merchant's log, compares what was derived from it byte for byte, and prints what is wrong.
+/// Replays every merchant's log, compares the derived rows byte for byte, and prints the faults.
 pub(super) fn verify(configuration: &Configuration, arguments: VerifyArguments) -> anyhow::Result<ExitCode> {
     let directory = &configuration.data;
     if !directory.join("db").exists() {
@@ -59,7 +59,7 @@ pub(super) fn verify(configuration: &Configuration, arguments: VerifyArguments) 
     }
     let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
     let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    let report = Subject { directory, scratch, open_time_max, checkpoint: None }.verify(&roots)?;
+    let report = VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.verify(&roots)?;
     if !arguments.json {
         return Ok(print(&report));
     }
@@ -67,7 +67,7 @@ pub(super) fn verify(configuration: &Configuration, arguments: VerifyArguments) 
     Ok(exit_code(&report))
 }
 
-/// Prints a report, and gives how the process is to end.
+/// Prints a report, and returns the exit code.
 pub(super) fn print(report: &Report) -> ExitCode {
     let _ = std::io::stdout().write_all(text(report).as_bytes()); // A reader that has gone away wants no more.
     exit_code(report)
@@ -77,8 +77,8 @@ pub(super) fn exit_code(report: &Report) -> ExitCode {
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FAULTS_FOUND) }
 }
 
-impl Subject<'_> {
-    /// How its store is opened.
+impl VerificationTarget<'_> {
+    /// The options for opening its store.
     pub(super) fn options(&self) -> EngineOptions {
         EngineOptions { open_limit: self.open_time_max, ..EngineOptions::new(self.directory) }
     }
@@ -88,14 +88,14 @@ impl Subject<'_> {
         Ok(StoppedStore::open(&self.options())?)
     }
 
-    /// Opens its store for reading, and its vault under one of these keys.
+    /// Opens its store for reading, and its vault with one of these keys.
     pub(super) fn open(&self, roots: &RootKeys) -> anyhow::Result<(StoppedStore, Arc<Keyring>)> {
         let store = self.open_store()?;
         let keyring = roots.open_stored(&store)?;
         Ok((store, Arc::new(keyring)))
     }
 
-    /// Verifies it as a whole.
+    /// Verifies the whole directory.
     pub(super) fn verify(&self, roots: &RootKeys) -> anyhow::Result<Report> {
         let (store, keyring) = self.open(roots)?;
         self.compare_heads(&store)?;
@@ -116,8 +116,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The sandbox's book, where there is one; one that does not open is a fault, and the store is verified all the
-    /// same.
+    /// The sandbox's book, when there is one. A book that cannot be opened is a fault, but the store is still verified.
     pub(super) fn open_book(&self) -> (Option<RocksBook>, Option<Fault>) {
         let directory = self.directory.join(SANDBOX_DIRECTORY);
         if !directory.exists() {
@@ -133,9 +132,9 @@ impl Subject<'_> {
     }
 }
 
-/// Tells a person how far it has come, by what is done to records.
+/// Shows the progress of a pass over records, called by the participle of its work.
 pub(super) fn teller(what: &'static str) -> impl FnMut(&VerifyProgress) {
-    let mut shown = progress::Progress::begin(what, Unit::Things("records"), None);
+    let mut shown = progress::ProgressDisplay::begin(what, Unit::Things("records"), None);
     move |progress| {
         let VerifyProgress { merchants, merchants_total, records, records_total, rows, book_lines: _ } = progress;
         shown.detail(format!("({merchants} of {merchants_total} merchants, {rows} rows)"));
@@ -173,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clean_report_ends_with_no_faults_and_another_with_each_fault_and_how_many_are_left_out() {
+    fn a_report_lists_its_faults_and_the_number_of_omitted_ones() {
         let clean = Report { merchants: 2, records: 30, rows: 400, book_lines: 5, ..Report::default() };
         assert_eq!(text(&clean), "read 2 merchants, 30 records, 400 rows, 5 lines of the sandbox's book\nno faults\n");
         let fault = Fault { merchant_id: None, location: FaultLocation::Head, wrong: Wrong::Missing };

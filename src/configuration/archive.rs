@@ -1,4 +1,4 @@
-//! Where commits are archived, and how far that may fall behind.
+//! The settings of the archive: its directory, its segments, and how far it may lag behind the store.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -6,23 +6,22 @@ use std::time::Duration;
 
 use till_operate::archive;
 
-/// How the store is archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchiveSettings {
-    /// Where to; nowhere when absent.
+    /// The archive's directory; nothing is archived when absent.
     pub directory: Option<PathBuf>,
-    /// Bytes from which a segment is closed.
+    /// A segment is closed once it has this many bytes.
     pub segment_bytes: NonZeroU64,
-    /// Age from which one is closed.
+    /// A segment is closed once it is this old.
     pub segment_age: Duration,
-    /// Time between two looks for commits to archive.
+    /// The interval at which the archiver looks for new commits.
     pub every: Duration,
-    /// Whether commits are archived before they are acknowledged.
+    /// True when commits are archived before they are acknowledged.
     pub before_acknowledged: bool,
 }
 
 impl ArchiveSettings {
-    /// As the store takes them; none when nothing is archived.
+    /// The settings in the store's form; None when nothing is archived.
     #[must_use]
     pub fn of_store(&self) -> Option<archive::ArchiveSettings> {
         Some(archive::ArchiveSettings {

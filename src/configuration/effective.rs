@@ -1,4 +1,4 @@
-//! The configuration that counts.
+//! The effective configuration.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -19,28 +19,28 @@ use super::layers::Layers;
 use super::settings::{self, Setting};
 use crate::protocol::transport::ForwardedHeader;
 
-/// Everything the operator decides, checked.
+/// The effective configuration, checked as a whole.
 #[derive(Debug, Clone)]
 pub struct Configuration {
-    /// The directory that holds everything that lasts.
+    /// The data directory.
     pub data: PathBuf,
-    /// Where merchants and devices call.
+    /// The address of the public listener, for merchants and devices.
     pub listen: SocketAddr,
-    /// Where the operator calls.
+    /// The address of the admin listener, for the operator.
     pub admin_listen: SocketAddr,
     /// The host of `admin_listen` as it was written: the name that its certificate must have.
     pub admin_host: String,
-    /// What the public listener proves itself with; HTTP without TLS when absent.
+    /// The certificate of the public listener; HTTP without TLS when absent.
     pub tls: Option<TlsFiles>,
-    /// What the admin listener proves itself with; HTTP without TLS when absent.
+    /// The certificate of the admin listener; HTTP without TLS when absent.
     pub admin_tls: Option<TlsFiles>,
-    /// What the operator's commands trust the admin listener by.
+    /// The certificates by which the operator's commands trust the admin listener.
     pub admin_ca_file: Option<PathBuf>,
     /// The address under which callers reach `listen`, without a slash at its end.
     pub public_url: Option<String>,
     /// Threads that take requests.
     pub http_threads: NonZeroUsize,
-    /// What bounds the load.
+    /// Limits on connections and calls.
     pub limits: Limits,
     /// The proxies in front of the public listener.
     pub proxies: ProxySettings,
@@ -50,17 +50,17 @@ pub struct Configuration {
     pub disk_reserve_bytes: u64,
     /// Settings of the delivery of events to webhooks.
     pub webhooks: WebhookSettings,
-    /// How long opening the database may take.
+    /// The longest time that opening the database may take.
     pub open_time_max: Duration,
     /// Acknowledged commits up to this number may be missing.
     pub accept_loss_up_to: Option<u64>,
-    /// Which checkpoints are taken, and where they are kept.
+    /// The schedule of checkpoints, and the directory that they are kept in.
     pub checkpoints: CheckpointSettings,
-    /// Where commits are archived.
+    /// The settings of the archive.
     pub archive: ArchiveSettings,
     /// The form of log lines; when absent, text on a terminal and JSON elsewhere.
     pub log_format: Option<LogFormat>,
-    /// Which log lines are written.
+    /// The filter of log lines, in the syntax of `tracing`.
     pub log_filter: String,
     pub(super) admin_token: Option<SecretString>,
     pub(super) admin_token_file: Option<PathBuf>,
@@ -69,7 +69,7 @@ pub struct Configuration {
     printed: String,
 }
 
-/// What bounds the load.
+/// Limits on connections and calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Connections at once on the public listener.
@@ -80,22 +80,22 @@ pub struct Limits {
     pub key_calls_per_second: Option<NonZeroU32>,
     /// Calls a second of one address for one installation.
     pub sdk_calls_per_second: NonZeroU32,
-    /// SDK calls a second of one address, for whichever installation; any number when absent.
+    /// SDK calls a second of one address, for all installations together; no limit when absent.
     pub sdk_calls_per_second_per_address: Option<NonZeroU32>,
-    /// The time for which a connection is kept on which nothing useful is done.
+    /// The time after which a connection without useful activity is closed.
     pub idle_max: Duration,
 }
 
 /// The proxies in front of the public listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxySettings {
-    /// Networks in which they are, whose addresses have no limit of connections of their own.
+    /// The networks that the proxies are in. The limit of connections per address does not apply to their addresses.
     pub networks: AllowedNetworks,
-    /// The header in which they name the address of a caller; none is believed when absent.
+    /// The header in which they name the address of a caller; no header is trusted when absent.
     pub forwarded: Option<ForwardedHeader>,
 }
 
-/// What a listener proves itself with.
+/// The certificate of a listener and its private key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {
     /// Its certificates, the listener's own first, PEM.
@@ -104,14 +104,14 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// Which checkpoints are taken, and where they are kept.
+/// The schedule of checkpoints, and the directory that they are kept in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckpointSettings {
-    /// Where they are kept.
+    /// The directory of all checkpoints.
     pub directory: PathBuf,
-    /// How often the server takes one by itself; never when absent.
+    /// The interval at which the server takes one by itself; never when absent.
     pub every: Option<Duration>,
-    /// How many of its own it keeps.
+    /// The number of its own checkpoints that the server keeps.
     pub kept: NonZeroUsize,
 }
 
@@ -124,7 +124,7 @@ pub struct WebhookSettings {
     pub retry_schedule: RetrySchedule,
 }
 
-/// How log lines are written.
+/// The form of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// One JSON object a line, for machines.
@@ -147,7 +147,7 @@ impl Configuration {
         let faults = std::mem::take(&mut layers.faults);
         let printed = printed(&layers);
         let (admin_token, vault_key) = (layers.admin_token.take(), layers.vault_key.take());
-        let mut reader = Reader { layers: &layers, faults };
+        let mut reader = SettingsReader { layers: &layers, faults };
         let data = reader.required(&settings::DATA, path);
         let listen = reader.required(&settings::LISTEN, address);
         let admin_listen = reader.required(&settings::ADMIN_LISTEN, address);
@@ -207,21 +207,21 @@ impl Configuration {
     }
 }
 
-/// Every setting as a line of the configuration file, with where it comes from; of secrets only whether the
-/// environment gives one.
+/// Every setting as a line of the configuration file, with its origin. Of a secret it only says whether the environment
+/// gives one.
 impl fmt::Display for Configuration {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.printed)
     }
 }
 
-/// Reads settings and remembers what is wrong with them.
-struct Reader<'l> {
+/// Reads settings and collects their faults.
+struct SettingsReader<'l> {
     layers: &'l Layers,
     faults: Vec<String>,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn required<T>(&mut self, setting: &Setting, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         debug_assert!(setting.default.is_some(), "{} has no default", setting.key);
         self.optional(setting, parse)
@@ -255,7 +255,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Without networks of proxies anybody could name any address.
+    /// Without `proxy_networks` any caller could claim any address, so the header alone is a fault.
     fn proxies(&mut self) -> ProxySettings {
         let networks = self.optional(&settings::PROXY_NETWORKS, parsed::<AllowedNetworks>);
         let forwarded_header = self.optional(&settings::FORWARDED_HEADER, header_name);
@@ -289,7 +289,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A certificate without its key proves nothing, nor does a key without its certificate.
+    /// A certificate and its key are only useful together.
     fn tls(&mut self, certificate: &Setting, key: &Setting) -> Option<TlsFiles> {
         match (self.optional(certificate, path), self.optional(key, path)) {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
@@ -320,7 +320,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Two listeners on one port would be one listener, and the operator's calls public.
+    /// Two listeners on one port would be one listener, and would make the operator's calls public.
     fn check_addresses(&mut self, listen: Option<SocketAddr>, admin_listen: Option<SocketAddr>) {
         if listen.is_some() && listen == admin_listen && listen.is_some_and(|address| address.port() != 0) {
             self.faults
@@ -360,13 +360,13 @@ fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(PathBuf::from(text)) }
 }
 
-/// `HOST:PORT`; a name is looked up, and its first address counts.
+/// `HOST:PORT`. A name is resolved, and its first address is taken.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let remedy = || "is not HOST:PORT, or HOST cannot be found".to_owned();
     text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next()).ok_or_else(remedy)
 }
 
-/// The host of `HOST:PORT`. What is wrong with the whole is said by [`address`].
+/// The host of `HOST:PORT`. Faults of the whole are reported by [`address`].
 fn host(text: &str) -> Result<String, String> {
     Ok(text.rsplit_once(':').map_or(text, |(host, _)| host).to_owned())
 }
@@ -385,12 +385,12 @@ fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "is not a whole number in range".to_owned())
 }
 
-/// At least one.
+/// A quarter of the connections, at least one.
 fn a_quarter(connections: NonZeroUsize) -> NonZeroUsize {
     NonZeroUsize::new(connections.get() / 4).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// The header of RFC 7239 has parameters around its addresses, which nobody here reads.
+/// Refuses the header of RFC 7239: it has parameters around its addresses, which the server does not read.
 fn header_name(text: &str) -> Result<HeaderName, String> {
     let name = text.parse::<HeaderName>().ok().filter(|name| *name != FORWARDED);
     name.ok_or_else(|| "is no name of a header that holds addresses only, such as X-Forwarded-For".to_owned())
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_and_delays_of_webhooks_are_lists_and_their_faults_name_the_entry() {
+    fn faults_in_lists_of_networks_and_delays_name_the_entry() {
         let networks = |text: &str| environment(&[("TILL_WEBHOOK_ALLOWED_NETWORKS", text)]);
         let layers = Layers::new()
             .with_file_text("webhook_retry_seconds = 7")
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_wins_over_the_environment_and_the_environment_over_the_file() {
+    fn a_flag_overrides_the_environment_and_that_the_file() {
         let layers = Layers::new()
             .with_file_text("listen = '127.0.0.1:1'\nconnections_max = 7\ndata = '/file'")
             .with_environment(environment(&[
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_configuration_says_where_values_come_from_and_shows_no_secret() {
+    fn the_printed_configuration_shows_origins_but_no_secrets() {
         let layers = Layers::new()
             .with_environment(environment(&[("TILL_ADMIN_TOKEN", "hunter2"), ("TILL_LOG_FORMAT", "text")]));
         let configuration = Configuration::from_layers(layers).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! The places that settings come from, laid over each other.
+//! The sources of settings, in layers: a later one overrides those below it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use super::settings::{
     ADMIN_TOKEN_VARIABLE, ALL, CONFIG_VARIABLE, Setting, VAULT_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE,
 };
 
-/// Variables that are read and are no settings of the file.
+/// Variables that are read though they are no settings of the file.
 const BESIDE_SETTINGS: [&str; 4] = [CONFIG_VARIABLE, ADMIN_TOKEN_VARIABLE, VAULT_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 
-/// What the operator has said, by place. Nothing is checked here but the form.
+/// The values that the operator has given, by source. Only their syntax is checked here.
 #[derive(Debug, Default)]
 pub struct Layers {
     flags: BTreeMap<&'static str, String>,
@@ -24,7 +24,7 @@ pub struct Layers {
     pub(super) faults: Vec<String>,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     Flag,
@@ -72,9 +72,9 @@ impl Layers {
         self
     }
 
-    /// Lays the environment over the file. Only `TILL_*` is read. A variable that is no setting is a fault, as an
-    /// unknown key of the file is: misspelt, it would silently mean nothing. So is an empty one, since it is what a
-    /// failed substitution leaves behind.
+    /// Lays the environment over the file. Only `TILL_*` is read. A variable that is no setting is a fault, like an
+    /// unknown key of the file, since a misspelt setting would be ignored silently. An empty variable is a fault as
+    /// well, since a failed substitution leaves one.
     #[must_use]
     pub fn with_environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Layers {
         for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("TILL_")) {
@@ -112,7 +112,7 @@ impl Layers {
         self
     }
 
-    /// The value that counts, and where it comes from.
+    /// The effective value, and its source.
     pub(super) fn value(&self, setting: &Setting) -> Option<(&str, Origin)> {
         let layers =
             [(&self.flags, Origin::Flag), (&self.environment, Origin::Environment), (&self.file, Origin::File)];
@@ -123,7 +123,7 @@ impl Layers {
 }
 
 impl Origin {
-    /// The setting's name in that place, for a message.
+    /// The setting's name in that source, for a message.
     pub(super) fn name_of(self, setting: &Setting) -> String {
         match self {
             Origin::Flag => format!("--{}", setting.key.replace('_', "-")),
@@ -158,7 +158,7 @@ fn unknown_variable(name: &str) -> String {
     unknown(name.trim_start_matches("TILL_"), keys, "TILL_")
 }
 
-/// Says that there is no setting of this name, and which one may be meant.
+/// Reports that there is no setting of this name, and suggests the closest one.
 fn unknown(name: &str, known: impl Iterator<Item = String>, prefix: &str) -> String {
     let distances = known.map(|known| (strsim::damerau_levenshtein(name, &known), known));
     match distances.min().filter(|(distance, near)| distance * 2 < near.len()) {
@@ -167,7 +167,8 @@ fn unknown(name: &str, known: impl Iterator<Item = String>, prefix: &str) -> Str
     }
 }
 
-/// Says where a file is not TOML, and why. Values are not repeated: one may be a secret that does not belong there.
+/// Reports the position at which a file is not TOML, and the reason. Values are not repeated: one may be a secret that
+/// was put there by mistake.
 fn not_toml(file: &str, text: &str, error: &toml::de::Error) -> String {
     let offset = error.span().map_or(text.len(), |span| span.start);
     let before = text.get(..offset).unwrap_or(text);

@@ -1,4 +1,4 @@
-//! What the operator decides, read once at start and checked as a whole.
+//! The operator's settings, read once at start and checked as a whole.
 //!
 //! A setting comes from the command line, else from the environment, else from the configuration file, else
 //! it has its default.
@@ -10,9 +10,8 @@ mod secret_file;
 mod secrets;
 mod settings;
 
-pub use archive::ArchiveSettings;
 pub(crate) use effective::processors;
-pub use effective::{CheckpointSettings, Configuration, ConfigurationFaults, Limits, LogFormat, TlsFiles};
+pub use effective::{Configuration, ConfigurationFaults, LogFormat, TlsFiles};
 pub use layers::Layers;
 pub use secret_file::{SecretFile, SecretFileLock};
-pub use secrets::{Secrets, SecretsError, VaultKeySecret};
+pub use secrets::{Secrets, VaultKeySecret};

@@ -1,5 +1,5 @@
-//! A file of secrets, one a line, that is replaced as a whole: whoever reads it finds all of what was written last, or
-//! all of what was there before.
+//! A file of secrets, one a line, that is replaced as a whole: a reader finds either everything that was written last,
+//! or everything that was there before.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -9,16 +9,15 @@ use std::path::{Path, PathBuf};
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
-/// Bits of a file's mode that say who may do what.
+/// The permission bits of a file's mode.
 const MODE_BITS: u32 = 0o777;
 
-/// A file of secrets.
 #[derive(Debug)]
 pub struct SecretFile {
     path: PathBuf,
 }
 
-/// Nobody else replaces the secrets as long as it lives.
+/// While it lives, no other command replaces the secrets.
 #[derive(Debug)]
 pub struct SecretFileLock(#[expect(dead_code, reason = "its lock goes with it")] File);
 
@@ -29,25 +28,25 @@ impl SecretFile {
         SecretFile { path }
     }
 
-    /// Where it is.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The secrets in it, in order.
+    /// The secrets in the file, in order.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub fn read(&self) -> io::Result<Vec<SecretString>> {
         let text = Zeroizing::new(fs::read_to_string(&self.path)?);
         Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect())
     }
 
-    /// Keeps every other command from replacing them as long as what is returned lives. The lock is on a file beside
-    /// it, which stays: the secrets' own file is another one after each replacement.
+    /// Keeps every other command from replacing the secrets while the returned lock lives. The lock is on a file beside
+    /// the secrets' file and stays there: the secrets' own file is a new one after each replacement.
     ///
-    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] while another command holds the lock; or an error of the system.
     /// [`io::ErrorKind::WouldBlock`] while another command has it; the system's.
     pub fn lock(&self) -> io::Result<SecretFileLock> {
         let secrets = fs::metadata(&self.path)?;
@@ -58,10 +57,10 @@ impl SecretFile {
         Ok(SecretFileLock(lock))
     }
 
-    /// Replaces them, durably. The file keeps its owner and its mode.
+    /// Replaces the secrets, durably. The file keeps its owner and its mode.
     ///
     /// # Errors
-    /// The system's; then the file is what it was.
+    /// An error of the system. The file is then unchanged.
     pub fn replace(&self, secrets: &[&SecretString]) -> io::Result<()> {
         let before = fs::metadata(&self.path)?;
         let beside = self.beside(".new");
@@ -74,11 +73,11 @@ impl SecretFile {
         sync_directory(&self.path)
     }
 
-    /// Keeps a secret, durably, in a file of its own beside it, whose name ends so and is the secret's alone. One that
-    /// holds it is left as it is; whatever else has the name is what a crash left.
+    /// Keeps a secret, durably, in a file of its own beside this one, under this file's name with the suffix. A file of
+    /// that name that already holds the secret is left as it is; any other content was left by a crash and is replaced.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub fn keep_beside(&self, suffix: &str, secret: &SecretString) -> io::Result<PathBuf> {
         let beside = self.beside(suffix);
         if holds(&beside, secret) {
@@ -95,8 +94,8 @@ impl SecretFile {
     }
 }
 
-/// Writes a secret to a file that only its owner may read, durably: cut off at any place, all of it has the name, or the
-/// name is whose it was.
+/// Writes a secret to a file that only its owner may read, durably. When it is cut off at any point, the name refers
+/// either to the whole new file or to the previous one.
 pub(super) fn write_whole(path: &Path, secret: &SecretString) -> io::Result<()> {
     let new = beside(path, ".new");
     let _ = fs::remove_file(&new); // What a crash left.
@@ -105,7 +104,7 @@ pub(super) fn write_whole(path: &Path, secret: &SecretString) -> io::Result<()> 
     sync_directory(path)
 }
 
-/// Whether a file holds this secret, and nothing else.
+/// True when the file holds this secret and nothing else.
 fn holds(path: &Path, secret: &SecretString) -> bool {
     let bytes = fs::read(path).map(Zeroizing::new);
     bytes.is_ok_and(|bytes| bytes.strip_suffix(b"\n") == Some(secret.expose_secret().as_bytes()))
@@ -128,7 +127,7 @@ fn write(path: &Path, secrets: &[&SecretString]) -> io::Result<File> {
     Ok(file)
 }
 
-/// Has the directory that a path is in keep its names.
+/// Syncs the directory of a path, so that the names in it are durable.
 pub(super) fn sync_directory(of: &Path) -> io::Result<()> {
     let directory = of.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(directory)?.sync_all()
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_beside_is_the_owner_s_and_is_whole_whatever_was_left_there() {
+    fn a_secret_is_kept_whole_and_private_whatever_a_crash_left() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let file = SecretFile::at(directory.path().join("key"));
         for left in [&b""[..], b"on", b"\xff\xfe", b"one\n"] {

@@ -1,4 +1,4 @@
-//! The two secrets of a server: where they are found, and how the first start makes them.
+//! The two secrets of a server: the sources that they are read from, and their creation at the first start.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File};
@@ -12,73 +12,73 @@ use zeroize::{Zeroize, Zeroizing};
 use super::effective::Configuration;
 use super::secret_file::{sync_directory, write_whole};
 
-/// Bytes of a made secret, and of the vault key.
+/// Bytes of a generated secret, and of the vault key.
 const SECRET_BYTES: usize = 32;
 
-/// How many secrets of one kind may stand in one place: one, and the one that it is being replaced by.
+/// The limit of secrets of one kind in one source: the present one, and the one that replaces it.
 const SECRETS_MAX: usize = 2;
 
-/// Where made secrets are kept, below the data directory.
+/// The directory of generated secrets, below the data directory.
 const DIRECTORY: &str = "secrets";
 const ADMIN_TOKEN_FILE: &str = "admin-token";
 const VAULT_KEY_FILE: &str = "vault-key";
 
-/// The database below the data directory: once it is there, it holds what only its own vault key opens.
+/// The database, below the data directory. Once it exists, only its own vault key opens the data in it.
 const DATABASE: &str = "db";
 
-/// The root key of a vault, not looked at yet.
+/// The root key of a vault, not checked yet.
 pub type VaultKeySecret = SecretBox<[u8; SECRET_BYTES]>;
 
-/// What proves the operator, and what seals card data.
+/// The operator's tokens, and the keys that card data is sealed under.
 #[derive(Debug)]
 pub struct Secrets {
-    /// The bearer tokens of the admin listener: one, or two while one is being replaced by the other.
+    /// The bearer tokens of the admin listener: one, or two during a rotation.
     pub admin_tokens: Vec<SecretString>,
-    /// The root key of the vault: one, or two of which either may open it, while one is being replaced by the other.
+    /// The root keys of the vault: one, or two during a rotation, either of which may open the vault.
     pub vault_keys: Vec<VaultKeySecret>,
-    /// Files that were made by this start, to be told to the operator.
+    /// The files that this start created; the operator is told of them.
     pub made: Vec<PathBuf>,
 }
 
-/// Why the secrets cannot be used. No message shows one.
+/// A reason why the secrets cannot be used. No message shows a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretsError {
     /// A secret has the wrong form.
     #[error("{origin}: {remedy}")]
     Malformed {
-        /// Where it was found.
+        /// The source of the secret.
         origin: String,
-        /// What to put there.
+        /// Advice on the correct form.
         remedy: &'static str,
     },
     /// A file cannot be read or made.
     #[error("failed to {action} {}", path.display())]
     File {
-        /// What was attempted.
+        /// The attempted action.
         action: &'static str,
         /// The file.
         path: PathBuf,
         /// Why it failed.
         source: io::Error,
     },
-    /// The data is sealed under a key that is not there.
+    /// The data is sealed under a key that is missing.
     #[error("{} holds data, but its vault key is neither in TILL_VAULT_KEY, nor in vault_key_file, nor in {}; put it back, a new one would not open the data", data.display(), file.display())]
     VaultKeyLost {
         /// The data directory.
         data: PathBuf,
-        /// Where the key would be.
+        /// The file in which the key is expected.
         file: PathBuf,
     },
     /// There is no admin token yet.
     #[error("there is no admin token: set TILL_ADMIN_TOKEN, or name the server's data directory ({} does not exist)", file.display())]
     NoAdminToken {
-        /// Where it would be.
+        /// The file in which it is expected.
         file: PathBuf,
     },
 }
 
 impl Secrets {
-    /// Finds the secrets, and makes those that are nowhere: random, in files that only the owner may read.
+    /// Finds the secrets, and generates those that are missing: random, in files that only the owner may read.
     ///
     /// # Errors
     /// When one has the wrong form, a file cannot be used, or the vault key of existing data is missing.
@@ -98,7 +98,7 @@ impl Secrets {
             }
             None => vault_keys(&[make(&file, &mut made)?], &file.display().to_string())?,
         };
-        // Last: a start that is refused makes nothing.
+        // Last, since a start that is refused must not create anything.
         let admin_tokens = match found_admin_tokens {
             Some(tokens) => tokens,
             None => vec![make(&made_admin_token(configuration), &mut made)?],
@@ -106,7 +106,7 @@ impl Secrets {
         Ok(Secrets { admin_tokens, vault_keys, made })
     }
 
-    /// The vault key of a server that has been started before, or both while it is being replaced; makes nothing.
+    /// The vault key of a server that has been started before, or both keys during a rotation. Generates nothing.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
@@ -119,7 +119,7 @@ impl Secrets {
         }
     }
 
-    /// The admin tokens that a running server is to take, one or two; makes nothing.
+    /// The one or two admin tokens that a running server is to accept. Generates nothing.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
@@ -128,7 +128,7 @@ impl Secrets {
         find_admin_tokens(configuration)?.ok_or_else(missing)
     }
 
-    /// The admin token to call a server with that has been started before: the first, when there are two.
+    /// The admin token for calls to a server that has been started before: the first one when there are two.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
@@ -170,8 +170,8 @@ fn find_admin_tokens(configuration: &Configuration) -> Result<Option<Vec<SecretS
     if is_sound { Ok(Some(tokens)) } else { Err(SecretsError::Malformed { origin, remedy }) }
 }
 
-/// The lines of a secret and where it was found: the environment, the file that the configuration names, the file that
-/// an earlier start made.
+/// The lines of a secret and their source: the environment, else the file that the configuration names, else the file
+/// that an earlier start generated.
 fn find(
     given: Option<&SecretString>,
     variable: &str,
@@ -193,7 +193,7 @@ fn find(
     }
 }
 
-/// One secret a line; lines of white space are none.
+/// One secret a line. Lines of white space are skipped.
 fn lines(text: &str) -> Vec<SecretString> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect()
 }
@@ -212,7 +212,7 @@ fn vault_key(text: &SecretString) -> Option<VaultKeySecret> {
     decode(text.expose_secret(), secrecy::ExposeSecretMut::expose_secret_mut(&mut key)).then_some(key)
 }
 
-/// Reads hexadecimal digits, exactly as many as fill `bytes`.
+/// Decodes hexadecimal digits that must fill `bytes` exactly.
 fn decode(text: &str, bytes: &mut [u8; SECRET_BYTES]) -> bool {
     if text.len() != 2 * SECRET_BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return false;
@@ -224,7 +224,7 @@ fn decode(text: &str, bytes: &mut [u8; SECRET_BYTES]) -> bool {
     true
 }
 
-/// Makes a secret in a new file that only the owner may read, on disk before it is used.
+/// Generates a secret in a new file that only the owner may read. It is durable before it is used.
 fn make(path: &Path, made: &mut Vec<PathBuf>) -> Result<SecretString, SecretsError> {
     let mut bytes = Zeroizing::new([0_u8; SECRET_BYTES]);
     getrandom::fill(bytes.as_mut()).expect("the operating system gives randomness once it is up");
@@ -238,7 +238,7 @@ fn make(path: &Path, made: &mut Vec<PathBuf>) -> Result<SecretString, SecretsErr
     Ok(secret)
 }
 
-/// Never replaces a file: another start at this moment may use what is in it.
+/// Never replaces a file, since another start may use its content at this moment.
 fn write_new(path: &Path, secret: &SecretString) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     if let Some(data) = directory.parent() {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_start_makes_both_in_files_of_the_owner_s_and_the_next_finds_them() {
+    fn the_first_start_makes_both_secrets_and_the_next_finds_them() {
         let data = directory();
         let configuration = configuration(&data.path().join("new"), &[]);
         assert!(matches!(Secrets::find_admin_token(&configuration), Err(SecretsError::NoAdminToken { .. })));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_makes_its_secrets_whole_whatever_one_that_was_cut_off_has_left() {
+    fn a_start_makes_whole_secrets_whatever_a_crash_left() {
         let data = directory();
         let configuration = configuration(data.path(), &[]);
         let secrets = data.path().join(DIRECTORY);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn of_starts_at_once_all_but_one_are_refused_and_none_has_a_secret_that_is_in_no_file() {
+    fn of_concurrent_starts_only_one_generates_the_secret() {
         let data = directory();
         let file = data.path().join(DIRECTORY).join(VAULT_KEY_FILE);
         let make_one = || make(&file, &mut Vec::new()).ok().map(|secret| secret.expose_secret().to_owned());

@@ -1,10 +1,10 @@
-//! Every setting there is, once.
+//! All settings, each declared once.
 
-/// A setting: its key in the file, its default, and what it does.
+/// A setting: its key in the file, and its default.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting {
     pub(super) key: &'static str,
-    /// The value when nothing else gives one; None for a setting that may be absent.
+    /// The value when no source gives one; None for a setting that may be absent.
     pub(super) default: Option<&'static str>,
 }
 
@@ -17,21 +17,21 @@ impl Setting {
         Setting { key, default: None }
     }
 
-    /// Its name in the environment.
+    /// The name of its environment variable.
     pub(super) fn variable(&self) -> String {
         format!("TILL_{}", self.key.to_uppercase())
     }
 }
 
-/// The directory that holds everything that lasts.
+/// The data directory.
 pub(super) const DATA: Setting = Setting::with_default("data", "./data");
-/// Where merchants and devices call.
+/// The address of the public listener, for merchants and devices.
 pub(super) const LISTEN: Setting = Setting::with_default("listen", "127.0.0.1:8080");
-/// Where the operator calls. Never a public address.
+/// The address of the admin listener, for the operator. Never a public address.
 pub(super) const ADMIN_LISTEN: Setting = Setting::with_default("admin_listen", "127.0.0.1:9090");
 /// The address under which callers reach `listen`; documents show it.
 pub(super) const PUBLIC_URL: Setting = Setting::optional("public_url");
-/// Threads that take requests; as many as there are processors when absent.
+/// Threads that take requests; the number of processors when absent.
 pub(super) const HTTP_THREADS: Setting = Setting::optional("http_threads");
 /// Connections at once on the public listener.
 pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
@@ -39,15 +39,15 @@ pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_m
 pub(super) const CONNECTIONS_PER_ADDRESS_MAX: Setting = Setting::optional("connections_per_address_max");
 /// Networks of proxies, CIDR, separated by commas; none when absent.
 pub(super) const PROXY_NETWORKS: Setting = Setting::optional("proxy_networks");
-/// The header in which these proxies name the address of a caller; none is believed when absent.
+/// The header in which these proxies name the address of a caller; no header is trusted when absent.
 pub(super) const FORWARDED_HEADER: Setting = Setting::optional("forwarded_header");
-/// Calls a second of one API key; any number when absent.
+/// Calls a second of one API key; no limit when absent.
 pub(super) const KEY_CALLS_PER_SECOND: Setting = Setting::optional("key_calls_per_second");
 /// Calls a second of one address for one installation.
 pub(super) const SDK_CALLS_PER_SECOND: Setting = Setting::with_default("sdk_calls_per_second", "50");
-/// SDK calls a second of one address, for whichever installation; any number when absent.
+/// SDK calls a second of one address, for all installations together; no limit when absent.
 pub(super) const SDK_CALLS_PER_SECOND_PER_ADDRESS: Setting = Setting::optional("sdk_calls_per_second_per_address");
-/// The time for which a connection is kept on which nothing useful is done.
+/// The time after which a connection without useful activity is closed.
 pub(super) const IDLE_SECONDS_MAX: Setting = Setting::with_default("idle_seconds_max", "75");
 /// Seconds after which a payment that the acquirer has not answered expires.
 pub(super) const PENDING_SECONDS_MAX: Setting = Setting::with_default("pending_seconds_max", "3600");
@@ -58,31 +58,31 @@ pub(super) const WEBHOOK_ALLOWED_NETWORKS: Setting = Setting::optional("webhook_
 /// Seconds between the attempts of a delivery to a webhook, separated by commas.
 pub(super) const WEBHOOK_RETRY_SECONDS: Setting =
     Setting::with_default("webhook_retry_seconds", "5,300,1800,7200,18000,36000,50400,72000,86400");
-/// Free disk space below which writes are refused, so that the database never meets a full disk.
+/// Free disk space below which writes are refused, so that the database never runs into a full disk.
 pub(super) const DISK_RESERVE_BYTES: Setting = Setting::with_default("disk_reserve_bytes", "1073741824");
-/// How long opening the database may take before the start gives up.
+/// The longest time that opening the database may take before the start gives up.
 pub(super) const OPEN_SECONDS_MAX: Setting = Setting::with_default("open_seconds_max", "60");
-/// Acknowledged commits up to this number may be missing: an operator's explicit word after a start was refused.
+/// Acknowledged commits up to this number may be missing: the operator's explicit consent after a refused start.
 pub(super) const ACCEPT_LOSS_UP_TO: Setting = Setting::optional("accept_loss_up_to");
-/// Where checkpoints are kept; `checkpoints` in the data directory when absent.
+/// The directory of checkpoints; `checkpoints` in the data directory when absent.
 pub(super) const CHECKPOINT_DIRECTORY: Setting = Setting::optional("checkpoint_directory");
 /// Seconds between two checkpoints that the server takes by itself; none when absent.
 pub(super) const CHECKPOINT_EVERY_SECONDS: Setting = Setting::optional("checkpoint_every_seconds");
 /// Checkpoints of its own that the server keeps.
 pub(super) const CHECKPOINTS_KEPT: Setting = Setting::with_default("checkpoints_kept", "3");
-/// Where commits are archived; nowhere when absent.
+/// The directory of the archive; nothing is archived when absent.
 pub(super) const ARCHIVE_DIRECTORY: Setting = Setting::optional("archive_directory");
-/// Bytes from which a segment of the archive is closed.
+/// A segment of the archive is closed once it has this many bytes.
 pub(super) const ARCHIVE_SEGMENT_BYTES: Setting = Setting::with_default("archive_segment_bytes", "67108864");
-/// Seconds after which one is closed.
+/// A segment of the archive is closed once it is this old.
 pub(super) const ARCHIVE_SEGMENT_SECONDS: Setting = Setting::with_default("archive_segment_seconds", "3600");
-/// Milliseconds between two looks for commits to archive.
+/// The interval at which the archiver looks for new commits.
 pub(super) const ARCHIVE_EVERY_MILLISECONDS: Setting = Setting::with_default("archive_every_milliseconds", "1000");
-/// Whether commits are archived before they are acknowledged.
+/// True when commits are archived before they are acknowledged.
 pub(super) const ARCHIVE_BEFORE_ACKNOWLEDGED: Setting = Setting::with_default("archive_before_acknowledged", "false");
 /// `json` or `text`; when absent, `text` on a terminal and `json` elsewhere.
 pub(super) const LOG_FORMAT: Setting = Setting::optional("log_format");
-/// What is logged, as `tracing` filters are written.
+/// The filter of log lines, in the syntax of `tracing`.
 pub(super) const LOG_FILTER: Setting = Setting::with_default("log_filter", "info,actix_server=warn");
 /// A file with the admin token.
 pub(super) const ADMIN_TOKEN_FILE: Setting = Setting::optional("admin_token_file");
@@ -142,9 +142,9 @@ pub(super) const ALL: [Setting; 37] = [
 
 /// The configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "TILL_CONFIG";
-/// The admin token itself; only ever in the environment.
+/// The admin token itself, which may be given in the environment only.
 pub(super) const ADMIN_TOKEN_VARIABLE: &str = "TILL_ADMIN_TOKEN";
-/// The vault key itself; only ever in the environment.
+/// The vault key itself, which may be given in the environment only.
 pub(super) const VAULT_KEY_VARIABLE: &str = "TILL_VAULT_KEY";
-/// Holds secrets of webhooks, for `till webhook listen` only.
+/// Secrets of webhooks, for `till webhook listen` only.
 pub(super) const WEBHOOK_SECRET_VARIABLE: &str = "TILL_WEBHOOK_SECRET";

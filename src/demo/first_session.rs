@@ -9,16 +9,16 @@ use std::path::absolute;
 use super::merchant::{Demo, ORIGIN};
 use crate::configuration::Configuration;
 
-/// The way on which curl reaches the public listener.
+/// The options with which curl reaches the public listener.
 pub(super) struct Reached {
     base: String,
-    /// Further options of curl, with a blank before them.
+    /// Further options of curl, after a space.
     options: String,
 }
 
 impl Reached {
-    /// By the address that is bound. A listener with TLS is called by the name that `public_url` gives it, where it is
-    /// set, and trusted by its own certificates: those of a first session are seldom known to the machine.
+    /// By the bound address. A listener with TLS is called by the name in `public_url`, when that is set, and trusted
+    /// by its own certificates, since those of a first session are rarely known to the machine.
     pub(super) fn by(configuration: &Configuration, public: SocketAddr) -> Reached {
         let Some(tls) = &configuration.tls else {
             return Reached { base: format!("http://{public}"), options: String::new() };
@@ -29,14 +29,14 @@ impl Reached {
     }
 }
 
-/// A word of a shell that stands for just this text.
+/// Quotes a text as one word for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Prints the session to standard output.
 pub(super) fn print(demo: &Demo, reached: &Reached) {
-    let _ = std::io::stdout().write_all(text(demo, reached).as_bytes()); // Whoever started us may not be reading.
+    let _ = std::io::stdout().write_all(text(demo, reached).as_bytes()); // The parent process may not be reading.
 }
 
 fn text(demo: &Demo, reached: &Reached) -> String {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_names_the_server_the_origin_and_the_merchant_s_ids_and_key() {
+    fn the_session_names_the_server_the_origin_the_ids_and_the_key() {
         let text = session("");
         for part in ["TILL=http://127.0.0.1:8080\n", "mer_x", "ins_x", "sk_x", ORIGIN] {
             assert!(text.contains(part), "{part}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_the_session_is_one_that_an_interactive_zsh_stumbles_over() {
+    fn an_interactive_zsh_can_run_every_line_of_the_session() {
         let text = session("");
         let (prose, commands) = text.split_once("\nTILL=").unwrap_or_else(|| panic!("{text}"));
         assert!(!prose.contains(['\'', '"', '`', '$']), "it may be pasted along: {prose}");

@@ -1,4 +1,4 @@
-//! The demo merchant: made once, kept in a file that only the owner may read, since it holds an API key.
+//! The demo merchant: created once, and stored in a file that only the owner may read, since it contains an API key.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::endpoints::admin::fresh_merchant_id;
 use crate::endpoints::{fresh_key, key_of};
 use crate::service::Service;
 
-/// Where the demo merchant's ids and key are kept, below the data directory.
+/// The file with the demo merchant's ids and key, below the data directory.
 const FILE: &str = "demo.json";
 
 /// The merchant's currency.
@@ -27,10 +27,10 @@ const CURRENCY: &str = "USD";
 /// The origin of its installation: pages from here may call the SDK's functions.
 pub(super) const ORIGIN: &str = "http://localhost:3000";
 
-/// Captured money of the demo is effective after a minute, so that it can be seen to settle.
+/// The demo's captured money settles after a minute, so that the settlement can be watched.
 const SETTLEMENT_DELAY_SECONDS: u64 = 60;
 
-/// What a first session needs.
+/// The data for a first session.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Demo {
     pub(crate) merchant_id: String,
@@ -49,7 +49,7 @@ pub(super) async fn find_or_make(service: &Service, data: &Path) -> anyhow::Resu
     Ok(demo)
 }
 
-/// The same if there is one.
+/// The demo merchant, if there is one.
 pub(crate) fn find(data: &Path) -> anyhow::Result<Option<Demo>> {
     let file = data.join(FILE);
     let read = || format!("failed to read {}", file.display());

@@ -10,10 +10,10 @@ use std::net::SocketAddr;
 use crate::configuration::Configuration;
 use crate::service::Shared;
 
-/// Makes the demo merchant at the first start, finds it at later ones, and prints a session to paste.
+/// Creates the demo merchant at the first start, finds it at later ones, and prints a session to paste.
 ///
 /// # Errors
-/// When the merchant can neither be made nor found.
+/// When the merchant can neither be created nor found.
 pub async fn prepare_and_print(
     service: &Shared,
     configuration: &Configuration,

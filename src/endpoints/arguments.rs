@@ -1,4 +1,4 @@
-//! Arguments become types of the domain, which cannot be wrong.
+//! Parses arguments into types of the domain, which cannot be invalid.
 
 use std::str::FromStr;
 
@@ -17,7 +17,7 @@ use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
 
-/// An id of one kind; `what` names it with its prefix.
+/// An id of one kind; `what` describes it with its prefix.
 pub fn id<T: FromStr>(what: &'static str) -> impl Fn(&Json) -> Result<T, String> {
     move |value| field::from_text(what, str::parse::<T>)(value)
 }
@@ -33,14 +33,14 @@ pub fn currency(value: &Json) -> Result<Currency, String> {
     field::from_text("an upper-case ISO 4217 currency code such as THB", str::parse::<Currency>)(value)
 }
 
-/// The currency of an account: one that people pay with.
+/// The currency of an account: one in which people pay.
 pub fn account_currency(value: &Json) -> Result<Currency, String> {
     let currency = currency(value)?;
     let is_no_money = || format!("must be a currency that people pay with, such as THB: {currency} is none");
     currency.is_money().then_some(currency).ok_or_else(is_no_money)
 }
 
-/// The merchant's own identifier of something whose ids are of the kind `T`: none may look like one of them.
+/// The merchant's own identifier of an object whose ids have the type `T`. It must not look like such an id.
 pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
     let text = own_text(value)?;
     if text.parse::<T>().is_ok() {
@@ -49,10 +49,9 @@ pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
     checked(ExternalId::new(text))
 }
 
-/// Names something whose ids are of the kind `T`.
+/// A reference to an object whose ids have the type `T`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdOrExternalId<T> {
-    /// By its id.
     Id(T),
     /// By the identifier that its owner gave it.
     ExternalId(ExternalId),
@@ -100,7 +99,6 @@ pub fn mobile(value: &Json) -> Result<Mobile, String> {
     checked(Mobile::new(field::mobile(value)?))
 }
 
-/// The name of a person.
 pub fn person_name(value: &Json) -> Result<PersonName, String> {
     checked(PersonName::new(field::name(value)?))
 }
@@ -115,13 +113,13 @@ pub fn description(value: &Json) -> Result<Description, String> {
     checked(Description::new(field::name(value)?))
 }
 
-/// Where the customer is sent afterwards.
+/// The page to which the customer is sent afterwards.
 pub fn return_url(value: &Json) -> Result<ReturnUrl, String> {
     checked(ReturnUrl::new(field::return_url(value)?))
 }
 
-/// Names that databases of time zones know and that are no place's: the machine's own zone, a file of rules, a mark
-/// for machines that were never set up, and what stands for an unknown zone. Not every machine has them.
+/// Names in time zone databases that do not stand for a place: the machine's own zone, a file of rules, a marker for
+/// machines that were never set up, and the unknown zone. Not every machine has them.
 const NO_PLACES: [&str; 4] = ["localtime", "posixrules", "Factory", "Etc/Unknown"];
 
 /// A time zone by its IANA name.
@@ -134,27 +132,27 @@ pub fn time_zone(value: &Json) -> Result<TimeZone, String> {
     checked(TimeZone::new(text))
 }
 
-/// What becomes of the card.
+/// The choice to save the card.
 pub fn save_card(value: &Json) -> Result<SaveCard, String> {
     field::one_of(&SaveCard::ALL, SaveCard::name)(value)
 }
 
-/// Who pays the interest.
+/// The side that pays the interest.
 pub fn interest_bearer(value: &Json) -> Result<InterestBearer, String> {
     field::one_of(&InterestBearer::ALL, InterestBearer::name)(value)
 }
 
-/// Any string, to be checked by what it becomes.
+/// Any string, to be checked by the type that it is converted to.
 pub fn own_text(value: &Json) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| format!("send a string, not {}", value.kind()))
 }
 
-/// A text of the domain, its rule as the message.
+/// A text of the domain, or its rule as the message.
 pub fn checked<T>(text: Result<T, TextError>) -> Result<T, String> {
     text.map_err(|error| error.0.to_owned())
 }
 
-/// The arguments that name a customer.
+/// The arguments with a customer's data.
 pub const CUSTOMER_ARGUMENTS: [Argument; 4] = [
     Argument::optional(
         "customer_id",

@@ -1,4 +1,4 @@
-//! `created_at` as callers write it: every form, its edges, and what is refused.
+//! The forms of `created_at`: all of them, their limits, and the refused ones.
 
 use super::*;
 
@@ -22,14 +22,14 @@ fn read_at(text: &str, zone_name: &str, now: &str) -> CreatedRange {
     created_range(text, Millis(at(now)), &zone(zone_name)).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Checks that `text` stands for the instants from one, inclusive, to another, exclusive.
+/// Checks that `text` stands for the time from one instant, inclusive, to another, exclusive.
 #[track_caller]
 fn stands_for(text: &str, zone_name: &str, from: &str, until: &str) {
     let found = read(text, zone_name);
     assert_eq!((found.from, found.until), (Millis(at(from)), Millis(at(until))), "{text} in {zone_name}");
 }
 
-/// Checks which days a keyword stands for at `now`.
+/// Checks the days that a keyword stands for at `now`.
 #[track_caller]
 fn means(word: &str, zone_name: &str, now: &str, days: &str) {
     assert_eq!(read_at(word, zone_name, now).text, days, "{word} in {zone_name} at {now}");

@@ -11,7 +11,7 @@ use crate::protocol::declaration::{Argument, DeclaredError, Text, ValueType, wor
 /// No control characters.
 const PRINTABLE: &str = "^[^\\x00-\\x1f\\x7f-\\x9f]+$";
 
-/// Text of up to so many characters, none of them a control character. A limit in bytes is one in characters too.
+/// Text of up to this number of characters, without control characters. A limit in bytes is also a limit in characters.
 pub(super) const fn printable(most: usize, example: &'static str) -> ValueType {
     ValueType::Text(Text::of(1, most, example).matching(PRINTABLE))
 }
@@ -24,16 +24,14 @@ pub(super) const CUSTOMER_REF: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "cus
 pub(super) const CARD_REF: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "card-1001");
 /// The name of a thing.
 pub(super) const NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Example Shop");
-/// The purpose of something in a person's words.
+/// The purpose of an object, in a person's words.
 pub(super) const DESCRIPTION: ValueType = printable(NAME_MAX_CHARACTERS, "March 2026");
-/// The name of a person.
 pub(super) const PERSON_NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Somchai Jaidee");
 /// An ISO 4217 code.
 pub(super) const CURRENCY: ValueType = ValueType::Text(Text::of(3, 3, "THB").matching("^[A-Z]{3}$"));
 
-/// The payment methods.
 pub(super) const PAYMENT_METHOD_WORDS: ValueType = words_of!(PaymentMethod);
-/// The fate of the card.
+/// The choice to save the card.
 pub(super) const SAVE_CARD_WORDS: ValueType = words_of!(SaveCard);
 /// The side that pays the interest.
 pub(super) const INTEREST_BEARER_WORDS: ValueType = words_of!(InterestBearer);

@@ -1,4 +1,4 @@
-//! Making an API key, whoever asks: the operator or the merchant's own program.
+//! Creation of API keys, for the operator and for merchants' own programs.
 
 use serde::Serialize;
 use till_actors::Secret;
@@ -21,37 +21,37 @@ use crate::protocol::fields::Fields;
 use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
 
-/// The last second that JSON readers keep exactly.
+/// The largest number of seconds that JSON readers keep exactly.
 const SECONDS_MAX: u64 = (1 << 53) - 1;
 
-/// What both calls say of themselves.
+/// The description of both calls.
 pub(super) const GENERATE_KEY_DOCS: &str =
     "The key is pinned to the version of the API that this call names, else to the newest.";
 
-/// The argument that both calls name a key by.
+/// The argument that names a key in both interfaces.
 pub(super) const KEY_ARGUMENT: Argument =
     Argument::required("key_id", ValueType::Id(KeyId::PREFIX), "The key's uid (`key_...`).");
 
-/// What to call a key.
+/// The argument with a key's name.
 pub(super) const NAME_ARGUMENT: Argument =
-    Argument::required("name", NAME, "What to call it, 1 to 255 characters.").such_as("\"web shop\"");
+    Argument::required("name", NAME, "The name, 1 to 255 characters.").such_as("\"web shop\"");
 
 /// A time that JSON readers keep exactly.
 const EXPIRES_AT: ValueType =
     ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(4_102_444_800) });
 
-/// When a key ends.
+/// The argument with the expiry of a key.
 pub(super) const EXPIRES_AT_ARGUMENT: Argument =
-    Argument::optional("expires_at", EXPIRES_AT, "When it ends, in the future; never when left out.");
+    Argument::optional("expires_at", EXPIRES_AT, "The time at which it expires, in the future; never when left out.");
 
 /// The declared members of the answer.
 pub(super) static GENERATED_KEY: ObjectType = ObjectType {
     name: "generated_key",
     attributes: &[
         Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`)."),
-        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), this once."),
-        Attribute::always("name", ValueType::STRING, "What it is called."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), only this once."),
+        Attribute::always("name", ValueType::STRING, "The name."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
     ],
 };
 
@@ -63,15 +63,15 @@ struct GeneratedKey<'a> {
     created_at: u64,
 }
 
-/// What is asked of a new key.
+/// The arguments of a new key.
 pub(super) struct NewKey {
     name: Name,
     expires_at: Option<Millis>,
 }
 
 impl NewKey {
-    /// Reads [`NAME_ARGUMENT`] and [`EXPIRES_AT_ARGUMENT`]; nothing when the name is faulty. Whether the end is in the
-    /// future is for the rules to say: a repeated call is answered as before, however late it comes.
+    /// Reads [`NAME_ARGUMENT`] and [`EXPIRES_AT_ARGUMENT`]; None when the name is faulty. The rules check that the
+    /// expiry is in the future: a repeated call gets its first answer, however late it comes.
     pub(super) fn read(fields: &mut Fields<'_>) -> Option<NewKey> {
         let name = fields.required("name", arguments::name);
         let expires_at = fields.optional("expires_at", field::integer(0..=SECONDS_MAX));
@@ -79,7 +79,7 @@ impl NewKey {
     }
 }
 
-/// Makes a key for a merchant and answers it with its text.
+/// Makes a key for a merchant, and answers it with its text.
 pub(super) async fn generate<C>(
     service: &Shared,
     declaration: &'static Declaration,
@@ -94,7 +94,7 @@ pub(super) async fn generate<C>(
     let secret = Some(Secret::KeyText(text.clone()));
     let answered = service.submit(declaration, call, merchant_id, caller, command, secret).await?;
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
-    // A repeated call drew a text of its own, which is nobody's: the first one's is in the vault.
+    // A repeated call drew a text of its own, which is unused: the text of the first call is in the vault.
     let text = if answered.replayed {
         service.reader(merchant_id).await?.api_key_text(key_id)?.ok_or_else(ApiError::unhandled)?
     } else {
@@ -103,14 +103,14 @@ pub(super) async fn generate<C>(
     Ok(Reply::new(&GeneratedKey {
         key_id: key_id.to_string(),
         key: &text,
-        // A repeated call asks for the same name; the key may be called something else by now.
+        // A repeated call has the same name in its arguments; the key may have been renamed since.
         name: name.as_str(),
         created_at: created_at.unix_seconds(),
     })
     .replayed(answered.replayed))
 }
 
-/// A key without an end, from its text, pinned to the newest version.
+/// A key without expiry, made from its text and pinned to the newest version.
 pub fn key_of(keyring: &Keyring, merchant_id: MerchantId, name: Name, text: &str) -> GenerateKey {
     GenerateKey {
         merchant_id,
@@ -122,14 +122,15 @@ pub fn key_of(keyring: &Keyring, merchant_id: MerchantId, name: Name, text: &str
     }
 }
 
-/// A new key's text: each character drawn without bias.
+/// The text of a new key, whose characters are drawn without bias.
 pub fn fresh_key() -> Zeroizing<String> {
     let mut random = Zeroizing::new([0; KEY_RANDOM_LEN]);
     let mut filled = 0;
     while filled < KEY_RANDOM_LEN {
         let mut drawn = Zeroizing::new([0_u8; 64]);
         getrandom::fill(drawn.as_mut()).expect("the operating system gives randomness once it is up");
-        // 248 is the largest multiple of 62 that a byte holds: above it the first characters would be likelier.
+        // 248 is the largest multiple of 62 that a byte can hold: values from there on would make the first characters
+        // likelier.
         for byte in drawn.iter().filter(|byte| **byte < 248).take(KEY_RANDOM_LEN - filled) {
             random[filled] = *byte;
             filled += 1;

@@ -1,4 +1,5 @@
-//! The endpoints: for each its one declaration, and a function that converts, submits or reads, and converts.
+//! The endpoints. Each has a declaration, and a function that converts the arguments, submits a command or reads rows,
+//! and converts the answer.
 
 pub mod admin;
 pub mod arguments;

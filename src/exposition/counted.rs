@@ -1,4 +1,4 @@
-//! Metrics that no other part of the program keeps: they are counted when something happens, for the whole process.
+//! Metrics that are counted here, at the event itself, for the whole process.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use prometheus::{
     register_int_counter_vec, register_int_gauge_vec,
 };
 
-/// Upper bounds of the buckets of request times, in seconds: from half a commit to the slowest answer.
+/// The upper bounds of the buckets of request times, in seconds: from half a commit to the slowest answer.
 const SECONDS_BUCKETS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
 const ONCE: &str = "each name is valid and registered once";
@@ -42,20 +42,20 @@ pub static CONNECTIONS_EVICTED: LazyLock<IntCounter> = LazyLock::new(|| {
     register_int_counter!("till_connections_evicted_total", help).expect(ONCE)
 });
 
-/// Checkpoints that were `taken` and that `failed`.
+/// Checkpoints, by the outcomes `taken` and `failed`.
 pub static CHECKPOINTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Checkpoints that were asked for, by outcome.";
+    let help = "Requested checkpoints, by outcome.";
     register_int_counter_vec!("till_checkpoints_total", help, &["outcome"]).expect(ONCE)
 });
 
-/// Files that were `read` anew, and those whose earlier content was `kept`.
+/// Reloads of files, by the outcomes `read` and `kept` (the earlier content).
 pub static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Files read anew at the operator's word, by file and outcome.";
+    let help = "Files read anew on the operator's request, by file and outcome.";
     register_int_counter_vec!("till_reloads_total", help, &["what", "outcome"]).expect(ONCE)
 });
 
-/// When the certificates of listeners end. The listener is `tls` or `admin_tls`, as reloads are counted.
+/// The times at which the certificates of listeners expire. The label is `tls` or `admin_tls`, like that of reloads.
 pub static CERTIFICATE_ENDS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "When the first certificate of a listener ends, in Unix seconds, 0 when it is not known.";
+    let help = "Time at which the first certificate of a listener expires, in Unix seconds, 0 when it is not known.";
     register_int_gauge_vec!("till_tls_certificate_end_timestamp_seconds", help, &["what"]).expect(ONCE)
 });

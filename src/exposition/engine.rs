@@ -1,4 +1,4 @@
-//! What the engine below the edge counts.
+//! Metrics of the engine.
 
 use till_actors::{AGES_SECONDS, Engine, OpenEffects};
 use till_operate::archive::ArchiveStats;
@@ -6,7 +6,7 @@ use till_operate::archive::ArchiveStats;
 use super::families::{Families, Unit};
 use crate::protocol::dispatch::CallCount;
 
-/// Adds the engine's numbers.
+/// Adds the engine's metrics.
 pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
     let removed = engine.removed_rows().by_kind();
@@ -26,11 +26,11 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     for (name, help, value) in gauges {
         families.gauge(name, help, value);
     }
-    let help = "Merchants whose available balance is below zero, counted anew a minute after the last count.";
+    let help = "Merchants whose available balance is below zero, counted again a minute after the last count.";
     families.gauge("till_merchants_overdrawn", help, engine.overdrawn_merchants());
     families.gauge_seconds(
         "till_timers_lag_seconds",
-        "How late the earliest timer is that has come due and was not served.",
+        "Delay of the earliest timer that is due and not served yet.",
         engine.timer_lag(),
     );
 }
@@ -47,10 +47,10 @@ fn expose_effects(engine: &Engine, families: &mut Families) {
     let help = "For how long the oldest call that is neither a refund nor a payout has been open.";
     families.gauge_seconds("till_effects_oldest_seconds", help, oldest);
     families.gauge("till_refunds_open", "Refunds that the acquirer has not ended.", refunds as u64);
-    let help = "Time since the oldest of them was asked for.";
+    let help = "Time since the oldest of them was requested.";
     families.gauge_seconds("till_refunds_oldest_seconds", help, oldest_refund);
     families.gauge("till_payouts_open", "Payouts that the acquirer has not ended.", payouts as u64);
-    let help = "Time since the oldest of these payouts was asked for.";
+    let help = "Time since the oldest of these payouts was requested.";
     families.gauge_seconds("till_payouts_oldest_seconds", help, oldest_payout);
     let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
     families.counter("till_late_successes_total", help, engine.late_successes());
@@ -99,7 +99,7 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
         ("unavailable", stats.unavailable()),
         ("ambiguous", stats.ambiguous()),
     ];
-    families.counters("till_commit_batches_total", "Batches by what became of them.", "verdict", verdicts);
+    families.counters("till_commit_batches_total", "Batches by verdict.", "verdict", verdicts);
     families.counter("till_commit_rejected_total", "Batches turned away by a full commit queue.", stats.rejected());
     let staged = stats.staged_records();
     families.gauge("till_commit_staged_records", "Records that were decided and are not durable yet.", staged);
@@ -107,7 +107,7 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
     families.gauge("till_commit_queued_bytes", "Their bytes.", stats.queued_bytes());
 }
 
-/// Adds the numbers of calls that are worked on and that wait, and of large ones on the worker pool.
+/// Adds the numbers of calls in progress and waiting calls, for all calls and for those on the worker pool.
 pub fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families) {
     families.gauge("till_calls_in_flight", "Calls that are worked on.", calls.in_flight as u64);
     families.gauge("till_calls_waiting", "Calls that wait for a permit.", calls.waiting as u64);
@@ -115,7 +115,7 @@ pub fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families)
     families.gauge("till_large_calls_waiting", "Calls that wait for the worker pool.", large.waiting as u64);
 }
 
-/// Adds the archive's numbers.
+/// Adds the archive's metrics.
 pub fn expose_archive(stats: &ArchiveStats, families: &mut Families) {
     let closed = stats.segments_closed;
     families.counter("till_archive_segments_closed_total", "Segments of the archive that were closed.", closed);

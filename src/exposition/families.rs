@@ -1,4 +1,4 @@
-//! Metrics of numbers that other parts of the program count, made when `/metrics` is asked for.
+//! Metrics of numbers that other parts of the program count, collected for each request of `/metrics`.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use till_storage::commit::{BUCKETS, Histogram};
 
 const VALID: &str = "names are valid";
 
-/// The values of a histogram, and so the bounds of its buckets.
+/// The unit of a histogram, which determines its buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Microseconds, shown as seconds: from 16 microseconds to half a minute.
     Micros,
-    /// Counts of things: up to 2,047.
+    /// Counts, up to 2,047.
     Count,
 }
 
 impl Unit {
-    /// The buckets that are shown, by the number of bits of the values that they take.
+    /// The exposed buckets, by the number of bits of their values.
     const fn bits(self) -> std::ops::RangeInclusive<usize> {
         match self {
             Unit::Micros => 4..=25,
@@ -28,7 +28,7 @@ impl Unit {
         }
     }
 
-    /// The largest value of a bucket. A microsecond that has begun counts as the one before.
+    /// The largest value of a bucket. A started microsecond counts as the previous one.
     fn bound(self, end: u64) -> f64 {
         match self {
             Unit::Micros => self.shown(end),
@@ -50,48 +50,48 @@ impl Unit {
 pub struct Families(Vec<MetricFamily>);
 
 impl Families {
-    /// Those that are counted for the whole process.
+    /// The metrics that are counted for the whole process.
     #[must_use]
     pub fn counted() -> Families {
         Families(prometheus::gather())
     }
 
-    /// Adds a number that goes up and down.
+    /// Adds a gauge.
     pub fn gauge(&mut self, name: &str, help: &str, value: u64) {
         let gauge = IntGauge::new(name, help).expect(VALID);
         gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
         self.add(&gauge);
     }
 
-    /// Adds a time that goes up and down, in seconds.
+    /// Adds a gauge of a time, in seconds.
     pub fn gauge_seconds(&mut self, name: &str, help: &str, value: Duration) {
         let gauge = Gauge::new(name, help).expect(VALID);
         gauge.set(value.as_secs_f64());
         self.add(&gauge);
     }
 
-    /// Adds a 1 that carries a label.
+    /// Adds a gauge of 1 with a label.
     pub fn labelled_one(&mut self, name: &str, help: &str, label: &str, value: &str) {
         let gauge = IntGauge::with_opts(Opts::new(name, help).const_label(label, value)).expect(VALID);
         gauge.set(1);
         self.add(&gauge);
     }
 
-    /// Adds a number that only grows.
+    /// Adds a counter.
     pub fn counter(&mut self, name: &str, help: &str, value: u64) {
         let counter = IntCounter::new(name, help).expect(VALID);
         counter.inc_by(value);
         self.add(&counter);
     }
 
-    /// Adds numbers that only grow, by the values of a label.
+    /// Adds counters by the values of a label.
     pub fn counters<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
         let counters = IntCounterVec::new(Opts::new(name, help), &[label]).expect(VALID);
         values.iter().for_each(|(of, value)| counters.with_label_values(&[of]).inc_by(*value));
         self.add(&counters);
     }
 
-    /// Adds numbers that go up and down, by the values of a label.
+    /// Adds gauges by the values of a label.
     pub fn gauges<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
         let gauges = IntGaugeVec::new(Opts::new(name, help), &[label]).expect(VALID);
         for (of, value) in values {
@@ -100,14 +100,14 @@ impl Families {
         self.add(&gauges);
     }
 
-    /// Adds a time that only grows, in seconds.
+    /// Adds a counter of a time, in seconds.
     pub fn counter_seconds(&mut self, name: &str, help: &str, value: Duration) {
         let counter = Counter::new(name, help).expect(VALID);
         counter.inc_by(value.as_secs_f64());
         self.add(&counter);
     }
 
-    /// Adds how often which values occurred.
+    /// Adds a histogram.
     pub fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram, unit: Unit) {
         let counts: [u64; BUCKETS] = histogram.counts();
         let bucket = |bits: usize| {
@@ -131,7 +131,7 @@ impl Families {
         self.0.push(family);
     }
 
-    /// All of them in Prometheus' text form, version 0.0.4.
+    /// All metrics in Prometheus' text format, version 0.0.4.
     #[must_use]
     pub fn text(&self) -> String {
         TextEncoder::new().encode_to_string(&self.0).expect("each has a name and a sample")
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_shown_as_seconds_and_numbers_with_their_help_and_type() {
+    fn metrics_have_help_and_type_and_times_are_in_seconds() {
         let mut families = Families::default();
         families.gauge_seconds("a_seconds", "How long.", Duration::from_micros(61_000_007));
         families.counter("b_total", "How many.", 3);

@@ -1,4 +1,4 @@
-//! What `/metrics` says: numbers that are counted here, and numbers that are read from the parts that count them.
+//! The metrics of `/metrics`: some are counted here, others are read from the parts that count them.
 
 mod counted;
 mod engine;

@@ -1,33 +1,34 @@
-//! What the operating system says of the process. The names are those that Prometheus' own clients use.
+//! Metrics that the operating system reports about the process, under the names that Prometheus' own clients use.
 
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::families::Families;
 
-/// Units of processor time in a second, as Linux shows them to programs.
+/// The clock ticks of a second that Linux reports to programs.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// The fields of `/proc/self/stat` behind the program's name that count its own and the system's time for it.
+/// The index of the first of the two fields of `/proc/self/stat`, after the program's name, that count user and system
+/// time.
 const OWN_TICKS_FIELD: usize = 11;
 
-/// When the process began to serve.
+/// The time at which the process began to serve.
 #[derive(Debug, Clone, Copy)]
 pub struct ProcessStart(SystemTime);
 
 impl ProcessStart {
-    /// Now.
+    /// The present time.
     #[must_use]
     pub fn now() -> ProcessStart {
         ProcessStart(SystemTime::now())
     }
 }
 
-/// Adds what the process takes.
+/// Adds the metrics of the process.
 pub fn expose_process(start: ProcessStart, families: &mut Families) {
-    families.labelled_one("till_build_info", "Which program runs.", "version", env!("CARGO_PKG_VERSION"));
+    families.labelled_one("till_build_info", "Version of the program.", "version", env!("CARGO_PKG_VERSION"));
     let since = start.0.duration_since(UNIX_EPOCH).unwrap_or_default();
-    families.gauge_seconds("process_start_time_seconds", "When the process started, in Unix seconds.", since);
+    families.gauge_seconds("process_start_time_seconds", "Start time of the process, in Unix seconds.", since);
     let (resident, virtual_bytes) = memory().unwrap_or_default();
     families.gauge("process_resident_memory_bytes", "Resident memory.", resident);
     families.gauge("process_virtual_memory_bytes", "Virtual memory.", virtual_bytes);
@@ -57,7 +58,7 @@ fn descriptors_max() -> Option<u64> {
 
 fn processor_time() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the last bracket: the name may hold anything.
+    // After the last bracket, since the name may contain any character.
     let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(OWN_TICKS_FIELD).take(2);
     let ticks: u64 = fields.map(|field| field.parse::<u64>().unwrap_or(0)).sum();
     Some(Duration::from_millis(ticks * (1_000 / TICKS_PER_SECOND)))

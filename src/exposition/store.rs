@@ -1,10 +1,10 @@
-//! What the store counts.
+//! Metrics of the store.
 
 use till_storage::vitals::Vitals;
 
 use super::families::{Families, Unit};
 
-/// Adds the store's numbers.
+/// Adds the store's metrics.
 pub fn expose_store(store: &dyn Vitals, families: &mut Families) {
     families.histogram(
         "till_store_write_seconds",

@@ -1,11 +1,11 @@
-//! One thing that is wrong with one argument of a body.
+//! A fault of one argument of a body.
 
 use serde_json::{Value, json};
 
-/// The header that counts as an argument when it is malformed.
+/// The header that is reported like an argument when it is malformed.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
-/// An argument's fault, as it stands in the details of `INVALID_ARGUMENTS`.
+/// An argument's fault, in the form of the details of `INVALID_ARGUMENTS`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     kind: FaultKind,
@@ -13,7 +13,7 @@ pub struct Fault {
     message: String,
 }
 
-/// What is wrong. The name on the wire is what clients branch on.
+/// The kind of fault. Its name on the wire is the one that clients branch on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind {
     /// A required argument is absent or null.
@@ -22,15 +22,15 @@ pub enum FaultKind {
     Invalid,
     /// The endpoint knows no such argument.
     Unknown {
-        /// The nearest name that it does know.
+        /// The most similar name that it does know.
         suggestion: Option<&'static str>,
     },
-    /// The record's version is not the one the caller named.
+    /// The record's version differs from the one that the caller named.
     VersionMismatch {
-        /// The version that the record has now; 0 for "there is none".
+        /// The record's present version; 0 when there is no record.
         current: u64,
     },
-    /// What stands at the path cannot be used as a set.
+    /// The value at the path cannot be used as a set.
     NotASet,
 }
 
@@ -41,13 +41,13 @@ impl Fault {
         Fault::new(FaultKind::Missing, argument, "is required")
     }
 
-    /// A required argument that is absent, though not every call needs it; `message` says why this one does.
+    /// A missing argument that only some calls need; `message` says why this one does.
     #[must_use]
     pub fn missing_because(argument: &str, message: impl Into<String>) -> Fault {
         Fault::new(FaultKind::Missing, argument, message)
     }
 
-    /// A value that cannot be read; `message` says what to send instead, without repeating the value.
+    /// A value that cannot be read. `message` says what to send instead, without repeating the value.
     #[must_use]
     pub fn invalid(argument: &str, message: impl Into<String>) -> Fault {
         Fault::new(FaultKind::Invalid, argument, message)
@@ -69,7 +69,7 @@ impl Fault {
         Fault::new(FaultKind::Unknown { suggestion: None }, argument, message)
     }
 
-    /// A stale version; `current` is the one to read and send.
+    /// A stale version. `current` is the version to read and send.
     #[must_use]
     pub fn version_mismatch(argument: &str, current: u64) -> Fault {
         let message = match current {
@@ -79,7 +79,7 @@ impl Fault {
         Fault::new(FaultKind::VersionMismatch { current }, argument, message)
     }
 
-    /// Something at the path that is no set.
+    /// A value at the path that is not a set.
     #[must_use]
     pub fn not_a_set(argument: &str, message: impl Into<String>) -> Fault {
         Fault::new(FaultKind::NotASet, argument, message)
@@ -95,19 +95,19 @@ impl Fault {
         &self.argument
     }
 
-    /// What is wrong with it.
+    /// The kind of fault.
     #[must_use]
     pub fn kind(&self) -> &FaultKind {
         &self.kind
     }
 
-    /// What to do about it.
+    /// Advice on how to correct it.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The wire form: `type`, `argument`, `message`, and what the kind adds.
+    /// The form on the wire: `type`, `argument`, `message`, and the members of the kind.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut fault = json!({ "type": self.kind.name(), "argument": self.argument, "message": self.message });

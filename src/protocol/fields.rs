@@ -1,25 +1,25 @@
-//! Reads a body's arguments and gathers everything that is wrong with them.
+//! Reads a body's arguments and collects all their faults.
 
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::fault::Fault;
 use crate::protocol::json::{Json, Object};
 
-/// Characters of an unknown argument's name that are repeated to the caller, at most. A longer name gets
-/// no suggestion either: comparing names costs the product of their lengths.
+/// The limit of characters of an unknown argument's name that are repeated to the caller. A longer name does not get a
+/// suggestion either: the cost of comparing names is the product of their lengths.
 const NAME_REPEATED_MAX: usize = 64;
 
 /// The message about metadata at a call that takes none.
 const METADATA_IS_ELSEWHERE: &str = "is not an argument of this endpoint: metadata is kept by calls of its own, such as sync-metadata of /merchants, under a key of your choice";
 
-/// How far a name may be from a known one to be suggested, in edits per length of the longer: 1 in 2.
+/// The limit of the distance between a name and its suggestion, in edits per length of the longer: 1 in 2.
 const SUGGESTION_DISTANCE_DIVISOR: usize = 2;
 
-/// The arguments of one call against those its endpoint declares.
+/// The arguments of one call, by the declaration of its endpoint.
 ///
-/// Every declared argument is asked for once; a faulty one answers None and is remembered, and
-/// [`Fields::finish`] refuses with all faults at once: those of declared arguments in the declaration's
-/// order, then unknown arguments, then the header's.
+/// Every declared argument is read once. For a faulty one, None is returned and the fault is collected;
+/// [`Fields::finish`] refuses with all faults at once: those of declared arguments in the declaration's order, then
+/// unknown arguments, then the header's.
 ///
 /// ```ignore
 /// let mut fields = call.fields();
@@ -31,9 +31,9 @@ pub struct Fields<'a> {
     declaration: &'static Declaration,
     body: &'a Object,
     /// In the declaration's order.
-    slots: Vec<Slot<'a>>,
+    slots: Vec<ArgumentSlot<'a>>,
     has_unknown: bool,
-    /// Where the argument stands that is most likely asked for next.
+    /// The position of the argument that is probably read next.
     next: usize,
     faults: Vec<(usize, Fault)>,
     header_fault: Option<Fault>,
@@ -41,18 +41,18 @@ pub struct Fields<'a> {
 
 /// A declared argument.
 #[derive(Clone, Copy, Default)]
-struct Slot<'a> {
-    /// What the body has under its name.
+struct ArgumentSlot<'a> {
+    /// The value in the body.
     value: Option<&'a Json>,
-    /// Whether its endpoint has asked for it.
-    asked: bool,
+    /// True once the endpoint has read it.
+    is_read: bool,
 }
 
 impl<'a> Fields<'a> {
-    /// Starts on a body.
+    /// Begins to read a body.
     #[must_use]
     pub fn new(declaration: &'static Declaration, body: &'a Object) -> Fields<'a> {
-        let mut slots = vec![Slot::default(); declaration.arguments.len()];
+        let mut slots = vec![ArgumentSlot::default(); declaration.arguments.len()];
         let mut has_unknown = false;
         for (name, value) in body {
             match declaration.position(name) {
@@ -63,14 +63,14 @@ impl<'a> Fields<'a> {
         Fields { declaration, body, slots, has_unknown, next: 0, faults: Vec::new(), header_fault: None }
     }
 
-    /// Adds what was wrong with a header that counts as an argument.
+    /// Adds the fault of a header that is reported like an argument.
     #[must_use]
     pub fn with_header_fault(mut self, fault: Option<Fault>) -> Fields<'a> {
         self.header_fault = fault;
         self
     }
 
-    /// An argument that must be there; null counts as missing. None when it is faulty.
+    /// A required argument; null counts as missing. None when it is faulty.
     pub fn required<T>(&mut self, name: &'static str, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {
         let Some(value) = self.given(name) else {
             self.fault(Fault::missing(name));
@@ -79,45 +79,45 @@ impl<'a> Fields<'a> {
         self.parsed(name, value, parse)
     }
 
-    /// An argument that may be left out; null is the same as leaving it out. None when it is left out or
-    /// faulty: what is faulty never passes [`Fields::finish`].
+    /// An optional argument; null is the same as leaving it out. None when it is left out or faulty: a faulty one never
+    /// passes [`Fields::finish`].
     pub fn optional<T>(&mut self, name: &'static str, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {
         let value = self.given(name)?;
         self.parsed(name, value, parse)
     }
 
-    /// An argument that must be there and for which null is a value like any other.
+    /// A required argument for which null is a value like any other.
     pub fn required_or_null(&mut self, name: &'static str) -> Option<&'a Json> {
-        let value = self.ask(name);
+        let value = self.value_of(name);
         if value.is_none() {
             self.fault(Fault::missing(name));
         }
         value
     }
 
-    /// Whether the caller sent a value for this argument, faulty or not.
+    /// True when the caller sent a value for this argument, faulty or not.
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
         let slot = self.declaration.position(name).map(|position| self.slots[position]);
         slot.and_then(|slot| slot.value).is_some_and(|value| !value.is_null())
     }
 
-    /// Remembers a fault that two arguments make together.
+    /// Adds a fault of two arguments together.
     pub fn fault(&mut self, fault: Fault) {
         let position = self.declaration.position(fault.argument()).unwrap_or(usize::MAX);
         self.faults.push((position, fault));
     }
 
-    /// The finished command, or everything that was wrong.
+    /// The finished command, or all faults.
     ///
-    /// `build` puts the values together; it may use `?` on what [`Fields::required`] answered, since it runs
-    /// only when there was no fault.
+    /// `build` combines the values. It may use `?` on the results of [`Fields::required`], since it runs only when
+    /// there was no fault.
     ///
     /// # Errors
     /// `INVALID_ARGUMENTS` with every fault.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, ApiError> {
         debug_assert!(
-            self.slots.iter().all(|slot| slot.asked),
+            self.slots.iter().all(|slot| slot.is_read),
             "{} declares an argument that its endpoint never asks for",
             self.declaration.name
         );
@@ -135,21 +135,21 @@ impl<'a> Fields<'a> {
     }
 
     fn given(&mut self, name: &'static str) -> Option<&'a Json> {
-        self.ask(name).filter(|value| !value.is_null())
+        self.value_of(name).filter(|value| !value.is_null())
     }
 
-    /// What the body has under a declared name.
-    fn ask(&mut self, name: &'static str) -> Option<&'a Json> {
+    /// The value in the body under a declared name.
+    fn value_of(&mut self, name: &'static str) -> Option<&'a Json> {
         let position = self.position(name);
         debug_assert!(position.is_some(), "{} does not declare {name}", self.declaration.name);
         let position = position?;
         let slot = &mut self.slots[position];
-        slot.asked = true;
+        slot.is_read = true;
         self.next = position + 1;
         slot.value
     }
 
-    /// Where an argument stands. Endpoints ask in the declaration's order, as a rule.
+    /// The position of an argument. Endpoints usually read arguments in the declaration's order.
     fn position(&self, name: &str) -> Option<usize> {
         let is_next = self.declaration.arguments.get(self.next).is_some_and(|argument| argument.name == name);
         if is_next { Some(self.next) } else { self.declaration.position(name) }
@@ -166,7 +166,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A fault for each name in a body that its endpoint does not declare. Reading a body bounds how many there are.
+/// A fault for each name in a body that its endpoint does not declare. Their number is limited while the body is
+/// parsed.
 pub(crate) fn unknown_arguments<'b>(
     declaration: &'static Declaration,
     body: &'b Object,
@@ -188,7 +189,7 @@ fn unknown_argument(declaration: &Declaration, name: &str) -> Fault {
     Fault::unknown(name, suggestion)
 }
 
-/// True when other interfaces call this argument by that name.
+/// True when other interfaces use that name for this argument.
 fn is_called(name: &str, known: &str) -> bool {
     match name {
         "limit" | "page_size" | "count" => known == "per_page",
@@ -199,8 +200,7 @@ fn is_called(name: &str, known: &str) -> bool {
     }
 }
 
-/// The known name that a mistyped one most likely stands for: letter case, `-` for `_` and a few edits
-/// forgiven.
+/// The known name that a mistyped one probably stands for. Letter case, `-` for `_` and a few edits are ignored.
 pub(in crate::protocol) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let folded = name.to_lowercase().replace('-', "_");
     let distances =
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_come_at_once_in_the_order_of_the_declaration_and_unknown_ones_last() {
+    fn all_faults_are_reported_in_declared_order_unknown_ones_last() {
         let found = faults(r#"{"zzz":1,"external_id":5,"amount":"01","external_Id":"x"}"#);
         let expected = [
             ("missing", "payment_id"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_missing_for_a_required_argument_and_omitted_for_an_optional_one() {
+    fn null_counts_as_a_missing_argument() {
         assert_eq!(faults(r#"{"payment_id":null,"amount":1}"#), pairs(&[("missing", "payment_id")]));
         assert_eq!(read(r#"{"payment_id":"p","amount":1,"external_id":null}"#).ok(), Some(("p".to_owned(), 1, None)));
     }

@@ -1,9 +1,8 @@
-//! The Web Function protocol: how bytes become a checked call, and how an answer becomes bytes.
+//! The Web Function protocol: bytes become a checked call, and an answer becomes bytes.
 //!
-//! To read from the bottom up: `json`, what can be wrong with a body (`fault`, `fields`), single arguments
-//! (`field`), how a refusal is answered (`api_error`), how endpoints are declared (`declaration`), and the
-//! dispatcher that judges a request (`dispatch`), or each step of several in one (`pipelining`), behind its socket
-//! (`transport`).
+//! Read it from the bottom up: `json`, faults of a body (`fault`, `fields`), single arguments (`field`), answers to
+//! refused calls (`api_error`), declarations of endpoints (`declaration`), and the dispatcher, which checks a request
+//! (`dispatch`), or each step of several in one (`pipelining`), and its socket (`transport`).
 
 pub mod api_error;
 pub mod declaration;

@@ -1,11 +1,11 @@
-//! Lists with quality values (`a;q=0.5, b`), as `Accept` and `Accept-Encoding` are written.
+//! Lists with quality values (`a;q=0.5, b`), the syntax of `Accept` and `Accept-Encoding`.
 //!
 //! Source: RFC 9110, sections 12.4.2 and 12.5.
 
 use actix_web::http::header::{Quality, QualityItem};
 
-/// The quality of the item of exactly this name, ignoring case; the highest when it stands there twice. An item whose
-/// quality is no such number does not count.
+/// The quality of the item of exactly this name, ignoring case; the highest one when the item occurs twice. An item
+/// with an invalid quality is ignored.
 #[must_use]
 pub fn of_exact(list: &str, name: &str) -> Option<Quality> {
     let items = list.split(',').filter_map(|item| item.trim().parse::<QualityItem<String>>().ok());

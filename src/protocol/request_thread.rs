@@ -1,12 +1,12 @@
-//! The threads that read requests. Every caller waits for them, so that nothing on them may take longer than a
-//! millisecond or two: a call that turns out to need more is begun anew on the worker pool.
+//! The threads that read requests. Every caller waits for them, so work on them must not take longer than a millisecond
+//! or two: a call that turns out to need more is restarted on the worker pool.
 
 use std::cell::Cell;
 
 use super::api_error::ApiError;
 
-/// Bytes of a body or of an answer above which a call belongs to the worker pool: 64 KiB. To read or to write them as JSON
-/// takes up to two milliseconds.
+/// Bytes of a body or of an answer above which a call belongs on the worker pool: 64 KiB. Parsing or writing them as
+/// JSON takes up to two milliseconds.
 pub(crate) const LARGE_BYTES: usize = 64 * 1024;
 
 thread_local! {
@@ -23,7 +23,7 @@ pub(crate) fn is_here() -> bool {
     IS_HERE.get()
 }
 
-/// Refuses to work on so many bytes on a thread that reads requests.
+/// Refuses work on this number of bytes on a thread that reads requests.
 ///
 /// # Errors
 /// [`ApiError::for_worker_pool`].
@@ -31,10 +31,10 @@ pub(crate) fn check_bytes(bytes: u64) -> Result<(), ApiError> {
     if is_here() && bytes > LARGE_BYTES as u64 { Err(ApiError::for_worker_pool()) } else { Ok(()) }
 }
 
-/// Interrupts a scan of rows that has taken a while already, for the other calls of the worker thread.
+/// Yields to the other calls of a worker thread, during a scan of rows that has taken some time already.
 ///
 /// # Errors
-/// [`ApiError::for_worker_pool`] on a thread that reads requests: the scan has to go on there.
+/// [`ApiError::for_worker_pool`] on a thread that reads requests: the scan must be restarted on the worker pool.
 pub(crate) async fn interrupt_scan() -> Result<(), ApiError> {
     if is_here() {
         return Err(ApiError::for_worker_pool());

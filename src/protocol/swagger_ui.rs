@@ -1,6 +1,6 @@
 //! Swagger UI, served from the binary: pages on which a person reads the interface and tries it.
 //!
-//! The files are those of a crate that carries the published archive, unpacked in memory when first asked for.
+//! The files come from a crate that contains the published archive. They are unpacked in memory at the first request.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -11,7 +11,7 @@ use actix_web::web::Bytes;
 /// The folder of the archive that is served.
 const SERVED: &str = "/dist/";
 
-/// What tells the pages where the document is.
+/// The script that tells the pages the document's address.
 const INITIALIZER: &str = r##"window.onload = () => {
   window.ui = SwaggerUIBundle({
     url: "/openapi.json",
@@ -25,22 +25,21 @@ const INITIALIZER: &str = r##"window.onload = () => {
 
 /// A file of the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct DocsFile {
     /// Its content.
     pub(super) bytes: Bytes,
-    /// What it is.
     pub(super) media_type: &'static str,
 }
 
 /// The file of this name; the first page when it is empty.
-pub(super) fn page(name: &str) -> Option<Page> {
+pub(super) fn page(name: &str) -> Option<DocsFile> {
     static FILES: OnceLock<BTreeMap<String, Bytes>> = OnceLock::new();
     let name = if name.is_empty() { "index.html" } else { name };
     if name == "swagger-initializer.js" {
-        return Some(Page { bytes: Bytes::from_static(INITIALIZER.as_bytes()), media_type: media_type(name) });
+        return Some(DocsFile { bytes: Bytes::from_static(INITIALIZER.as_bytes()), media_type: media_type(name) });
     }
     let files = FILES.get_or_init(|| unpack().unwrap_or_default());
-    files.get(name).map(|bytes| Page { bytes: bytes.clone(), media_type: media_type(name) })
+    files.get(name).map(|bytes| DocsFile { bytes: bytes.clone(), media_type: media_type(name) })
 }
 
 fn unpack() -> Option<BTreeMap<String, Bytes>> {
@@ -59,7 +58,7 @@ fn unpack() -> Option<BTreeMap<String, Bytes>> {
     Some(files)
 }
 
-/// Whether a file is needed to show the pages: not source maps, not module builds.
+/// True for a file that the pages need: not source maps, not module builds.
 fn is_shown(name: &str) -> bool {
     let ending = name.rsplit('.').next().unwrap_or("");
     matches!(ending, "html" | "css" | "js" | "png") && !name.contains("-es-")

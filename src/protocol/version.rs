@@ -1,4 +1,4 @@
-//! API versions: dates, named in any of three places.
+//! API versions: dates, which a request may name in any of three places.
 
 use serde_json::json;
 
@@ -12,10 +12,10 @@ pub enum ApiVersion {
 }
 
 impl ApiVersion {
-    /// Every version there is, oldest first.
+    /// All versions, the oldest first.
     pub const ALL: &'static [ApiVersion] = &[ApiVersion::V2025_04_01];
 
-    /// The one that a new key is pinned to.
+    /// The version that a new key is pinned to.
     pub const NEWEST: ApiVersion = ApiVersion::V2025_04_01;
 
     /// The name on the wire.
@@ -32,16 +32,16 @@ impl ApiVersion {
         ApiVersion::ALL.iter().copied().find(|version| version.name() == name)
     }
 
-    /// The names of all versions, oldest first.
+    /// The names of all versions, the oldest first.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
         ApiVersion::ALL.iter().map(|version| version.name()).collect()
     }
 
-    /// The version that a request asks for, wherever it names one; None when it names none.
+    /// The version that a request names, in any place; None when it names none.
     ///
     /// # Errors
-    /// `BAD_VERSION` when a name is no version's, or two names disagree.
+    /// `BAD_VERSION` when a name is unknown, or two names disagree.
     pub fn agreed<'a>(named: impl IntoIterator<Item = (NamedIn, &'a str)>) -> Result<Option<ApiVersion>, ApiError> {
         let mut agreed: Option<(NamedIn, ApiVersion)> = None;
         for (named_in, name) in named {
@@ -67,7 +67,7 @@ pub enum NamedIn {
     Query,
 }
 
-/// Characters of a name that are repeated to the caller, at most: fewer than a card number has.
+/// The limit of characters of a name that are repeated to the caller: fewer than a card number has.
 const NAME_REPEATED_MAX: usize = 12;
 
 impl NamedIn {
@@ -92,7 +92,7 @@ impl NamedIn {
     }
 }
 
-/// True when a name can be shown as it is: others are no version's by their form alone.
+/// True when a name can be shown as it is: others cannot be versions by their form alone.
 fn is_repeatable(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=NAME_REPEATED_MAX).contains(&name.len()) && name.bytes().all(is_plain)

@@ -1,4 +1,4 @@
-//! The thread that takes a checkpoint every so often.
+//! The thread that takes checkpoints at a regular interval.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,20 +9,21 @@ use till_storage::turns::Turns;
 
 use super::checkpoints::Checkpoints;
 
-/// How soon one is taken that is due at the start, that failed, or behind one that took as long as there is between two: a
-/// server that is started again and again must not take one each time, nor go without.
+/// The delay before a checkpoint that is due at the start, that is retried after a failure, or that follows one which
+/// took the whole interval: a server that restarts repeatedly must neither take one at each start nor never take one.
 const SOON: Duration = Duration::from_secs(300);
 
-/// The running thread. Dropping it ends it, behind the checkpoint that it is taking.
+/// The running thread. Dropping it ends it, after the checkpoint in progress.
 pub struct CheckpointSchedule {
     _thread: Turns,
 }
 
 impl CheckpointSchedule {
-    /// Takes a checkpoint `every` after the newest of the schedule, whoever took that, and keeps so many of them.
+    /// Takes a checkpoint `every` interval after the newest scheduled one, by this process or an earlier one, and keeps
+    /// this number of them.
     ///
     /// # Errors
-    /// The system's, when it gives no thread.
+    /// An error of the system, when no thread can be started.
     pub fn start(
         checkpoints: Checkpoints,
         clock: Arc<dyn Clock>,
@@ -41,12 +42,12 @@ impl CheckpointSchedule {
     }
 }
 
-/// How long to wait at the start, when the newest is so old.
+/// The delay at the start, by the age of the newest checkpoint.
 fn first_wait(age: Option<Duration>, every: Duration) -> Duration {
     soon_at_least(age.map_or(Duration::ZERO, |age| every.saturating_sub(age)), every)
 }
 
-/// How long to wait behind one that took so long.
+/// The delay after a checkpoint, by its result and its duration.
 fn next_wait(is_taken: bool, took: Duration, every: Duration) -> Duration {
     soon_at_least(if is_taken { every.saturating_sub(took) } else { Duration::ZERO }, every)
 }
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_started_again_goes_on_where_the_schedule_was() {
+    fn a_restarted_server_continues_the_schedule() {
         let first = |age| first_wait(age, minutes(60));
         assert_eq!(first(Some(minutes(10))), minutes(50));
         assert_eq!([Some(minutes(58)), Some(minutes(600)), None].map(first), [SOON; 3]);
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_that_one_takes_is_a_part_of_the_time_between_two_and_one_that_failed_is_tried_again_soon() {
+    fn the_interval_counts_from_start_to_start_and_failures_retry() {
         let next = |is_taken, took| next_wait(is_taken, took, minutes(60));
         assert_eq!([next(true, minutes(20)), next(true, minutes(90))], [minutes(40), SOON]);
         assert_eq!([next(false, minutes(1)), next_wait(false, minutes(1), minutes(2))], [SOON, minutes(2)]);

@@ -1,4 +1,4 @@
-//! Checkpoints of the running server: those that the operator asks for, and those of the schedule.
+//! Checkpoints of the running server: on the operator's request, and by schedule.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,44 +11,47 @@ use till_operate::checkpoint::{CheckpointError, CheckpointRequest, Checkpointer,
 
 use crate::exposition::CHECKPOINTS;
 
-/// What the names of scheduled checkpoints begin with: only these are removed by the schedule.
+/// The prefix of the names of scheduled checkpoints. The schedule removes only these.
 const SCHEDULED_PREFIX: &str = "scheduled-";
 
 /// Takes checkpoints of the running server.
 #[derive(Clone)]
 pub struct Checkpoints {
     checkpointer: Arc<Checkpointer>,
-    /// Held while one is taken. Whether the server stops, and no more are.
+    /// Locked while a checkpoint is taken. True once the server stops, after which no more are taken.
     stops: Arc<Mutex<bool>>,
-    /// When the newest was taken, in milliseconds; 0 for none.
+    /// The time of the newest checkpoint, in milliseconds; 0 for none.
     newest_ms: Arc<AtomicU64>,
 }
 
 impl Checkpoints {
-    /// With what takes them.
+    /// Creates it with the checkpointer.
     #[must_use]
     pub fn new(checkpointer: Checkpointer) -> Checkpoints {
         let newest =
             checkpointer.shelf().list().ok().and_then(|kept| kept.iter().rev().find_map(KeptCheckpoint::taken_at_ms));
         let newest_ms = Arc::new(AtomicU64::new(newest.unwrap_or(0)));
         for outcome in ["taken", "failed"] {
-            // So that it is there from the start.
+            // So that the series exists from the start.
             CHECKPOINTS.with_label_values(&[outcome]);
         }
         Checkpoints { checkpointer: Arc::new(checkpointer), stops: Arc::default(), newest_ms }
     }
 
-    /// Removes what an earlier process left unfinished. The server runs without it all the same.
+    /// Removes checkpoints that an earlier process left unfinished. The server also runs when this fails.
     pub fn clear(&self) {
         if let Err(error) = self.checkpointer.clear() {
-            tracing::warn!(error = chain(&error), "what is left of an unfinished checkpoint could not be removed");
+            tracing::warn!(
+                error = error_chain(&error),
+                "what is left of an unfinished checkpoint could not be removed"
+            );
         }
     }
 
-    /// Takes one, under the time as its name when none is given. Blocks.
+    /// Takes a checkpoint, named after the time when no name is given. Blocks.
     ///
     /// # Errors
-    /// [`CheckpointError`]; nothing is left of it then.
+    /// [`CheckpointError`]. No part of the checkpoint remains.
     pub fn take(&self, name: Option<&str>, now: Millis) -> Result<TakenCheckpoint, CheckpointError> {
         let name = name.map_or_else(|| name_of(now), str::to_owned);
         let wanted = CheckpointRequest { name: &name, taken_at_ms: now.0, program: env!("CARGO_PKG_VERSION") };
@@ -57,12 +60,13 @@ impl Checkpoints {
         CHECKPOINTS.with_label_values(&[outcome]).inc();
         match &taken {
             Ok(taken) => {
-                // Not the latest time: one from before the clock was set back would hide that none is taken any more.
+                // The last one taken, not the one with the latest time: after the clock was set back, an older one
+                // would hide that no more are taken.
                 self.newest_ms.store(taken.manifest.taken_at_ms, Ordering::Relaxed);
                 let (bytes, last_commit) = (taken.manifest.byte_count(), taken.manifest.last_commit.0);
                 tracing::info!(checkpoint = name, bytes, last_commit, "a checkpoint was taken");
             }
-            Err(error) => tracing::error!(checkpoint = name, error = chain(error), "a checkpoint was not taken"),
+            Err(error) => tracing::error!(checkpoint = name, error = error_chain(error), "a checkpoint was not taken"),
         }
         taken
     }
@@ -76,19 +80,19 @@ impl Checkpoints {
         }
     }
 
-    /// When the newest was taken, in Unix seconds; 0 when there was none at the start and none was taken since.
+    /// The time of the newest checkpoint, in Unix seconds; 0 when there was none at the start and none has been taken
+    /// since.
     #[must_use]
     pub fn newest_taken_at_seconds(&self) -> u64 {
         self.newest_ms.load(Ordering::Relaxed) / 1_000
     }
 
-    /// Waits for the one that is being taken, and takes no more.
+    /// Waits for the checkpoint in progress, and takes no more.
     pub fn stop(&self) {
         *self.stops.lock() = true;
     }
 
-    /// How long ago the newest of the schedule was taken; no time ago when the clock was set back since. None when there
-    /// is none.
+    /// The age of the newest scheduled checkpoint; zero when the clock was set back since. None when there is none.
     pub(super) fn scheduled_age(&self, now: Millis) -> Option<Duration> {
         let kept = self.checkpointer.shelf().list().ok()?;
         let mut scheduled = kept.iter().rev().filter(|kept| kept.name.starts_with(SCHEDULED_PREFIX));
@@ -96,29 +100,29 @@ impl Checkpoints {
         Some(Duration::from_millis(now.0.saturating_sub(taken_at_ms)))
     }
 
-    /// Takes one for the schedule, and removes scheduled ones but for the newest `kept`, if it was taken; whether it was.
+    /// Takes a scheduled checkpoint and, on success, removes all scheduled ones but the newest `kept`. True on success.
     pub(super) fn take_scheduled(&self, now: Millis, kept: usize) -> bool {
         let name = format!("{SCHEDULED_PREFIX}{}", name_of(now));
         if self.take(Some(&name), now).is_err() {
-            return false; // Said above; the older ones stay.
+            return false; // The error is logged; the older ones are kept.
         }
         match self.checkpointer.shelf().prune(kept, SCHEDULED_PREFIX, Some(&name)) {
             Ok(removed) => {
                 removed.iter().for_each(|name| tracing::info!(checkpoint = name, "a checkpoint was removed"))
             }
-            Err(error) => tracing::error!(error = chain(&error), "old checkpoints could not be removed"),
+            Err(error) => tracing::error!(error = error_chain(&error), "old checkpoints could not be removed"),
         }
         true
     }
 }
 
-/// The error with what it rests on.
-fn chain(error: &CheckpointError) -> String {
+/// The error with its sources.
+fn error_chain(error: &CheckpointError) -> String {
     std::iter::successors(std::error::Error::source(error), |error| error.source())
         .fold(error.to_string(), |text, source| format!("{text}: {source}"))
 }
 
-/// A moment as a name, such as `20260131t235959999z`: in the order of time.
+/// A time as a name, such as `20260131t235959999z`. Names sort in the order of time.
 fn name_of(now: Millis) -> String {
     let millis = i64::try_from(now.0).unwrap_or(i64::MAX);
     let moment = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);

@@ -1,4 +1,4 @@
-//! A denial of the actors becomes an error of the interface: the one place where the two meet.
+//! Converts denials by the actors into errors of the interface. No other file knows both.
 
 use serde_json::{Value, json};
 use till_actors::{Denied, FailedOutcome};
@@ -6,10 +6,10 @@ use till_domain::money::Money;
 use till_domain::payment::OperationKind;
 use till_domain::refusal::{ArgumentFault, Refusal};
 
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::fault::Fault;
 
-/// When to ask again after the service could not carry something out.
+/// The advised delay before a retry when the service could not carry out a command.
 pub const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The error for a denial.
@@ -19,8 +19,8 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
         Denied::Unavailable { outcome, reason } => {
             tracing::warn!(%reason, ?outcome, "a command was not carried out");
             let outcome = match outcome {
-                FailedOutcome::NotDone => Outcome::NotDone,
-                FailedOutcome::Unknown => Outcome::Unknown,
+                FailedOutcome::NotDone => CallEffect::NotDone,
+                FailedOutcome::Unknown => CallEffect::Unknown,
             };
             ApiError::unavailable(outcome, RETRY_AFTER_SECONDS)
         }
@@ -36,7 +36,7 @@ pub(super) fn refused(refusal: &Refusal) -> ApiError {
     if let Some(argument) = refusal.argument() {
         return ApiError::invalid_arguments(&[fault(refusal, argument)]);
     }
-    // The domain's names and the interface's are the same; a test walks them.
+    // The domain and the interface use the same names; a test compares them.
     let code = Code::from_name(refusal.code()).unwrap_or(Code::UnhandledError);
     let error = ApiError::new(code, refusal.to_string());
     match details(refusal) {
@@ -138,12 +138,12 @@ fn details(refusal: &Refusal) -> Option<Value> {
     }
 }
 
-/// The argument that names what there is not.
+/// Details with the argument whose object does not exist.
 fn argument(name: &'static str) -> Option<Value> {
     Some(json!({ "argument": name }))
 }
 
-/// The argument to correct first, and the values of the session: amounts of two currencies cannot be compared.
+/// The argument to correct first, and the session's values: amounts in two currencies cannot be compared.
 fn difference(given: &Money, session: &Money) -> Value {
     let argument = if given.currency == session.currency { "amount" } else { "currency" };
     let session = json!({ "amount": session.amount.get(), "currency": session.currency.code() });
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_keeps_its_code_and_names_its_argument_exactly_when_it_is_one_of_arguments() {
+    fn every_refusal_keeps_its_code_and_its_argument() {
         for refusal in every_refusal() {
             let error = refused(&refusal);
             assert_eq!(error.code().name(), refusal.code(), "{refusal:?}");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_whose_first_answer_was_lost_finds_its_payment_in_the_details() {
+    fn a_repeated_initiation_finds_its_payment_in_the_details() {
         let error = refused(&Refusal::SessionNotActive { payment_id: Some(PAYMENT) });
         let expected = json!({ "argument": "payment_session_id", "payment_id": PAYMENT.to_string() });
         assert_eq!(error.details(), Some(&expected));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_does_not_permit_it_says_where_it_stands_and_what_is_open() {
+    fn an_invalid_state_names_the_status_and_the_open_operation() {
         let details = |refusal: Refusal| refused(&refusal).details().cloned().unwrap_or_default();
         let (status, operation) = (PaymentStatus::Authorized, Some(OperationKind::Capture));
         let expected = json!({ "status": "AUTHORIZED", "operation": "CAPTURE" });
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_of_another_price_is_told_what_differs_and_what_the_session_has() {
+    fn a_mismatch_of_the_price_names_the_difference_and_the_session() {
         let of = |given| {
             let error = refused(&Refusal::AmountMismatch { given, session: money(900, THB) });
             let sentence = error.message().split_inclusive('.').next().unwrap_or_default().to_owned();

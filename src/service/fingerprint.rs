@@ -1,11 +1,11 @@
-//! The canonical form of a call's arguments: equal for calls that mean the same.
+//! The canonical form of a call's arguments: equal for calls with the same meaning.
 
 use crate::protocol::declaration::{Argument, Declaration, ValueType};
 use crate::protocol::field;
 use crate::protocol::json::{self, Json, Object};
 
-/// The arguments in the order of their names, each in the one form that means the same: an amount as an
-/// integer, an e-mail address in lower case, nothing for null and for an empty text that means nothing.
+/// The arguments in the order of their names, each in a canonical form: an amount as an integer, an e-mail address in
+/// lower case, and no entry for null and for an empty text without meaning.
 pub(super) fn canonical(declaration: &Declaration, body: &Object) -> Vec<u8> {
     let mut canonical = Vec::new();
     for (name, value) in body.iter() {

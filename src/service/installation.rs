@@ -1,4 +1,4 @@
-//! Calls of the client SDK: which merchant's, from which installation, how often.
+//! Calls of the client SDK: their merchant, their installation, and their rate.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -17,21 +17,20 @@ use crate::protocol::dispatch::{Call, CallsPerSecond, address_group};
 use crate::protocol::fields::Fields;
 use crate::protocol::json::{Json, Object};
 
-/// How often one address may call for one installation: what stands against card testing.
+/// The rate limit of one address for one installation, against card testing.
 pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
 
-/// A call's installation.
+/// The installation of a call.
 pub struct SdkCaller<'a> {
-    /// Reads of its merchant's rows.
+    /// A reader of its merchant's rows.
     pub reader: Reader<'a>,
     /// The merchant.
     pub profile: Profile,
-    /// The installation.
     pub installation: Installation,
 }
 
 impl SdkCaller<'_> {
-    /// The arguments by which every call names its installation.
+    /// The arguments with which every call names its installation.
     pub const ARGUMENTS: [Argument; 2] = [
         Argument::required("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
         Argument::required(
@@ -41,44 +40,42 @@ impl SdkCaller<'_> {
         ),
     ];
 
-    /// The caller as the rules know it.
+    /// The caller in the form of the domain.
     #[must_use]
     pub fn as_domain(&self) -> Caller {
         Caller::Sdk(self.installation.id)
     }
 
-    /// The merchant.
     #[must_use]
     pub fn merchant_id(&self) -> MerchantId {
         self.reader.merchant_id()
     }
 }
 
-/// What a body says of its installation.
+/// The merchant and the installation that a body names.
 #[derive(Debug, Clone, Copy)]
-pub struct Named {
+pub struct NamedInstallation {
     merchant_id: MerchantId,
     installation_id: InstallationId,
 }
 
-impl Named {
+impl NamedInstallation {
     /// Reads the two arguments.
-    pub fn read(fields: &mut Fields<'_>) -> Option<Named> {
+    pub fn read(fields: &mut Fields<'_>) -> Option<NamedInstallation> {
         let merchant_id = fields.required("merchant_id", arguments::id("a merchant id (mer_...)"));
         let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
-        Some(Named { merchant_id: merchant_id?, installation_id: installation_id? })
+        Some(NamedInstallation { merchant_id: merchant_id?, installation_id: installation_id? })
     }
 
-    /// The merchant.
     #[must_use]
     pub fn merchant_id(self) -> MerchantId {
         self.merchant_id
     }
 
-    /// The installation that a body names, whatever else is wrong with it.
-    fn of_faulty(body: &Object) -> Option<Named> {
+    /// The merchant and the installation that a body names, even when it has other faults.
+    fn of_faulty(body: &Object) -> Option<NamedInstallation> {
         let text = |name: &str| body.get(name).and_then(Json::as_str);
-        Some(Named {
+        Some(NamedInstallation {
             merchant_id: text("merchant_id")?.parse().ok()?,
             installation_id: text("installation_id")?.parse().ok()?,
         })
@@ -86,21 +83,20 @@ impl Named {
 }
 
 impl Service {
-    /// Looks the installation of a call up, lets its page read the answer, and counts the call. `parsed` is
-    /// what the arguments made: their faults come first, but the page must be able to read them, too.
+    /// Looks up the installation of a call, lets its page read the answer, and counts the call. `parsed` is the result
+    /// of reading the arguments: their faults are reported first, but the page must be able to read these, too.
     ///
     /// # Errors
-    /// The faults; `NOT_FOUND` for a merchant or installation that there is not, `MERCHANT_SUSPENDED`,
-    /// `RATE_LIMITED`.
+    /// The faults; `NOT_FOUND` for an unknown merchant or installation, `MERCHANT_SUSPENDED`, `RATE_LIMITED`.
     pub async fn sdk_call<C, T>(
         &self,
         call: &Call<C>,
-        parsed: Result<(Named, T), ApiError>,
+        parsed: Result<(NamedInstallation, T), ApiError>,
     ) -> Result<(SdkCaller<'_>, T), ApiError> {
         match parsed {
             Ok((named, arguments)) => Ok((self.sdk_caller(call, named).await?, arguments)),
             Err(faults) => {
-                if let Some(named) = Named::of_faulty(call.body())
+                if let Some(named) = NamedInstallation::of_faulty(call.body())
                     && let Ok((_, installation)) = self.installation(named).await?
                 {
                     self.admit(call, &installation)?;
@@ -110,7 +106,7 @@ impl Service {
         }
     }
 
-    async fn sdk_caller<C>(&self, call: &Call<C>, named: Named) -> Result<SdkCaller<'_>, ApiError> {
+    async fn sdk_caller<C>(&self, call: &Call<C>, named: NamedInstallation) -> Result<SdkCaller<'_>, ApiError> {
         let found = self.installation(named).await?;
         let (reader, installation) = found.map_err(|refusal| denial::refused(&refusal))?;
         self.admit(call, &installation)?;
@@ -122,8 +118,11 @@ impl Service {
         Ok(SdkCaller { reader, profile, installation })
     }
 
-    /// The installation with reads of its merchant's rows, or which of the two there is not.
-    async fn installation(&self, named: Named) -> Result<Result<(Reader<'_>, Installation), Refusal>, ApiError> {
+    /// The installation with a reader of its merchant's rows, or the refusal of the unknown one of the two.
+    async fn installation(
+        &self,
+        named: NamedInstallation,
+    ) -> Result<Result<(Reader<'_>, Installation), Refusal>, ApiError> {
         let reader = self.reader(named.merchant_id).await?;
         if reader.get::<MerchantDirectory>(named.merchant_id)?.is_none() {
             return Ok(Err(Refusal::MerchantNotFound));

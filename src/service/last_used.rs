@@ -1,5 +1,5 @@
-//! When each API key was last used. It changes without an event, and so lies apart from the rows: in memory,
-//! and now and then in a file of lines `key_... seconds`. A crash loses at most what a minute brought.
+//! The time of each API key's last use. It changes without an event, so it is not kept in rows, but in memory, and
+//! regularly in a file of lines `key_... seconds`. A crash loses at most the uses of a minute.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,20 +17,20 @@ const LAST_USED_FILE: &str = "keys-last-used";
 /// Seconds between two writes of the file.
 const SAVED_EVERY_SECONDS: u64 = 60;
 
-/// Keys that the file keeps, those used last: about 8 MiB.
+/// The limit of keys in the file, those used last: about 8 MiB.
 const KEPT_MAX: usize = 200_000;
 
-/// When each key was last used, in Unix seconds.
+/// The time of each key's last use, in Unix seconds.
 pub struct LastUsed {
     seconds: DashMap<KeyId, u64>,
     saved_at: AtomicU64,
-    /// Held while the file is written: by the minute, and at the stop.
+    /// Locked while the file is written, every minute and at the stop.
     saving: Mutex<()>,
     file: PathBuf,
 }
 
 impl LastUsed {
-    /// What the file below `data` says; nothing when there is none or where a line of it cannot be read.
+    /// Reads the file below `data`. A missing file and unreadable lines count as no use.
     #[must_use]
     pub fn open(data: &Path) -> LastUsed {
         let file = data.join(LAST_USED_FILE);
@@ -39,13 +39,13 @@ impl LastUsed {
         LastUsed { seconds, saved_at: AtomicU64::new(0), saving: Mutex::default(), file }
     }
 
-    /// When a key was last used.
+    /// The time of a key's last use.
     #[must_use]
     pub fn of(&self, key: KeyId) -> Option<u64> {
         self.seconds.get(&key).map(|seconds| *seconds)
     }
 
-    /// A key is used now. Must be called within a tokio runtime, whose other threads write the file.
+    /// Records the use of a key. Must be called within a tokio runtime, on another thread of which the file is written.
     pub fn note(self: &Arc<Self>, key: KeyId, now: Millis) {
         let now = now.unix_seconds();
         self.seconds.insert(key, now);
@@ -55,14 +55,14 @@ impl LastUsed {
         }
     }
 
-    /// Whether the file is to be written, which is asked by one caller only.
+    /// True when the file is to be written, for one caller only.
     fn is_due(&self, now: u64) -> bool {
         let saved_at = self.saved_at.load(Ordering::Relaxed);
         let is_old = now >= saved_at.saturating_add(SAVED_EVERY_SECONDS);
         is_old && self.saved_at.compare_exchange(saved_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Writes the file. Without it the service goes on: it is nothing that anybody was promised.
+    /// Writes the file. A failure does not stop the service, since last uses are not guaranteed.
     pub fn save(&self) {
         if let Err(error) = self.try_save() {
             tracing::warn!(%error, "when keys were last used could not be written");

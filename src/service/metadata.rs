@@ -1,4 +1,4 @@
-//! Reads of metadata: records, items of sets, the list. All of one answer see the same moment.
+//! Reads of metadata: records, items of sets, the list. All reads for one answer see the same snapshot.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,42 +16,41 @@ use super::shared::Service;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::request_thread;
 
-/// Items of a set that stand on one page, at most: contract, section 5.
+/// The limit of items of a set on one page: contract, section 5.
 pub const PAGE_ITEMS_MAX: usize = 10_000;
 
-/// Bytes of items that are read before a page ends early. It has one item at least.
+/// The limit of bytes of items on a page, which has one item at least.
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Rows of one scan.
 const SCANNED_AT_ONCE: usize = 512;
 
-/// The key of an item: its record, its set, its place in that.
-type Position = (MetadataId, SetNumber, u64);
+/// The key of an item: its record, its set, and its position in the set.
+type ItemKey = (MetadataId, SetNumber, u64);
 
 /// A live record.
 pub struct FoundMetadata {
-    /// Its key.
     pub key: MetadataKey,
-    /// What is kept of it.
+    /// The stored record.
     pub record: MetadataRecord,
-    /// Its value without the items of its sets.
+    /// Its value, without the items of its sets.
     pub document: Document,
 }
 
-/// Which items of a set, by their positions.
+/// A range of items of a set, by their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemRange {
-    /// Those from the beginning.
+    /// The first items.
     First,
-    /// Those behind a position.
+    /// The items after a position.
     After(u64),
-    /// Those next to a position, before it.
+    /// The last items before a position.
     Before(u64),
 }
 
 impl ItemRange {
-    /// Where a page without items stands: what has a lower position is before it, the rest behind it. The cursor's
-    /// own item, should it be there, is on the side that the caller came from.
+    /// The position of an empty page: items with a lower position are before it, all others after it. The item at the
+    /// cursor itself, if there is one, is on the side that the caller came from.
     pub fn vacancy(self) -> Option<u64> {
         match self {
             ItemRange::First => None,
@@ -66,14 +65,14 @@ impl ItemRange {
 pub struct ItemPage {
     /// The items in canonical form.
     pub items: Vec<(u64, String)>,
-    /// Whether there are items before them.
+    /// True when there are items before them.
     pub earlier: bool,
-    /// Whether there are items behind them.
+    /// True when there are items after them.
     pub later: bool,
 }
 
 impl ItemPage {
-    /// The page of an array that has become no set yet: positions are places in it.
+    /// A page of an array that has not become a set: positions are indexes of the array.
     pub fn of_array<'a>(items: impl Iterator<Item = &'a str>, range: ItemRange, limit: usize) -> ItemPage {
         let all: Vec<(u64, String)> = (0..).zip(items.map(str::to_owned)).collect();
         let count = all.len();
@@ -91,19 +90,20 @@ impl ItemPage {
     }
 }
 
-/// Reads of one merchant's metadata at one moment.
+/// Reads of one merchant's metadata, in one snapshot.
 pub struct MetadataReader<'a> {
     view: MerchantView<'a>,
     now: Millis,
-    /// Bytes of the records whose values were read so far.
+    /// Bytes of the records whose values have been read.
     read_bytes: Cell<u64>,
 }
 
 impl Service {
-    /// Reads of a merchant's metadata.
+    /// A reader of a merchant's metadata.
     ///
     /// # Errors
-    /// `UNAVAILABLE` when the rows lag and cannot be caught up now, or the last record cannot be read.
+    /// `UNAVAILABLE` when the rows lag behind the log and cannot be brought up to it now, or the last record cannot be
+    /// read.
     pub async fn metadata(&self, merchant_id: MerchantId) -> Result<MetadataReader<'_>, ApiError> {
         let reader = self.reader(merchant_id).await?;
         let now = self.merchant_now(merchant_id)?;
@@ -124,8 +124,8 @@ impl MetadataReader<'_> {
     /// A record with its value.
     ///
     /// # Errors
-    /// `UNAVAILABLE` when a row cannot be read; [`ApiError::for_worker_pool`] when the records are large and this thread
-    /// reads requests.
+    /// `UNAVAILABLE` when a row cannot be read; [`ApiError::for_worker_pool`] when the records are large and this
+    /// thread reads requests.
     pub fn found(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
         self.read_bytes.set(self.read_bytes.get().saturating_add(record.bytesize));
         request_thread::check_bytes(self.read_bytes.get())?;
@@ -157,7 +157,7 @@ impl MetadataReader<'_> {
         }
         let begin = items.first().map(|(position, _)| *position).or(range.vacancy());
         let end = items.last().map(|(position, _)| position.saturating_add(1)).or(range.vacancy());
-        let is_any = |range: Range<Position>| self.view.has_any::<MetadataPositions>(range);
+        let is_any = |range: Range<ItemKey>| self.view.has_any::<MetadataPositions>(range);
         Ok(ItemPage {
             earlier: begin.map_or(Ok(false), |begin| is_any(first..at(begin)))?,
             later: end.map_or(Ok(false), |end| is_any(at(end)..behind))?,
@@ -165,7 +165,7 @@ impl MetadataReader<'_> {
         })
     }
 
-    /// The items of all sets of a record, which must be few.
+    /// The items of all sets of a record, which must have few items.
     ///
     /// # Errors
     /// `UNAVAILABLE` when a row cannot be read.
@@ -179,10 +179,10 @@ impl MetadataReader<'_> {
         Ok(items)
     }
 
-    /// Items in the order of the walk, until there are enough of them or of their bytes.
+    /// Items in the order of iteration, up to the limit of items or bytes.
     fn walk(
         &self,
-        mut range: Range<Position>,
+        mut range: Range<ItemKey>,
         direction: Direction,
         limit: usize,
     ) -> Result<Vec<(u64, String)>, Unreadable> {
@@ -210,8 +210,8 @@ impl MetadataReader<'_> {
         }
     }
 
-    /// Live records in the order in which they were made, newest first or oldest first, behind or before one of
-    /// them: at most `limit`.
+    /// Live records in the order of their creation, newest first or oldest first, starting after or before one of them:
+    /// at most `limit`.
     ///
     /// # Errors
     /// `UNAVAILABLE` when a row cannot be read.

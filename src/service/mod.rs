@@ -1,4 +1,4 @@
-//! What endpoints stand on: submitting commands, reading rows, telling callers apart, turning refusals into errors.
+//! Services for endpoints: submitting commands, reading rows, identifying callers, converting refusals into errors.
 
 mod checkpoint_schedule;
 mod checkpoints;
@@ -21,7 +21,7 @@ pub use checkpoints::Checkpoints;
 pub use denial::RETRY_AFTER_SECONDS;
 pub use filtered_page::Filtered;
 pub use id_span::IdSpan;
-pub use installation::{Named, SdkCaller, SdkRate};
+pub use installation::{NamedInstallation, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use operations::{Operations, RewrapKeyring};

@@ -1,4 +1,4 @@
-//! What the operator may have a running process do to itself.
+//! Operations of the operator on the running process itself.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use till_storage::vault::RootKey;
 
 use super::reloads::Reloads;
 
-/// What a process with files and a disk has, and a test in memory has not.
+/// The parts that a process with files has, and a test in memory does not have.
 pub struct Operations {
-    /// What is read anew at the operator's word.
+    /// The files that a reload reads.
     pub reloads: Arc<Reloads>,
-    /// What wraps the key ring.
+    /// The key ring's owner, for a rotation of the vault key.
     pub keyring: Arc<dyn RewrapKeyring>,
 }
 
 /// Wraps the key ring of a running store.
 pub trait RewrapKeyring: Send + Sync {
-    /// Has the key ring open under this root key, and no other, from the moment on when that is durable; until then it
-    /// opens under the one before. Whether it did not yet. Blocks.
+    /// Wraps the key ring under this root key, durably: from then on only this key opens it, and before that only the
+    /// previous one. Returns false when this key opened it already. Blocks.
     ///
     /// # Errors
-    /// When that could not be written; the key ring is what it was.
+    /// When it could not be written. The key ring is then unchanged.
     fn rewrap(&self, root: &RootKey) -> anyhow::Result<bool>;
 }

@@ -1,5 +1,5 @@
-//! A restored server begins paused: what was open at the moment of its checkpoint may have been done elsewhere
-//! since. A file in the data directory says so until the operator has it go on.
+//! A restored server starts paused, since effects that were open at the time of its checkpoint may have been carried
+//! out since. A file in the data directory records the pause until the operator ends it.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,38 +7,38 @@ use std::path::{Path, PathBuf};
 
 use till_operate::checkpoint::PAUSED_FILE;
 
-/// The file that says that a data directory's effects and timers are paused.
+/// The file which records that a data directory's effects and timers are paused.
 #[derive(Debug)]
 pub struct PauseNote {
     directory: PathBuf,
 }
 
 impl PauseNote {
-    /// That of a data directory.
+    /// The file of a data directory.
     #[must_use]
     pub fn of(directory: &Path) -> PauseNote {
         PauseNote { directory: directory.to_owned() }
     }
 
-    /// Whether it is there.
+    /// True when the file exists.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.directory.join(PAUSED_FILE).exists()
     }
 
-    /// Makes it, durably.
+    /// Creates the file, durably.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the system.
     pub fn make(&self) -> io::Result<()> {
         File::create(self.directory.join(PAUSED_FILE))?.sync_all()?;
         File::open(&self.directory)?.sync_all()
     }
 
-    /// Takes it away, durably; it may be gone already.
+    /// Removes the file, durably. It may be missing already.
     ///
     /// # Errors
-    /// The system's: then it counts at the next start.
+    /// An error of the system. The next start is then paused, too.
     pub fn remove(&self) -> io::Result<()> {
         match fs::remove_file(self.directory.join(PAUSED_FILE)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

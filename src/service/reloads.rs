@@ -1,43 +1,42 @@
-//! What a running server reads anew at the operator's word.
+//! The files that a running server reads anew on request.
 
 use crate::exposition::RELOADS;
 use parking_lot::Mutex;
 
-/// Reads something anew; says what was read, or why nothing was and what was in use stays.
+/// Reads a file anew. Returns a description of its content, or the reason why the previous content is kept.
 type Reload = Box<dyn Fn() -> Result<String, String> + Send>;
 
-/// What can be read anew.
+/// All files that can be read anew.
 #[derive(Default)]
 pub struct Reloads {
     known: Mutex<Vec<(&'static str, Reload)>>,
 }
 
-/// What became of one of them.
+/// The result of one reload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reloaded {
-    /// Which.
     pub what: &'static str,
-    /// What was read, or why nothing was.
+    /// A description of the new content, or the reason why the previous content is kept.
     pub outcome: Result<String, String>,
 }
 
 impl Reloads {
-    /// From now on this is read anew, too.
+    /// Adds a file to every later reload.
     pub fn add(&self, what: &'static str, reload: impl Fn() -> Result<String, String> + Send + 'static) {
         for outcome in ["read", "kept"] {
-            RELOADS.with_label_values(&[what, outcome]); // There from the start.
+            RELOADS.with_label_values(&[what, outcome]); // So that the series exists from the start.
         }
         self.known.lock().push((what, Box::new(reload)));
     }
 
-    /// Reads everything anew. What cannot be used is left as it was, and the log says so.
+    /// Reads every file anew. When one is unusable, its previous content is kept, and the log says so.
     pub fn carry_out(&self) -> Vec<Reloaded> {
         let known = self.known.lock();
-        known.iter().map(|(what, reload)| told(Reloaded { what, outcome: reload() })).collect()
+        known.iter().map(|(what, reload)| logged(Reloaded { what, outcome: reload() })).collect()
     }
 }
 
-fn told(reloaded: Reloaded) -> Reloaded {
+fn logged(reloaded: Reloaded) -> Reloaded {
     let Reloaded { what, outcome } = &reloaded;
     let label = match outcome {
         Ok(read) => {

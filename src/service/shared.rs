@@ -1,4 +1,4 @@
-//! The service: one for all endpoints.
+//! The service, which all endpoints share.
 
 use std::sync::Arc;
 
@@ -27,23 +27,23 @@ use super::installation::SdkRate;
 use super::last_used::LastUsed;
 use super::operations::Operations;
 use super::pause_note::PauseNote;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::Declaration;
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 
-/// Reads of one merchant's rows. They are committed rows only, and an answer is sent after its commit, so a caller
+/// Reads of one merchant's rows. Only committed rows are read, and an answer is sent after its commit, so a caller
 /// always reads its own writes.
 pub type Reader<'a> = MerchantReader<&'a dyn Store>;
 
-/// What endpoints share.
+/// The service, shared by endpoints.
 pub type Shared = Arc<Service>;
 
-/// Everything that endpoints need.
+/// Everything that endpoints use.
 pub struct Service {
-    /// What carries commands out.
+    /// The engine that carries out commands.
     pub engine: Engine,
-    /// What is read.
+    /// The store that rows are read from.
     pub store: Arc<dyn Store>,
     /// The keys of each purpose.
     pub keyring: Arc<Keyring>,
@@ -51,28 +51,28 @@ pub struct Service {
     pub clock: Arc<dyn Clock>,
     /// Security codes that wait for their authorization.
     pub security_codes: Arc<SecurityCodes>,
-    /// When each API key was last used.
+    /// The time of each API key's last use.
     pub last_used: Arc<LastUsed>,
-    /// How often one address may call for one installation.
+    /// The rate limit of one address for one installation.
     pub sdk_rate: SdkRate,
     /// The addresses that webhooks may have.
     pub webhook_addresses: AddressPolicy,
-    /// The sandbox, for calls by which the operator plays the provider.
+    /// The sandbox, for calls with which the operator plays the provider.
     pub sandbox: Arc<SandboxAcquirer>,
-    /// What takes checkpoints; nothing where the store is not on a disk.
+    /// The checkpoints; None when the store is not on a disk.
     pub checkpoints: Option<Checkpoints>,
-    /// What the operator may have the process do to itself; nothing where it has no files.
+    /// Operations on the process itself; None when it has no files.
     pub operations: Option<Operations>,
-    /// What archives commits, where they are.
+    /// The archiver, when commits are archived.
     pub archiver: Option<Archiver>,
-    /// What says that effects and timers are paused, also at the next start.
+    /// The file which records that effects and timers are paused, for the next start, too.
     pub pause_note: PauseNote,
-    /// Held while a named call creates a merchant, until that is durable: there is no actor yet that would serialize
-    /// two of them.
+    /// Locked while a call with an idempotency key creates a merchant, until that is durable: there is no actor yet
+    /// that would serialize two such calls.
     pub creation: Arc<Mutex<()>>,
 }
 
-/// The response of an endpoint that answers an id or whether something changed.
+/// The answer of an endpoint that returns an id, or true when something changed.
 impl From<Answered> for Reply {
     fn from(Answered { answer, replayed }: Answered) -> Reply {
         let reply = match answer {
@@ -85,13 +85,13 @@ impl From<Answered> for Reply {
 }
 
 impl Service {
-    /// Now, by the wall clock.
+    /// The time by the wall clock.
     #[must_use]
     pub fn now(&self) -> Millis {
         self.clock.now()
     }
 
-    /// Now, by the clock of a merchant.
+    /// The time by a merchant's clock.
     #[must_use]
     pub fn clock_of(&self, merchant_id: MerchantId) -> Millis {
         self.engine.clocks().now(merchant_id)
@@ -100,7 +100,7 @@ impl Service {
     /// Has a command carried out by its merchant's actor.
     ///
     /// # Errors
-    /// The refusal of the rules; `UNAVAILABLE` when it could not be carried out now.
+    /// The refusal by the rules; `UNAVAILABLE` when the command could not be carried out now.
     pub async fn submit<C>(
         &self,
         declaration: &'static Declaration,
@@ -115,10 +115,10 @@ impl Service {
         self.engine.submit(merchant_id, request, secret).await.map_err(|denied| denial::to_api_error(&denied))
     }
 
-    /// Advances the test clock of a merchant for the operator.
+    /// Advances a merchant's test clock for the operator.
     ///
     /// # Errors
-    /// The refusal of the rules; `UNAVAILABLE` when it could not be carried out now, or took too long.
+    /// The refusal by the rules; `UNAVAILABLE` when it could not be carried out now, or took too long.
     pub async fn advance_clock<C>(
         &self,
         declaration: &'static Declaration,
@@ -130,7 +130,7 @@ impl Service {
         advanced.map_err(|denied| denial::to_api_error(&denied))
     }
 
-    /// The name of a call, when the caller gave it one.
+    /// The idempotency key of a call with its scope, when the caller gave one.
     ///
     /// # Errors
     /// `INVALID_ARGUMENTS` for a malformed `Idempotency-Key`.
@@ -149,7 +149,7 @@ impl Service {
         Ok(Some(Idempotency { scope, fingerprint: self.keyring.idempotency_fingerprint(&canonical) }))
     }
 
-    /// Has the rest of an ended answer removed now instead of in its turn.
+    /// Removes the rest of an expired answer now, instead of in its turn.
     ///
     /// # Errors
     /// `UNAVAILABLE` when it could not be done now.
@@ -160,10 +160,10 @@ impl Service {
         swept.map(|_| ()).map_err(|denied| denial::to_api_error(&denied))
     }
 
-    /// Reads of one merchant's rows, all of them derived from the whole log.
+    /// A reader of one merchant's rows, after these are brought up to the log.
     ///
     /// # Errors
-    /// `UNAVAILABLE` when the rows lag and cannot be caught up now.
+    /// `UNAVAILABLE` when the rows lag behind the log and cannot be brought up to it now.
     pub async fn reader(&self, merchant_id: MerchantId) -> Result<Reader<'_>, ApiError> {
         if self.is_behind(merchant_id)? {
             self.catch_up(merchant_id).await?;
@@ -171,13 +171,13 @@ impl Service {
         Ok(MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store))
     }
 
-    /// Reads of what stands above all merchants: whose a key is, which merchants there are.
+    /// A reader of the rows above all merchants: the owners of keys, and the list of merchants.
     #[must_use]
     pub fn directory(&self) -> Reader<'_> {
         MerchantReader::of_all_merchants(&*self.store)
     }
 
-    /// The later of the merchant's clock and its last event: what expires is judged by it.
+    /// The later of the merchant's clock and its last event, by which expiry is judged.
     ///
     /// # Errors
     /// `UNAVAILABLE` when the last record cannot be read.
@@ -196,7 +196,7 @@ impl Service {
         Ok(gate != Gate::Open)
     }
 
-    /// Whoever loads a merchant first brings its rows up to the log, so it is loaded by a command that does nothing.
+    /// Loading a merchant brings its rows up to the log, so this submits a command without effect.
     async fn catch_up(&self, merchant_id: MerchantId) -> Result<(), ApiError> {
         let command = Command::FireTimers(Vec::new());
         let request = Request { caller: Caller::System, idempotency: None, command };
@@ -212,15 +212,15 @@ fn installation(caller: Caller) -> Option<InstallationId> {
     }
 }
 
-/// A damaged row fails the reads that touch it, and only these.
+/// A damaged row fails only the reads that touch it.
 impl From<Unreadable> for ApiError {
     fn from(error: Unreadable) -> ApiError {
         unreadable(&error)
     }
 }
 
-/// A row could not be read: nothing is answered on it.
+/// The error for a row that could not be read.
 fn unreadable(error: &dyn std::error::Error) -> ApiError {
     tracing::error!(%error, "a row cannot be read");
-    ApiError::unavailable(Outcome::NotDone, denial::RETRY_AFTER_SECONDS)
+    ApiError::unavailable(CallEffect::NotDone, denial::RETRY_AFTER_SECONDS)
 }

@@ -1,4 +1,4 @@
-//! Telling the service manager how the process is doing: that it is ready, that it lives, that it stops.
+//! Reports to the service manager: that the server is ready, lives or stops.
 
 mod notifier;
 mod pulse;

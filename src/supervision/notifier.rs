@@ -12,23 +12,24 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// Where the socket is, as the environment says.
+/// The environment variable with the path of the socket.
 const SOCKET_VARIABLE: &str = "NOTIFY_SOCKET";
-/// How often the manager wants to hear of us at least, in microseconds.
+/// The variable with the interval within which the manager expects a heartbeat, in microseconds.
 const WATCHDOG_VARIABLE: &str = "WATCHDOG_USEC";
-/// Whom it wants to hear of.
+/// The variable with the process id from which it expects heartbeats.
 const WATCHDOG_PROCESS_VARIABLE: &str = "WATCHDOG_PID";
 
-/// Tells the service manager, if there is one.
+/// Sends messages to the service manager, if there is one.
 #[derive(Debug, Default)]
 pub struct Notifier {
     socket: Option<UnixDatagram>,
-    /// Whether it was said that the server stops, which is the last that is said.
+    /// True once the message was sent that the server stops, which is the last message.
     is_stopping: Mutex<bool>,
 }
 
 impl Notifier {
-    /// The manager that the environment names; nobody when it names none, or one that cannot be reached.
+    /// The manager that the environment names; no messages are sent when it names none, or the socket cannot be
+    /// reached.
     #[must_use]
     pub fn from_environment() -> Notifier {
         let Some(name) = env::var_os(SOCKET_VARIABLE).filter(|name| !name.is_empty()) else {
@@ -49,13 +50,13 @@ impl Notifier {
         Notifier { socket: Some(socket), ..Notifier::default() }
     }
 
-    /// The server takes calls from now on.
+    /// Reports that the server takes calls from now on.
     pub fn ready(&self) {
-        self.say("READY=1\nSTATUS=serving");
+        self.send_unless_stopping("READY=1\nSTATUS=serving");
     }
 
-    /// The server takes no more calls. Nothing is said from now on: the manager wants no more signs of life until the
-    /// process has ended, and one would have it want further ones.
+    /// Reports that the server takes no more calls. No message follows it: after it the manager expects no heartbeats
+    /// until the process has ended, and a further one would make it expect more.
     pub fn stopping(&self) {
         let mut is_stopping = self.lock();
         if !std::mem::replace(&mut *is_stopping, true) {
@@ -63,24 +64,24 @@ impl Notifier {
         }
     }
 
-    /// Whether that was said.
+    /// True once [`Notifier::stopping`] was called.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         *self.lock()
     }
 
-    /// The server answers.
+    /// Sends a heartbeat.
     pub fn alive(&self) {
-        self.say("WATCHDOG=1\nSTATUS=serving");
+        self.send_unless_stopping("WATCHDOG=1\nSTATUS=serving");
     }
 
-    /// What the manager shows to people. Control characters must not be in it.
+    /// Sends the status that the manager shows to people. It must not contain control characters.
     pub fn status(&self, text: &str) {
-        self.say(&format!("STATUS={text}"));
+        self.send_unless_stopping(&format!("STATUS={text}"));
     }
 
-    fn say(&self, message: &str) {
-        let is_stopping = self.lock(); // Held while it is said: nothing comes behind the last word.
+    fn send_unless_stopping(&self, message: &str) {
+        let is_stopping = self.lock(); // Locked during the send, so that no message follows the last one.
         if !*is_stopping {
             self.send(message);
         }
@@ -98,7 +99,7 @@ impl Notifier {
     }
 }
 
-/// How often the manager wants to hear that this process lives; nothing when it does not.
+/// The interval within which the manager expects heartbeats of this process; None when it expects none.
 #[must_use]
 pub(super) fn watchdog_interval() -> Option<Duration> {
     let number = |variable| env::var(variable).ok().and_then(|text: String| text.parse::<u64>().ok());
@@ -107,7 +108,7 @@ pub(super) fn watchdog_interval() -> Option<Duration> {
     number(WATCHDOG_VARIABLE).filter(|&micros| is_meant && micros > 0).map(Duration::from_micros)
 }
 
-/// A name that begins with `@` is in the abstract name space; any other is a path.
+/// A name that begins with `@` is in the abstract namespace; any other is a path.
 fn connect(name: &[u8]) -> io::Result<UnixDatagram> {
     let address = match name.strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name)?,
@@ -122,7 +123,7 @@ fn connect(name: &[u8]) -> io::Result<UnixDatagram> {
 mod tests {
     use super::*;
 
-    fn heard(name: &[u8], listening: &UnixDatagram) -> String {
+    fn received(name: &[u8], listening: &UnixDatagram) -> String {
         let notifier = Notifier::connected(connect(name).unwrap_or_else(|error| panic!("{error}")));
         notifier.ready();
         let mut bytes = [0; 200];
@@ -135,11 +136,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let path = directory.path().join("notify");
         let by_path = UnixDatagram::bind(&path).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(heard(path.as_os_str().as_bytes(), &by_path), "READY=1\nSTATUS=serving");
+        assert_eq!(received(path.as_os_str().as_bytes(), &by_path), "READY=1\nSTATUS=serving");
         let name = format!("till-test-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).unwrap_or_else(|error| panic!("{error}"));
         let by_name = UnixDatagram::bind_addr(&address).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(heard(format!("@{name}").as_bytes(), &by_name), "READY=1\nSTATUS=serving");
+        assert_eq!(received(format!("@{name}").as_bytes(), &by_name), "READY=1\nSTATUS=serving");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Beats of the threads that take requests: each shows now and then that it is not stuck.
+//! Heartbeats of the threads that take requests, which show that they are not stuck.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// How often a thread beats.
+/// The interval between two heartbeats of a thread.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
 
-/// The threads that beat.
+/// The threads with heartbeats.
 #[derive(Debug)]
 pub struct Pulse {
     began: Instant,
-    /// When each beat last, in milliseconds from the beginning. A thread that has ended is gone from here.
+    /// The time of each thread's last heartbeat, in milliseconds since the start. A thread that has ended is removed.
     beats: Mutex<Vec<Weak<AtomicU64>>>,
 }
 
@@ -24,7 +24,7 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// Beats on the runtime of this thread, as long as that lives.
+    /// Sends heartbeats on the runtime of this thread, as long as it lives.
     pub fn beat_here(self: &Arc<Pulse>) {
         let (pulse, beat) = (Arc::clone(self), Arc::new(AtomicU64::new(self.now())));
         self.lock().push(Arc::downgrade(&beat));
@@ -36,7 +36,7 @@ impl Pulse {
         });
     }
 
-    /// For how long the thread that has been silent the longest has not beaten; nothing when there is none.
+    /// The longest time since a thread's last heartbeat; None when there are no threads.
     #[must_use]
     pub fn longest_silence(&self) -> Option<Duration> {
         let now = self.now();
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_is_stuck_is_silent_and_one_that_ended_is_forgotten() {
+    fn a_stuck_thread_is_silent_and_an_ended_one_is_forgotten() {
         let mut pulse = Pulse::default();
         let stuck = Arc::new(AtomicU64::new(0));
         pulse.lock().push(Arc::downgrade(&stuck));

@@ -1,4 +1,4 @@
-//! The watchdog: tells the service manager that the server lives, but only while it really answers.
+//! The watchdog: sends heartbeats to the service manager, but only while the server really answers.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -11,37 +11,37 @@ use super::notifier::watchdog_interval;
 use super::{Notifier, Pulse};
 use crate::service::Service;
 
-/// How long the commit thread may be held up by a store that lets no write through until tables are merged. Whoever ends
-/// the process then has the merging begin anew.
+/// The limit of the time for which the commit thread may be blocked by a store that stalls writes until tables are
+/// compacted. Ending the process earlier would restart the compaction.
 const WRITE_STOP_MAX: Duration = Duration::from_secs(600);
 
-/// What the service manager wants to hear.
+/// The interval of heartbeats, and the threads to check.
 #[derive(Debug)]
 pub struct Watchdog {
-    /// After this long without a word it ends the process.
+    /// Without a heartbeat for this long, the manager ends the process.
     interval: Duration,
     pulse: Arc<Pulse>,
 }
 
 impl Watchdog {
-    /// The watchdog that the environment asks for; nothing when it asks for none.
+    /// The watchdog that the environment asks for; None when it asks for none.
     #[must_use]
     pub fn from_environment() -> Option<Watchdog> {
         watchdog_interval().map(|interval| Watchdog { interval, pulse: Arc::default() })
     }
 
-    /// Where the threads that take requests are to beat.
+    /// The heartbeats of the threads that take requests.
     #[must_use]
     pub fn pulse(&self) -> Arc<Pulse> {
         Arc::clone(&self.pulse)
     }
 
-    /// Looks twice in each interval from now on, until the server stops, and tells the manager when all is
-    /// well: the threads that take requests beat, the commit thread takes a turn, and every thread of actors answers. A
-    /// store that lets no write through for a while is no reason to end the process.
+    /// From now on checks the server twice in each interval, until it stops, and sends a heartbeat when all is well:
+    /// the threads that take requests beat, the commit thread makes progress, and every thread of actors answers. A
+    /// store that stalls writes for a while is no reason to end the process.
     ///
     /// # Errors
-    /// The system's, when it gives no thread.
+    /// An error of the system, when no thread can be started.
     pub fn start(
         self,
         notifier: Arc<Notifier>,
@@ -50,9 +50,10 @@ impl Watchdog {
     ) -> std::io::Result<()> {
         let watch = move || {
             let mut answered = Instant::now();
-            thread::sleep(self.interval / 8); // The threads that take requests begin now.
+            thread::sleep(self.interval / 8); // The threads that take requests are being started.
             while let Some(service) = service.upgrade() {
-                // A quarter: after a word, half an interval of rest and a look that fails there is time for another.
+                // A quarter of the interval: after a heartbeat, a rest of half an interval and a failed check, there is
+                // time for another check.
                 let engine = service.engine.check_answers(self.interval / 4);
                 drop(service);
                 if engine.is_ok() {
@@ -61,15 +62,15 @@ impl Watchdog {
                 let is_stopped = || store.upgrade().is_some_and(|store| store.vitals().is_write_stopped);
                 let judged = self.judge(excused(engine, answered.elapsed(), is_stopped));
                 if notifier.is_stopping() {
-                    return; // Threads end now, as they should.
+                    return; // The threads are ending, as they should.
                 }
-                thread::sleep(self.tell(&notifier, judged));
+                thread::sleep(self.report(&notifier, judged));
             }
         };
         thread::Builder::new().name("till-watchdog".to_owned()).spawn(watch).map(drop)
     }
 
-    /// Whether the server answers, by what became of asking its engine.
+    /// Judges by the result of the engine's check and the heartbeats whether the server answers.
     fn judge(&self, engine: Result<(), Silent>) -> Result<(), String> {
         engine.map_err(|silent| silent.to_string())?;
         match self.pulse.longest_silence() {
@@ -81,8 +82,8 @@ impl Watchdog {
         }
     }
 
-    /// Tells the manager that the server lives, or only why not. How long to rest before the next look.
-    fn tell(&self, notifier: &Notifier, judged: Result<(), String>) -> Duration {
+    /// Sends a heartbeat, or only the reason why not. Returns the rest until the next check.
+    fn report(&self, notifier: &Notifier, judged: Result<(), String>) -> Duration {
         match judged {
             Ok(()) => {
                 notifier.alive();
@@ -97,7 +98,7 @@ impl Watchdog {
     }
 }
 
-/// A commit thread that is silent counts as one that answers while the store lets no write through, for a while.
+/// While the store stalls writes, a silent commit thread counts as one that answers, for a limited time.
 fn excused(
     engine: Result<(), Silent>,
     silent_for: Duration,
@@ -115,10 +116,10 @@ mod tests {
 
     use super::*;
 
-    /// What the manager hears when the server was judged so.
-    fn heard(watchdog: &Watchdog, judged: Result<(), String>) -> String {
+    /// The message that the manager gets after this judgement.
+    fn sent_message(watchdog: &Watchdog, judged: Result<(), String>) -> String {
         let (ours, theirs) = UnixDatagram::pair().unwrap_or_else(|error| panic!("{error}"));
-        let rest = watchdog.tell(&Notifier::connected(ours), judged);
+        let rest = watchdog.report(&Notifier::connected(ours), judged);
         assert!(rest < watchdog.interval);
         let mut bytes = [0; 200];
         let length = theirs.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_thread_that_waits_for_the_store_is_excused_for_a_while_and_nothing_else_is() {
+    fn only_a_commit_thread_in_a_write_stall_is_excused_for_a_while() {
         let (soon, late) = (WRITE_STOP_MAX / 2, WRITE_STOP_MAX);
         assert_eq!(excused(Err(Silent::CommitThread), soon, || true), Ok(()));
         assert_eq!(excused(Err(Silent::CommitThread), soon, || false), Err(Silent::CommitThread));
@@ -135,15 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn the_manager_hears_that_the_server_lives_only_while_all_of_it_answers() {
+    fn heartbeats_are_sent_only_while_every_part_answers() {
         let watchdog = Watchdog { interval: Duration::from_secs(60), pulse: Arc::default() };
         let nobody = watchdog.judge(Ok(()));
-        assert_eq!(heard(&watchdog, nobody), "STATUS=not answering: no thread takes requests");
+        assert_eq!(sent_message(&watchdog, nobody), "STATUS=not answering: no thread takes requests");
         let system = actix_web::rt::System::new();
         system.block_on(async { watchdog.pulse.beat_here() });
-        assert_eq!(heard(&watchdog, watchdog.judge(Ok(()))), "WATCHDOG=1\nSTATUS=serving");
+        assert_eq!(sent_message(&watchdog, watchdog.judge(Ok(()))), "WATCHDOG=1\nSTATUS=serving");
         for silent in [Silent::CommitThread, Silent::Arbiter] {
-            let message = heard(&watchdog, watchdog.judge(Err(silent)));
+            let message = sent_message(&watchdog, watchdog.judge(Err(silent)));
             assert_eq!(message, format!("STATUS=not answering: {silent}"));
         }
     }

@@ -1,7 +1,7 @@
 //! The certificates of a listener, which can be replaced while it runs.
 //!
-//! Connections that are there keep what they were begun with. TLS 1.2 and 1.3, with the ciphers that rustls holds to be
-//! safe; HTTP/1.1 only.
+//! Existing connections keep the certificates that they began with. TLS 1.2 and 1.3 with the ciphers that rustls
+//! considers safe; HTTP/1.1 only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use super::validity::end_of;
 use crate::configuration::TlsFiles;
 
-/// Why certificates cannot be used. No message shows a part of a key.
+/// A reason why certificates cannot be used. No message shows a part of a key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
@@ -30,15 +30,15 @@ pub enum TlsError {
         /// Why.
         source: std::io::Error,
     },
-    /// A file does not hold what it should.
+    /// A file does not have the expected content.
     #[error("{} holds no {what} in PEM form", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
     },
-    /// They do not go together, or are of a kind that cannot be used.
+    /// The certificate and the key do not match, or are of an unsupported kind.
     #[error("{} and {} cannot be used together: {reason}", certificate.display(), key.display())]
     Unfit {
         /// The file of the certificate.
@@ -50,7 +50,7 @@ pub enum TlsError {
     },
 }
 
-/// What one listener proves itself with.
+/// The certificates of one listener.
 pub struct Certificates {
     files: TlsFiles,
     current: RwLock<Arc<CertifiedKey>>,
@@ -66,27 +66,27 @@ impl Certificates {
         Ok(Arc::new(Certificates { files: files.clone(), current }))
     }
 
-    /// Reads them anew: connections that begin from now on see what was read.
+    /// Reads the files anew: connections that begin from now on use the new certificates.
     ///
     /// # Errors
-    /// As [`Certificates::read`]; what was in use stays.
+    /// Like [`Certificates::read`]. The previous certificates then remain in use.
     pub fn read_anew(&self) -> Result<(), TlsError> {
         let read = Arc::new(certified(&self.files)?);
         *self.current.write() = read;
         Ok(())
     }
 
-    /// When the first of those that are in use ends, in Unix seconds; None when none of them says so.
+    /// The time at which the first of the certificates in use expires, in Unix seconds; None when that is unknown.
     #[must_use]
     pub fn end_seconds(&self) -> Option<u64> {
         let current = self.current.read();
         current.cert.iter().filter_map(|certificate| end_of(certificate)).min()
     }
 
-    /// How a listener with these certificates speaks.
+    /// The TLS settings of a listener with these certificates.
     ///
     /// # Panics
-    /// Never: the cryptography that is built in knows both versions.
+    /// Never: the built-in cryptography supports both versions.
     #[must_use]
     pub fn server_config(self: &Arc<Certificates>) -> ServerConfig {
         ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -1,4 +1,4 @@
-//! TLS: what listeners prove themselves with, and what the operator's commands trust.
+//! TLS: the certificates of listeners, and those that the operator's commands trust.
 
 mod certificates;
 mod trust;

@@ -1,4 +1,4 @@
-//! What the operator's commands trust a server by.
+//! The certificates by which the operator's commands trust a server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 use super::TlsError;
 use super::certificates::certificates;
 
-/// Trusts the certificates in this file, and what they vouch for; nothing else.
+/// Trusts the certificates in this file, and those that they have signed; no others.
 ///
 /// # Errors
-/// When the file cannot be read or holds none.
+/// When the file cannot be read or contains none.
 pub fn trusting(file: &Path) -> Result<TlsConfig, TlsError> {
     let trusted = certificates(file)?.iter().map(|one| Certificate::from_der(one.as_ref()).to_owned()).collect();
     let config = TlsConfig::builder()

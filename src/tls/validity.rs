@@ -1,7 +1,7 @@
-//! Until when a certificate is valid: the one field of it that nobody else tells us.
+//! The end of a certificate's validity, the only field that the TLS library does not report.
 //!
-//! Only the way to that field is walked: elements of DER, each a tag, a length and so many bytes. A certificate of another
-//! form has no end that we know; whether it can be used is not decided here.
+//! Only the path to that field is parsed: elements of DER, each with a tag, a length and content. For a certificate of
+//! another form the end is unknown; that does not decide if the certificate can be used.
 //!
 //! Source: RFC 5280, 4.1 (the fields) and 4.1.2.5 (the two forms of a time); X.690, 8.1 and 10.1 (tags, lengths).
 
@@ -13,29 +13,29 @@ const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 const SEQUENCE: u8 = 0x30;
 
-/// The field that says which version of X.509 it is; certificates of the first version have none.
+/// The tag of the field with the version of X.509, which certificates of the first version do not have.
 const VERSION: u8 = 0xA0;
 
 /// One element of DER.
 struct Element<'d> {
     tag: u8,
     content: &'d [u8],
-    /// What comes after it.
-    behind: &'d [u8],
+    /// The bytes after it.
+    after: &'d [u8],
 }
 
-/// When a certificate ends, in Unix seconds. None when it is not of a form that is known here, or ended before 1970.
+/// The end of a certificate's validity, in Unix seconds. None when its form is not known here, or it is before 1970.
 pub(super) fn end_of(certificate: &[u8]) -> Option<u64> {
     let whole = tagged(certificate, SEQUENCE)?;
     let mut rest = tagged(whole.content, SEQUENCE)?.content;
     if rest.first() == Some(&VERSION) {
-        rest = element(rest)?.behind;
+        rest = element(rest)?.after;
     }
     for tag in [INTEGER, SEQUENCE, SEQUENCE] {
-        rest = tagged(rest, tag)?.behind; // Its number, how it is signed, who signed it.
+        rest = tagged(rest, tag)?.after; // The serial number, the signature algorithm, the issuer.
     }
     let begin = element(tagged(rest, SEQUENCE)?.content)?;
-    let end = element(begin.behind)?;
+    let end = element(begin.after)?;
     seconds(end.tag, std::str::from_utf8(end.content).ok()?)
 }
 
@@ -52,10 +52,10 @@ fn element(bytes: &[u8]) -> Option<Element<'_>> {
             let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
             (digits.iter().fold(0, |length, digit| (length << 8) | usize::from(*digit)), rest)
         }
-        0x80 | 0x84..=0xFF => return None, // Without a length, or longer than any certificate.
+        0x80 | 0x84..=0xFF => return None, // An indefinite length, or one that no certificate has.
     };
-    let (content, behind) = rest.split_at_checked(length)?;
-    Some(Element { tag, content, behind })
+    let (content, after) = rest.split_at_checked(length)?;
+    Some(Element { tag, content, after })
 }
 
 /// A time such as `491231235959Z` or `20491231235959Z`.
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_ends_when_its_maker_said_in_either_form_of_a_time() {
+    fn the_end_of_a_certificate_is_read_in_both_forms_of_time() {
         assert_eq!(end_of(&ending(2026)), Some(1_772_323_200));
         assert_eq!(end_of(&ending(2051)), Some(2_561_241_600));
     }

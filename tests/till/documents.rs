@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use till::configuration::{Configuration, Layers};
-use till::protocol::api_error::{ApiError, Code, Form};
+use till::{ApiError, Code, Configuration, Form, Layers};
 use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 use till_sandbox::book::DeclineReason;
 use till_storage::deliveries;

@@ -226,16 +226,17 @@ fn the_status_filter_follows_a_payment_through_its_life() {
     let card = shop.session(500);
     let payment = shop.initiate(&card, 500, &json!({ "capture": false })).id();
     let listed = |status: &str| PAYMENTS.found(&shop, &json!({ "status": status }));
+    let only = std::slice::from_ref(&payment);
     shop.settled(&payment);
-    assert_eq!(listed("AUTHORIZED"), [payment.clone()]);
+    assert_eq!(listed("AUTHORIZED"), only);
     assert!(listed("PENDING").is_empty() && listed("SUCCESSFUL").is_empty());
     assert!(PAYMENTS.found(&shop, &json!({ "captured_at": "2020-01-01.." })).is_empty());
     shop.call("capture-payment", &json!({ "payment_id": payment })).ok();
-    until(|| listed("SUCCESSFUL") == [payment.clone()]);
+    until(|| listed("SUCCESSFUL") == only);
     assert!(listed("AUTHORIZED").is_empty());
-    assert_eq!(PAYMENTS.found(&shop, &json!({ "captured_at": "2020-01-01.." })), [payment.clone()]);
+    assert_eq!(PAYMENTS.found(&shop, &json!({ "captured_at": "2020-01-01.." })), only);
     shop.call("refund-payment", &json!({ "payment_id": payment })).ok();
-    until(|| listed("REFUNDED") == [payment.clone()]);
+    until(|| listed("REFUNDED") == only);
     assert!(listed("SUCCESSFUL").is_empty());
 }
 
@@ -280,9 +281,9 @@ fn a_removed_customer_is_found_by_no_filter_of_payments() {
     let id = payment["payment_id"].as_str().expect("an id").to_owned();
     let contact_id = payment["customer_id"].as_str().expect("an id").to_owned();
     for terms in ["ann@shop.example", &contact_id] {
-        assert_eq!(PAYMENTS.found(&shop, &json!({ "terms": terms })), [id.clone()], "{terms}");
+        assert_eq!(PAYMENTS.found(&shop, &json!({ "terms": terms })), std::slice::from_ref(&id), "{terms}");
     }
-    assert_eq!(PAYMENTS.found(&shop, &json!({ "contact_id": contact_id })), [id.clone()]);
+    assert_eq!(PAYMENTS.found(&shop, &json!({ "contact_id": contact_id })), std::slice::from_ref(&id));
     shop.call("remove-contact", &json!({ "contact_id": contact_id })).ok();
     for terms in ["ann@shop.example", &contact_id] {
         assert!(PAYMENTS.found(&shop, &json!({ "terms": terms })).is_empty(), "{terms}");

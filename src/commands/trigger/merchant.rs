@@ -11,21 +11,21 @@ use ureq::Agent;
 use crate::configuration::Configuration;
 use crate::tls;
 
-/// The time that a call may take.
+/// The timeout of a call.
 const CALL_MAX: Duration = Duration::from_secs(30);
-/// The time for which an effect is waited for.
+/// The timeout of waiting for an effect.
 const EFFECT_MAX: Duration = Duration::from_secs(15);
-/// Time between two looks.
+/// The interval between two polls.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The payment or the payout that an event is about, by its id.
-pub(super) enum Subject {
+pub(super) enum EventSubject {
     Payment(String),
     Payout(String),
 }
 
 /// A merchant of a running server.
-pub(super) struct Merchant {
+pub(super) struct MerchantClient {
     agent: Agent,
     /// Scheme, host and port of the public listener.
     base: String,
@@ -34,14 +34,14 @@ pub(super) struct Merchant {
     key: SecretString,
 }
 
-impl Merchant {
+impl MerchantClient {
     /// The merchant at the public listener that the configuration describes.
     pub(super) fn at(
         configuration: &Configuration,
         merchant_id: String,
         installation_id: String,
         key: SecretString,
-    ) -> anyhow::Result<Merchant> {
+    ) -> anyhow::Result<MerchantClient> {
         let agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false);
         let agent = agent.max_redirects(0).proxy(None);
         let (agent, base) = match &configuration.tls {
@@ -53,7 +53,7 @@ impl Merchant {
             }
         };
         let base = base.trim_end_matches('/').to_owned();
-        Ok(Merchant { agent: agent.build().into(), base, merchant_id, installation_id, key })
+        Ok(MerchantClient { agent: agent.build().into(), base, merchant_id, installation_id, key })
     }
 
     /// Calls one of the merchants' functions.
@@ -91,7 +91,7 @@ impl Merchant {
         }
     }
 
-    /// The text of an id that was answered.
+    /// The text of an id in an answer.
     pub(super) fn id(&self, answer: &Value) -> anyhow::Result<String> {
         let text = answer.as_str().with_context(|| format!("{} answers no id", self.base))?;
         Ok(text.to_owned())
@@ -119,13 +119,13 @@ impl Merchant {
     }
 
     /// The event of this name about a payment or a payout, once there is one.
-    pub(super) fn event(&self, name: &str, subject: &Subject) -> anyhow::Result<Value> {
+    pub(super) fn event(&self, name: &str, subject: &EventSubject) -> anyhow::Result<Value> {
         let (member, id) = match subject {
-            Subject::Payment(id) => ("payment_id", id),
-            Subject::Payout(id) => ("payout_id", id),
+            EventSubject::Payment(id) => ("payment_id", id),
+            EventSubject::Payout(id) => ("payout_id", id),
         };
         let mut filters = json!({ "event": name });
-        if let Subject::Payment(id) = subject {
+        if let EventSubject::Payment(id) = subject {
             filters["payment_id"] = json!(id);
         }
         let look = || {
@@ -138,7 +138,7 @@ impl Merchant {
     }
 }
 
-/// Looks again and again, for as long as an effect is waited for.
+/// Polls until the value exists, within the timeout of an effect.
 fn until_there<T>(look: impl Fn() -> anyhow::Result<Option<T>>) -> anyhow::Result<Option<T>> {
     let until = Instant::now() + EFFECT_MAX;
     loop {

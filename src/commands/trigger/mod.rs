@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 
-use self::merchant::Merchant;
+use self::merchant::MerchantClient;
 use self::plan::plan;
 use super::progress::say;
 use crate::configuration::Configuration;
@@ -46,7 +46,7 @@ enum Event {
     PaymentAuthorized,
     /// A payment is captured at once
     PaymentCompleted,
-    /// A payment expires: that takes an hour, and is refused
+    /// A payment expires: this would take an hour, and is refused
     PaymentExpired,
     /// An authorized payment is voided
     PaymentVoided,
@@ -72,7 +72,7 @@ impl Event {
     }
 }
 
-/// Causes the event, and gives it as JSON.
+/// Causes the event, and returns it as JSON.
 pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow::Result<String> {
     let event = arguments.event;
     let Some(plan) = plan(event) else {
@@ -89,9 +89,9 @@ pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArgument
 }
 
 /// The merchant that the command line names, else that of `till serve --demo`.
-fn named(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow::Result<Merchant> {
+fn named(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow::Result<MerchantClient> {
     if let Some(NamedMerchant { key, installation_id, merchant_id }) = &arguments.merchant {
-        return Merchant::at(configuration, merchant_id.clone(), installation_id.clone(), key.clone());
+        return MerchantClient::at(configuration, merchant_id.clone(), installation_id.clone(), key.clone());
     }
     let data = &configuration.data;
     let demo::Demo { merchant_id, installation_id, api_key } = demo::find(data)?.with_context(|| {
@@ -101,5 +101,5 @@ fn named(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow:
             data.display()
         )
     })?;
-    Merchant::at(configuration, merchant_id, installation_id, api_key.into())
+    MerchantClient::at(configuration, merchant_id, installation_id, api_key.into())
 }

@@ -4,7 +4,7 @@ use anyhow::ensure;
 use serde_json::{Value, json};
 
 use super::Event;
-use super::merchant::{Merchant, Subject};
+use super::merchant::{EventSubject, MerchantClient};
 use crate::commands::progress::say;
 
 /// The card that always succeeds.
@@ -22,8 +22,8 @@ const PAYOUT: &str = "1000";
 /// The amount of a payment, in minor units.
 const AMOUNT: &str = "10000";
 
-/// The calls that cause an event: a payment, and what is done then.
-pub(super) struct Plan {
+/// The calls that cause an event: a payment, and the calls that follow it.
+pub(super) struct CallSequence {
     card: &'static str,
     capture: Capture,
     then: Option<Then>,
@@ -36,21 +36,21 @@ enum Capture {
     Later,
 }
 
-/// A call when the payment is there.
+/// A call after the payment.
 #[derive(Clone, Copy)]
 enum Then {
-    /// One about the payment, which must have the status.
+    /// A call about the payment, which must have the status.
     OfPayment { endpoint: &'static str, at: &'static str },
-    /// To give the dispute about the payment up.
+    /// Concedes the dispute about the payment.
     ConcedeDispute,
-    /// To pay a part of its money out.
+    /// Pays out a part of the payment's money.
     SendPayout,
 }
 
-/// The calls that cause the event, if calls can.
-pub(super) fn plan(event: Event) -> Option<Plan> {
-    let later = |card, then| Plan { card, capture: Capture::Later, then };
-    let at_once = |card, then| Plan { card, capture: Capture::AtOnce, then };
+/// The calls that cause the event; None when no call can.
+pub(super) fn plan(event: Event) -> Option<CallSequence> {
+    let later = |card, then| CallSequence { card, capture: Capture::Later, then };
+    let at_once = |card, then| CallSequence { card, capture: Capture::AtOnce, then };
     let authorized = |endpoint| Some(Then::OfPayment { endpoint, at: "AUTHORIZED" });
     let captured = |endpoint| Some(Then::OfPayment { endpoint, at: "SUCCESSFUL" });
     match event {
@@ -67,30 +67,30 @@ pub(super) fn plan(event: Event) -> Option<Plan> {
     }
 }
 
-impl Plan {
-    /// Makes the calls, says what each did, and gives what the event is about.
-    pub(super) fn carry_out(&self, merchant: &Merchant) -> anyhow::Result<Subject> {
+impl CallSequence {
+    /// Makes the calls, prints each result, and returns the subject of the event.
+    pub(super) fn carry_out(&self, merchant: &MerchantClient) -> anyhow::Result<EventSubject> {
         let payment_id = self.pay(merchant)?;
-        let Some(then) = self.then else { return Ok(Subject::Payment(payment_id)) };
+        let Some(then) = self.then else { return Ok(EventSubject::Payment(payment_id)) };
         let status = merchant.settled(&payment_id)?;
         match then {
             Then::OfPayment { endpoint, at } => {
                 ensure!(status == at, "the payment {payment_id} is {status}, and not {at}");
                 call(merchant, endpoint, &json!({ "payment_id": payment_id }))?;
-                Ok(Subject::Payment(payment_id))
+                Ok(EventSubject::Payment(payment_id))
             }
             Then::ConcedeDispute => {
                 call(merchant, "concede-dispute", &json!({ "dispute_id": merchant.dispute(&payment_id)? }))?;
-                Ok(Subject::Payment(payment_id))
+                Ok(EventSubject::Payment(payment_id))
             }
             Then::SendPayout => {
                 let payout_id = call(merchant, "send-payout", &json!({ "amount": PAYOUT }))?;
-                Ok(Subject::Payout(merchant.id(&payout_id)?))
+                Ok(EventSubject::Payout(merchant.id(&payout_id)?))
             }
         }
     }
 
-    fn pay(&self, merchant: &Merchant) -> anyhow::Result<String> {
+    fn pay(&self, merchant: &MerchantClient) -> anyhow::Result<String> {
         let currency = merchant.currency()?;
         let card = json!({
             "number": self.card, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
@@ -113,8 +113,8 @@ impl Plan {
     }
 }
 
-/// Calls, and says what was answered.
-fn call(merchant: &Merchant, endpoint: &str, body: &Value) -> anyhow::Result<Value> {
+/// Makes a call, and prints its answer.
+fn call(merchant: &MerchantClient, endpoint: &str, body: &Value) -> anyhow::Result<Value> {
     let answer = merchant.call(endpoint, body)?;
     say(&format!("{endpoint}: {answer}"));
     Ok(answer)

@@ -6,15 +6,15 @@ use till_domain::money::Currency;
 
 use super::judgement::Judgement;
 
-/// The most characters of one member that are printed: a body may come from anybody.
+/// The limit of characters printed of one member, since a body may come from anybody.
 const SHOWN_MAX: usize = 80;
 
 /// The colours of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Colours {
-    /// For terminals.
+    /// Coloured, for terminals.
     On,
-    /// For files, and where NO_COLOR is set.
+    /// Plain, for files and with NO_COLOR set.
     Off,
 }
 
@@ -50,7 +50,7 @@ fn described(event: &Value, colours: Colours) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
-/// The amount with the point where its currency has it.
+/// The amount with the decimal point of its currency.
 fn amount(event: &Value) -> Option<String> {
     let minor = event["amount"].as_u64()?;
     let currency: Currency = event["currency"].as_str()?.parse().ok()?;
@@ -61,7 +61,7 @@ fn amount(event: &Value) -> Option<String> {
     Some(format!("{whole}{point}{fraction} {currency}"))
 }
 
-/// A text without what would steer a terminal.
+/// A text without control characters, which could steer a terminal.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(SHOWN_MAX).collect()
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 use ureq::Agent;
 use url::{Host, Url};
 
-/// The time that the program may take, which is that of a webhook.
+/// The timeout of the program, which is that of a webhook.
 const CALL_MAX: Duration = Duration::from_secs(15);
 
 /// The value of the plain signature begins with this, in a header that each webhook names for itself.
@@ -21,7 +21,7 @@ pub(super) struct Forwarding {
 }
 
 impl Forwarding {
-    /// Posts to this address: http only, and of this machine only, since it is no way around what guards a network.
+    /// Posts to this address: http only, and of this machine only, so that it cannot be used to get around a firewall.
     pub(super) fn to(text: &str) -> anyhow::Result<Forwarding> {
         let url = Url::parse(text).context("--forward-to is no URL")?;
         let is_loopback = match url.host() {
@@ -38,7 +38,7 @@ impl Forwarding {
         Ok(Forwarding { agent: agent.max_redirects(0).proxy(None).build().into(), url })
     }
 
-    /// Posts the same body and signatures, and gives the status of the answer.
+    /// Posts the same body and signatures, and returns the status of the answer.
     pub(super) fn post(&self, headers: &[(String, Vec<u8>)], body: &[u8]) -> Result<u16, String> {
         let mut request = self.agent.post(self.url.as_str());
         for (name, value) in headers {

@@ -1,4 +1,4 @@
-//! The judgement whether a delivery may be trusted.
+//! The judgement of a delivery: it may be trusted or not.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,12 +19,12 @@ pub(super) enum Judgement {
     Verified,
     /// There is no key to check it with.
     NotVerified,
-    /// It must not be trusted, for this reason.
+    /// It must not be trusted, for the given reason.
     Refused(String),
 }
 
 impl Keys {
-    /// The keys that the command line or the environment gives.
+    /// The keys from the command line or the environment.
     pub(super) fn given(arguments: &ListenArguments) -> anyhow::Result<Keys> {
         let secrets = arguments.secrets.iter().map(|text| ("--secret or TILL_WEBHOOK_SECRET", text));
         let public_keys = arguments.public_keys.iter().map(|text| ("--public-key", text));
@@ -34,7 +34,7 @@ impl Keys {
         keys.collect::<anyhow::Result<_>>().map(Keys)
     }
 
-    /// Tells whether there is none.
+    /// True when there is no key.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -50,7 +50,7 @@ impl Keys {
         }
     }
 
-    /// Checks it with one key after the other. The last reason stands for all: they judge the time alike.
+    /// Checks it with one key after the other, and returns the last key's reason: they all judge the time alike.
     fn verify(&self, headers: &ReceivedHeaders<'_>, body: &[u8]) -> Result<(), String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut found = Err(String::new());

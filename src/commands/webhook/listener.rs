@@ -20,12 +20,12 @@ use crate::commands::ExitCode;
 use crate::commands::progress::say;
 use crate::logging::wants_colours;
 
-/// The most bytes of a body. Bodies of events are far smaller.
+/// The limit of bytes of a body. Bodies of events are far smaller.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Receives until it is told to end.
+/// Receives deliveries until a signal ends it.
 pub(super) fn listen(address: SocketAddr, arguments: &ListenArguments) -> anyhow::Result<()> {
-    let receiver = Data::new(Receiver::of(arguments)?);
+    let receiver = Data::new(DeliveryReceiver::of(arguments)?);
     let listener = TcpListener::bind(address)
         .with_context(|| format!("failed to listen on {address}; --listen names another address"))?;
     end_at_signals()?;
@@ -38,7 +38,7 @@ pub(super) fn listen(address: SocketAddr, arguments: &ListenArguments) -> anyhow
     actix_web::rt::System::new().block_on(server.run()).context("failed to receive")
 }
 
-/// Ends the process at once: nothing that it holds is worth waiting for.
+/// Ends the process at once at a signal: it holds no state that must be saved.
 fn end_at_signals() -> anyhow::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("failed to listen for signals")?;
     let wait = move || {
@@ -50,7 +50,7 @@ fn end_at_signals() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says where it listens, and what to do next.
+/// The printed address, and the next things to do.
 fn introduction(address: SocketAddr, keys: &Keys) -> String {
     let unverified = if keys.is_empty() {
         "\nNothing is verified: give the secret that connect-webhook answers with --secret or TILL_WEBHOOK_SECRET.\n"
@@ -69,8 +69,8 @@ curl -sS "$TILL/merchants/connect-webhook" -H "Authorization: Bearer $KEY" -H 'C
     )
 }
 
-/// The ways in which deliveries are judged, shown and posted on.
-struct Receiver {
+/// The settings by which deliveries are judged, shown and posted on.
+struct DeliveryReceiver {
     keys: Keys,
     forwarding: Option<Forwarding>,
     output: Output,
@@ -85,26 +85,26 @@ enum Output {
     Bodies,
 }
 
-impl Receiver {
-    fn of(arguments: &ListenArguments) -> anyhow::Result<Receiver> {
+impl DeliveryReceiver {
+    fn of(arguments: &ListenArguments) -> anyhow::Result<DeliveryReceiver> {
         let colours = if wants_colours(&std::io::stdout()) { Colours::On } else { Colours::Off };
-        Ok(Receiver {
+        Ok(DeliveryReceiver {
             keys: Keys::given(arguments)?,
             forwarding: arguments.forward_to.as_deref().map(Forwarding::to).transpose()?,
             output: if arguments.json { Output::Bodies } else { Output::Lines(colours) },
         })
     }
 
-    /// Posts a delivery on, where that is asked for, and gives the answer to its sender.
-    async fn answer(&self, headers: &HeaderMap, body: &Bytes) -> Answer {
+    /// Posts a delivery on when a program is configured, and returns the answer for its sender.
+    async fn answer(&self, headers: &HeaderMap, body: &Bytes) -> DeliveryResponse {
         let Some(forwarding) = self.forwarding.clone() else {
-            return Answer { status: StatusCode::NO_CONTENT, sentence: String::new() };
+            return DeliveryResponse { status: StatusCode::NO_CONTENT, sentence: String::new() };
         };
         let (headers, body) = (forwarded(headers), body.clone());
         let posted = web::block(move || forwarding.post(&headers, &body)).await;
         match posted.unwrap_or_else(|error| Err(error.to_string())) {
-            Ok(status) => Answer::passed_back(status),
-            Err(sentence) => Answer { status: StatusCode::BAD_GATEWAY, sentence },
+            Ok(status) => DeliveryResponse::passed_back(status),
+            Err(sentence) => DeliveryResponse { status: StatusCode::BAD_GATEWAY, sentence },
         }
     }
 }
@@ -117,7 +117,7 @@ impl Output {
         }
     }
 
-    /// Shows a delivery. Programs get none that was refused, since they must not act on it.
+    /// Shows a delivery. Refused ones are not printed for programs, which must not act on them.
     fn show(self, body: &[u8], judgement: &Judgement, more: &str) {
         match (self, judgement) {
             (Output::Lines(colours), _) => print(format!("{}{more}\n", line(body, judgement, colours)).as_bytes()),
@@ -127,7 +127,7 @@ impl Output {
     }
 }
 
-/// The body and a line feed. A line feed inside of JSON stands between its words only, where a blank does as well.
+/// The body and a line feed. Line feeds in JSON only separate tokens, so a space can replace them.
 fn one_line(body: &[u8]) -> Vec<u8> {
     let is_end = |byte: u8| matches!(byte, b'\n' | b'\r');
     let words = body.iter().map(|&byte| if is_end(byte) { b' ' } else { byte });
@@ -140,16 +140,16 @@ fn print(bytes: &[u8]) {
 }
 
 /// The answer to a delivery.
-struct Answer {
+struct DeliveryResponse {
     status: StatusCode,
     sentence: String,
 }
 
-impl Answer {
-    /// The status of the program that a delivery was posted on to.
-    fn passed_back(status: u16) -> Answer {
+impl DeliveryResponse {
+    /// The answer with the status of the program that a delivery was posted on to.
+    fn passed_back(status: u16) -> DeliveryResponse {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-        Answer { status, sentence: String::new() }
+        DeliveryResponse { status, sentence: String::new() }
     }
 
     fn response(self) -> HttpResponse {
@@ -159,7 +159,7 @@ impl Answer {
 }
 
 async fn receive(
-    receiver: Data<Receiver>,
+    receiver: Data<DeliveryReceiver>,
     request: HttpRequest,
     body: Result<Bytes, actix_web::Error>,
 ) -> HttpResponse {
@@ -171,21 +171,21 @@ async fn receive(
         Err(error) => {
             let (status, sentence) = (error.as_response_error().status_code(), error.to_string());
             say(&format!("refused: {sentence}"));
-            return Answer { status, sentence }.response();
+            return DeliveryResponse { status, sentence }.response();
         }
     };
     let judgement = receiver.keys.judge(request.headers(), &body);
     if let Judgement::Refused(reason) = &judgement {
         receiver.output.show(&body, &judgement, "");
-        return Answer { status: StatusCode::BAD_REQUEST, sentence: format!("{reason}.") }.response();
+        return DeliveryResponse { status: StatusCode::BAD_REQUEST, sentence: format!("{reason}.") }.response();
     }
     let answer = receiver.answer(request.headers(), &body).await;
-    receiver.output.show(&body, &judgement, &told(&receiver, &answer));
+    receiver.output.show(&body, &judgement, &forwarding_note(&receiver, &answer));
     answer.response()
 }
 
-/// The result of posting a delivery on.
-fn told(receiver: &Receiver, answer: &Answer) -> String {
+/// The printed result of posting a delivery on.
+fn forwarding_note(receiver: &DeliveryReceiver, answer: &DeliveryResponse) -> String {
     match (&receiver.forwarding, answer.sentence.as_str()) {
         (None, _) => String::new(),
         (Some(_), "") => format!("  forwarded: {}", answer.status.as_u16()),

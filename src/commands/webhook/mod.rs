@@ -1,4 +1,4 @@
-//! `till webhook`: for developers of what receives webhooks.
+//! `till webhook`: for developers of webhook receivers.
 
 mod event_line;
 mod forwarding;
@@ -16,7 +16,7 @@ use super::ExitCode;
 /// The default address of the listener.
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 4000);
 
-/// Commands for developers of what receives webhooks.
+/// Commands for developers of webhook receivers.
 #[derive(Debug, Subcommand)]
 pub enum WebhookCommand {
     /// Receives webhooks, verifies their signatures and prints their events: a receiver to develop with
@@ -39,7 +39,7 @@ pub struct ListenArguments {
     /// The webhook's public key, whpk_..., for a receiver that keeps no secret; several may be given
     #[arg(long = "public-key", value_name = "KEY")]
     pub(super) public_keys: Vec<SecretString>,
-    /// Posts what was received on to this address of the machine, and answers with its status
+    /// Posts deliveries on to this address of the machine, and answers with its status
     #[arg(long, value_name = "URL")]
     pub(super) forward_to: Option<String>,
     /// Prints the bodies as they were received, one a line, and everything else on standard error

@@ -17,15 +17,15 @@ use crate::service::Service;
 pub(super) const MERCHANT_ARGUMENT: Argument =
     Argument::required("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`).");
 
-/// What a call about a merchant may answer.
+/// The refusal of an unknown merchant.
 pub(super) const MERCHANT_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No merchant has this id.");
 
-/// The id of the merchant that the call names; nothing when it is faulty.
+/// The id of the merchant that the call names; None when it is faulty.
 pub(super) fn merchant_argument(fields: &mut Fields<'_>) -> Option<MerchantId> {
     fields.required("merchant_id", arguments::id("a merchant id (mer_...)"))
 }
 
-/// Has a command of the operator's carried out. No actor is started for a merchant that there is not.
+/// Submits a command of the operator. For an unknown merchant no actor is started.
 pub(super) async fn submit(
     service: &Service,
     declaration: &'static Declaration,

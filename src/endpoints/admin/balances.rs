@@ -12,7 +12,6 @@ use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, 
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static OPEN_BALANCE: Declaration = Declaration {
     name: "open-balance",
     package: Package::Admin,
@@ -25,7 +24,6 @@ pub(super) static OPEN_BALANCE: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static ADD_TOPUP: Declaration = Declaration {
     name: "add-topup",
     package: Package::Admin,
@@ -34,7 +32,7 @@ pub(super) static ADD_TOPUP: Declaration = Declaration {
     docs: "",
     arguments: &[
         MERCHANT_ARGUMENT,
-        Argument::required("amount", ValueType::AMOUNT, "How much, in minor units of the merchant's currency."),
+        Argument::required("amount", ValueType::AMOUNT, "The amount in minor units of the merchant's currency."),
         Argument::optional("external_id", EXTERNAL_ID, "Your own reference, unique among the merchant's top-ups.")
             .shown(),
     ],
@@ -47,19 +45,18 @@ pub(super) static ADD_TOPUP: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static CHARGE_INVOICE: Declaration = Declaration {
     name: "charge-invoice",
     package: Package::Admin,
     group: "balances",
     summary: "Charges an invoice to a merchant's balance and answers the invoice's id (`inv_...`).",
-    docs: "It may take what is available below zero.",
+    docs: "The available balance may become negative.",
     arguments: &[
         MERCHANT_ARGUMENT,
-        Argument::required("amount", ValueType::AMOUNT, "How much, in minor units of the merchant's currency."),
+        Argument::required("amount", ValueType::AMOUNT, "The amount in minor units of the merchant's currency."),
         Argument::optional("external_id", EXTERNAL_ID, "Your own reference, unique among the merchant's invoices.")
             .shown(),
-        Argument::optional("description", DESCRIPTION, "What it is for."),
+        Argument::optional("description", DESCRIPTION, "The purpose."),
     ],
     returns: Returns::String,
     errors: &[

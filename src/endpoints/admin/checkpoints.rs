@@ -4,7 +4,7 @@ use serde::Serialize;
 use till_operate::checkpoint::{CheckpointError, TakenCheckpoint};
 
 use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{
     Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
 };
@@ -13,44 +13,41 @@ use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
 
-/// The form of names of checkpoints; the checkpoint itself checks it.
+/// The form of a checkpoint's name, for documents. The checkpointer checks the name.
 const CHECKPOINT_NAME: ValueType =
     ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$"));
 
-/// The declared members.
 static CHECKPOINT: ObjectType = ObjectType {
     name: "checkpoint",
     attributes: &[
-        Attribute::always("name", ValueType::STRING, "What it is called: its directory has this name."),
-        Attribute::always("taken_at", ValueType::TIMESTAMP, "When it was begun."),
+        Attribute::always("name", ValueType::STRING, "The name, which is also that of its directory."),
+        Attribute::always("taken_at", ValueType::TIMESTAMP, "The time at which it was started."),
         Attribute::always("last_commit", ValueType::INTEGER, "The last commit that it holds."),
-        Attribute::always("merchants", ValueType::INTEGER, "How many merchants it holds."),
+        Attribute::always("merchants", ValueType::INTEGER, "The number of merchants in it."),
         Attribute::always("bytes", ValueType::INTEGER, "The lengths of its files together."),
     ],
 };
 
-/// The declaration.
 pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
     name: "create-checkpoint",
     package: Package::Admin,
     group: "checkpoints",
-    summary: "Takes a checkpoint: a copy of the whole data as of one moment, without the secrets.",
-    docs: "Calls go on meanwhile. It is answered when the copy is durable, which takes as long as reading the data \
-           that no earlier checkpoint has.",
+    summary: "Takes a checkpoint: a copy of the whole data at one point in time, without the secrets.",
+    docs: "Other calls continue in the meantime. The answer comes when the copy is durable, which takes as long as \
+           reading the data that no earlier checkpoint has.",
     arguments: &[Argument::optional(
         "name",
         CHECKPOINT_NAME,
-        "What to call it: 1 to 64 of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The time when left out.",
+        "The name: 1 to 64 of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The time when left out.",
     )],
     returns: Returns::Object(&CHECKPOINT),
     errors: &[DeclaredError::when(
         Code::Conflict,
-        "There is a checkpoint of this name, or another one is being taken or removed.",
+        "There is a checkpoint with this name, or another one is being taken or removed.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
 
-/// The answered object.
 #[derive(Serialize)]
 struct CheckpointShape {
     name: String,
@@ -80,14 +77,14 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
     let name = fields.finish(|| Some(name))?;
     let checkpoints = service.checkpoints.clone().ok_or_else(not_now)?;
     let now = service.now();
-    let span = tracing::Span::current(); // Its lines carry the id of the request.
+    let span = tracing::Span::current(); // The log lines carry the id of the request.
     let take = move || span.in_scope(|| checkpoints.take(name.as_deref(), now));
     let taken = tokio::task::spawn_blocking(take).await;
     let taken = taken.map_err(|_| ApiError::unhandled())?.map_err(|error| refused(&error))?;
     Ok(Reply::new(&CheckpointShape::of(&taken)))
 }
 
-/// What the operator is told; the log has said the rest.
+/// The error for the operator; the log has the details.
 fn refused(error: &CheckpointError) -> ApiError {
     match error {
         CheckpointError::Name { .. } => ApiError::invalid_arguments(&[Fault::invalid("name", error.to_string())]),
@@ -113,5 +110,5 @@ fn refused(error: &CheckpointError) -> ApiError {
 }
 
 fn not_now() -> ApiError {
-    ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)
+    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
 }

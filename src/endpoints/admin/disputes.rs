@@ -25,7 +25,6 @@ const DISPUTE_ARGUMENT: Argument =
 const NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no dispute of this merchant.");
 
-/// The declaration.
 pub(super) static OPEN_DISPUTE: Declaration = Declaration {
     name: "open-dispute",
     package: Package::Admin,
@@ -35,7 +34,11 @@ pub(super) static OPEN_DISPUTE: Declaration = Declaration {
     arguments: &[
         MERCHANT_ARGUMENT,
         PAYMENT_ARGUMENT,
-        Argument::optional("amount", ValueType::AMOUNT, "How much, in minor units; all that is left when left out."),
+        Argument::optional(
+            "amount",
+            ValueType::AMOUNT,
+            "The amount in minor units; the whole remainder when left out.",
+        ),
         Argument::optional("reason", printable(NAME_MAX_CHARACTERS, "goods not received"), "The provider's reason."),
     ],
     returns: Returns::String,
@@ -47,13 +50,12 @@ pub(super) static OPEN_DISPUTE: Declaration = Declaration {
         ),
         DeclaredError::when(
             Code::AmountExceedsLimit,
-            "More than is left of the payment: details name the `limit`. Or a total of the ledger would exceed 2^53 - 1 minor units.",
+            "More than remains of the payment: details name the `limit`. Or a total of the ledger would exceed 2^53 - 1 minor units.",
         ),
     ],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static ESCALATE_DISPUTE: Declaration = Declaration {
     name: "escalate-dispute",
     package: Package::Admin,
@@ -72,7 +74,6 @@ pub(super) static ESCALATE_DISPUTE: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static CLOSE_DISPUTE: Declaration = Declaration {
     name: "close-dispute",
     package: Package::Admin,
@@ -82,7 +83,11 @@ pub(super) static CLOSE_DISPUTE: Declaration = Declaration {
     arguments: &[
         MERCHANT_ARGUMENT,
         DISPUTE_ARGUMENT,
-        Argument::required("outcome", ValueType::words(&["WON", "LOST"]), "For the merchant, or for the customer."),
+        Argument::required(
+            "outcome",
+            ValueType::words(&["WON", "LOST"]),
+            "`WON` for the merchant, `LOST` for the customer.",
+        ),
     ],
     returns: Returns::Boolean,
     errors: &[

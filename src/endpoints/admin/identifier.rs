@@ -1,5 +1,5 @@
-//! The identifier of an installation: of a web site the origin of its pages, exactly as browsers send it. One that is
-//! written in another way would never match, without a word.
+//! The identifier of an installation. That of a web site is the origin of its pages, exactly as browsers send it: any
+//! other spelling would silently never match.
 //!
 //! Source: the HTML standard, section 7.1.1 (origins) and the Fetch standard, section 3.1 (`Origin` header).
 
@@ -7,10 +7,10 @@ use till_domain::merchant::Platform;
 use till_domain::text::InstallationIdentifier;
 use url::{Host, Origin, Url};
 
-/// The identifier that a text is on a platform.
+/// Checks and converts an identifier for a platform.
 ///
 /// # Errors
-/// Says which form to send, of a web site the right one for this text where it can be told.
+/// The form to send; for a web site the correct spelling of this text, when it can be derived.
 pub(super) fn identifier_on(
     platform: Platform,
     text: InstallationIdentifier,
@@ -27,15 +27,15 @@ fn web_origin(text: InstallationIdentifier) -> Result<InstallationIdentifier, St
         Some(origin) if origin == text.as_str() => Ok(text),
         Some(origin) => Err(format!("is not an origin as browsers send it: send {origin}")),
         None => Err("is not an origin as browsers send it: send http or https and the host, such as \
-                     https://shop.example, with the port where it is not the usual one"
+                     https://shop.example, with the port unless it is the default one"
             .to_owned()),
     }
 }
 
-/// The origin that a text names, with or without a scheme, in the form in which browsers send it.
+/// The origin that a text probably means, with or without a scheme, in the form in which browsers send it.
 fn meant_origin(text: &str) -> Option<String> {
     let with_scheme = Url::parse(text).ok().and_then(|url| serialized(&url));
-    // Text without a scheme may still parse: the host of `localhost:3000` would be its scheme.
+    // Text without a scheme may parse as well: in `localhost:3000` the parser takes the host for the scheme.
     let without = || Url::parse(&format!("https://{text}")).ok().filter(is_plausible_host);
     with_scheme.or_else(|| without().and_then(|url| serialized(&url)))
 }
@@ -47,7 +47,7 @@ fn serialized(url: &Url) -> Option<String> {
     (is_web && origin.is_tuple() && !has_wildcard).then(|| origin.ascii_serialization())
 }
 
-/// True when somebody who left the scheme out may have meant the host: `null` and `javascript` are none.
+/// True when a text without a scheme may mean this host: `null` and `javascript` do not.
 fn is_plausible_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.contains('.') || name == "localhost",

@@ -31,9 +31,8 @@ const IDENTIFIER: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "https://shop.exa
 const PAGE_ARGUMENTS: [Argument; 3] = page_arguments(InstallationId::PREFIX);
 
 const INSTALLATION_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No merchant has this id, or no installation of the merchant's has.");
+    DeclaredError::when(Code::NotFound, "No merchant has this id, or no installation of this merchant.");
 
-/// The declaration.
 pub(super) static ADD_INSTALLATION: Declaration = Declaration {
     name: "add-installation",
     package: Package::Admin,
@@ -42,12 +41,12 @@ pub(super) static ADD_INSTALLATION: Declaration = Declaration {
     docs: "",
     arguments: &[
         MERCHANT_ARGUMENT,
-        Argument::required("name", NAME, "What the merchant calls it."),
-        Argument::required("platform", words_of!(Platform), "Where it runs."),
+        Argument::required("name", NAME, "The name that the merchant gave it."),
+        Argument::required("platform", words_of!(Platform), "The platform that it runs on."),
         Argument::required(
             "identifier",
             IDENTIFIER,
-            "Which one there: of WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no usual port), else the bundle id or serial number.",
+            "The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number.",
         ),
     ],
     returns: Returns::String,
@@ -55,7 +54,6 @@ pub(super) static ADD_INSTALLATION: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static LIST_INSTALLATIONS: Declaration = Declaration {
     name: "list-installations",
     package: Package::Admin,
@@ -68,21 +66,20 @@ pub(super) static LIST_INSTALLATIONS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static UPDATE_INSTALLATION: Declaration = Declaration {
     name: "update-installation",
     package: Package::Admin,
     group: "installations",
-    summary: "Changes an installation's name or identifier; `false` when both were so before.",
-    docs: "What is left out stays. The platform stays, too: what runs elsewhere is another installation.",
+    summary: "Changes an installation's name or identifier; `false` when nothing changed.",
+    docs: "An argument that is left out changes nothing. The platform never changes: on another platform it is another installation.",
     arguments: &[
         MERCHANT_ARGUMENT,
         INSTALLATION_ARGUMENT,
-        Argument::optional("name", NAME, "What the merchant calls it from now on."),
+        Argument::optional("name", NAME, "The new name."),
         Argument::optional(
             "identifier",
             IDENTIFIER,
-            "Which one of its platform it is from now on, in the form that `add-installation` takes.",
+            "The new identifier on its platform, in the form that `add-installation` takes.",
         ),
     ],
     returns: Returns::Boolean,
@@ -90,13 +87,12 @@ pub(super) static UPDATE_INSTALLATION: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REMOVE_INSTALLATION: Declaration = Declaration {
     name: "remove-installation",
     package: Package::Admin,
     group: "installations",
-    summary: "Removes an installation for good and answers `true`.",
-    docs: "It is answered like one that never was from then on. Payment sessions that were made at it can still be paid.",
+    summary: "Removes an installation permanently and answers `true`.",
+    docs: "From then on it is answered like an unknown one. Payment sessions that were made at it can still be paid.",
     arguments: &[MERCHANT_ARGUMENT, INSTALLATION_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[INSTALLATION_NOT_FOUND],
@@ -160,8 +156,8 @@ fn identifier_text(value: &Json) -> Result<InstallationIdentifier, String> {
     arguments::checked(InstallationIdentifier::new(arguments::own_text(value)?))
 }
 
-/// Refuses an identifier in a form that the installation's platform does not have. The platform never changes. Of an
-/// installation that there is not, nothing is said here: the call may have been answered before it was removed.
+/// Refuses an identifier in a form that the installation's platform, which never changes, does not have. An unknown
+/// installation is not refused here: the call may be a repeated one, answered before the installation was removed.
 async fn check_identifier(
     service: &Service,
     merchant_id: MerchantId,

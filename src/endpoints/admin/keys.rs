@@ -14,12 +14,11 @@ use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, R
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
     package: Package::Admin,
     group: "keys",
-    summary: "Makes an API key. It is shown this once.",
+    summary: "Creates an API key, which is shown only this once.",
     docs: GENERATE_KEY_DOCS,
     arguments: &[MERCHANT_ARGUMENT, NAME_ARGUMENT, EXPIRES_AT_ARGUMENT],
     returns: Returns::Object(&GENERATED_KEY),
@@ -27,22 +26,21 @@ pub(super) static GENERATE_KEY: Declaration = Declaration {
         MERCHANT_NOT_FOUND,
         DeclaredError::when(
             Code::Conflict,
-            "The merchant has 1,000 keys that are neither revoked nor over, or 5,000 with those.",
+            "The merchant has 1,000 keys that are neither revoked nor expired, or 5,000 in all.",
         ),
     ],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REVOKE_KEY: Declaration = Declaration {
     name: "revoke-key",
     package: Package::Admin,
     group: "keys",
-    summary: "Ends an API key at once; `false` when it was revoked before.",
+    summary: "Revokes an API key at once; `false` when it was revoked before.",
     docs: "",
     arguments: &[MERCHANT_ARGUMENT, KEY_ARGUMENT],
     returns: Returns::Boolean,
-    errors: &[DeclaredError::when(Code::NotFound, "No merchant has this id, or no key of the merchant's has.")],
+    errors: &[DeclaredError::when(Code::NotFound, "No merchant has this id, or no key of this merchant.")],
     flags: Flags::COMMAND,
 };
 

@@ -18,24 +18,23 @@ use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::endpoints::forms::{CURRENCY, NAME};
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids};
 
-/// The name of a time zone; that it exists is checked.
+/// The form of a time zone's name, for documents. The parser checks that the zone exists.
 const TIME_ZONE: ValueType =
     ValueType::Text(Text::of(1, TIME_ZONE_MAX_BYTES, "Asia/Bangkok").matching("^[A-Za-z0-9_+/-]+$"));
-/// True when identifiers may be card numbers.
+/// The argument that permits identifiers that look like card numbers.
 const CARD_NUMBERS_ARGUMENT: Argument = Argument::optional(
     "card_numbers_in_identifiers",
     ValueType::BOOLEAN,
-    "Whether its identifiers, keys and metadata may be numbers that look like card numbers; a new merchant's may not.",
+    "True permits identifiers, keys and metadata that look like card numbers; a new merchant may not use them.",
 );
 
-/// The declaration.
 pub(super) static CREATE_MERCHANT: Declaration = Declaration {
     name: "create-merchant",
     package: Package::Admin,
@@ -50,18 +49,18 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
         Argument::optional(
             "settlement_delay_seconds",
             ValueType::integer(0, SETTLEMENT_DELAY_MAX_SECONDS, SETTLEMENT_DELAY_DEFAULT_SECONDS),
-            "How long captured money is held, up to a year; 172800 when left out.",
+            "The seconds for which captured money is held, up to a year; 172800 when left out.",
         ),
         Argument::optional(
             "support_email",
             ValueType::EMAIL,
-            "The address that stands for the operator in its activity.",
+            "The e-mail address that its activity log shows for the operator.",
         ),
         CARD_NUMBERS_ARGUMENT,
         Argument::optional(
             "test_clock",
             ValueType::BOOLEAN,
-            "Whether its time can be advanced by advance-clock, for tests; it cannot when left out, and that stays so.",
+            "True gives it a test clock, which advance-clock advances; false when left out. It cannot be changed later.",
         ),
     ],
     returns: Returns::String,
@@ -69,20 +68,18 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static UPDATE_MERCHANT: Declaration = Declaration {
     name: "update-merchant",
     package: Package::Admin,
     group: "merchants",
-    summary: "Changes what is set for a merchant; `false` when it was so already.",
-    docs: "What is left out stays as it is.",
+    summary: "Changes the settings of a merchant; `false` when nothing changed.",
+    docs: "An argument that is left out changes nothing.",
     arguments: &[MERCHANT_ARGUMENT, CARD_NUMBERS_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FIND_MERCHANT: Declaration = Declaration {
     name: "find-merchant",
     package: Package::Admin,
@@ -95,7 +92,6 @@ pub(super) static FIND_MERCHANT: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_MERCHANTS: Declaration = Declaration {
     name: "list-merchants",
     package: Package::Admin,
@@ -108,25 +104,23 @@ pub(super) static LIST_MERCHANTS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static SUSPEND_MERCHANT: Declaration = Declaration {
     name: "suspend-merchant",
     package: Package::Admin,
     group: "merchants",
     summary: "Refuses a merchant's calls that change something; `false` when it was suspended already.",
-    docs: "What was accepted before goes on, and so do its lists.",
+    docs: "Operations that were accepted before continue, and its lists still answer.",
     arguments: &[MERCHANT_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static RESUME_MERCHANT: Declaration = Declaration {
     name: "resume-merchant",
     package: Package::Admin,
     group: "merchants",
-    summary: "Takes a suspended merchant's calls again; `false` when it was not suspended.",
+    summary: "Accepts a suspended merchant's calls again; `false` when it was not suspended.",
     docs: "",
     arguments: &[MERCHANT_ARGUMENT],
     returns: Returns::Boolean,
@@ -140,19 +134,19 @@ pub(super) async fn create_merchant(service: Shared, call: Call<Operator>) -> Re
     let Some(named) = service.idempotency(&CREATE_MERCHANT, &call, None)? else {
         return create(&service, &call, command).await;
     };
-    // Two calls of one name must not run side by side: each would make a merchant of its own.
+    // Two calls with the same key must not run at the same time: each would create a merchant.
     let turn = Arc::clone(&service.creation).lock_owned().await;
-    // In a task, since a connection that breaks drops its call, and what was submitted goes on: the turn must last
-    // until that is known to be durable or not.
+    // In a task: a broken connection drops its call, but not the submitted command. The lock must be held until it is
+    // known if the command is durable.
     let creation = async move {
         let _turn = turn;
         create_once(&service, &call, &named, command).await
     };
     let created = actix_web::rt::spawn(creation.in_current_span()).await;
-    created.unwrap_or_else(|_| Err(ApiError::unhandled())) // The panic hook has logged where.
+    created.unwrap_or_else(|_| Err(ApiError::unhandled())) // The panic hook has logged the place.
 }
 
-/// Creates a merchant unless an earlier call of this name did. No two of these may run side by side.
+/// Creates a merchant unless an earlier call with this key did. Two of these must not run at the same time.
 async fn create_once(
     service: &Service,
     call: &Call<Operator>,
@@ -195,30 +189,30 @@ fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMercha
     })
 }
 
-/// A new merchant's id, made at this instant.
+/// The id of a new merchant, created at this time.
 pub fn fresh_merchant_id(now: Millis) -> MerchantId {
     let random = getrandom::u64().expect("the operating system gives randomness once it is up");
     MerchantId::from_raw(RawId::new(IdPosition { millis: now.0, counter: 0 }, random))
 }
 
-/// What an earlier call of this name left in the directory.
+/// The directory row of an earlier call with this key.
 fn created(service: &Service, named: &Idempotency) -> Result<Option<CreatedMerchant>, ApiError> {
     Ok(service.directory().get::<CreatedMerchants>(named.scope.key.clone())?)
 }
 
-/// Removes what an earlier call of this name left, whose answer has ended, before another merchant takes the name:
-/// two logs must not speak of one row.
+/// Removes the expired row of an earlier call with this key before another merchant takes the key: a row must belong to
+/// one log.
 async fn forget_ended(service: &Service, named: &Idempotency) -> Result<(), ApiError> {
     let Some(ended) = created(service, named)? else { return Ok(()) };
     service.forget_answer(ended.merchant_id, named.scope.clone()).await?;
     match created(service, named)? {
         None => Ok(()),
-        // The clock has stepped back meanwhile.
-        Some(_) => Err(ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)),
+        // The clock has stepped back in the meantime.
+        Some(_) => Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)),
     }
 }
 
-/// The merchant that an earlier call of this name created.
+/// The merchant that an earlier call with this key created.
 fn earlier(service: &Service, named: &Idempotency) -> Result<Option<MerchantId>, ApiError> {
     let created = created(service, named)?;
     match created.filter(|created| service.now() < created.expires_at) {
@@ -285,7 +279,7 @@ async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantSha
     MerchantShape::read(&reader, service.merchant_now(merchant_id)?)
 }
 
-/// Refuses an id that is no merchant's.
+/// Refuses an unknown merchant's id.
 pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
     let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
     let unknown = || ApiError::not_found("merchant_id", Refusal::MerchantNotFound.to_string());

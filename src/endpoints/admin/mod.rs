@@ -1,4 +1,4 @@
-//! `/admin/...`: what the operator calls with the admin token.
+//! `/admin/...`: calls of the operator, with the admin token.
 
 mod about_merchant;
 mod balances;

@@ -13,19 +13,22 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
     name: "configure-payment-method",
     package: Package::Admin,
     group: "payment methods",
-    summary: "Says how a merchant's payments of one method are carried out; `false` when nothing changed.",
+    summary: "Configures a payment method of a merchant; `false` when nothing changed.",
     docs: "Fees are those of captures from now on. What is left out is no fee.",
     arguments: &[
         MERCHANT_ARGUMENT,
-        Argument::required("payment_method", PAYMENT_METHOD_WORDS, "Which method."),
-        Argument::required("acquirer", words_of!(AcquirerName), "Who carries it out."),
-        Argument::required("enabled", ValueType::BOOLEAN, "Whether it can be selected and initiated."),
-        Argument::required("authorizes_without_capture", ValueType::BOOLEAN, "Whether `capture: false` is supported."),
+        Argument::required("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
+        Argument::required("acquirer", words_of!(AcquirerName), "The acquirer that carries it out."),
+        Argument::required("enabled", ValueType::BOOLEAN, "True when it can be selected and initiated."),
+        Argument::required(
+            "authorizes_without_capture",
+            ValueType::BOOLEAN,
+            "True when `capture: false` is supported.",
+        ),
         Argument::optional(
             "fee_basis_points",
             ValueType::integer(0, FeeRate::BASIS_POINTS_MAX as u64, 295),

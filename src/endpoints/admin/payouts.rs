@@ -9,10 +9,10 @@ use till_sandbox::PendingEnd;
 
 use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument};
 use super::merchants::check_exists;
-use super::waiting::Waiting;
+use super::waiting::SandboxWait;
 use crate::access::Operator;
 use crate::endpoints::arguments;
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Service, Shared};
@@ -24,13 +24,12 @@ const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no payout of this merchant."),
     DeclaredError::when(
         Code::InvalidState,
-        "The payout has ended: details name its `status`. Or the sandbox has no such payout that waits.",
+        "The payout has ended: details name its `status`. Or the sandbox has no pending payout of this id.",
     ),
 ];
 
 const DOCS: &str = "Plays the provider, for payouts of the sandbox: payouts of an amount that ends in 98 wait for this call. It takes no `Idempotency-Key`: a payout ends once, and a repeated call is refused with its status.";
 
-/// The declaration.
 pub(super) static COMPLETE_PAYOUT: Declaration = Declaration {
     name: "complete-payout",
     package: Package::Admin,
@@ -43,7 +42,6 @@ pub(super) static COMPLETE_PAYOUT: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static FAIL_PAYOUT: Declaration = Declaration {
     name: "fail-payout",
     summary: "Has the sandbox refuse a payout that is pending, and answers when that is recorded.",
@@ -66,20 +64,20 @@ async fn end_payout(service: &Service, call: &Call<Operator>, end: PendingEnd) -
     let payout_id = fields.required("payout_id", arguments::id("a payout id (pyo_...)"));
     let (merchant_id, payout_id) = fields.finish(|| Some((merchant_id?, payout_id?)))?;
     check_exists(service, merchant_id)?;
-    let waiting = Waiting::begin();
-    // The payout may have been accepted so lately that the sandbox is not asked for it yet.
+    let waiting = SandboxWait::begin();
+    // The payout may be so new that the sandbox has not received it yet.
     while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, payout_id).await?, end).await? {
         let not_there = "The sandbox has no such payout that waits to be ended.";
-        waiting.go_on(|| ApiError::new(Code::InvalidState, not_there)).await?;
+        waiting.until_next_poll(|| ApiError::new(Code::InvalidState, not_there)).await?;
     }
-    let waiting = Waiting::begin();
+    let waiting = SandboxWait::begin();
     while payout(service, merchant_id, payout_id).await?.status == PayoutStatus::Pending {
-        waiting.go_on(|| ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)).await?;
+        waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
     }
     Ok(Reply::new(&true))
 }
 
-/// Ends the payout at the sandbox; false when that has none under its reference that waits.
+/// Ends the payout at the sandbox; false when the sandbox has no pending one with its reference.
 async fn end_at_sandbox(
     service: &Service,
     merchant_id: MerchantId,
@@ -89,7 +87,7 @@ async fn end_at_sandbox(
     let reference = Reference::of_payout(payout.id);
     service.sandbox.end_pending(merchant_id, reference, end).await.map_err(|error| {
         tracing::warn!(%error, "the sandbox did not end a payout");
-        ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)
+        ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)
     })
 }
 

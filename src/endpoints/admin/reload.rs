@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
@@ -11,37 +11,34 @@ use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
 /// The files that can be read anew.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
 
-/// The declared members.
 static RELOAD: ObjectType = ObjectType {
     name: "reload",
     attributes: &[
         Attribute::always(
             "read",
             ValueType::Array(&RELOADABLE),
-            "What was read anew: `admin_token`, `tls`, `admin_tls`.",
+            "The files that were read anew: `admin_token`, `tls`, `admin_tls`.",
         ),
         Attribute::always(
             "kept",
             ValueType::Array(&ValueType::STRING),
-            "What could not be read, each with the reason; what was in use of it stays.",
+            "The files that could not be read, each with the reason; their previous content remains in use.",
         ),
     ],
 };
 
-/// The declaration.
 pub(super) static RELOAD_FILES: Declaration = Declaration {
     name: "reload",
     package: Package::Admin,
     group: "secrets",
     summary: "Reads the admin token and the certificates anew, as the signal SIGHUP does.",
-    docs: "Connections that are there go on as they are.",
+    docs: "Existing connections continue with the previous certificates.",
     arguments: &[],
     returns: Returns::Object(&RELOAD),
     errors: &[],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
 
-/// The answered object.
 #[derive(Serialize, Default)]
 struct ReloadShape {
     read: Vec<&'static str>,
@@ -62,9 +59,9 @@ impl ReloadShape {
 /// `POST /admin/reload`
 pub(super) async fn reload(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
-    let not_now = || ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS);
+    let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
     let reloads = service.operations.as_ref().map(|operations| operations.reloads.clone()).ok_or_else(not_now)?;
-    let span = tracing::Span::current(); // Its lines carry the id of the request.
+    let span = tracing::Span::current(); // The log lines carry the id of the request.
     let reload = move || span.in_scope(|| reloads.carry_out());
     let reloaded = tokio::task::spawn_blocking(reload).await.map_err(|_| ApiError::unhandled())?;
     Ok(Reply::new(&reloaded.into_iter().fold(ReloadShape::default(), ReloadShape::with)))

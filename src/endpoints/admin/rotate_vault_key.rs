@@ -3,23 +3,24 @@
 use till_storage::vault::RootKey;
 
 use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
 
-/// The example is no key on purpose: whoever tried one out would have a store that opens under a key that nobody keeps.
+/// The example is deliberately not a key: otherwise somebody could try it out, and have a store that opens with a
+/// published key.
 const VAULT_KEY: ValueType =
     ValueType::Text(Text::of(64, 64, "put-64-hexadecimal-characters-here-and-keep-them-durably-before!"));
 
-/// The declaration. The body is wiped after the call, as those with card data are.
+/// The body is wiped after the call, like bodies with card data.
 pub(super) static ROTATE_VAULT_KEY: Declaration = Declaration {
     name: "rotate-vault-key",
     package: Package::Admin,
     group: "secrets",
     summary: "Has the vault open under another key from now on; `false` when it does already.",
-    docs: "Keep the key durably before you call, and the one before for the checkpoints that were taken under it. \
+    docs: "Store the new key durably before the call, and keep the previous one for the checkpoints taken under it. \
            `till vault rotate` does both.",
     arguments: &[Argument::required("vault_key", VAULT_KEY, "The new vault key: 64 hexadecimal characters.")],
     returns: Returns::Boolean,
@@ -33,9 +34,9 @@ pub(super) async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> R
     let key =
         fields.required("vault_key", field::from_text("a vault key (64 hexadecimal characters)", RootKey::from_hex));
     let key = fields.finish(|| key)?;
-    let not_now = || ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS);
+    let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
     let keyring = service.operations.as_ref().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
-    let span = tracing::Span::current(); // Its lines carry the id of the request.
+    let span = tracing::Span::current(); // The log lines carry the id of the request.
     let rewrap = move || span.in_scope(|| keyring.rewrap(&key));
     let rewrapped = tokio::task::spawn_blocking(rewrap).await;
     let rewrapped = rewrapped.map_err(|_| ApiError::unhandled())?.map_err(|error| {

@@ -12,22 +12,25 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::Shared;
 
-/// The last second that JSON readers keep exactly.
+/// The largest number of seconds that JSON readers keep exactly.
 const SECONDS_MAX: u64 = (1 << 53) - 1;
 /// A time that JSON readers keep exactly.
 const TIME: ValueType =
     ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(4_102_444_800) });
 
-/// The declaration.
 pub(super) static ADVANCE_CLOCK: Declaration = Declaration {
     name: "advance-clock",
     package: Package::Admin,
     group: "merchants",
-    summary: "Advances the test clock of a merchant, and answers when everything that is due until then is recorded.",
-    docs: "What is due happens step by step, each at its own instant: captures settle, authorizations lapse, metadata expires. Between two steps calls to the acquirer are waited for, but for those that wait for the operator. Where this takes more than 25 seconds it is answered with `503` and `unknown`: then the clock shows the instant of the last step, and the same call goes on from there.",
+    summary: "Advances the test clock of a merchant, and answers when everything due by then is recorded.",
+    docs: "Everything due happens step by step, each at its own time: captures settle, authorizations lapse, metadata expires. Between two steps the call waits for calls to the acquirer, except for those that wait for the operator. When this takes more than 25 seconds, the answer is `503` with `unknown`: the clock then shows the time of the last step, and the same call continues from there.",
     arguments: &[
         MERCHANT_ARGUMENT,
-        Argument::required("to", TIME, "The merchant's time from then on: later than now, and at most 400 days later."),
+        Argument::required(
+            "to",
+            TIME,
+            "The new time of the merchant: later than its present one, by at most 400 days.",
+        ),
     ],
     returns: Returns::Boolean,
     errors: &[

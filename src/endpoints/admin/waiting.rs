@@ -1,4 +1,4 @@
-//! Waiting for the sandbox to be asked for something, and then for its answer to be recorded.
+//! Waiting until a request has reached the sandbox, and then until its answer is recorded.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use tokio::time::{Instant, sleep};
 use crate::protocol::api_error::ApiError;
 
 /// The longest wait.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// The pause between two looks.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
+const WAIT_MAX: Duration = Duration::from_secs(2);
+/// The interval between two polls.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A wait that ends at a deadline.
-pub(super) struct Waiting {
+pub(super) struct SandboxWait {
     until: Instant,
 }
 
-impl Waiting {
-    /// One that begins now.
-    pub(super) fn begin() -> Waiting {
-        Waiting { until: Instant::now() + PATIENCE }
+impl SandboxWait {
+    /// A wait that begins now.
+    pub(super) fn begin() -> SandboxWait {
+        SandboxWait { until: Instant::now() + WAIT_MAX }
     }
 
-    /// Waits a little before another look; gives up with `error` after the deadline.
-    pub(super) async fn go_on(&self, error: impl FnOnce() -> ApiError) -> Result<(), ApiError> {
+    /// Waits for the next poll; returns `error` after the deadline.
+    pub(super) async fn until_next_poll(&self, error: impl FnOnce() -> ApiError) -> Result<(), ApiError> {
         if Instant::now() >= self.until {
             return Err(error());
         }
-        sleep(LOOK_AGAIN_AFTER).await;
+        sleep(POLL_INTERVAL).await;
         Ok(())
     }
 }

@@ -13,13 +13,12 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Shared, read_page};
 
-/// The declaration.
 pub(super) static BALANCE_HISTORY: Declaration = Declaration {
     name: "balance-history",
     package: Package::Merchants,
     group: "balance",
     summary: "Lists the ledger entries of the merchant's default balance, newest first.",
-    docs: "There is no time window: every entry is listed. The status of an entry is that of the moment of the call.",
+    docs: "There is no time window: every entry is listed. The status of an entry is that at the time of the call.",
     arguments: &page_arguments(EntryId::PREFIX),
     returns: Returns::Page(&ENTRY),
     errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
@@ -39,7 +38,7 @@ pub(super) async fn balance_history(service: Shared, call: Call<MerchantCaller>)
     Reply::page(&page)
 }
 
-/// What is answered before the balance is opened.
+/// The refusal before the balance is opened.
 pub(super) fn no_balance() -> ApiError {
     ApiError::new(
         Code::NotFound,

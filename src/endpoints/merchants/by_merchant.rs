@@ -1,4 +1,4 @@
-//! Commands of the calling merchant's.
+//! Commands of the calling merchant.
 
 use till_domain::command::Command;
 
@@ -8,7 +8,7 @@ use crate::protocol::declaration::Declaration;
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Service;
 
-/// Has a command of the calling merchant's carried out, and answers its id or whether it changed anything.
+/// Submits a command of the calling merchant. Answers an id, or true when it changed anything.
 pub(super) async fn submit(
     service: &Service,
     declaration: &'static Declaration,

@@ -26,9 +26,8 @@ const CARD_ARGUMENT: Argument =
     Argument::required("card_id", CARD_REF, "The saved card: an id (`crd_...`) or the merchant's own identifier.");
 
 const CARD_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "The customer, or a saved card of this customer's, is not there.");
+    DeclaredError::when(Code::NotFound, "The customer does not exist, or has no such saved card.");
 
-/// The declaration.
 pub(super) static SAVE_CARD: Declaration = Declaration {
     name: "save-card",
     package: Package::Merchants,
@@ -51,7 +50,7 @@ pub(super) static SAVE_CARD: Declaration = Declaration {
     ],
     returns: Returns::String,
     errors: &[
-        DeclaredError::when(Code::NotFound, "The token, which may have expired, or the customer is not there."),
+        DeclaredError::when(Code::NotFound, "The token or the customer does not exist; the token may have expired."),
         DeclaredError::when(
             Code::Conflict,
             "`external_id` is another card's, or the saved card has another one: details name the `card_id`. Or the customer has as many saved cards as can be.",
@@ -60,20 +59,18 @@ pub(super) static SAVE_CARD: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FIND_CARD: Declaration = Declaration {
     name: "find-card",
     package: Package::Merchants,
     group: "cards",
     summary: "Answers a saved card.",
-    docs: "A forgotten card is found by its id, and says when it was forgotten.",
+    docs: "A forgotten card is still found by its id, and has the time at which it was forgotten.",
     arguments: &[CARD_ARGUMENT],
     returns: Returns::Object(&CARD),
     errors: &[DeclaredError::when(Code::NotFound, "No saved card of this merchant has this id.")],
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_CARDS: Declaration = Declaration {
     name: "list-cards",
     package: Package::Merchants,
@@ -86,12 +83,11 @@ pub(super) static LIST_CARDS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static SET_DEFAULT_CARD: Declaration = Declaration {
     name: "set-default-card",
     package: Package::Merchants,
     group: "cards",
-    summary: "Makes a saved card the customer's default. Answers whether that changed anything.",
+    summary: "Makes a saved card the customer's default. Answers `true` when that changed anything.",
     docs: "",
     arguments: &[CONTACT_ARGUMENT, CARD_ARGUMENT],
     returns: Returns::Boolean,
@@ -99,13 +95,12 @@ pub(super) static SET_DEFAULT_CARD: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FORGET_CARD: Declaration = Declaration {
     name: "forget-card",
     package: Package::Merchants,
     group: "cards",
     summary: "Forgets a saved card: its number is deleted, and it pays no more. `false` when it was forgotten before.",
-    docs: "When it was the default, the newest other one is. Its number can be saved again, as another card.",
+    docs: "After the default card is forgotten, the newest other one is the default. The number can be saved again, as another card.",
     arguments: &[CONTACT_ARGUMENT, CARD_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[CARD_NOT_FOUND],
@@ -170,7 +165,7 @@ pub(super) async fn forget_card(service: Shared, call: Call<MerchantCaller>) -> 
     contacts::submit(&service, &FORGET_CARD, &call, change).await
 }
 
-/// The card that a call names, with its customer. The cards of a removed customer are found no more.
+/// The card that a call names, with its customer. Cards of removed customers are not found any more.
 fn find(reader: &Reader<'_>, card: CardRef) -> Result<Option<(Card, Customer)>, ApiError> {
     let id = match card {
         CardRef::Own(id) => Some(id),

@@ -34,9 +34,10 @@ const EXTERNAL_ID_ARGUMENT: Argument = Argument::optional(
 )
 .shown();
 const EMAIL_ARGUMENT: Argument =
-    Argument::optional("contact_email", ValueType::EMAIL, "The customer's address, of one customer at a time.").shown();
+    Argument::optional("contact_email", ValueType::EMAIL, "The customer's e-mail address, unique among customers.")
+        .shown();
 const MOBILE_ARGUMENT: Argument =
-    Argument::optional("contact_mobile", ValueType::PHONE, "The customer's number, of one customer at a time.");
+    Argument::optional("contact_mobile", ValueType::PHONE, "The customer's mobile number, unique among customers.");
 const NAME_ARGUMENT: Argument = Argument::optional("contact_name", PERSON_NAME, "The customer's name.");
 
 const CONFLICT: DeclaredError = DeclaredError::when(
@@ -44,7 +45,6 @@ const CONFLICT: DeclaredError = DeclaredError::when(
     "Another customer has one of them: details name the `argument` and its `contact_id`.",
 );
 
-/// The declaration.
 pub(super) static ADD_CONTACT: Declaration = Declaration {
     name: "add-contact",
     package: Package::Merchants,
@@ -57,33 +57,30 @@ pub(super) static ADD_CONTACT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static UPDATE_CONTACT: Declaration = Declaration {
     name: "update-contact",
     package: Package::Merchants,
     group: "contacts",
-    summary: "Changes a customer. Answers whether anything changed.",
-    docs: "What is not given, or null, stays as it is. Payments that were made keep what they were given.",
+    summary: "Changes a customer. Answers `true` when anything changed.",
+    docs: "An argument that is left out or null changes nothing. Payments keep the customer data that they were made with.",
     arguments: &[CONTACT_ARGUMENT, EXTERNAL_ID_ARGUMENT, EMAIL_ARGUMENT, MOBILE_ARGUMENT, NAME_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[CONTACT_NOT_FOUND, CONFLICT],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REMOVE_CONTACT: Declaration = Declaration {
     name: "remove-contact",
     package: Package::Merchants,
     group: "contacts",
     summary: "Removes a customer: the person is erased, and the saved cards are forgotten.",
-    docs: "It cannot be taken back. Payments stay with their amounts and ids, and show null for the customer's name, address and number. The customer's `external_id`, address and number are free for another customer.",
+    docs: "It cannot be undone. Payments keep their amounts and ids, and show null for the customer's name, address and number. The customer's `external_id`, address and number are free for another customer.",
     arguments: &[CONTACT_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[CONTACT_NOT_FOUND],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FIND_CONTACT: Declaration = Declaration {
     name: "find-contact",
     package: Package::Merchants,
@@ -96,7 +93,6 @@ pub(super) static FIND_CONTACT: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_CONTACTS: Declaration = Declaration {
     name: "list-contacts",
     package: Package::Merchants,
@@ -158,7 +154,7 @@ pub(super) async fn list_contacts(service: Shared, call: Call<MerchantCaller>) -
     Reply::page(&page.borrowed(ContactShape::new))
 }
 
-/// Has a change of customers or cards carried out.
+/// Submits a change of customers or cards.
 pub(super) async fn submit(
     service: &Shared,
     declaration: &'static Declaration,
@@ -182,7 +178,7 @@ pub(super) fn find(reader: &Reader<'_>, customer: CustomerRef) -> Result<Custome
     found.ok_or_else(unknown)
 }
 
-/// The text that named a customer.
+/// The reference to a customer as text.
 pub(super) fn text(customer: &CustomerRef) -> String {
     match customer {
         CustomerRef::Own(id) => id.to_string(),

@@ -13,7 +13,7 @@ use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND, found, webhook_id};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{
     Argument, Attribute, Declaration, DeclaredError, Flags, Integer, ObjectType, Package, Returns, ValueType,
     page_arguments, words_of,
@@ -25,7 +25,7 @@ use crate::service::{Page, RETRY_AFTER_SECONDS, Shared};
 
 const PAGE: [Argument; 3] = page_arguments(DeliveryId::PREFIX);
 
-/// The last second that JSON readers keep exactly.
+/// The largest number of seconds that JSON readers keep exactly.
 const SECONDS_MAX: u64 = (1 << 53) - 1;
 
 /// A time of the past.
@@ -36,18 +36,17 @@ static TESTED: ObjectType = ObjectType {
     name: "tested_webhook",
     attributes: &[
         Attribute::always("delivery_id", ValueType::STRING, "The delivery's id (`dlv_...`)."),
-        Attribute::always("status", words_of!(DeliveryStatus), "Whether the endpoint took it."),
+        Attribute::always("status", words_of!(DeliveryStatus), "The result at the endpoint."),
         Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the answer."),
-        Attribute::nullable("latency_ms", ValueType::INTEGER, "How long it took, in milliseconds."),
+        Attribute::nullable("latency_ms", ValueType::INTEGER, "The duration in milliseconds."),
     ],
 };
 
-/// The declaration.
 pub(super) static TEST_WEBHOOK: Declaration = Declaration {
     name: "test-webhook",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Sends an event called `test` to a webhook, and answers what became of it.",
+    summary: "Sends an event called `test` to a webhook, and answers the result.",
     docs: "It is attempted once, and has no `sequence`. The answer takes as long as the endpoint does, 15 seconds at most.",
     arguments: &[WEBHOOK_ARGUMENT],
     returns: Returns::Object(&TESTED),
@@ -55,13 +54,12 @@ pub(super) static TEST_WEBHOOK: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
     name: "redeliver-webhook",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Delivers one event, or all since a time, to a webhook again. Answers how many.",
-    docs: "Give `event_id` or `since`. Events that the webhook has not been sent yet are left to their turn. It takes no `Idempotency-Key`: a repeated call delivers once more.",
+    summary: "Delivers one event, or all since a time, to a webhook again. Answers their number.",
+    docs: "Give `event_id` or `since`. Events that were not sent to the webhook yet are delivered in their turn. It takes no `Idempotency-Key`: a repeated call delivers once more.",
     arguments: &[
         WEBHOOK_ARGUMENT,
         Argument::optional("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event (`evt_...`).").shown(),
@@ -75,7 +73,6 @@ pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
     flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static LIST_WEBHOOK_DELIVERIES: Declaration = Declaration {
     name: "list-webhook-deliveries",
     package: Package::Merchants,
@@ -86,9 +83,9 @@ pub(super) static LIST_WEBHOOK_DELIVERIES: Declaration = Declaration {
         PAGE[0],
         PAGE[1],
         PAGE[2],
-        Argument::optional("webhook_id", ValueType::Id(WebhookId::PREFIX), "Only those to this webhook."),
-        Argument::optional("event_id", ValueType::Id(WebhookEventId::PREFIX), "Only those of this event."),
-        Argument::optional("status", words_of!(DeliveryStatus), "Only those that are so far."),
+        Argument::optional("webhook_id", ValueType::Id(WebhookId::PREFIX), "Only deliveries to this webhook."),
+        Argument::optional("event_id", ValueType::Id(WebhookEventId::PREFIX), "Only deliveries of this event."),
+        Argument::optional("status", words_of!(DeliveryStatus), "Only deliveries with this status."),
     ],
     returns: Returns::Page(&DELIVERY),
     errors: &[],
@@ -171,7 +168,7 @@ pub(super) async fn list_webhook_deliveries(service: Shared, call: Call<Merchant
     Reply::page(&page.map(DeliveryShape::new).carrying(&texts(&filter)))
 }
 
-/// The filters for the calls for the pages beside this one.
+/// The filters, for the bodies of the calls for the adjacent pages.
 fn texts(filter: &DeliveryFilter) -> Vec<(&'static str, String)> {
     let texts = [
         ("webhook_id", filter.webhook_id.map(|id| id.to_string())),
@@ -181,8 +178,8 @@ fn texts(filter: &DeliveryFilter) -> Vec<(&'static str, String)> {
     texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
 }
 
-/// The store of deliveries or the vault could not be used.
+/// The error when the store of deliveries or the vault cannot be used.
 fn not_done(error: &(dyn std::error::Error + 'static)) -> ApiError {
     tracing::error!(%error, "deliveries of a webhook cannot be read or written");
-    ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)
+    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
 }

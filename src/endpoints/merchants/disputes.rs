@@ -33,32 +33,30 @@ const DISPUTE_NOT_FOUND: DeclaredError =
 const INVALID_STATE: DeclaredError =
     DeclaredError::when(Code::InvalidState, "The dispute does not permit it now: details name its `status`.");
 
-/// No control characters other than tabs and line breaks.
+/// Text without control characters other than tabs and line breaks.
 const EVIDENCE: ValueType = ValueType::Text(
     Text::of(1, EVIDENCE_MAX_CHARACTERS, "The parcel was signed for on 3 March.")
         .matching("^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]+$"),
 );
 
-/// The declaration.
 pub(super) static FIND_DISPUTE: Declaration = Declaration {
     name: "find-dispute",
     package: Package::Merchants,
     group: "disputes",
     summary: "Answers a dispute with its status.",
-    docs: "A webhook for DISPUTE_OPENED tells of new ones.",
+    docs: "A webhook for DISPUTE_OPENED reports new disputes.",
     arguments: &[DISPUTE_ARGUMENT],
     returns: Returns::Object(&DISPUTE),
     errors: &[DISPUTE_NOT_FOUND],
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_DISPUTES: Declaration = Declaration {
     name: "list-disputes",
     package: Package::Merchants,
     group: "disputes",
     summary: "Lists the disputes of the merchant's payments, newest first.",
-    docs: "The status of a dispute is that of the moment of the call. `next` and `previous` carry the filters.",
+    docs: "The status of a dispute is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: &[
         PAGE[0],
         PAGE[1],
@@ -75,14 +73,16 @@ pub(super) static LIST_DISPUTES: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static CHALLENGE_DISPUTE: Declaration = Declaration {
     name: "challenge-dispute",
     package: Package::Merchants,
     group: "disputes",
     summary: "Gives the evidence against a dispute, once.",
-    docs: "`true` means that the evidence is recorded; the provider is given it and decides. A dispute without evidence is lost at `evidence_due_at`.",
-    arguments: &[DISPUTE_ARGUMENT, Argument::required("evidence", EVIDENCE, "What shows that the payment is right.")],
+    docs: "`true` means that the evidence is recorded; the provider receives it and decides. A dispute without evidence is lost at `evidence_due_at`.",
+    arguments: &[
+        DISPUTE_ARGUMENT,
+        Argument::required("evidence", EVIDENCE, "The evidence that the payment is legitimate."),
+    ],
     returns: Returns::Boolean,
     errors: &[
         DISPUTE_NOT_FOUND,
@@ -94,13 +94,12 @@ pub(super) static CHALLENGE_DISPUTE: Declaration = Declaration {
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static CONCEDE_DISPUTE: Declaration = Declaration {
     name: "concede-dispute",
     package: Package::Merchants,
     group: "disputes",
-    summary: "Gives a dispute up: its amount is charged back.",
-    docs: "It cannot be taken back. A payment of which nothing is left afterwards is `REVERSED`.",
+    summary: "Concedes a dispute: its amount is charged back.",
+    docs: "It cannot be undone. A payment of which nothing remains afterwards is `REVERSED`.",
     arguments: &[DISPUTE_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[DISPUTE_NOT_FOUND, INVALID_STATE],

@@ -24,7 +24,6 @@ use crate::service::{Filtered, IdSpan, Reader, Shared};
 
 const PAGE: [Argument; 3] = page_arguments(WebhookEventId::PREFIX);
 
-/// The declaration.
 pub(super) static LIST_EVENTS: Declaration = Declaration {
     name: "list-events",
     package: Package::Merchants,
@@ -48,7 +47,6 @@ pub(super) static LIST_EVENTS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static FIND_EVENT: Declaration = Declaration {
     name: "find-event",
     package: Package::Merchants,
@@ -57,11 +55,11 @@ pub(super) static FIND_EVENT: Declaration = Declaration {
     docs: "",
     arguments: &[Argument::required("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event (`evt_...`).")],
     returns: Returns::Object(&EVENT),
-    errors: &[DeclaredError::when(Code::NotFound, "No event of this merchant has this id, or it is kept no longer.")],
+    errors: &[DeclaredError::when(Code::NotFound, "No event of this merchant has this id, or it is no longer stored.")],
     flags: Flags::QUERY,
 };
 
-/// The filters as they were given.
+/// The filters in the caller's spelling.
 struct Filters {
     kind: Option<WebhookEventKind>,
     payment: Option<PaymentRef>,
@@ -133,7 +131,7 @@ fn body(reader: &Reader<'_>, event: &WebhookEvent) -> Result<EventBody, ApiError
 }
 
 impl Filters {
-    /// The filters for the calls for the pages beside this one.
+    /// The filters, for the bodies of the calls for the adjacent pages.
     fn texts(&self) -> Vec<(&'static str, String)> {
         let texts = [
             ("event", self.kind.map(|kind| kind.name().to_owned())),

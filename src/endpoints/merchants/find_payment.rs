@@ -12,7 +12,6 @@ use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static FIND_PAYMENT: Declaration = Declaration {
     name: "find-payment",
     package: Package::Merchants,

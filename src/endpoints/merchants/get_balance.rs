@@ -19,13 +19,12 @@ static BALANCE: ObjectType = ObjectType {
         Attribute::always(
             "available",
             ValueType::INTEGER,
-            "What can be paid out now, in minor units; may be negative.",
+            "The amount that can be paid out now, in minor units; may be negative.",
         ),
-        Attribute::always("pending", ValueType::INTEGER, "What settles later, in minor units."),
+        Attribute::always("pending", ValueType::INTEGER, "The amount that settles later, in minor units."),
     ],
 };
 
-/// The declaration.
 pub(super) static GET_BALANCE: Declaration = Declaration {
     name: "get-balance",
     package: Package::Merchants,

@@ -15,7 +15,6 @@ use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
 
-/// The declaration.
 pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
     name: "initiate-payment-flow",
     package: Package::Merchants,
@@ -29,7 +28,7 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
             "The merchant's own reference, unique among its payments, 1 to 255 bytes.",
         )
         .shown(),
-        Argument::required("amount", ValueType::AMOUNT, "How much, in minor units; that of the session."),
+        Argument::required("amount", ValueType::AMOUNT, "The amount in minor units; that of the session."),
         Argument::required(
             "currency",
             CURRENCY,
@@ -46,7 +45,11 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
             "A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session without a token and without a saved card; else ignored.",
         ),
         Argument::required("capture", ValueType::BOOLEAN, "`true` captures on authorization, `false` only authorizes."),
-        Argument::required("return_url", ValueType::URL, "Where the customer is sent afterwards, successful or not."),
+        Argument::required(
+            "return_url",
+            ValueType::URL,
+            "The page that the customer is sent to afterwards, successful or not.",
+        ),
         CUSTOMER_ARGUMENTS[0],
         CUSTOMER_ARGUMENTS[1],
         CUSTOMER_ARGUMENTS[2],

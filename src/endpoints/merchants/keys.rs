@@ -21,23 +21,21 @@ use crate::service::{Shared, read_page};
 
 const KEY_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No key of this merchant has this id.");
 
-/// The declaration.
 pub(super) static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
     package: Package::Merchants,
     group: "keys",
-    summary: "Makes an API key. It is shown this once.",
+    summary: "Creates an API key, which is shown only this once.",
     docs: GENERATE_KEY_DOCS,
     arguments: &[NAME_ARGUMENT, EXPIRES_AT_ARGUMENT],
     returns: Returns::Object(&GENERATED_KEY),
     errors: &[DeclaredError::when(
         Code::Conflict,
-        "The merchant has 1,000 keys that are neither revoked nor over, or 5,000 with those.",
+        "The merchant has 1,000 keys that are neither revoked nor expired, or 5,000 in all.",
     )],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static LIST_KEYS: Declaration = Declaration {
     name: "list-keys",
     package: Package::Merchants,
@@ -50,7 +48,6 @@ pub(super) static LIST_KEYS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static FIND_KEY: Declaration = Declaration {
     name: "find-key",
     package: Package::Merchants,
@@ -63,7 +60,6 @@ pub(super) static FIND_KEY: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static UPDATE_KEY: Declaration = Declaration {
     name: "update-key",
     package: Package::Merchants,
@@ -76,12 +72,11 @@ pub(super) static UPDATE_KEY: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REVOKE_KEY: Declaration = Declaration {
     name: "revoke-key",
     package: Package::Merchants,
     group: "keys",
-    summary: "Ends an API key at once; `false` when it was revoked before.",
+    summary: "Revokes an API key at once; `false` when it was revoked before.",
     docs: "A key may revoke itself: that call is its last. A suspended merchant may revoke keys, too.",
     arguments: &[KEY_ARGUMENT],
     returns: Returns::Boolean,

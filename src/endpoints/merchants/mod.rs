@@ -1,4 +1,4 @@
-//! `/merchants/...`: what a merchant's program calls with its key.
+//! `/merchants/...`: calls of a merchant's program, with an API key.
 
 mod balance_history;
 mod by_merchant;
@@ -27,4 +27,5 @@ mod topups;
 mod webhooks;
 
 pub use functions::functions;
-pub use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
+#[cfg(test)]
+pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;

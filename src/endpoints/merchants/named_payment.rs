@@ -1,4 +1,4 @@
-//! Payments as calls name them: by Till's id or by the merchant's own.
+//! References to payments in calls: by Till's id or by the merchant's own identifier.
 
 use till_domain::ids::PaymentId;
 use till_domain::payment::PaymentRef;
@@ -7,7 +7,7 @@ use till_domain::records::{PaymentsByExternalId, Rows};
 use crate::protocol::api_error::ApiError;
 use crate::service::Reader;
 
-/// The id of the payment; none when no payment has the merchant's identifier.
+/// The id of the payment; None when no payment has the merchant's identifier.
 pub(super) fn id(reader: &Reader<'_>, payment: &PaymentRef) -> Result<Option<PaymentId>, ApiError> {
     match payment {
         PaymentRef::Own(id) => Ok(Some(*id)),
@@ -15,7 +15,7 @@ pub(super) fn id(reader: &Reader<'_>, payment: &PaymentRef) -> Result<Option<Pay
     }
 }
 
-/// The text that named it.
+/// The reference to a payment as text.
 pub(super) fn text(payment: &PaymentRef) -> String {
     match payment {
         PaymentRef::Own(id) => id.to_string(),
@@ -23,7 +23,7 @@ pub(super) fn text(payment: &PaymentRef) -> String {
     }
 }
 
-/// The refusal when there is no such payment.
+/// The refusal of an unknown payment.
 pub(super) fn unknown() -> ApiError {
     let message = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments shows those that there are.";
     ApiError::not_found("payment_id", message)

@@ -16,19 +16,18 @@ const INVALID_STATE: DeclaredError = DeclaredError::when(
     "The payment does not permit it now: details name its `status` and its open `operation`.",
 );
 
-/// The declaration.
 pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
     name: "capture-payment",
     package: Package::Merchants,
     group: "payments",
     summary: "Captures an authorized payment, whole or in part; a part releases the rest.",
-    docs: "`true` means that the capture is accepted. It takes effect when the acquirer confirms it: until then `find-payment` shows it as `operation`, and afterwards the payment is `SUCCESSFUL` or `last_operation` says why not.",
+    docs: "`true` means that the capture is accepted. It takes effect when the acquirer confirms it: until then `find-payment` shows it as `operation`, and afterwards the payment is `SUCCESSFUL` or `last_operation` has the reason.",
     arguments: &[
         PAYMENT_ARGUMENT,
         Argument::optional(
             "amount",
             ValueType::AMOUNT,
-            "How much, in minor units; all that is authorized when left out.",
+            "The amount in minor units; the whole authorized amount when left out.",
         ),
     ],
     returns: Returns::Boolean,
@@ -40,26 +39,24 @@ pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static VOID_PAYMENT: Declaration = Declaration {
     name: "void-payment",
     package: Package::Merchants,
     group: "payments",
-    summary: "Gives an authorization up before it is captured.",
-    docs: "`true` means that the void is accepted. The payment is `VOIDED` when the acquirer confirms it; else `last_operation` says why not.",
+    summary: "Voids an authorization before it is captured.",
+    docs: "`true` means that the void is accepted. The payment is `VOIDED` when the acquirer confirms it; else `last_operation` has the reason.",
     arguments: &[PAYMENT_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static REVERSE_PAYMENT: Declaration = Declaration {
     name: "reverse-payment",
     package: Package::Merchants,
     group: "payments",
-    summary: "Takes a captured payment back before it settles.",
-    docs: "Only before settlement, and while no refund of the payment is accepted; use `refund-payment` afterwards. `true` means that the reversal is accepted. The payment is `REVERSED` when the acquirer confirms it; else `last_operation` says why not.",
+    summary: "Reverses a captured payment before it settles.",
+    docs: "Only before settlement, and while no refund of the payment is accepted; use `refund-payment` afterwards. `true` means that the reversal is accepted. The payment is `REVERSED` when the acquirer confirms it; else `last_operation` has the reason.",
     arguments: &[PAYMENT_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],

@@ -20,35 +20,33 @@ use crate::service::{Shared, read_index_page, read_page};
 
 const PAGE: [Argument; 3] = page_arguments(PayoutId::PREFIX);
 
-/// The declaration.
 pub(super) static SEND_PAYOUT: Declaration = Declaration {
     name: "send-payout",
     package: Package::Merchants,
     group: "payouts",
-    summary: "Pays money of the available balance out to the merchant. Answers the payout id.",
+    summary: "Pays out money of the available balance to the merchant. Answers the payout id.",
     docs: "The amount is held at once. A payout is `PENDING` until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: &[
-        Argument::required("amount", ValueType::AMOUNT, "How much, in minor units of the account's currency."),
+        Argument::required("amount", ValueType::AMOUNT, "The amount in minor units of the account's currency."),
         Argument::optional(
             "external_id",
             EXTERNAL_ID,
             "The merchant's own reference, unique among its payouts, 1 to 255 bytes.",
         )
         .shown(),
-        Argument::optional("description", DESCRIPTION, "What it is for."),
+        Argument::optional("description", DESCRIPTION, "The purpose."),
     ],
     returns: Returns::String,
     errors: &[
         DeclaredError::when(Code::Conflict, "`external_id` is on another payout, which the details name."),
         DeclaredError::when(
             Code::InsufficientBalance,
-            "The balance does not cover it: details say what is `available`.",
+            "The balance does not cover it: details name the `available` amount.",
         ),
     ],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static FIND_PAYOUT: Declaration = Declaration {
     name: "find-payout",
     package: Package::Merchants,
@@ -65,18 +63,17 @@ pub(super) static FIND_PAYOUT: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_PAYOUTS: Declaration = Declaration {
     name: "list-payouts",
     package: Package::Merchants,
     group: "payouts",
     summary: "Lists the merchant's payouts, newest first.",
-    docs: "The status of a payout is that of the moment of the call. `next` and `previous` carry the filter.",
+    docs: "The status of a payout is that at the time of the call. `next` and `previous` carry the filter.",
     arguments: &[
         PAGE[0],
         PAGE[1],
         PAGE[2],
-        Argument::optional("status", words_of!(PayoutStatus), "Only payouts that have come so far."),
+        Argument::optional("status", words_of!(PayoutStatus), "Only payouts with this status."),
     ],
     returns: Returns::Page(&PAYOUT),
     errors: &[],

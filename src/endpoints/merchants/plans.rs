@@ -15,7 +15,6 @@ use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, 
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static LIST_PLANS: Declaration = Declaration {
     name: "list-plans",
     package: Package::Merchants,
@@ -28,20 +27,18 @@ pub(super) static LIST_PLANS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     name: "retrieve-current-plan",
     package: Package::Merchants,
     group: "plans",
     summary: "Answers the merchant's subscription plan.",
-    docs: "A new merchant has the first one.",
+    docs: "A new merchant has the first plan.",
     arguments: &[],
     returns: Returns::Object(&CURRENT_PLAN),
     errors: &[],
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static SELECT_PLAN: Declaration = Declaration {
     name: "select-plan",
     package: Package::Merchants,

@@ -22,23 +22,26 @@ use crate::service::{Shared, read_index_page, read_page};
 
 const PAGE: [Argument; 3] = page_arguments(RefundId::PREFIX);
 
-/// The declaration.
 pub(super) static REFUND_PAYMENT: Declaration = Declaration {
     name: "refund-payment",
     package: Package::Merchants,
     group: "refunds",
-    summary: "Pays money of a captured payment back, whole or in part. Answers the refund id.",
+    summary: "Refunds a captured payment, whole or in part. Answers the refund id.",
     docs: "Several refunds of a payment may be under way at once, up to the captured amount. A refund is `PENDING` until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: &[
         PAYMENT_ARGUMENT,
-        Argument::optional("amount", ValueType::AMOUNT, "How much, in minor units; all that is left when left out."),
+        Argument::optional(
+            "amount",
+            ValueType::AMOUNT,
+            "The amount in minor units; the whole remainder when left out.",
+        ),
         Argument::optional(
             "external_id",
             EXTERNAL_ID,
             "The merchant's own reference, unique among its refunds, 1 to 255 bytes.",
         )
         .shown(),
-        Argument::optional("reason", printable(NAME_MAX_CHARACTERS, "damaged on arrival"), "Why it is paid back."),
+        Argument::optional("reason", printable(NAME_MAX_CHARACTERS, "damaged on arrival"), "The reason of the refund."),
     ],
     returns: Returns::String,
     errors: &[
@@ -48,16 +51,15 @@ pub(super) static REFUND_PAYMENT: Declaration = Declaration {
             Code::NotRefundable,
             "The payment is not captured, all of it is refunded, or an operation is open: details name its `status` and its `operation`.",
         ),
-        DeclaredError::when(Code::AmountExceedsLimit, "More than is left of the payment: details name the `limit`."),
+        DeclaredError::when(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`."),
         DeclaredError::when(
             Code::InsufficientBalance,
-            "The balance does not cover it: details say what is `available`.",
+            "The balance does not cover it: details name the `available` amount.",
         ),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(super) static FIND_REFUND: Declaration = Declaration {
     name: "find-refund",
     package: Package::Merchants,
@@ -74,31 +76,29 @@ pub(super) static FIND_REFUND: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_REFUNDS: Declaration = Declaration {
     name: "list-refunds",
     package: Package::Merchants,
     group: "refunds",
     summary: "Lists the merchant's refunds, newest first.",
-    docs: "The status of a refund is that of the moment of the call. `next` and `previous` carry the filter.",
+    docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the filter.",
     arguments: &[
         PAGE[0],
         PAGE[1],
         PAGE[2],
-        Argument::optional("status", words_of!(RefundStatus), "Only refunds that have come so far."),
+        Argument::optional("status", words_of!(RefundStatus), "Only refunds with this status."),
     ],
     returns: Returns::Page(&REFUND),
     errors: &[],
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_REFUNDS_BY_PAYMENT: Declaration = Declaration {
     name: "list-refunds-by-payment",
     package: Package::Merchants,
     group: "refunds",
     summary: "Lists the refunds of a payment, newest first.",
-    docs: "The status of a refund is that of the moment of the call. `next` and `previous` carry the payment.",
+    docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the payment.",
     arguments: &[PAYMENT_ARGUMENT, PAGE[0], PAGE[1], PAGE[2]],
     returns: Returns::Page(&REFUND),
     errors: &[PAYMENT_NOT_FOUND],

@@ -17,7 +17,7 @@ use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{Reader, Shared, read_page};
 
-/// The highest number of a part that is read: far more than a month can have.
+/// The limit of the number of a part: far more than a month can have.
 const PART_MAX: u64 = 1_000_000;
 
 const STATEMENT_ID: Argument =
@@ -26,33 +26,30 @@ const STATEMENT_ID: Argument =
 const STATEMENT_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No statement of this merchant has this id.");
 
-/// The declaration.
 pub(super) static LIST_STATEMENTS: Declaration = Declaration {
     name: "list-statements",
     package: Package::Merchants,
     group: "statements",
-    summary: "Lists the merchant's statements, newest first: one for each month that is over.",
-    docs: "A month is one of the merchant's time zone. Its statement has the entries whose `effective_at` lies in it, and is closed when the month is over. The first is that of the month in which the balance was opened.",
+    summary: "Lists the merchant's statements, newest first: one for each past month.",
+    docs: "Months are those of the merchant's time zone. A statement has the entries whose `effective_at` is in its month, and is closed at the end of the month. The first statement is that of the month in which the balance was opened.",
     arguments: &page_arguments(StatementId::PREFIX),
     returns: Returns::Page(&STATEMENT),
     errors: &[],
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static FIND_STATEMENT: Declaration = Declaration {
     name: "find-statement",
     package: Package::Merchants,
     group: "statements",
     summary: "Answers a statement.",
-    docs: "Nothing of a statement changes any more.",
+    docs: "A statement never changes.",
     arguments: &[STATEMENT_ID],
     returns: Returns::Object(&STATEMENT),
     errors: &[STATEMENT_NOT_FOUND],
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static RETRIEVE_STATEMENT_DOCUMENT: Declaration = Declaration {
     name: "retrieve-statement-document",
     package: Package::Merchants,
@@ -65,7 +62,7 @@ pub(super) static RETRIEVE_STATEMENT_DOCUMENT: Declaration = Declaration {
         Argument::optional(
             "part",
             ValueType::integer(1, PART_MAX, 1),
-            "The part, from 1, which is the first and what is answered without it. `parts` of the answer says how many there are.",
+            "The number of the part, from 1; 1 when left out. `parts` in the answer is the number of parts.",
         ),
     ],
     returns: Returns::Object(&STATEMENT_DOCUMENT),

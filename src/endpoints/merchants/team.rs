@@ -16,14 +16,13 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Shared, read_page};
 
-/// The declaration.
 pub(super) static INVITE_USER: Declaration = Declaration {
     name: "invite-user",
     package: Package::Merchants,
     group: "team",
     summary: "Invites somebody to the merchant's team. Answers the invitation id.",
-    docs: "The invitation can be accepted for a week by whoever has its id. Till sends no e-mail.",
-    arguments: &[Argument::required("email", ValueType::EMAIL, "Who is invited.")],
+    docs: "Anybody who has its id can accept the invitation for a week. Till sends no e-mail.",
+    arguments: &[Argument::required("email", ValueType::EMAIL, "The address of the invited person.")],
     returns: Returns::String,
     errors: &[DeclaredError::when(
         Code::Conflict,
@@ -32,12 +31,11 @@ pub(super) static INVITE_USER: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static ACCEPT_INVITATION: Declaration = Declaration {
     name: "accept-invitation",
     package: Package::Merchants,
     group: "team",
-    summary: "Makes the invited a user of the merchant's team. Answers the user id.",
+    summary: "Makes the invited person a user of the merchant's team. Answers the user id.",
     docs: "",
     arguments: &[Argument::required(
         "invitation_id",
@@ -49,13 +47,12 @@ pub(super) static ACCEPT_INVITATION: Declaration = Declaration {
         DeclaredError::when(Code::NotFound, "No invitation of this merchant has this id, or it has expired."),
         DeclaredError::when(
             Code::Conflict,
-            "It was accepted before (details name `user_id`), or the team has 1,000 users already.",
+            "The invitation was accepted before (details name `user_id`), or the team has 1,000 users already.",
         ),
     ],
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static REMOVE_USER: Declaration = Declaration {
     name: "remove-user",
     package: Package::Merchants,
@@ -68,26 +65,24 @@ pub(super) static REMOVE_USER: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(super) static LIST_USERS: Declaration = Declaration {
     name: "list-users",
     package: Package::Merchants,
     group: "team",
     summary: "Lists the users of the merchant's team, newest first.",
-    docs: "Users that were removed are not listed any more.",
+    docs: "Removed users are not listed.",
     arguments: &page_arguments(UserId::PREFIX),
     returns: Returns::Page(&USER),
     errors: &[],
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_USER_INVITATIONS: Declaration = Declaration {
     name: "list-user-invitations",
     package: Package::Merchants,
     group: "team",
     summary: "Lists the invitations to the merchant's team, newest first.",
-    docs: "Accepted and expired ones are listed too.",
+    docs: "Accepted and expired invitations are listed, too.",
     arguments: &page_arguments(InvitationId::PREFIX),
     returns: Returns::Page(&INVITATION),
     errors: &[],
@@ -118,7 +113,7 @@ pub(super) async fn remove_user(service: Shared, call: Call<MerchantCaller>) -> 
     by_merchant::submit(&service, &REMOVE_USER, &call, of_caller(&call, change)).await
 }
 
-/// The change as a command to the caller's merchant.
+/// The change as a command to the calling merchant.
 pub(super) fn of_caller(call: &Call<MerchantCaller>, change: TeamChange) -> Command {
     Command::ChangeTeam(call.caller().merchant_id, change)
 }

@@ -14,7 +14,6 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Reader, Shared, read_page};
 
-/// The declaration.
 pub(super) static FIND_TOPUP: Declaration = Declaration {
     name: "find-topup",
     package: Package::Merchants,
@@ -31,7 +30,6 @@ pub(super) static FIND_TOPUP: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(super) static LIST_TOPUPS: Declaration = Declaration {
     name: "list-topups",
     package: Package::Merchants,

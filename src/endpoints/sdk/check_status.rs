@@ -1,19 +1,18 @@
 //! `POST /sdk/check-status`
 
-use super::session::{self, INSTALLATION_ERRORS, Progress, SESSION_ARGUMENTS};
+use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION_ARGUMENTS};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static CHECK_STATUS: Declaration = Declaration {
     name: "check-status",
     package: Package::Sdk,
     group: "sessions",
-    summary: "Answers how far the payment of a session has come.",
-    docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer is at it, `SUCCESSFUL` once authorized or captured, also after a refund or in a dispute, `FAILED` when it was declined, voided or reversed, or the session expired unused.",
+    summary: "Answers the status of a session's payment.",
+    docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer processes it, `SUCCESSFUL` once authorized or captured, also after a refund or in a dispute, `FAILED` when it was declined, voided or reversed, or the session expired unused.",
     arguments: &SESSION_ARGUMENTS,
     returns: Returns::Words(&["PENDING", "INITIATED", "SUCCESSFUL", "FAILED"]),
     errors: &INSTALLATION_ERRORS,
@@ -24,9 +23,9 @@ pub(super) static CHECK_STATUS: Declaration = Declaration {
 pub(super) async fn check_status(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
     Ok(Reply::new(match found.progress() {
-        Progress::Selected => "PENDING",
-        Progress::Initiated => "INITIATED",
-        Progress::Successful => "SUCCESSFUL",
-        Progress::Failed => "FAILED",
+        PaymentProgress::Selected => "PENDING",
+        PaymentProgress::Initiated => "INITIATED",
+        PaymentProgress::Successful => "SUCCESSFUL",
+        PaymentProgress::Failed => "FAILED",
     }))
 }

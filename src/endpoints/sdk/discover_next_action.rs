@@ -1,19 +1,18 @@
 //! `POST /sdk/discover-next-action`
 
-use super::session::{self, INSTALLATION_ERRORS, Progress, SESSION_ARGUMENTS};
+use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION_ARGUMENTS};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
     name: "discover-next-action",
     package: Package::Sdk,
     group: "sessions",
-    summary: "Answers what the client does next for a session.",
-    docs: "`WAIT` while there is nothing to do but ask again, `CHECK_STATUS` once the outcome is known.",
+    summary: "Answers the client's next action for a session.",
+    docs: "`WAIT` while the client can only ask again, `CHECK_STATUS` once the outcome is known.",
     arguments: &SESSION_ARGUMENTS,
     returns: Returns::Words(&["WAIT", "CHECK_STATUS"]),
     errors: &INSTALLATION_ERRORS,
@@ -24,7 +23,7 @@ pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
 pub(super) async fn discover_next_action(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
     Ok(Reply::new(match found.progress() {
-        Progress::Selected | Progress::Initiated => "WAIT",
-        Progress::Successful | Progress::Failed => "CHECK_STATUS",
+        PaymentProgress::Selected | PaymentProgress::Initiated => "WAIT",
+        PaymentProgress::Successful | PaymentProgress::Failed => "CHECK_STATUS",
     }))
 }

@@ -1,4 +1,4 @@
-//! Which functions the interface has.
+//! The functions of `/sdk`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
 
-/// The functions of this interface.
+/// The functions of `/sdk`, with the service that they use.
 #[must_use]
 pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
     let of = |service: &Shared| Arc::clone(service);

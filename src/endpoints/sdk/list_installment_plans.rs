@@ -11,9 +11,8 @@ use crate::endpoints::forms::INTEREST_BEARER_WORDS;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{Named, SdkCaller, Shared};
+use crate::service::{NamedInstallation, SdkCaller, Shared};
 
-/// The declaration.
 pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     name: "list-installment-plans",
     package: Package::Sdk,
@@ -26,14 +25,17 @@ pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     flags: Flags::OPEN_QUERY,
 };
 
-/// The declared members.
 static INSTALLMENT_PLAN: ObjectType = ObjectType {
     name: "installment_plan",
     attributes: &[
         Attribute::always("installment_plan_id", INSTALLMENT_PLAN_WORDS, "The plan's id, which a selection names."),
         Attribute::always("name", ValueType::STRING, "The plan's name, for a person."),
         Attribute::always("terms", ValueType::INTEGER, "The number of monthly terms."),
-        Attribute::always("interest_bearers", ValueType::Array(&INTEREST_BEARER_WORDS), "Who may pay the interest."),
+        Attribute::always(
+            "interest_bearers",
+            ValueType::Array(&INTEREST_BEARER_WORDS),
+            "The sides that may pay the interest.",
+        ),
     ],
 };
 
@@ -51,7 +53,7 @@ struct PlanShape {
 /// `POST /sdk/list-installment-plans`
 pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let named = Named::read(&mut fields);
+    let named = NamedInstallation::read(&mut fields);
     let parsed = fields.finish(|| Some((named?, ())));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let enabled = is_enabled(&caller.reader, PaymentMethod::Installment)?;

@@ -1,4 +1,4 @@
-//! `/sdk/...`: what a customer's client calls on behalf of an installation, without a key.
+//! `/sdk/...`: calls of a customer's client on behalf of an installation, without a key.
 
 mod check_status;
 mod discover_next_action;

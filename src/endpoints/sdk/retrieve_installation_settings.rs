@@ -11,37 +11,38 @@ use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{Named, Reader, SdkCaller, Shared};
+use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
 
 static SETTINGS: ObjectType = ObjectType {
     name: "installation_settings",
     attributes: &[
         Attribute::always("merchant_name", ValueType::STRING, "The merchant's name."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account."),
-        Attribute::always("installation_name", ValueType::STRING, "What the merchant calls the installation."),
-        Attribute::always("platform", words_of!(Platform), "Where it runs."),
+        Attribute::always("installation_name", ValueType::STRING, "The name that the merchant gave the installation."),
+        Attribute::always("platform", words_of!(Platform), "The platform that it runs on."),
         Attribute::always(
             "payment_methods",
             ValueType::Array(&ValueType::Object(&OFFERED_METHOD)),
-            "What can be selected now.",
+            "The methods that can be selected now.",
         ),
         Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, INTEREST_BEARER_DOCS),
     ],
 };
 
-/// The treatment of `interest_bearer` by a form.
-const INTEREST_BEARER_DOCS: &str = "Of instalments: who pays the interest when the form does not ask; else null.";
+/// The description of `interest_bearer`.
+const INTEREST_BEARER_DOCS: &str =
+    "The side that pays the interest when the form does not ask; null without instalments.";
 
 /// The declared members of a method that is offered.
 static OFFERED_METHOD: ObjectType = ObjectType {
     name: "offered_payment_method",
     attributes: &[
         Attribute::always("name", PAYMENT_METHOD_WORDS, "The name that a selection gives as `payment_method`."),
-        Attribute::always("display_name", ValueType::STRING, "The same for a customer."),
+        Attribute::always("display_name", ValueType::STRING, "The name for a customer."),
         Attribute::always(
             "category",
             ValueType::words(&["card", "installment", "scan_to_pay", "redirect"]),
-            "How the customer pays by it.",
+            "The category of the method.",
         ),
         Attribute::always(
             "banks",
@@ -56,12 +57,11 @@ static OFFERED_METHOD: ObjectType = ObjectType {
 static BANK: ObjectType =
     ObjectType { name: "bank", attributes: &[Attribute::always("name", ValueType::STRING, "The bank's name.")] };
 
-/// The declaration.
 pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",
     package: Package::Sdk,
     group: "installations",
-    summary: "Answers what a client needs to show its payment form.",
+    summary: "Answers the data that a client needs for its payment form.",
     docs: "",
     arguments: &SdkCaller::ARGUMENTS,
     returns: Returns::Object(&SETTINGS),
@@ -85,7 +85,7 @@ struct MethodShape {
     name: &'static str,
     display_name: &'static str,
     category: &'static str,
-    /// Of objects with a `name`; the sandbox has none.
+    /// Would hold objects with a `name`; the sandbox has no banks.
     banks: [(); 0],
     interest_bearer: Option<&'static str>,
 }
@@ -106,7 +106,7 @@ pub(super) async fn retrieve_installation_settings(
     call: Call<MerchantCaller>,
 ) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let named = Named::read(&mut fields);
+    let named = NamedInstallation::read(&mut fields);
     let parsed = fields.finish(|| Some((named?, ())));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let payment_methods = enabled_methods(&caller.reader)?;
@@ -130,7 +130,7 @@ fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<MethodShape>, ApiError> {
     Ok(enabled)
 }
 
-/// Whether a payment method can be selected now.
+/// True when a payment method can be selected now.
 pub(super) fn is_enabled(reader: &Reader<'_>, method: PaymentMethod) -> Result<bool, ApiError> {
     Ok(reader.get::<Integrations>(method)?.is_some_and(|integration| integration.enabled))
 }

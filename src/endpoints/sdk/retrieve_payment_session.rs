@@ -14,18 +14,29 @@ static PAYMENT_SESSION: ObjectType = ObjectType {
     name: "payment_session",
     attributes: &[
         Attribute::always("payment_session_id", ValueType::STRING, "The session's id (`pse_...`)."),
-        Attribute::always("status", ValueType::words(&["ACTIVE", "USED", "EXPIRED"]), "Whether it can still be used."),
-        Attribute::always("amount", ValueType::INTEGER, "How much is to be paid, in minor units."),
+        Attribute::always(
+            "status",
+            ValueType::words(&["ACTIVE", "USED", "EXPIRED"]),
+            "The status: it can be used while it is ACTIVE.",
+        ),
+        Attribute::always("amount", ValueType::INTEGER, "The amount to pay, in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "How it is paid."),
-        Attribute::always("payment_method_display_name", ValueType::STRING, "The same for a person."),
-        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, "Of instalments: who pays the interest."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "Until when it can be used."),
+        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
+        Attribute::always(
+            "payment_method_display_name",
+            ValueType::STRING,
+            "The name of the payment method for a person.",
+        ),
+        Attribute::nullable(
+            "interest_bearer",
+            INTEREST_BEARER_WORDS,
+            "The side that pays the interest; null without instalments.",
+        ),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be used."),
     ],
 };
 
-/// The declaration.
 pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
     name: "retrieve-payment-session",
     package: Package::Sdk,

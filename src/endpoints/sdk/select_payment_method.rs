@@ -17,41 +17,40 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
-use crate::service::{Named, SdkCaller, Shared};
+use crate::service::{NamedInstallation, SdkCaller, Shared};
 
-/// The declaration.
 pub(super) static SELECT_PAYMENT_METHOD: Declaration = Declaration {
     name: "select-payment-method",
     package: Package::Sdk,
     group: "sessions",
     summary: "Fixes amount and payment method, and answers the payment session (`pse_...`).",
-    docs: "The session lives 30 minutes and pays once. Customer fields given here are defaults for the payment.",
+    docs: "The session expires after 30 minutes and can be paid once. Customer fields given here are defaults for the payment.",
     arguments: &[
         SdkCaller::ARGUMENTS[0],
         SdkCaller::ARGUMENTS[1],
-        Argument::required("amount", ValueType::AMOUNT, "How much is to be paid, in minor units."),
+        Argument::required("amount", ValueType::AMOUNT, "The amount to pay, in minor units."),
         Argument::required("currency", CURRENCY, "The ISO 4217 code of the merchant's account."),
-        Argument::required("payment_method", PAYMENT_METHOD_WORDS, "How it is paid."),
+        Argument::required("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
         Argument::optional(
             "token",
             ValueType::Id(TokenId::PREFIX),
-            "Of a card: its token (`tok_...`). A SINGLE token is used up here.",
+            "The card's token (`tok_...`), for a payment by card. A SINGLE token is used up here.",
         )
         .shown(),
         Argument::optional(
             "card_id",
             CARD_REF,
-            "Of a saved card: an id (`crd_...`) or the merchant's own identifier. Not together with `token`.",
+            "The saved card: an id (`crd_...`) or the merchant's own identifier. Not together with `token`.",
         ),
         Argument::optional(
             "installment_plan_id",
             INSTALLMENT_PLAN_WORDS,
-            "Of instalments: the plan, from `list-installment-plans`. Required for them.",
+            "The instalment plan, from `list-installment-plans`. Required for instalments.",
         ),
         Argument::optional(
             "interest_bearer",
             INTEREST_BEARER_WORDS,
-            "Of instalments: who pays the interest. Required for them.",
+            "The side that pays the interest. Required for instalments.",
         ),
         CUSTOMER_ARGUMENTS[0],
         CUSTOMER_ARGUMENTS[1],
@@ -76,8 +75,8 @@ pub(super) async fn select_payment_method(service: Shared, call: Call<MerchantCa
     Ok(answered.into())
 }
 
-fn parse(mut fields: Fields<'_>) -> Result<(Named, SelectPaymentMethod), ApiError> {
-    let named = Named::read(&mut fields);
+fn parse(mut fields: Fields<'_>) -> Result<(NamedInstallation, SelectPaymentMethod), ApiError> {
+    let named = NamedInstallation::read(&mut fields);
     let amount = fields.required("amount", arguments::amount);
     let currency = fields.required("currency", arguments::currency);
     let method = fields.required("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name));
@@ -90,7 +89,7 @@ fn parse(mut fields: Fields<'_>) -> Result<(Named, SelectPaymentMethod), ApiErro
     })
 }
 
-/// The arguments that say what pays, before it is known whether they fit together.
+/// The arguments that describe the means of payment, before they are checked against each other.
 struct Chosen {
     token: Option<TokenId>,
     card: Option<CardRef>,

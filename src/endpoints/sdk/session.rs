@@ -1,4 +1,4 @@
-//! Sessions as SDK endpoints look them up, with the payment that used one.
+//! Look-up of sessions for SDK endpoints, with the payment that used the session.
 
 use till_domain::ids::SessionId;
 use till_domain::payment::{Payment, PaymentStatus};
@@ -11,7 +11,7 @@ use crate::endpoints::arguments;
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, DeclaredError, ValueType};
 use crate::protocol::dispatch::Call;
-use crate::service::{Named, Reader, SdkCaller, Shared};
+use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
 
 /// The arguments of a call about a session.
 pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
@@ -20,62 +20,62 @@ pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
     Argument::required("payment_session_id", ValueType::Id(SessionId::PREFIX), "The session (`pse_...`)."),
 ];
 
-/// What every SDK endpoint may answer.
+/// The refusals that every SDK endpoint may answer.
 pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
     Code::NotFound,
-    "The merchant has no such installation, or what the call names does not exist.",
+    "The merchant has no such installation, or the object that the call names does not exist.",
 )];
 
 /// A session with the payment that used it.
-pub(super) struct Found {
+pub(super) struct SessionWithPayment {
     pub(super) session: Session,
     pub(super) payment: Option<Payment>,
-    /// When it was looked up, by the later of the clock and the merchant's last event: what has expired stays so.
+    /// The time of the look-up: the later of the clock and the merchant's last event, so that expired objects remain
+    /// expired.
     pub(super) now: Millis,
 }
 
-/// How far the customer's payment has come.
+/// The progress of the customer's payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
-    /// The merchant has not initiated it yet, and still can.
+pub(super) enum PaymentProgress {
+    /// The merchant has not initiated it yet, but still can.
     Selected,
-    /// The acquirer is at it.
+    /// The acquirer is processing it.
     Initiated,
-    /// It stands.
+    /// It succeeded.
     Successful,
-    /// It will not come about.
+    /// It failed, or cannot be initiated any more.
     Failed,
 }
 
-impl Found {
-    /// How far it has come.
-    pub(super) fn progress(&self) -> Progress {
+impl SessionWithPayment {
+    pub(super) fn progress(&self) -> PaymentProgress {
         match &self.payment {
-            None if self.session.is_active(self.now) => Progress::Selected,
-            None => Progress::Failed,
+            None if self.session.is_active(self.now) => PaymentProgress::Selected,
+            None => PaymentProgress::Failed,
             Some(payment) => of_payment(payment.status),
         }
     }
 }
 
-fn of_payment(status: PaymentStatus) -> Progress {
+fn of_payment(status: PaymentStatus) -> PaymentProgress {
     match status {
-        PaymentStatus::Pending => Progress::Initiated,
+        PaymentStatus::Pending => PaymentProgress::Initiated,
         PaymentStatus::Authorized
         | PaymentStatus::Successful
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::Refunded
-        | PaymentStatus::Disputed => Progress::Successful,
+        | PaymentStatus::Disputed => PaymentProgress::Successful,
         PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided | PaymentStatus::Reversed => {
-            Progress::Failed
+            PaymentProgress::Failed
         }
     }
 }
 
-/// Reads [`SESSION_ARGUMENTS`] and looks the session up.
-pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<Found, ApiError> {
+/// Reads [`SESSION_ARGUMENTS`] and looks up the session.
+pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<SessionWithPayment, ApiError> {
     let mut fields = call.fields();
-    let named = Named::read(&mut fields);
+    let named = NamedInstallation::read(&mut fields);
     let session_id =
         fields.required("payment_session_id", arguments::id::<SessionId>("a payment session id (pse_...)"));
     let parsed = fields.finish(|| Some((named?, session_id?)));
@@ -83,7 +83,7 @@ pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Resul
     read(service, &caller.reader, session_id)
 }
 
-fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
+fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<SessionWithPayment, ApiError> {
     let session = reader.get::<Sessions>(session_id)?;
     let unknown = || {
         let message = "No payment session of this merchant has this payment_session_id. Have the customer select the payment method again.";
@@ -94,10 +94,10 @@ fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<
         return Err(unknown());
     }
     let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
-    Ok(Found { session, payment, now: service.merchant_now(reader.merchant_id())? })
+    Ok(SessionWithPayment { session, payment, now: service.merchant_now(reader.merchant_id())? })
 }
 
-/// Whether the saved card that the session was made with is forgotten: then it can be paid with no more.
+/// True when the saved card that the session was made with is forgotten, so that it cannot be used any more.
 fn has_lost_its_card(reader: &Reader<'_>, session: &Session) -> Result<bool, ApiError> {
     let Instrument::SavedCard { card_id, owner: _, card: _ } = &session.instrument else { return Ok(false) };
     Ok(reader.get::<Cards>(*card_id)?.is_none_or(|card| card.deleted_at.is_some()))

@@ -22,33 +22,32 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{Named, SdkCaller, Service, Shared};
+use crate::service::{NamedInstallation, SdkCaller, Service, Shared};
 
-/// Digits; the check digit must be right, too.
+/// Digits; the parser checks the check digit, too.
 const CARD_NUMBER: ValueType = ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$"));
 /// A month and the last two digits of a year.
 const EXPIRATION_DATE: ValueType = ValueType::Text(Text::of(5, 5, "12/49").matching("^(0[1-9]|1[0-2])/[0-9]{2}$"));
-/// The facts printed on the card beside its number.
+/// The security code printed on the card.
 const SECURITY_CODE: ValueType = ValueType::Text(Text::of(3, 4, "123").matching("^[0-9]+$"));
 
-/// The declaration.
 pub(super) static TOKENIZE_CARD: Declaration = Declaration {
     name: "tokenize-card",
     package: Package::Sdk,
     group: "cards",
-    summary: "Keeps a card and answers a token (`tok_...`) that stands for it.",
-    docs: "The number lies encrypted in the vault and comes back in no answer. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call makes another token, which harms nobody.",
+    summary: "Stores a card and answers a token (`tok_...`) for it.",
+    docs: "The number is stored encrypted in the vault, and no answer contains it. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call only makes another token.",
     arguments: &[
         SdkCaller::ARGUMENTS[0],
         SdkCaller::ARGUMENTS[1],
-        Argument::required("number", CARD_NUMBER, "The card's number: 12 to 19 digits, nothing between them."),
+        Argument::required("number", CARD_NUMBER, "The card's number: 12 to 19 digits without separators."),
         Argument::required("name", PERSON_NAME, "The name on the card."),
-        Argument::required("expiration_date", EXPIRATION_DATE, "The last month in which it is good, as MM/YY."),
+        Argument::required("expiration_date", EXPIRATION_DATE, "The last month in which it is valid, as MM/YY."),
         Argument::required("security_code", SECURITY_CODE, "Its security code: 3 or 4 digits."),
         Argument::optional(
             "usage",
             words_of!(TokenUsage),
-            "For one selection within 30 minutes, or for any number; only the card of the latter can be saved. `SINGLE` when left out.",
+            "`SINGLE` for one selection within 30 minutes, `MULTIPLE` for any number; only a card of the latter kind can be saved. `SINGLE` when left out.",
         )
         .shown(),
     ],
@@ -57,7 +56,7 @@ pub(super) static TOKENIZE_CARD: Declaration = Declaration {
     flags: Flags::CARD_INTAKE,
 };
 
-/// A card as it was sent.
+/// A card in the caller's spelling.
 struct SentCard {
     number: CardNumber,
     holder: HolderName,
@@ -80,7 +79,7 @@ pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -
     Ok(answered.into())
 }
 
-/// What is known of a merchant's card outside the vault.
+/// The facts about a merchant's card that are kept outside the vault.
 pub fn card_facts(
     keyring: &Keyring,
     merchant_id: MerchantId,
@@ -99,8 +98,8 @@ pub fn card_facts(
     }
 }
 
-fn parse(mut fields: Fields<'_>, service: &Service) -> Result<(Named, SentCard), ApiError> {
-    let named = Named::read(&mut fields);
+fn parse(mut fields: Fields<'_>, service: &Service) -> Result<(NamedInstallation, SentCard), ApiError> {
+    let named = NamedInstallation::read(&mut fields);
     let now = named.map_or_else(|| service.now(), |named| service.clock_of(named.merchant_id()));
     let number = fields.required("number", number);
     let holder = fields.required("name", |value| arguments::checked(HolderName::new(field::name(value)?)));
@@ -137,7 +136,7 @@ fn security_code(value: &Json) -> Result<SecurityCode, String> {
     SecurityCode::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())
 }
 
-/// `MM/YY`, not before the month that it is in the last place on earth where it is still that month.
+/// `MM/YY`; not before the current month in the last time zone of the world.
 fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
     let refused = || "is not an expiration date: send MM/YY".to_owned();
     let text = value.as_str().ok_or_else(refused)?;
@@ -154,13 +153,13 @@ fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
         return Err(refused());
     }
     if expiry < current_month(now) {
-        Err("lies in the past: the card has expired; use another card".to_owned())
+        Err("is in the past: the card has expired; use another card".to_owned())
     } else {
         Ok(expiry)
     }
 }
 
-/// Hours that the last time zone is behind UTC.
+/// The hours by which the last time zone is behind UTC.
 const LAST_ZONE_HOURS: i64 = 12;
 
 fn current_month(now: Millis) -> CardExpiry {
@@ -174,11 +173,11 @@ fn current_month(now: Millis) -> CardExpiry {
 mod tests {
     use super::*;
 
-    /// 2026-03-01 at noon in UTC: the second at which February ends in the last zone.
+    /// 2026-03-01 at noon UTC: the second at which February ends in the last time zone.
     const MARCH_BEGINS: Millis = Millis(1_772_366_400_000);
 
     #[test]
-    fn a_card_number_that_is_refused_is_told_its_length_or_its_check_digit() {
+    fn a_refused_card_number_names_the_length_or_the_check_digit() {
         let said = |value: Json| number(&value).err().unwrap_or_default();
         for (digits, expected) in [
             ("4242424242424241", "its check digit is wrong"),

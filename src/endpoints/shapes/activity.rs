@@ -5,14 +5,13 @@ use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
     name: "activity_log",
     attributes: &[
         Attribute::always("activity_log_id", ValueType::STRING, "The entry's id (`act_...`), which cursors name."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was recorded."),
-        Attribute::always("activity_type", words_of!(ActivityType), "What happened."),
-        Attribute::always("actor_type", ValueType::words(&["USER", "API_KEY", "SYSTEM"]), "Who did it."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was recorded."),
+        Attribute::always("activity_type", words_of!(ActivityType), "The kind of event."),
+        Attribute::always("actor_type", ValueType::words(&["USER", "API_KEY", "SYSTEM"]), "The kind of actor."),
         Attribute::nullable(
             "actor_email",
             ValueType::EMAIL,
@@ -21,21 +20,20 @@ pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
         Attribute::nullable("actor_key_id", ValueType::STRING, "The uid of the API key that did it."),
         Attribute::nullable("parent_type", ValueType::words(&["PAYMENT"]), "The kind of the related resource."),
         Attribute::nullable("parent_id", ValueType::STRING, "The related resource."),
-        Attribute::nullable("object_id", ValueType::STRING, "What it is about."),
+        Attribute::nullable("object_id", ValueType::STRING, "The object that it is about."),
         Attribute::nullable(
             "object_type",
             ValueType::words(&ActivityObject::TYPE_NAMES),
-            "The kind of what it is about.",
+            "The kind of the object that it is about.",
         ),
         Attribute::nullable("user_email", ValueType::EMAIL, "The team member it is about."),
-        Attribute::nullable("new_plan_id", ValueType::STRING, "Of a plan switch: the target plan."),
-        Attribute::nullable("new_plan_name", ValueType::STRING, "Of a plan switch: its name."),
-        Attribute::nullable("previous_plan_id", ValueType::STRING, "Of a plan switch: the prior plan."),
-        Attribute::nullable("previous_plan_name", ValueType::STRING, "Of a plan switch: its name."),
+        Attribute::nullable("new_plan_id", ValueType::STRING, "The new plan, for a switch of plans."),
+        Attribute::nullable("new_plan_name", ValueType::STRING, "The plan's name, for a switch of plans."),
+        Attribute::nullable("previous_plan_id", ValueType::STRING, "The previous plan, for a switch of plans."),
+        Attribute::nullable("previous_plan_name", ValueType::STRING, "The plan's name, for a switch of plans."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct ActivityShape {
     activity_log_id: String,
@@ -56,7 +54,7 @@ pub(crate) struct ActivityShape {
 }
 
 impl ActivityShape {
-    /// The object for an entry.
+    /// The object of an entry.
     pub(crate) fn new(activity: &Activity) -> ActivityShape {
         let (actor_email, actor_key_id) = match &activity.actor {
             Actor::User { email } => (email.as_ref().map(|email| email.as_str().to_owned()), None),

@@ -7,7 +7,6 @@ use till_domain::customer::Customer;
 use super::payment::expiration_date;
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static CARD: ObjectType = ObjectType {
     name: "card",
     attributes: &[
@@ -17,15 +16,14 @@ pub(in crate::endpoints) static CARD: ObjectType = ObjectType {
         Attribute::always("scheme", words_of!(CardScheme), "The network of the card."),
         Attribute::always("first_digits", ValueType::STRING, "The first six digits of the number."),
         Attribute::always("last_digits", ValueType::STRING, "The last four digits of the number."),
-        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is good, `MM/YY`."),
+        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is valid, `MM/YY`."),
         Attribute::nullable("cardholder_name", ValueType::STRING, "The name on the card; null once it is forgotten."),
         Attribute::always("default", ValueType::BOOLEAN, "True when it is the customer's default card."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When the card was saved."),
-        Attribute::nullable("deleted_at", ValueType::TIMESTAMP, "When the card was forgotten."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which the card was saved."),
+        Attribute::nullable("deleted_at", ValueType::TIMESTAMP, "The time at which the card was forgotten."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct CardShape<'a> {
     card_id: String,

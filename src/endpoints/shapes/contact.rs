@@ -5,22 +5,20 @@ use till_domain::customer::Customer;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static CONTACT: ObjectType = ObjectType {
     name: "contact",
     attributes: &[
         Attribute::always("contact_id", ValueType::STRING, "The customer's id (`ctc_...`)."),
         Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier."),
-        Attribute::nullable("email", ValueType::EMAIL, "The customer's address, of one customer at a time."),
-        Attribute::nullable("mobile", ValueType::PHONE, "The customer's number, of one customer at a time."),
+        Attribute::nullable("email", ValueType::EMAIL, "The customer's e-mail address, unique among customers."),
+        Attribute::nullable("mobile", ValueType::PHONE, "The customer's mobile number, unique among customers."),
         Attribute::nullable("name", ValueType::STRING, "The customer's name."),
         Attribute::nullable("default_card_id", ValueType::STRING, "The saved card (`crd_...`) that is the default."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When the customer was created."),
-        Attribute::always("updated_at", ValueType::TIMESTAMP, "When the customer last changed."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which the customer was created."),
+        Attribute::always("updated_at", ValueType::TIMESTAMP, "The time of the customer's last change."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct ContactShape<'a> {
     contact_id: String,

@@ -6,26 +6,24 @@ use till_storage::deliveries::{Delivery, DeliveryStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static DELIVERY: ObjectType = ObjectType {
     name: "webhook_delivery",
     attributes: &[
         Attribute::always("delivery_id", ValueType::STRING, "The delivery's id (`dlv_...`)."),
-        Attribute::always("webhook_id", ValueType::STRING, "The webhook that it goes to."),
+        Attribute::always("webhook_id", ValueType::STRING, "The webhook that it is sent to."),
         Attribute::always("event_id", ValueType::STRING, "The event."),
         Attribute::always("event", ValueType::STRING, "The event's name as it is delivered."),
         Attribute::always("attempt", ValueType::INTEGER, "Attempts made so far."),
-        Attribute::always("status", words_of!(DeliveryStatus), "How far it is."),
+        Attribute::always("status", words_of!(DeliveryStatus), "The status."),
         Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the last answer."),
         Attribute::nullable("response_excerpt", ValueType::STRING, "The beginning of its body, up to 512 bytes."),
-        Attribute::nullable("failure_message", ValueType::STRING, "Why the last attempt had no answer."),
-        Attribute::nullable("latency_ms", ValueType::INTEGER, "How long the last attempt took, in milliseconds."),
-        Attribute::nullable("attempted_at", ValueType::TIMESTAMP, "When the last attempt was made."),
-        Attribute::nullable("next_attempt_at", ValueType::TIMESTAMP, "When the next attempt is due."),
+        Attribute::nullable("failure_message", ValueType::STRING, "The reason why the last attempt got no answer."),
+        Attribute::nullable("latency_ms", ValueType::INTEGER, "The duration of the last attempt, in milliseconds."),
+        Attribute::nullable("attempted_at", ValueType::TIMESTAMP, "The time of the last attempt."),
+        Attribute::nullable("next_attempt_at", ValueType::TIMESTAMP, "The time at which the next attempt is due."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct DeliveryShape {
     delivery_id: String,

@@ -6,7 +6,6 @@ use till_domain::text::ExternalId;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static DISPUTE: ObjectType = ObjectType {
     name: "dispute",
     attributes: &[
@@ -21,14 +20,13 @@ pub(in crate::endpoints) static DISPUTE: ObjectType = ObjectType {
         Attribute::always(
             "evidence_due_at",
             ValueType::TIMESTAMP,
-            "The time by which evidence must be given; without it the dispute is lost then.",
+            "The deadline for evidence, at which a dispute without evidence is lost.",
         ),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was opened."),
-        Attribute::nullable("closed_at", ValueType::TIMESTAMP, "When it was won, lost or conceded."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was opened."),
+        Attribute::nullable("closed_at", ValueType::TIMESTAMP, "The time at which it was won, lost or conceded."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct DisputeShape {
     dispute_id: String,

@@ -6,20 +6,19 @@ use till_domain::ledger::{Direction, Entry, EntryStatus, EntryType};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The word for the only kind of parent there is.
+/// The only kind of parent.
 pub(in crate::endpoints) const PARENT_TYPE: &str = "PAYMENT";
 
-/// The declared members.
 pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
     name: "entry",
     attributes: &[
         Attribute::always("entry_id", ValueType::STRING, "The entry's id (`ent_...`), which cursors name."),
         Attribute::always("transaction_id", ValueType::STRING, "The transaction (`txn_...`) that contains it."),
-        Attribute::always("direction", words_of!(Direction), "On which side it is."),
-        Attribute::always("type", words_of!(EntryType), "What it is for."),
-        Attribute::always("amount", ValueType::INTEGER, "How much, in minor units; always positive."),
+        Attribute::always("direction", words_of!(Direction), "The side of the ledger."),
+        Attribute::always("type", words_of!(EntryType), "The purpose."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units; always positive."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("status", words_of!(EntryStatus), "Where it stands now."),
+        Attribute::always("status", words_of!(EntryStatus), "The present status."),
         Attribute::nullable("payment_id", ValueType::STRING, "The payment it is linked to."),
         Attribute::nullable("refund_id", ValueType::STRING, "The refund it is linked to."),
         Attribute::nullable("invoice_id", ValueType::STRING, "The invoice it is linked to."),
@@ -33,13 +32,12 @@ pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
         Attribute::nullable("dispute_id", ValueType::STRING, "The dispute it is linked to."),
         Attribute::nullable("parent_id", ValueType::STRING, "The payment of that dispute."),
         Attribute::nullable("parent_type", ValueType::words(&[PARENT_TYPE]), "The kind of `parent_id`."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was posted."),
-        Attribute::nullable("effective_at", ValueType::TIMESTAMP, "When it became effective."),
-        Attribute::nullable("canceled_at", ValueType::TIMESTAMP, "When it was canceled."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was posted."),
+        Attribute::nullable("effective_at", ValueType::TIMESTAMP, "The time at which it became effective."),
+        Attribute::nullable("canceled_at", ValueType::TIMESTAMP, "The time at which it was canceled."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct EntryShape {
     entry_id: String,
@@ -64,7 +62,7 @@ pub(crate) struct EntryShape {
 }
 
 impl EntryShape {
-    /// The object for an entry and the closed statement whose month it became effective in.
+    /// The object for an entry, and for the closed statement of the month in which it became effective.
     pub(crate) fn new(entry: &Entry, statement_id: Option<StatementId>) -> EntryShape {
         let parent = entry.cause.disputed_payment_id();
         EntryShape {

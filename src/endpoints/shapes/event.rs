@@ -1,14 +1,14 @@
-//! An event, as webhooks deliver it: contract, section 11. The object itself is the dispatcher's.
+//! An event in the form in which webhooks deliver it: contract, section 11. The dispatcher of webhooks makes the
+//! object.
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
     name: "event",
     attributes: &[
         Attribute::always("event_id", ValueType::STRING, "The event's id (`evt_...`)."),
-        Attribute::always("event", EVENT_NAMES, "What happened."),
-        Attribute::nullable("sequence", ValueType::INTEGER, "Its number among the merchant's events, without a gap."),
+        Attribute::always("event", EVENT_NAMES, "The kind of event."),
+        Attribute::nullable("sequence", ValueType::INTEGER, "Its number among the merchant's events, without gaps."),
         Attribute::nullable("payment_id", ValueType::STRING, "The payment that it is about."),
         Attribute::nullable(
             "external_id",
@@ -23,14 +23,18 @@ pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
         Attribute::nullable("refund_id", ValueType::STRING, "The refund that it is about."),
         Attribute::nullable("dispute_id", ValueType::STRING, "The dispute that it is about."),
         Attribute::nullable("payout_id", ValueType::STRING, "The payout that it is about."),
-        Attribute::nullable("amount", ValueType::INTEGER, "The amount of what it is about, in minor units."),
+        Attribute::nullable("amount", ValueType::INTEGER, "The amount of the object that it is about, in minor units."),
         Attribute::nullable("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it happened."),
-        Attribute::nullable("delivered_at", ValueType::TIMESTAMP, "When it was sent; null where it is read."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it happened."),
+        Attribute::nullable(
+            "delivered_at",
+            ValueType::TIMESTAMP,
+            "The time at which it was sent; null in answers of the API.",
+        ),
     ],
 };
 
-/// The names that events are delivered under.
+/// The names of delivered events.
 const EVENT_NAMES: ValueType = ValueType::words(&[
     "payment_authorized",
     "payment_completed",

@@ -5,23 +5,21 @@ use till_domain::merchant::{Installation, Platform};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static INSTALLATION: ObjectType = ObjectType {
     name: "installation",
     attributes: &[
         Attribute::always("installation_id", ValueType::STRING, "Its id (`ins_...`), which the SDK's calls name."),
-        Attribute::always("name", ValueType::STRING, "What the merchant calls it."),
-        Attribute::always("platform", words_of!(Platform), "Where it runs."),
+        Attribute::always("name", ValueType::STRING, "The name that the merchant gave it."),
+        Attribute::always("platform", words_of!(Platform), "The platform that it runs on."),
         Attribute::always(
             "identifier",
             ValueType::STRING,
-            "Which one there: of WEB the origin whose pages may read answers, else the bundle id or serial number.",
+            "The identifier on its platform: for WEB the origin whose pages may read answers, else the bundle id or serial number.",
         ),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was added."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was added."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct InstallationShape {
     installation_id: String,

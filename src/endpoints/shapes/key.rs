@@ -1,30 +1,28 @@
-//! An API key on the wire. Its text is shown once, by the call that makes it.
+//! An API key on the wire. Its text is shown only once, by the call that makes it.
 
 use serde::Serialize;
 use till_domain::key::ApiKey;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static API_KEY: ObjectType = ObjectType {
     name: "api_key",
     attributes: &[
         Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`), which activity logs name."),
-        Attribute::always("name", ValueType::STRING, "What it is called."),
+        Attribute::always("name", ValueType::STRING, "The name."),
         Attribute::always("display", ValueType::STRING, "Its first characters, by which a person recognizes it."),
         Attribute::always("api_version", ValueType::STRING, "The version of the API that it is pinned to."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
         Attribute::nullable(
             "last_used_at",
             ValueType::TIMESTAMP,
-            "When it was last used; a crash may lose the uses of the last minute.",
+            "The time of its last use; a crash may lose the uses of the last minute.",
         ),
-        Attribute::nullable("expires_at", ValueType::TIMESTAMP, "When it ends by itself."),
-        Attribute::nullable("revoked_at", ValueType::TIMESTAMP, "When it was revoked."),
+        Attribute::nullable("expires_at", ValueType::TIMESTAMP, "The time at which it expires."),
+        Attribute::nullable("revoked_at", ValueType::TIMESTAMP, "The time at which it was revoked."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct KeyShape {
     key_id: String,
@@ -38,7 +36,7 @@ pub(in crate::endpoints) struct KeyShape {
 }
 
 impl KeyShape {
-    /// The object for a key that was last used then, in Unix seconds.
+    /// The object for a key, with the time of its last use in Unix seconds.
     pub(in crate::endpoints) fn new(key: &ApiKey, last_used_at: Option<u64>) -> KeyShape {
         KeyShape {
             key_id: key.id.to_string(),

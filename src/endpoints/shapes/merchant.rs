@@ -1,4 +1,4 @@
-//! A merchant as the operator sees it.
+//! A merchant in the operator's interface.
 
 use serde::Serialize;
 use till_domain::merchant::{AcquirerName, PaymentMethod};
@@ -10,38 +10,41 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 use crate::service::Reader;
 
-/// The declared members.
 pub(in crate::endpoints) static MERCHANT: ObjectType = ObjectType {
     name: "merchant",
     attributes: &[
         Attribute::always("merchant_id", ValueType::STRING, "The merchant's id (`mer_...`)."),
         Attribute::always("name", ValueType::STRING, "Its name."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of its account."),
-        Attribute::always("time_zone", ValueType::STRING, "In which its days begin."),
-        Attribute::always("settlement_delay_seconds", ValueType::INTEGER, "How long captured money is held."),
+        Attribute::always("time_zone", ValueType::STRING, "The time zone in which its days begin."),
+        Attribute::always(
+            "settlement_delay_seconds",
+            ValueType::INTEGER,
+            "The seconds for which captured money is held.",
+        ),
         Attribute::nullable(
             "support_email",
             ValueType::EMAIL,
-            "The address that stands for the operator in its activity.",
+            "The e-mail address that its activity log shows for the operator.",
         ),
-        Attribute::always("suspended", ValueType::BOOLEAN, "Whether its calls that change something are refused."),
+        Attribute::always("suspended", ValueType::BOOLEAN, "True when its calls that change something are refused."),
         Attribute::always(
             "card_numbers_in_identifiers",
             ValueType::BOOLEAN,
-            "Whether its identifiers, keys and metadata may be numbers that look like card numbers.",
+            "True when its identifiers, keys and metadata may look like card numbers.",
         ),
-        Attribute::always("balance_open", ValueType::BOOLEAN, "Whether it has a balance."),
+        Attribute::always("balance_open", ValueType::BOOLEAN, "True when it has a balance."),
         Attribute::always(
             "payment_methods",
             ValueType::Array(&ValueType::Object(&INTEGRATION)),
-            "How each method is carried out.",
+            "The settings of each payment method.",
         ),
         Attribute::nullable(
             "test_clock",
             ValueType::Object(&TEST_CLOCK),
             "Its clock when that can be advanced; null when its time is the wall clock.",
         ),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was created."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
     ],
 };
 
@@ -53,29 +56,28 @@ static TEST_CLOCK: ObjectType = ObjectType {
         Attribute::always(
             "ahead_seconds",
             ValueType::INTEGER,
-            "How far that is ahead of the wall clock, rounded down.",
+            "The seconds by which it is ahead of the wall clock, rounded down.",
         ),
     ],
 };
 
-/// The declared members of how a method is carried out.
+/// The declared members of a method's integration.
 static INTEGRATION: ObjectType = ObjectType {
     name: "integration",
     attributes: &[
-        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "Which method."),
-        Attribute::always("acquirer", words_of!(AcquirerName), "Who carries it out."),
-        Attribute::always("enabled", ValueType::BOOLEAN, "Whether it can be selected and initiated."),
+        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
+        Attribute::always("acquirer", words_of!(AcquirerName), "The acquirer that carries it out."),
+        Attribute::always("enabled", ValueType::BOOLEAN, "True when it can be selected and initiated."),
         Attribute::always(
             "authorizes_without_capture",
             ValueType::BOOLEAN,
-            "Whether a payment can be authorized without being captured.",
+            "True when a payment can be authorized without being captured.",
         ),
         Attribute::always("fee_basis_points", ValueType::INTEGER, "Hundredths of a percent of the captured amount."),
         Attribute::always("fee_fixed", ValueType::INTEGER, "Added to that, in minor units."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct MerchantShape {
     merchant_id: String,

@@ -1,31 +1,38 @@
 //! A metadata record on the wire: contract, section 5.
 //!
-//! Its value is JSON text already, and may be large: it is put into the answer as it is.
+//! The value is JSON text already, and may be large: it is copied into the answer unchanged.
 
 use till_domain::metadata::MetadataRecord;
 use till_domain::text::MetadataKey;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static METADATA: ObjectType = ObjectType {
     name: "metadata_record",
     attributes: &[
-        Attribute::always("key", ValueType::STRING, "The key by which it is found."),
+        Attribute::always("key", ValueType::STRING, "The record's key."),
         Attribute::nullable("metadata", ValueType::ANY, "The value."),
-        Attribute::always("version", ValueType::INTEGER, "Grows by one with every change of the value; 1 at first."),
+        Attribute::always(
+            "version",
+            ValueType::INTEGER,
+            "The version, which starts at 1 and increases by one with every change of the value.",
+        ),
         Attribute::always("bytesize", ValueType::INTEGER, "Bytes of the whole value in canonical form (RFC 8785)."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
-        Attribute::always("updated_at", ValueType::TIMESTAMP, "When its value last changed."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "From when on it is gone."),
-        Attribute::nullable("previous", RETRIEVE_BODY, "Of a page of a set: the body of the call for the previous one.")
-            .sometimes(),
-        Attribute::nullable("next", RETRIEVE_BODY, "Of a page of a set: the body of the call for the next one.")
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
+        Attribute::always("updated_at", ValueType::TIMESTAMP, "The time of the last change of its value."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time at which it expires."),
+        Attribute::nullable(
+            "previous",
+            RETRIEVE_BODY,
+            "The body of the call for the previous page, for a page of a set.",
+        )
+        .sometimes(),
+        Attribute::nullable("next", RETRIEVE_BODY, "The body of the call for the next page, for a page of a set.")
             .sometimes(),
         Attribute::always(
             "truncated",
             ValueType::Array(&RETRIEVE_BODY),
-            "The bodies of the calls of retrieve-metadata for the sets that are too large to stand in `metadata` whole.",
+            "The bodies of the calls of retrieve-metadata for the sets that are too large for `metadata`.",
         )
         .sometimes(),
     ],
@@ -48,7 +55,7 @@ pub(in crate::endpoints) static METADATA_ITEMS: ObjectType = ObjectType {
 /// The body of a call of retrieve-metadata.
 const RETRIEVE_BODY: ValueType = ValueType::Body("merchants_retrieve_metadata_body");
 
-/// The object for a record with this value, and further members, all of them JSON.
+/// The object for a record with this value and further members, all of them JSON text.
 pub(in crate::endpoints) fn metadata_json(
     key: &MetadataKey,
     record: &MetadataRecord,

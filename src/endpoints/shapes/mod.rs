@@ -1,4 +1,4 @@
-//! The shapes of answered objects: for each its declared members and how it is made of the domain's.
+//! The shapes of answered objects: for each its declared members, and the conversion from the domain's type.
 
 pub(crate) mod activity;
 pub(super) mod card;

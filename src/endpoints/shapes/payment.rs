@@ -12,26 +12,33 @@ use till_domain::time::Millis;
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
     name: "payment",
     attributes: &[
         Attribute::always("payment_id", ValueType::STRING, "The payment's id (`pay_...`)."),
         Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
         Attribute::always("payment_session_id", ValueType::STRING, "The session that it was made from."),
-        Attribute::always("status", words_of!(PaymentStatus), "How far it has come."),
-        Attribute::always("amount", ValueType::INTEGER, "How much was asked for, in minor units."),
+        Attribute::always("status", words_of!(PaymentStatus), "The status."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "How it is paid."),
-        Attribute::always("payment_method_display_name", ValueType::STRING, "The same for a person."),
-        Attribute::always("capture", words_of!(CaptureMode), "Whether it is captured on authorization."),
-        Attribute::always("amount_captured", ValueType::INTEGER, "How much was captured, in minor units."),
+        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
+        Attribute::always(
+            "payment_method_display_name",
+            ValueType::STRING,
+            "The name of the payment method for a person.",
+        ),
+        Attribute::always("capture", words_of!(CaptureMode), "The choice to capture it on authorization."),
+        Attribute::always("amount_captured", ValueType::INTEGER, "The captured amount in minor units."),
         Attribute::always(
             "amount_refunded",
             ValueType::INTEGER,
-            "How much is refunded or about to be, in minor units.",
+            "The amount that is refunded or being refunded, in minor units.",
         ),
-        Attribute::always("amount_charged_back", ValueType::INTEGER, "How much was charged back, in minor units."),
+        Attribute::always(
+            "amount_charged_back",
+            ValueType::INTEGER,
+            "The amount that was charged back, in minor units.",
+        ),
         Attribute::nullable(
             "operation",
             ValueType::Object(&OPERATION),
@@ -42,7 +49,7 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
             ValueType::Object(&LAST_OPERATION),
             "The last capture, void or reversal that the acquirer refused.",
         ),
-        Attribute::always("return_url", ValueType::URL, "Where the customer is sent afterwards."),
+        Attribute::always("return_url", ValueType::URL, "The page that the customer is sent to afterwards."),
         Attribute::nullable("customer_id", ValueType::STRING, "The customer (`ctc_...`)."),
         Attribute::nullable(
             "customer_email",
@@ -59,57 +66,61 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
             ValueType::STRING,
             "The name given with the payment, else the customer's.",
         ),
-        Attribute::nullable("card", ValueType::Object(&PAYMENT_CARD), "The card, when it is paid by one."),
-        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, "Of instalments: who pays the interest."),
-        Attribute::nullable("failure_code", ValueType::STRING, "Why it failed, for programs."),
-        Attribute::nullable("failure_message", ValueType::STRING, "Why it failed, for a person."),
+        Attribute::nullable("card", ValueType::Object(&PAYMENT_CARD), "The card, for a payment by card."),
+        Attribute::nullable(
+            "interest_bearer",
+            INTEREST_BEARER_WORDS,
+            "The side that pays the interest; null without instalments.",
+        ),
+        Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
+        Attribute::nullable("failure_message", ValueType::STRING, "The reason of the failure, for a person."),
         Attribute::always("fees", ValueType::Array(&ValueType::Object(&FEE)), "The fees, once captured."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was initiated."),
-        Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "When it was authorized."),
-        Attribute::nullable("captured_at", ValueType::TIMESTAMP, "When it was captured."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),
+        Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "The time at which it was authorized."),
+        Attribute::nullable("captured_at", ValueType::TIMESTAMP, "The time at which it was captured."),
         Attribute::nullable(
             "expires_at",
             ValueType::TIMESTAMP,
-            "When the authorization lapses, while it is not captured.",
+            "The time at which the authorization lapses, unless it is captured before.",
         ),
-        Attribute::always("capturable", ValueType::BOOLEAN, "Whether it can be captured now."),
-        Attribute::always("voidable", ValueType::BOOLEAN, "Whether it can be voided now."),
-        Attribute::always("reversible", ValueType::BOOLEAN, "Whether it can be reversed now."),
-        Attribute::always("refundable", ValueType::BOOLEAN, "Whether it can be refunded now."),
+        Attribute::always("capturable", ValueType::BOOLEAN, "True when it can be captured now."),
+        Attribute::always("voidable", ValueType::BOOLEAN, "True when it can be voided now."),
+        Attribute::always("reversible", ValueType::BOOLEAN, "True when it can be reversed now."),
+        Attribute::always("refundable", ValueType::BOOLEAN, "True when it can be refunded now."),
     ],
 };
 
-/// The declared members of an operation that is open.
+/// The declared members of an open operation.
 static OPERATION: ObjectType = ObjectType {
     name: "payment_operation",
     attributes: &[
-        Attribute::always("kind", words_of!(OperationKind), "What is to be done."),
-        Attribute::always("amount", ValueType::INTEGER, "How much, in minor units."),
-        Attribute::always("requested_at", ValueType::TIMESTAMP, "When it was asked for."),
+        Attribute::always("kind", words_of!(OperationKind), "The kind of operation."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
+        Attribute::always("requested_at", ValueType::TIMESTAMP, "The time of the request."),
     ],
 };
 
-/// The declared members of an operation that was refused.
+/// The declared members of a refused operation.
 static LAST_OPERATION: ObjectType = ObjectType {
     name: "payment_last_operation",
     attributes: &[
-        Attribute::always("kind", words_of!(OperationKind), "What was to be done."),
-        Attribute::always("status", ValueType::words(&["FAILED"]), "How it ended."),
-        Attribute::always("failure_code", ValueType::STRING, "Why the acquirer refused it, for programs."),
-        Attribute::always("failure_message", ValueType::STRING, "Why the acquirer refused it, for a person."),
-        Attribute::always("at", ValueType::TIMESTAMP, "When that was recorded."),
+        Attribute::always("kind", words_of!(OperationKind), "The kind of operation."),
+        Attribute::always("status", ValueType::words(&["FAILED"]), "The result."),
+        Attribute::always("failure_code", ValueType::STRING, "The acquirer's reason for the refusal, for programs."),
+        Attribute::always("failure_message", ValueType::STRING, "The acquirer's reason for the refusal, for a person."),
+        Attribute::always("at", ValueType::TIMESTAMP, "The time at which the result was recorded."),
     ],
 };
 
-/// The declared members of the card that pays.
+/// The declared members of the card used.
 static PAYMENT_CARD: ObjectType = ObjectType {
     name: "payment_card",
     attributes: &[
-        Attribute::nullable("card_id", ValueType::STRING, "Of a saved card: its id (`crd_...`)."),
+        Attribute::nullable("card_id", ValueType::STRING, "The id of the saved card (`crd_...`), if it is one."),
         Attribute::always("scheme", words_of!(CardScheme), "The card's scheme."),
         Attribute::always("first_digits", ValueType::STRING, "The first six digits of its number."),
         Attribute::always("last_digits", ValueType::STRING, "The last four digits of its number."),
-        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is good, as MM/YY."),
+        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is valid, as MM/YY."),
     ],
 };
 
@@ -117,13 +128,12 @@ static PAYMENT_CARD: ObjectType = ObjectType {
 static FEE: ObjectType = ObjectType {
     name: "fee",
     attributes: &[
-        Attribute::always("type", ValueType::words(&[EntryType::PaymentFee.name()]), "What it is for."),
-        Attribute::always("amount", ValueType::INTEGER, "How much, in minor units."),
+        Attribute::always("type", ValueType::words(&[EntryType::PaymentFee.name()]), "The purpose."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct PaymentShape<'a> {
     payment_id: String,
@@ -193,7 +203,7 @@ struct FeeShape<'a> {
 }
 
 impl<'a> PaymentShape<'a> {
-    /// The object for a payment as it is at `now`.
+    /// The object for a payment at the time `now`.
     pub(crate) fn new(payment: &'a Payment, now: Millis) -> PaymentShape<'a> {
         let authorization = payment.authorization.as_ref();
         let allows = |action| payment.allows(action, now);
@@ -271,7 +281,7 @@ impl<'a> CardShape<'a> {
     }
 }
 
-/// The last month in which a card is good, as MM/YY.
+/// The last month in which a card is valid, as MM/YY.
 pub(super) fn expiration_date(expiry: CardExpiry) -> String {
     format!("{:02}/{:02}", expiry.month, expiry.year % 100)
 }
@@ -327,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_is_still_pending_has_no_outcome_and_allows_nothing() {
+    fn a_pending_payment_has_no_outcome_and_permits_no_operation() {
         let payment = pending();
         let shown = serde_json::to_value(PaymentShape::new(&payment, NOW)).expect("a shape has a JSON form");
         assert_eq!(shown["status"], "PENDING");

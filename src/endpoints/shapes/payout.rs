@@ -5,23 +5,21 @@ use till_domain::payout::{Payout, PayoutStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static PAYOUT: ObjectType = ObjectType {
     name: "payout",
     attributes: &[
         Attribute::always("payout_id", ValueType::STRING, "The payout's id (`pyo_...`)."),
         Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
-        Attribute::always("status", words_of!(PayoutStatus), "How far it has come."),
-        Attribute::always("amount", ValueType::INTEGER, "How much is paid out, in minor units."),
+        Attribute::always("status", words_of!(PayoutStatus), "The status."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount that is paid out, in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::nullable("description", ValueType::STRING, "What the merchant wrote about it."),
-        Attribute::nullable("failure_code", ValueType::STRING, "Why it failed, for programs."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was accepted."),
-        Attribute::nullable("paid_at", ValueType::TIMESTAMP, "When the acquirer confirmed it."),
+        Attribute::nullable("description", ValueType::STRING, "The merchant's description."),
+        Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
+        Attribute::nullable("paid_at", ValueType::TIMESTAMP, "The time at which the acquirer confirmed it."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct PayoutShape {
     payout_id: String,

@@ -5,26 +5,24 @@ use till_domain::refund::{Refund, RefundStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The declared members.
 pub(in crate::endpoints) static REFUND: ObjectType = ObjectType {
     name: "refund",
     attributes: &[
         Attribute::always("refund_id", ValueType::STRING, "The refund's id (`rfn_...`)."),
         Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
         Attribute::always("payment_id", ValueType::STRING, "The payment whose money is paid back."),
-        Attribute::always("status", words_of!(RefundStatus), "How far it has come."),
-        Attribute::always("amount", ValueType::INTEGER, "How much is paid back, in minor units."),
+        Attribute::always("status", words_of!(RefundStatus), "The status."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount that is paid back, in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("full", ValueType::BOOLEAN, "Whether it gives all of the payment back by itself."),
-        Attribute::nullable("reason", ValueType::STRING, "Why it is paid back."),
-        Attribute::nullable("failure_code", ValueType::STRING, "Why it failed, for programs."),
-        Attribute::nullable("failure_message", ValueType::STRING, "Why it failed, for a person."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was accepted."),
-        Attribute::nullable("refunded_at", ValueType::TIMESTAMP, "When the acquirer confirmed it."),
+        Attribute::always("full", ValueType::BOOLEAN, "True when it alone refunds the whole payment."),
+        Attribute::nullable("reason", ValueType::STRING, "The reason of the refund."),
+        Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
+        Attribute::nullable("failure_message", ValueType::STRING, "The reason of the failure, for a person."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
+        Attribute::nullable("refunded_at", ValueType::TIMESTAMP, "The time at which the acquirer confirmed it."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct RefundShape {
     refund_id: String,

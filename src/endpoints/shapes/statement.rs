@@ -6,7 +6,6 @@ use till_domain::statement::Statement;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static STATEMENT: ObjectType = ObjectType {
     name: "statement",
     attributes: &[
@@ -26,11 +25,10 @@ pub(in crate::endpoints) static STATEMENT: ObjectType = ObjectType {
             "Opening balance and credits less debits, in minor units. May be negative.",
         ),
         Attribute::always("entry_count", ValueType::INTEGER, "Entries that became effective in the month."),
-        Attribute::always("closed_at", ValueType::TIMESTAMP, "When the month was closed."),
+        Attribute::always("closed_at", ValueType::TIMESTAMP, "The time at which the month was closed."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct StatementShape {
     statement_id: String,
@@ -69,7 +67,7 @@ pub(in crate::endpoints) static STATEMENT_DOCUMENT: ObjectType = ObjectType {
         Attribute::always("content_type", ValueType::STRING, "Its media type."),
         Attribute::always("content", ValueType::STRING, "Its bytes in Base64."),
         Attribute::always("part", ValueType::INTEGER, "The number of the part, from 1."),
-        Attribute::always("parts", ValueType::INTEGER, "How many parts there are."),
+        Attribute::always("parts", ValueType::INTEGER, "The number of parts."),
     ],
 };
 

@@ -7,18 +7,16 @@ use till_domain::time::Millis;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The declared members.
 pub(in crate::endpoints) static USER: ObjectType = ObjectType {
     name: "user",
     attributes: &[
         Attribute::always("user_id", ValueType::STRING, "The user's id (`usr_...`)."),
         Attribute::always("email", ValueType::EMAIL, "The user's address."),
         Attribute::always("invitation_id", ValueType::STRING, "The invitation (`ivt_...`) that was accepted."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "Since when the user is in the team."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which the user joined the team."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct UserShape {
     user_id: String,
@@ -39,25 +37,23 @@ impl UserShape {
     }
 }
 
-/// The declared members.
 pub(in crate::endpoints) static INVITATION: ObjectType = ObjectType {
     name: "user_invitation",
     attributes: &[
         Attribute::always(
             "invitation_id",
             ValueType::STRING,
-            "The invitation's id (`ivt_...`): whoever has it may accept.",
+            "The invitation's id (`ivt_...`): anybody who has it may accept.",
         ),
-        Attribute::always("email", ValueType::EMAIL, "Who is invited."),
-        Attribute::always("status", ValueType::words(&["PENDING", "ACCEPTED", "EXPIRED"]), "What became of it."),
-        Attribute::nullable("user_id", ValueType::STRING, "The user (`usr_...`) that the invited became."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "Until when it can be accepted."),
-        Attribute::nullable("accepted_at", ValueType::TIMESTAMP, "When it was accepted."),
+        Attribute::always("email", ValueType::EMAIL, "The address of the invited person."),
+        Attribute::always("status", ValueType::words(&["PENDING", "ACCEPTED", "EXPIRED"]), "The status."),
+        Attribute::nullable("user_id", ValueType::STRING, "The user (`usr_...`) that the invited person became."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be accepted."),
+        Attribute::nullable("accepted_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct InvitationShape {
     invitation_id: String,
@@ -70,7 +66,7 @@ pub(in crate::endpoints) struct InvitationShape {
 }
 
 impl InvitationShape {
-    /// The object for an invitation as it is at `now`.
+    /// The object for an invitation at the time `now`.
     pub(in crate::endpoints) fn new(invitation: &Invitation, now: Millis) -> InvitationShape {
         let status = match invitation.accepted {
             Some(_) => "ACCEPTED",
@@ -89,34 +85,31 @@ impl InvitationShape {
     }
 }
 
-/// The declared members.
 pub(in crate::endpoints) static CURRENT_PLAN: ObjectType = ObjectType {
     name: "current_plan",
     attributes: &[
         Attribute::always("plan_id", ValueType::STRING, "The plan's id (`pln_...`)."),
         Attribute::always("name", ValueType::STRING, "The plan's name."),
-        Attribute::always("since", ValueType::TIMESTAMP, "Since when the merchant has it."),
+        Attribute::always("since", ValueType::TIMESTAMP, "The time since which the merchant has it."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct CurrentPlanShape {
     /// The plan's id.
     pub(in crate::endpoints) plan_id: String,
     /// The plan's name.
     pub(in crate::endpoints) name: String,
-    /// Since when the merchant has it.
+    /// The time since which the merchant has it, in Unix seconds.
     pub(in crate::endpoints) since: u64,
 }
 
-/// The declared members.
 pub(in crate::endpoints) static PLAN: ObjectType = ObjectType {
     name: "plan",
     attributes: &[
         Attribute::always("plan_id", ValueType::STRING, "The plan's id (`pln_...`)."),
         Attribute::always("name", ValueType::STRING, "The plan's name."),
-        Attribute::always("description", ValueType::STRING, "What it is for."),
+        Attribute::always("description", ValueType::STRING, "The purpose."),
     ],
 };
 

@@ -6,23 +6,25 @@ use till_domain::money::Currency;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
-/// The one status: a top-up is recorded once its money is there.
+/// The only status: a top-up is recorded once its money has arrived.
 const SUCCESSFUL: &str = "SUCCESSFUL";
 
-/// The declared members.
 pub(in crate::endpoints) static TOPUP: ObjectType = ObjectType {
     name: "topup",
     attributes: &[
         Attribute::always("topup_id", ValueType::STRING, "The top-up's id (`tup_...`)."),
         Attribute::nullable("external_id", ValueType::STRING, "The operator's own reference."),
-        Attribute::always("status", ValueType::words(&[SUCCESSFUL]), "A top-up is recorded once its money is there."),
-        Attribute::always("amount", ValueType::INTEGER, "How much was added, in minor units."),
+        Attribute::always(
+            "status",
+            ValueType::words(&[SUCCESSFUL]),
+            "A top-up is recorded once its money has arrived.",
+        ),
+        Attribute::always("amount", ValueType::INTEGER, "The amount that was added, in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was added."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was added."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct TopupShape {
     topup_id: String,
@@ -34,7 +36,7 @@ pub(crate) struct TopupShape {
 }
 
 impl TopupShape {
-    /// The object for a top-up of a merchant that has this currency.
+    /// The object for a top-up of a merchant with this currency.
     pub(crate) fn new(topup: &Topup, currency: Currency) -> TopupShape {
         TopupShape {
             topup_id: topup.id.to_string(),

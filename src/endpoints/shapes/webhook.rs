@@ -5,10 +5,10 @@ use till_domain::webhook::{Subscription, Webhook, WebhookEventKind, WebhookStatu
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
-/// The word that stands for all events.
+/// The word for all events.
 pub(in crate::endpoints) const ALL_EVENTS: &str = "*";
 
-/// The events that may be named, and the word for all of them.
+/// The events that a subscription may name, and the word for all of them.
 pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     "PAYMENT_AUTHORIZED",
     "PAYMENT_COMPLETED",
@@ -23,23 +23,25 @@ pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     ALL_EVENTS,
 ]);
 
-/// The declared members.
 pub(in crate::endpoints) static WEBHOOK: ObjectType = ObjectType {
     name: "webhook",
     attributes: &[
         Attribute::always("webhook_id", ValueType::STRING, "The webhook's id (`whe_...`)."),
-        Attribute::always("name", ValueType::STRING, "What it is called."),
+        Attribute::always("name", ValueType::STRING, "The name."),
         Attribute::always("destination_url", ValueType::STRING, "The address that events are posted to."),
         Attribute::always("events", ValueType::Array(&EVENT_WORDS), "The events that it is sent; `*` for all."),
         Attribute::always("api_version", ValueType::STRING, "The API version that bodies are written in."),
         Attribute::always("signature_header", ValueType::STRING, "The header that carries the plain HMAC."),
-        Attribute::always("status", words_of!(WebhookStatus), "Whether it is sent events."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
-        Attribute::nullable("disabled_at", ValueType::TIMESTAMP, "When it was disabled."),
+        Attribute::always(
+            "status",
+            words_of!(WebhookStatus),
+            "The status: events are sent to it while it is connected.",
+        ),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
+        Attribute::nullable("disabled_at", ValueType::TIMESTAMP, "The time at which it was disabled."),
     ],
 };
 
-/// The answered object.
 #[derive(Serialize)]
 pub(crate) struct WebhookShape {
     webhook_id: String,

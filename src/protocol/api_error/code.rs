@@ -20,13 +20,13 @@ macro_rules! codes {
                 match self { $(Code::$variant => $name,)* }
             }
 
-            /// When it occurs, for a person.
+            /// The condition under which it occurs, for a person.
             #[must_use]
             pub const fn docs(self) -> &'static str {
                 match self { $(Code::$variant => $docs,)* }
             }
 
-            /// The code of that name, as the rooms below name it.
+            /// The code of that name, as the lower layers name it.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Code> {
                 match name { $($name => Some(Code::$variant),)* _ => None }
@@ -38,20 +38,20 @@ macro_rules! codes {
 codes! {
     InvalidArguments = "INVALID_ARGUMENTS", "An argument is missing, unknown or of the wrong form, or the body is not acceptable JSON. The details list every fault.";
     Unauthorized = "UNAUTHORIZED", "The API key or admin token is missing, malformed, unknown, expired or revoked.";
-    BadVersion = "BAD_VERSION", "The API version that was asked for does not exist, or two different ones were asked for.";
-    NotFound = "NOT_FOUND", "What the call names does not exist, or not for this merchant.";
-    Conflict = "CONFLICT", "The call contradicts what is already there.";
-    NotSupported = "NOT_SUPPORTED", "The payment method does not support what was asked for.";
+    BadVersion = "BAD_VERSION", "The requested API version does not exist, or the request names two different ones.";
+    NotFound = "NOT_FOUND", "The object that the call names does not exist, or does not belong to this merchant.";
+    Conflict = "CONFLICT", "The call conflicts with existing data.";
+    NotSupported = "NOT_SUPPORTED", "The payment method does not support the requested operation.";
     CustomerRequired = "CUSTOMER_REQUIRED", "A saved card is used and no customer is given.";
-    CustomerMismatch = "CUSTOMER_MISMATCH", "The customer that is given is not the owner of the card.";
+    CustomerMismatch = "CUSTOMER_MISMATCH", "The given customer does not own the card.";
     TokenAlreadyUsed = "TOKEN_ALREADY_USED", "A single-use token was used before.";
-    NotReady = "NOT_READY", "What was asked for is not available yet; ask again.";
+    NotReady = "NOT_READY", "The requested data is not available yet; ask again.";
     InvalidState = "INVALID_STATE", "The object's status does not permit this.";
     IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED", "The Idempotency-Key was used before with another body.";
     NotRefundable = "NOT_REFUNDABLE", "The payment cannot be refunded.";
-    AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount is above what is left of a limit.";
+    AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount exceeds the remainder of a limit.";
     InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
-    MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls are refused, and its calls that change something but for those that close a leak.";
+    MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls are refused, and its calls that change something, except those that return money, answer a dispute, or disable a leaked key or secret.";
     MisdirectedRequest = "MISDIRECTED_REQUEST", "The admin listener does not answer for this Host.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";
@@ -59,9 +59,9 @@ codes! {
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type is not application/json, or the body is encoded.";
     RequestTimeout = "REQUEST_TIMEOUT", "The head of the request did not arrive in time. Use a new connection.";
     HeadTooLarge = "HEAD_TOO_LARGE", "The head of the request is larger than 128 KiB, or has more than 96 headers.";
-    RateLimited = "RATE_LIMITED", "Too many calls; the Retry-After header says when to go on.";
+    RateLimited = "RATE_LIMITED", "Too many calls; the Retry-After header has the seconds to wait.";
     UnhandledError = "UNHANDLED_ERROR", "The server failed unexpectedly. The X-Request-Id header names the occurrence.";
-    Unavailable = "UNAVAILABLE", "The server cannot do this now. The details say whether it was not done or whether that is unknown; ask again with the same Idempotency-Key.";
+    Unavailable = "UNAVAILABLE", "The server cannot do this now. The details say if it was not done, or if that is unknown; ask again with the same Idempotency-Key.";
 }
 
 impl fmt::Display for Code {

@@ -1,9 +1,9 @@
-//! How a call that did not succeed is answered.
+//! The errors that calls are answered with.
 
 mod code;
 mod refusal;
 mod render;
 
 pub use code::Code;
-pub use refusal::{ApiError, Outcome};
-pub use render::{Form, Rendered};
+pub use refusal::{ApiError, CallEffect};
+pub use render::Form;

@@ -1,4 +1,4 @@
-//! A call that did not succeed, before it has a shape on the wire.
+//! An unsuccessful call, before it has its form on the wire.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,7 @@ use super::Code;
 use crate::protocol::fault::{Fault, FaultKind};
 use crate::protocol::json::Malformed;
 
-/// Why a call did not succeed: what the caller is told, and nothing else. What the operator is told goes to
-/// the log beside it.
+/// The reason why a call did not succeed: everything that the caller is told. Details for the operator go to the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiError {
     code: Code,
@@ -23,20 +22,20 @@ pub struct ApiError {
     ends_connection: bool,
 }
 
-/// What is known of a call that the server could not complete.
+/// The known effect of a call that the server could not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing was changed; the call may be made again as it is.
+pub enum CallEffect {
+    /// Nothing was changed; the same call may be repeated.
     NotDone,
-    /// It may have been done; asking again with the same Idempotency-Key tells.
+    /// The call may have been done; repeating it with the same Idempotency-Key tells.
     Unknown,
 }
 
-impl Outcome {
+impl CallEffect {
     const fn name(self) -> &'static str {
         match self {
-            Outcome::NotDone => "not_done",
-            Outcome::Unknown => "unknown",
+            CallEffect::NotDone => "not_done",
+            CallEffect::Unknown => "unknown",
         }
     }
 }
@@ -58,7 +57,7 @@ impl ApiError {
         }
     }
 
-    /// Adds what a program needs to go on.
+    /// Adds details for programs.
     #[must_use]
     pub fn with_details(mut self, details: Value) -> ApiError {
         self.details = Some(details);
@@ -70,16 +69,16 @@ impl ApiError {
     pub fn invalid_arguments(faults: &[Fault]) -> ApiError {
         let summary = match faults {
             [] => "The body is not acceptable.".to_owned(),
-            [fault] => sentence(&said(fault)),
-            [first, second] => sentence(&format!("{}; {}", said(first), said(second))),
-            [first, rest @ ..] => format!("{}; and {} more.", said(first), rest.len()),
+            [fault] => sentence(&with_argument(fault)),
+            [first, second] => sentence(&format!("{}; {}", with_argument(first), with_argument(second))),
+            [first, rest @ ..] => format!("{}; and {} more.", with_argument(first), rest.len()),
         };
         let mut error = ApiError::new(Code::InvalidArguments, summary);
         error.stale_version = faults.iter().any(|fault| matches!(fault.kind(), FaultKind::VersionMismatch { .. }));
         error.with_details(faults.iter().map(Fault::to_json).collect())
     }
 
-    /// The same with a sentence more.
+    /// The same with one more sentence.
     #[must_use]
     pub fn with_note(mut self, note: &str) -> ApiError {
         self.message = format!("{} {note}", self.message).into();
@@ -104,43 +103,43 @@ impl ApiError {
         )
     }
 
-    /// `NOT_FOUND`: what `argument` names is not there.
+    /// `NOT_FOUND`: the object that `argument` names does not exist.
     #[must_use]
     pub fn not_found(argument: &'static str, message: impl Into<Cow<'static, str>>) -> ApiError {
         ApiError::new(Code::NotFound, message).with_details(json!({ "argument": argument }))
     }
 
-    /// `RATE_LIMITED`: nothing was done. `of` says whose calls the limit counts.
+    /// `RATE_LIMITED`: nothing was done. `of` names the owner of the counted calls.
     #[must_use]
     pub fn rate_limited(limit_per_second: u32, of: &'static str, retry_after_seconds: u32) -> ApiError {
         let message = format!(
-            "The calls of {of} are limited to {limit_per_second} a second. Slow down, and go on after the seconds of Retry-After."
+            "The calls of {of} are limited to {limit_per_second} a second. Slow down, and continue after the seconds in Retry-After."
         );
         let details = json!({ "limit_per_second": limit_per_second });
         ApiError::new(Code::RateLimited, message).with_details(details).retry_after(retry_after_seconds)
     }
 
-    /// `UNAVAILABLE` (`not_done`): more is asked than can be done. The log does not get a line for each.
+    /// `UNAVAILABLE` (`not_done`): the server is overloaded. Such refusals do not get a log line each.
     #[must_use]
     pub fn overloaded(retry_after_seconds: u32) -> ApiError {
-        ApiError { overload: true, ..ApiError::unavailable(Outcome::NotDone, retry_after_seconds) }
+        ApiError { overload: true, ..ApiError::unavailable(CallEffect::NotDone, retry_after_seconds) }
     }
 
-    /// Stops a call that changes nothing on a thread that reads requests, so that the dispatcher begins it anew on the
-    /// worker pool. No caller sees it.
+    /// Stops a call that changes nothing on a thread that reads requests, so that the dispatcher restarts it on the
+    /// worker pool. No caller sees this error.
     #[must_use]
     pub fn for_worker_pool() -> ApiError {
-        ApiError { for_worker_pool: true, ..ApiError::unavailable(Outcome::NotDone, 1) }
+        ApiError { for_worker_pool: true, ..ApiError::unavailable(CallEffect::NotDone, 1) }
     }
 
-    /// `UNAVAILABLE`: the server cannot do this now, and says what is known about whether it did.
+    /// `UNAVAILABLE`: the server cannot complete the call now. The error says what is known about the call's effect.
     #[must_use]
-    pub fn unavailable(outcome: Outcome, retry_after_seconds: u32) -> ApiError {
+    pub fn unavailable(outcome: CallEffect, retry_after_seconds: u32) -> ApiError {
         let message = match outcome {
-            Outcome::NotDone => {
+            CallEffect::NotDone => {
                 "The server cannot do this now; nothing was changed. Try again after the seconds of Retry-After."
             }
-            Outcome::Unknown => {
+            CallEffect::Unknown => {
                 "The server cannot tell whether this was done. Ask again with the same Idempotency-Key."
             }
         };
@@ -148,7 +147,7 @@ impl ApiError {
         error.with_details(json!({ "outcome": outcome.name() }))
     }
 
-    /// `UNHANDLED_ERROR`: a bug or a broken part. Says nothing of the inside.
+    /// `UNHANDLED_ERROR`: a bug or a broken component. It reveals nothing internal.
     #[must_use]
     pub fn unhandled() -> ApiError {
         ApiError::new(
@@ -157,7 +156,8 @@ impl ApiError {
         )
     }
 
-    /// `MISDIRECTED_REQUEST`: a name that nobody configured, which may be that of a page which has no business here.
+    /// `MISDIRECTED_REQUEST`: the host name is not configured, and may be that of a web page that must not call this
+    /// server.
     #[must_use]
     pub fn foreign_host() -> ApiError {
         let message = "This listener does not answer for this Host. Call it by its IP address, as localhost, or by the name \
@@ -165,14 +165,14 @@ impl ApiError {
         ApiError::new(Code::MisdirectedRequest, message)
     }
 
-    /// `METHOD_NOT_ALLOWED`, naming those that are.
+    /// `METHOD_NOT_ALLOWED`, which names the allowed methods.
     #[must_use]
     pub fn method_not_allowed(allow: &'static str) -> ApiError {
         let message = format!("This path does not take this method. Allowed: {allow}.");
         ApiError { allow: Some(allow), ..ApiError::new(Code::MethodNotAllowed, message) }
     }
 
-    /// The same, after which nothing more of its connection can be read.
+    /// The same error, after which its connection cannot be read any more.
     #[must_use]
     pub fn ending_connection(self) -> ApiError {
         ApiError { ends_connection: true, ..self }
@@ -195,19 +195,19 @@ impl ApiError {
         &self.message
     }
 
-    /// What a program needs to go on.
+    /// Details for programs.
     #[must_use]
     pub fn details(&self) -> Option<&Value> {
         self.details.as_ref()
     }
 
-    /// When to try again, in seconds.
+    /// The advised delay before a retry, in seconds.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u32> {
         self.retry_after_seconds
     }
 
-    /// The methods that the path takes, when that was the matter.
+    /// The methods that the path takes, for a refusal of the method.
     #[must_use]
     pub fn allow(&self) -> Option<&'static str> {
         self.allow
@@ -219,27 +219,27 @@ impl ApiError {
         self.ends_connection
     }
 
-    /// Whether it is one of very many: more was asked than can be done, or may be.
+    /// True for an overload or a rate limit, whose refusals come in large numbers.
     #[must_use]
     pub fn is_overload(&self) -> bool {
         self.overload || self.code == Code::RateLimited
     }
 
-    /// True when the call is to be begun anew on the worker pool.
+    /// True when the call is to be restarted on the worker pool.
     #[must_use]
     pub fn is_for_worker_pool(&self) -> bool {
         self.for_worker_pool
     }
 
-    /// Whether a version that is no longer current is among the causes.
+    /// True when a stale version is among the causes.
     #[must_use]
     pub fn is_stale_version(&self) -> bool {
         self.stale_version
     }
 }
 
-/// A fault with the name of its argument before it.
-fn said(fault: &Fault) -> String {
+/// A fault after the name of its argument.
+fn with_argument(fault: &Fault) -> String {
     format!("{}: {}", fault.argument(), fault.message().trim_end_matches('.'))
 }
 

@@ -1,4 +1,4 @@
-//! A refusal's shape on the wire and its HTTP status: the only place that knows either.
+//! The form of a refusal on the wire and its HTTP status. No other file knows either.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::Quality;
@@ -14,7 +14,7 @@ const JSON_MEDIA_TYPE: &str = "application/json";
 /// The media type of RFC 9457.
 const PROBLEM_MEDIA_TYPE: &str = "application/problem+json";
 
-/// The two shapes in which a refusal is answered.
+/// The two forms in which a refusal is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `[CODE, message, details]`, the Web Function form.
@@ -35,8 +35,8 @@ pub struct Rendered {
 }
 
 impl Form {
-    /// The form that an `Accept` header asks for: problem details when it names them, and prefers plain JSON
-    /// no more than them. Wildcards and a missing header mean the triple.
+    /// The form that an `Accept` header asks for: problem details when the header names them and does not prefer plain
+    /// JSON. Wildcards and a missing header mean the triple.
     #[must_use]
     pub fn from_accept(accept: &str) -> Form {
         let problem = quality::of_exact(accept, PROBLEM_MEDIA_TYPE).unwrap_or(Quality::ZERO);
@@ -53,7 +53,7 @@ impl Form {
         }
     }
 
-    /// Gives a refusal this form.
+    /// Renders a refusal in this form.
     #[must_use]
     pub fn render(self, error: &ApiError) -> Rendered {
         let status = self.status(error);
@@ -81,8 +81,8 @@ fn problem(error: &ApiError, status: StatusCode) -> Value {
     Value::Object(members)
 }
 
-/// 400 for all that the caller can act on; any other status means that the call never reached an endpoint
-/// or that the server failed.
+/// 400 for every error that the caller can correct. Any other status means that the call never reached an endpoint or
+/// that the server failed.
 const fn triple_status(code: Code) -> StatusCode {
     match code {
         Code::InvalidArguments
@@ -127,7 +127,7 @@ impl Code {
         problem_status(&ApiError::new(self, "")).as_u16()
     }
 
-    /// The same of `INVALID_ARGUMENTS` whose cause is a stale version.
+    /// The status of `INVALID_ARGUMENTS` that a stale version caused, in the form of problem details.
     #[must_use]
     pub fn stale_version_status() -> u16 {
         problem_status(&ApiError::invalid_arguments(&[Fault::version_mismatch("version", 0)])).as_u16()
@@ -166,7 +166,7 @@ fn problem_status(error: &ApiError) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::api_error::Outcome;
+    use crate::protocol::api_error::CallEffect;
 
     fn body(form: Form, error: &ApiError) -> Value {
         serde_json::from_str(&form.render(error).body).unwrap_or_else(|error| panic!("{error}"))
@@ -239,13 +239,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unavailable_server_says_what_is_known_and_when_to_come_back() {
-        let error = ApiError::unavailable(Outcome::Unknown, 2);
+    fn an_unavailable_server_names_the_effect_and_the_retry_delay() {
+        let error = ApiError::unavailable(CallEffect::Unknown, 2);
         assert_eq!(
             (body(Form::Triple, &error)[2].clone(), error.retry_after_seconds()),
             (json!({"outcome": "unknown"}), Some(2))
         );
-        assert_eq!(body(Form::Triple, &ApiError::unavailable(Outcome::NotDone, 1))[2], json!({"outcome": "not_done"}));
+        assert_eq!(
+            body(Form::Triple, &ApiError::unavailable(CallEffect::NotDone, 1))[2],
+            json!({"outcome": "not_done"})
+        );
     }
 
     #[test]

@@ -5,46 +5,45 @@ use serde_json::Value;
 use super::ValueType;
 use crate::protocol::field::{PER_PAGE_DEFAULT, PER_PAGE_MAX};
 
-/// One argument, as documents show it and as bodies are checked against it.
+/// One argument, for documents and for the check of bodies.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
     /// Its key in the body.
     pub name: &'static str,
-    /// What is sent.
     pub value_type: ValueType,
-    /// Whether leaving it out is a fault.
+    /// True when a call without it is refused.
     pub required: bool,
-    /// Whether the empty text means the same as leaving it out.
+    /// True when an empty text means the same as leaving it out.
     pub empty_is_omitted: bool,
-    /// What it means, in Markdown.
+    /// The description, in Markdown.
     pub docs: &'static str,
-    /// A value to try, as JSON, where that of its type will not do.
+    /// An example value as JSON, where that of its type does not fit.
     pub own_example: Option<&'static str>,
-    /// True when the example of a whole body has it, although it may be left out.
+    /// True when the example of a whole body has it although it is optional.
     pub shown: bool,
 }
 
 impl Argument {
-    /// An argument that must be sent.
+    /// A required argument.
     #[must_use]
     pub const fn required(name: &'static str, value_type: ValueType, docs: &'static str) -> Argument {
         Argument { required: true, ..Argument::optional(name, value_type, docs) }
     }
 
-    /// An argument that may be left out.
+    /// An optional argument.
     #[must_use]
     pub const fn optional(name: &'static str, value_type: ValueType, docs: &'static str) -> Argument {
         let (required, empty_is_omitted, own_example, shown) = (false, false, None, false);
         Argument { name, value_type, required, empty_is_omitted, docs, own_example, shown }
     }
 
-    /// The same, and its empty text means that it is left out.
+    /// The same, and an empty text means that it is left out.
     #[must_use]
     pub const fn or_empty(self) -> Argument {
         Argument { empty_is_omitted: true, ..self }
     }
 
-    /// The same with a value to try, as JSON.
+    /// The same with an example value as JSON.
     #[must_use]
     pub const fn such_as(self, json: &'static str) -> Argument {
         Argument { own_example: Some(json), ..self }
@@ -56,7 +55,7 @@ impl Argument {
         Argument { shown: true, ..self }
     }
 
-    /// A value to try.
+    /// An example value.
     #[must_use]
     pub fn example(&self) -> Option<Value> {
         let own = self.own_example.map(|json| serde_json::from_str(json).expect("an example is written as JSON"));

@@ -3,39 +3,38 @@
 use super::{Argument, Returns};
 use crate::protocol::api_error::Code;
 
-/// The declaration of an endpoint. There is one for each, a `static`, and everything that must know the
-/// endpoint reads it there.
+/// The declaration of an endpoint: one `static` for each, from which every other part takes its facts about the
+/// endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct Declaration {
     /// The last segment of the path, in kebab-case.
     pub name: &'static str,
-    /// The first segment of the path: which interface it belongs to.
+    /// The interface that it belongs to, whose name is the first segment of the path.
     pub package: Package,
-    /// The subject it belongs to, by which documents order endpoints.
+    /// The subject that it belongs to, by which documents group endpoints.
     pub group: &'static str,
-    /// What it does, in one sentence.
+    /// The description in one sentence.
     pub summary: &'static str,
-    /// More about it, in Markdown; may be empty.
+    /// More description, in Markdown; may be empty.
     pub docs: &'static str,
-    /// What it takes, in the order in which faults are reported.
+    /// The arguments, in the order in which faults are reported.
     pub arguments: &'static [Argument],
-    /// What it answers.
+    /// The shape of the answer.
     pub returns: Returns,
-    /// The codes that are its own, beside those of every endpoint and those that follow from how it is called.
+    /// The codes of this endpoint, apart from those of every endpoint and those that follow from its flags.
     pub errors: &'static [DeclaredError],
-    /// How it is called.
+    /// The properties of its calls.
     pub flags: Flags,
 }
 
 impl Declaration {
-    /// Where in the declaration an argument stands.
+    /// The position of an argument in the declaration.
     #[must_use]
     pub fn position(&self, argument: &str) -> Option<usize> {
         self.arguments.iter().position(|known| known.name == argument)
     }
 
-    /// Its own codes, and those that follow from how it is called; each once. Those of every endpoint are not among
-    /// them.
+    /// Its own codes and those that follow from its flags, each once. The codes of every endpoint are not included.
     #[must_use]
     pub fn refusals(&self) -> Vec<DeclaredError> {
         let needs_active = match self.package {
@@ -58,14 +57,13 @@ impl Declaration {
     }
 }
 
-/// A code that an endpoint may answer, and when.
+/// A code that an endpoint may answer, and its condition.
 #[derive(Debug, Clone, Copy)]
 pub struct DeclaredError {
-    /// The code.
     pub code: Code,
     /// The condition, in Markdown.
     pub docs: &'static str,
-    /// True when the cause is a version that is not the record's.
+    /// True when the cause is a stale version of a record.
     stale_version: bool,
 }
 
@@ -79,13 +77,13 @@ impl DeclaredError {
         )
     };
 
-    /// Says when an endpoint answers `code`.
+    /// A code with the condition for it.
     #[must_use]
     pub const fn when(code: Code, docs: &'static str) -> DeclaredError {
         DeclaredError { code, docs, stale_version: false }
     }
 
-    /// The status in the form of problem details.
+    /// Its status in the form of problem details.
     #[must_use]
     pub fn problem_status(&self) -> u16 {
         if self.stale_version { Code::stale_version_status() } else { self.code.problem_status() }
@@ -117,8 +115,8 @@ impl Package {
         }
     }
 
-    /// Bytes of a body, at most: 1 MiB where metadata comes in; devices, which need no key, have nothing to send that
-    /// fills 64 KiB.
+    /// The limit of bytes of a body: 1 MiB where metadata comes in. Devices, which need no key, never have to send more
+    /// than 64 KiB.
     #[must_use]
     pub const fn body_bytes_max(self) -> usize {
         match self {
@@ -137,7 +135,7 @@ impl Package {
         }
     }
 
-    /// What it is for, in Markdown.
+    /// The description, in Markdown.
     #[must_use]
     pub const fn docs(self) -> &'static str {
         match self {
@@ -145,9 +143,9 @@ impl Package {
                 "Payments, balances, activity and metadata of one merchant. Send the API key as a bearer token."
             }
             Package::Sdk => {
-                "What a customer's device calls on behalf of an installation. Takes no key. Bodies are at most 64 KiB."
+                "Calls of a customer's device on behalf of an installation, without a key. Bodies are at most 64 KiB."
             }
-            Package::Admin => "What the operator calls. Send the admin token as a bearer token.",
+            Package::Admin => "Calls of the operator. Send the admin token as a bearer token.",
         }
     }
 
@@ -158,24 +156,24 @@ impl Package {
     }
 }
 
-/// How an endpoint is called.
+/// The properties of an endpoint's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags {
-    /// Whether it changes anything that lasts.
+    /// True when it changes stored data.
     pub changes_something: bool,
-    /// Whether the caller must show a key.
+    /// True when the caller must show a key.
     pub needs_key: bool,
-    /// Whether an `Idempotency-Key` is honoured.
+    /// True when it honours an `Idempotency-Key`.
     pub takes_idempotency_key: bool,
-    /// Whether its body holds card data, which is wiped from memory after the call.
+    /// True when its body holds card data, which is wiped from memory after the call.
     pub carries_card_data: bool,
-    /// True when a suspended merchant may still call it, as [`till_domain::command::Command::works_while_suspended`]
-    /// says of its command.
+    /// True when a suspended merchant may still call it, like [`till_domain::command::Command::works_while_suspended`]
+    /// of its command.
     pub works_while_suspended: bool,
 }
 
 impl Flags {
-    /// Reads, and needs a key.
+    /// Only reads, and needs a key.
     pub const QUERY: Flags = Flags {
         changes_something: false,
         needs_key: true,
@@ -187,14 +185,14 @@ impl Flags {
     /// Changes something, needs a key and honours an `Idempotency-Key`.
     pub const COMMAND: Flags = Flags { changes_something: true, takes_idempotency_key: true, ..Flags::QUERY };
 
-    /// Reads, open to all.
+    /// Only reads, without a key.
     pub const OPEN_QUERY: Flags = Flags { needs_key: false, ..Flags::QUERY };
 
-    /// Changes something and honours an `Idempotency-Key`, open to all.
+    /// Changes something and honours an `Idempotency-Key`, without a key.
     pub const OPEN_COMMAND: Flags = Flags { needs_key: false, ..Flags::COMMAND };
 
-    /// Takes card data from a device: open to all, and no `Idempotency-Key`, since its stored fingerprint
-    /// could be searched for the number.
+    /// Takes card data from a device: without a key, and without an `Idempotency-Key`, since the number could be found
+    /// from the stored fingerprint by trial.
     pub const CARD_INTAKE: Flags =
         Flags { carries_card_data: true, takes_idempotency_key: false, ..Flags::OPEN_COMMAND };
 }
@@ -204,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_that_follows_from_how_an_endpoint_is_called_is_named_once_by_its_own_words_if_it_has_any() {
+    fn a_code_is_declared_once_with_the_endpoints_own_text_first() {
         const OWN: &[DeclaredError] = &[DeclaredError::when(Code::MerchantSuspended, "In its own words.")];
         let declaration = Declaration {
             name: "select-plan",

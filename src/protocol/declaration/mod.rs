@@ -1,5 +1,4 @@
-//! What an endpoint is, said once: its parsing, the package document and the OpenAPI document all follow
-//! from it.
+//! The declarations of endpoints: parsing, the package document and the OpenAPI document all follow from them.
 
 mod argument;
 mod endpoint;

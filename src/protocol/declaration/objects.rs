@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Declaration, ObjectType};
 
-/// The objects of all answers and those inside of them, each once, by name.
+/// The objects of all answers and the objects within these, each once, by name.
 pub(super) fn objects(declarations: &[&Declaration]) -> BTreeMap<&'static str, &'static ObjectType> {
     let mut found = BTreeMap::new();
     let mut open: Vec<&ObjectType> =

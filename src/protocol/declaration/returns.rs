@@ -1,4 +1,4 @@
-//! What an endpoint answers.
+//! The shape of an endpoint's answer.
 
 use super::ValueType;
 
@@ -19,16 +19,15 @@ pub enum Returns {
     Any,
     /// One of these objects, or any other JSON value.
     AnyOf(&'static [&'static ObjectType]),
-    /// An object.
     Object(&'static ObjectType),
-    /// A page of objects, with the bodies of the calls for the pages beside it.
+    /// A page of objects, with the bodies of the calls for the adjacent pages.
     Page(&'static ObjectType),
 }
 
 /// An object's members.
 #[derive(Debug)]
 pub struct ObjectType {
-    /// The name documents give it.
+    /// Its name in documents.
     pub name: &'static str,
     /// Its members.
     pub attributes: &'static [Attribute],
@@ -39,13 +38,12 @@ pub struct ObjectType {
 pub struct Attribute {
     /// Its key.
     pub name: &'static str,
-    /// Its type.
     pub value_type: ValueType,
-    /// Whether it may be null.
+    /// True when it may be null.
     pub nullable: bool,
     /// True when it may be left out.
     pub optional: bool,
-    /// What it means, in Markdown.
+    /// The description, in Markdown.
     pub docs: &'static str,
 }
 
@@ -62,7 +60,7 @@ impl Attribute {
         Attribute { name, value_type, nullable: true, optional: false, docs }
     }
 
-    /// The same, but it is there only sometimes.
+    /// The same, but the member may be left out.
     #[must_use]
     pub const fn sometimes(self) -> Attribute {
         Attribute { optional: true, ..self }
@@ -70,7 +68,7 @@ impl Attribute {
 }
 
 impl Returns {
-    /// The type of the answer. A page is an object here; documents show its members.
+    /// The type of the answer. A page is an object here; documents describe its members.
     #[must_use]
     pub const fn value_type(&self) -> ValueType {
         match self {
@@ -85,7 +83,7 @@ impl Returns {
         }
     }
 
-    /// The named objects in the answer, or in its page.
+    /// The named objects in the answer, or in the page.
     #[must_use]
     pub fn objects(&self) -> Vec<&'static ObjectType> {
         match self {
@@ -96,7 +94,7 @@ impl Returns {
         }
     }
 
-    /// Whether the answer is a page.
+    /// True when the answer is a page.
     #[must_use]
     pub const fn is_page(&self) -> bool {
         matches!(self, Returns::Page(_))

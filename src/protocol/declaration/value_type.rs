@@ -1,14 +1,14 @@
-//! The types of arguments and of members of answers. Both documents are written from them.
+//! The types of arguments and of members of answers. Both documents are generated from them.
 
 use serde_json::Value;
 use till_domain::text::{EMAIL_MAX_BYTES, RETURN_URL_MAX_BYTES};
 
 use super::ObjectType;
 
-/// The part behind the prefix of the ids in examples.
+/// The suffix of the ids in examples.
 const EXAMPLE_ID_SUFFIX: &str = "01h2e8kqvbfwea724h75qc655w";
 
-/// The type of a value. Of an argument it has the limits that its parser keeps.
+/// The type of a value. The type of an argument has the limits that its parser enforces.
 #[derive(Debug, Clone, Copy)]
 pub enum ValueType {
     /// A string.
@@ -19,7 +19,7 @@ pub enum ValueType {
     Words(&'static [&'static str]),
     /// A whole number.
     Integer(Integer),
-    /// Minor units of a currency, going in: a string of digits or an integer.
+    /// Minor units of a currency in a request: a string of digits or an integer.
     Amount,
     /// `true` or `false`.
     Boolean,
@@ -38,20 +38,20 @@ pub enum ValueType {
 /// The limits of a string.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
-    /// A narrowing that other programs know.
+    /// A kind that other programs know.
     pub kind: TextKind,
-    /// Its length in characters, at least and at most.
+    /// The limits of its length, in characters.
     pub length: Option<(usize, usize)>,
     /// A regular expression (ECMA-262) that it matches.
     pub pattern: Option<&'static str>,
-    /// A string that is one.
+    /// An example.
     pub example: Option<&'static str>,
 }
 
 /// Kinds of strings that other programs know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextKind {
-    /// Any other.
+    /// Any other kind.
     Plain,
     /// An e-mail address.
     Email,
@@ -66,20 +66,20 @@ pub enum TextKind {
 pub struct Integer {
     /// True when it is a time, in Unix seconds.
     pub is_time: bool,
-    /// The least and the greatest.
+    /// The minimum and the maximum.
     pub limits: Option<(u64, u64)>,
-    /// One within the limits.
+    /// An example within the limits.
     pub example: Option<u64>,
 }
 
 impl ValueType {
-    /// A string without limits of its own, as answers have.
+    /// A string without declared limits, for answers.
     pub const STRING: ValueType = ValueType::Text(Text::PLAIN);
-    /// A whole number without limits of its own, as answers have.
+    /// A whole number without declared limits, for answers.
     pub const INTEGER: ValueType = ValueType::Integer(Integer { is_time: false, limits: None, example: None });
     /// Unix seconds in an answer.
     pub const TIMESTAMP: ValueType = ValueType::Integer(Integer { is_time: true, limits: None, example: None });
-    /// Minor units of a currency, going in: a string of digits or an integer.
+    /// Minor units of a currency in a request: a string of digits or an integer.
     pub const AMOUNT: ValueType = ValueType::Amount;
     /// `true` or `false`.
     pub const BOOLEAN: ValueType = ValueType::Boolean;
@@ -106,13 +106,13 @@ impl ValueType {
         ValueType::Integer(Integer { is_time: false, limits: Some((least, most)), example: Some(example) })
     }
 
-    /// The words allowed, when they are few.
+    /// The allowed words, when the type is a list of words.
     #[must_use]
     pub const fn choices(&self) -> &'static [&'static str] {
         if let ValueType::Words(words) = self { words } else { &[] }
     }
 
-    /// True when it is an e-mail address, of which the letter case means nothing.
+    /// True when it is an e-mail address, whose letter case has no meaning.
     #[must_use]
     pub const fn is_email(&self) -> bool {
         matches!(self, ValueType::Text(Text { kind: TextKind::Email, .. }))
@@ -152,7 +152,7 @@ impl ValueType {
         }
     }
 
-    /// A value of this type, where the type alone tells one.
+    /// An example value, where the type alone determines one.
     #[must_use]
     pub fn example(&self) -> Option<Value> {
         match self {
@@ -191,13 +191,13 @@ impl Text {
         example: Some("https://shop.example/done"),
     };
 
-    /// So many characters.
+    /// A string with this number of characters.
     #[must_use]
     pub const fn of(least: usize, most: usize, example: &'static str) -> Text {
         Text { length: Some((least, most)), example: Some(example), ..Text::PLAIN }
     }
 
-    /// The same, and it matches this regular expression.
+    /// The same with a regular expression that it must match.
     #[must_use]
     pub const fn matching(self, pattern: &'static str) -> Text {
         Text { pattern: Some(pattern), ..self }

@@ -1,6 +1,6 @@
-//! Words on the wire, taken from the domain's own list of them.
+//! Words on the wire, taken from the domain's own lists.
 
-/// The type of a closed list of words: the names of `ALL` that a type of the domain has.
+/// The type of a closed list of words: the names in `ALL` of a domain type.
 macro_rules! words_of {
     ($named:ty) => {
         $crate::protocol::declaration::words_of!($named, name)

@@ -1,4 +1,4 @@
-//! An outcome becomes a response.
+//! Turns an outcome into a response.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue, Quality};
@@ -10,28 +10,29 @@ use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::quality;
 use crate::protocol::request_thread::LARGE_BYTES;
-use crate::protocol::swagger_ui::Page;
+use crate::protocol::swagger_ui::DocsFile;
 use crate::protocol::version::ApiVersion;
 
-/// What the pages for people may load and where they may call: this server, and images of their own.
+/// The content security policy of the documentation pages: they may load and call this server only, and images from
+/// `data:` URLs.
 const PAGES_POLICY: &str =
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
-/// The headers of our own. Made once: looking a name up by its text costs more than sending it.
+/// Headers of our own. They are made once, since a look-up of a name by its text costs more than sending it.
 pub(super) static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) static API_VERSION: HeaderName = HeaderName::from_static("api-version");
 
-/// What every JSON answer is.
+/// The media type of every JSON answer.
 const JSON: &str = "application/json";
 
-/// What an outcome is, before the headers that every response carries.
+/// The content of an answer, before the headers that every response carries.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// A successful call's JSON.
     Json {
         /// The text.
         json: String,
-        /// Whether it is an earlier call's.
+        /// True when it is the stored answer of an earlier call.
         replayed: bool,
     },
     /// The same, compressed on the worker pool.
@@ -40,35 +41,30 @@ pub(super) enum Answer {
         bytes: Vec<u8>,
         /// The name of the coding.
         coding: &'static str,
-        /// Whether it is an earlier call's.
+        /// True when it is the stored answer of an earlier call.
         replayed: bool,
     },
     /// Text for the operator's tools.
-    Text {
-        /// The text.
-        text: String,
-        /// Its media type.
-        media_type: &'static str,
-    },
-    /// A file of the pages for people.
-    File(Page),
-    /// Where to look instead.
+    Text { text: String, media_type: &'static str },
+    /// A file of the documentation pages.
+    File(DocsFile),
+    /// A redirect.
     Moved {
         /// The path.
         to: &'static str,
     },
-    /// The answer to a browser's question before a call: a page of any origin may make it. Whether the page may read the
-    /// answer is decided by the endpoint, for the installation that the body names.
+    /// The answer to a browser's preflight: a page of any origin may make the call. The endpoint decides whether the
+    /// page may read the answer, by the installation that the body names.
     Preflight,
 }
 
-/// What the response needs to know of the request.
+/// The parts of the request that the response depends on.
 pub(super) struct Addressee<'r> {
     pub(super) headers: &'r HeaderMap,
     pub(super) request_id: &'r RequestId,
     pub(super) version: ApiVersion,
     pub(super) may_read_cross_origin: bool,
-    /// The form of a refusal, where it is not the `Accept` header that decides.
+    /// The form of a refusal; when absent, the `Accept` header decides.
     pub(super) form: Option<Form>,
 }
 
@@ -81,7 +77,7 @@ impl Addressee<'_> {
             Ok(Answer::Text { text, media_type }) => {
                 self.start(StatusCode::OK).insert_header((header::CONTENT_TYPE, media_type)).body(text)
             }
-            Ok(Answer::File(Page { bytes, media_type })) => self
+            Ok(Answer::File(DocsFile { bytes, media_type })) => self
                 .start(StatusCode::OK)
                 .insert_header((header::CONTENT_TYPE, media_type))
                 .insert_header((header::CONTENT_SECURITY_POLICY, PAGES_POLICY))
@@ -94,7 +90,7 @@ impl Addressee<'_> {
         }
     }
 
-    /// The status that the response for an outcome has.
+    /// The status of the response to an outcome.
     pub(super) fn status(&self, outcome: &Result<Answer, ApiError>) -> StatusCode {
         match outcome {
             Ok(Answer::Json { .. } | Answer::Compressed { .. } | Answer::Text { .. } | Answer::File(_)) => {
@@ -106,7 +102,7 @@ impl Addressee<'_> {
         }
     }
 
-    /// The form that a refusal has.
+    /// The form of a refusal.
     pub(super) fn form(&self) -> Form {
         self.form.unwrap_or_else(|| Form::from_accept(&self.accept()))
     }
@@ -119,7 +115,8 @@ impl Addressee<'_> {
         self.finish(response, JSON, encoded)
     }
 
-    /// A text as the caller takes it. A large one was offered to the worker pool before, and is not compressed here.
+    /// A text in the coding that the caller accepts. A large text was offered to the worker pool before, and is not
+    /// compressed here.
     fn encoded(&self, text: String) -> Encoded {
         let is_large = text.len() > LARGE_BYTES;
         encoding::encode(text, || if is_large { Coding::Identity } else { encoding::choose(self.headers) })
@@ -138,7 +135,7 @@ impl Addressee<'_> {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
         if error.ends_connection() {
-            response.force_close(); // The rest of the body is not read, or cannot be.
+            response.force_close(); // The rest of the body is not or cannot be read.
         }
         self.finish(response, rendered.media_type, self.encoded(rendered.body))
     }
@@ -152,12 +149,12 @@ impl Addressee<'_> {
         response.finish()
     }
 
-    /// True when a page is asked for, as browsers do that open an address.
+    /// True when the caller asks for a page, as browsers do when they open an address.
     pub(super) fn reads_pages(&self) -> bool {
         quality::of_exact(&self.accept(), "text/html").is_some_and(|quality| quality > Quality::ZERO)
     }
 
-    /// Starts a response with what every one carries.
+    /// Starts a response with the headers that every response carries.
     fn start(&self, status: StatusCode) -> HttpResponseBuilder {
         let mut response = HttpResponse::build(status);
         response.insert_header((X_REQUEST_ID.clone(), self.request_id.as_str()));

@@ -2,23 +2,23 @@
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 
-/// Why a request shows no token. Nothing of the header is repeated: it may hold a key.
+/// A reason why a request shows no token. It repeats nothing of the header, which may hold a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoToken {
     /// There is no such header.
     #[error("The header Authorization is missing.")]
     Missing,
     /// There are several.
-    #[error("The header Authorization stands there twice.")]
+    #[error("The header Authorization occurs more than once.")]
     Twice,
-    /// The scheme is that of user names and passwords.
+    /// The scheme is `Basic`, which carries user names and passwords.
     #[error("The header Authorization has the scheme Basic instead of Bearer.")]
     Basic,
-    /// The scheme is another one, or there is none.
+    /// The scheme is another one, or missing.
     #[error("The header Authorization does not begin with the word Bearer and a space.")]
     NotBearer,
     /// Nothing, or more than one word, follows the scheme.
-    #[error("The header Authorization does not hold exactly one token behind the word Bearer.")]
+    #[error("The header Authorization does not have exactly one token after the word Bearer.")]
     NotOneToken,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn token(headers: &HeaderMap) -> Result<&str, NoToken> {
     one_token(rest).ok_or(NoToken::NotOneToken)
 }
 
-/// The one word between blanks.
+/// The only word between spaces.
 fn one_token(text: &[u8]) -> Option<&str> {
     let start = text.iter().position(|byte| *byte != b' ')?;
     let end = text.iter().rposition(|byte| *byte != b' ')?;

@@ -1,4 +1,4 @@
-//! A request's body: whether it may be read, and reading it within its limit.
+//! A request's body: the checks before it is read, and reading it within its limit.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -15,36 +15,37 @@ use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::unknown_arguments;
-use crate::protocol::json::{Bounds, Expected, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
+use crate::protocol::json::{Bounds, ExpectedValue, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
 use crate::protocol::pipelining::Sink;
 
-/// What every body is.
+/// The media type of every body.
 const JSON: &str = "application/json";
 
-/// How long a body may take to arrive. A mebibyte in this time is 35 kB/s.
+/// The time limit for a body to arrive. A mebibyte in this time is 35 kB/s.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 
-/// Bytes of a body that are not counted with those of others: usual calls are smaller, and there are no more of them
+/// Bytes of a body that are not counted in the budget: usual calls are smaller than this, and there are no more of them
 /// than connections.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
-/// Bytes of a body whose values are not counted: whatever it is made of, they take less than a hundred times as much.
+/// Bytes of a body whose values are not counted: whatever values they encode, these take less than a hundred times as
+/// much memory.
 const UNWEIGHED_BYTES: usize = 1024;
 
-/// Bytes of all large bodies that are there at once, whole or in part, with what their values take: 256 MiB.
+/// Bytes of all large bodies in memory at once, read whole or in part, including their values: 256 MiB.
 const LARGE_BODIES_BYTES_MAX: usize = 256 << 20;
 
-/// Bytes of an unread body that are read after a refusal, so that the connection can go on.
+/// Bytes of an unread body that are read after a refusal, so that the connection can be kept.
 const DISCARDED_BYTES_MAX: usize = 64 * 1024;
 
-/// How long a refusal waits for them.
+/// The time limit for reading them.
 const DISCARD_MAX: Duration = Duration::from_millis(250);
 
-/// How long the refusal of a body that is too large waits. Nothing more of the body is read meanwhile, so that callers who
-/// send such bodies without a pause take little of the time of others.
+/// The delay of the refusal of a body that is too large. No more of the body is read in this time, so that callers who
+/// send such bodies without a pause take little time from others.
 const TOO_LARGE_PAUSE: Duration = Duration::from_millis(250);
 
-/// When to come back after there was no room for a body, in seconds.
+/// The advised delay before a retry when there was no memory for a body, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The budget of large bodies, of one listener.
@@ -52,29 +53,29 @@ pub(super) fn budget() -> MemoryBudget {
     MemoryBudget::of(LARGE_BODIES_BYTES_MAX)
 }
 
-/// Reserves memory for a body that has grown to so many bytes, with what its values take.
+/// Reserves memory for a body of this size and for its values.
 fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
     let grown = share.grow_to(body_bytes.saturating_sub(UNCOUNTED_BYTES));
     grown.map_err(|Exhausted| ApiError::overloaded(RETRY_AFTER_SECONDS))
 }
 
-/// A body's bytes, with the room that they take.
-pub(super) struct Bytes {
+/// The bytes of a body, with their reservation.
+pub(super) struct BodyBytes {
     text: Text,
     share: Reservation,
     package: Package,
 }
 
-impl Bytes {
-    /// No bytes yet, of a call to this.
-    pub(super) fn empty(budget: &MemoryBudget, declaration: &Declaration) -> Bytes {
-        Bytes::with_capacity(0, budget, declaration)
+impl BodyBytes {
+    /// An empty body of a call to this endpoint.
+    pub(super) fn empty(budget: &MemoryBudget, declaration: &Declaration) -> BodyBytes {
+        BodyBytes::with_capacity(0, budget, declaration)
     }
 
-    fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration) -> Bytes {
+    fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration) -> BodyBytes {
         let (bytes, carries_card_data) = (Vec::with_capacity(capacity), declaration.flags.carries_card_data);
         let package = declaration.package;
-        Bytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), package }
+        BodyBytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), package }
     }
 
     /// Their number.
@@ -82,13 +83,14 @@ impl Bytes {
         self.text.bytes.len()
     }
 
-    /// The same bytes once more, for a call that may have to be begun anew. They are few, and not counted.
-    pub(super) fn again(&self) -> Bytes {
+    /// A copy of the bytes, for a call that may have to be restarted. They are few, and not counted.
+    pub(super) fn copied(&self) -> BodyBytes {
         let text = Text { bytes: self.text.bytes.clone(), carries_card_data: self.text.carries_card_data };
-        Bytes { text, share: self.share.budget().reservation(), package: self.package }
+        BodyBytes { text, share: self.share.budget().reservation(), package: self.package }
     }
 
-    /// Adds what has come of a body of `announced` bytes. What is reserved counts as taken: room doubles meanwhile.
+    /// Adds bytes that arrived of a body of `announced` bytes. All reserved bytes count as taken, since the buffer
+    /// exists twice while it grows.
     fn add(&mut self, chunk: &[u8], announced: usize) -> Result<(), ApiError> {
         let length = self.text.bytes.len() + chunk.len();
         let bytes_max = self.package.body_bytes_max();
@@ -106,22 +108,22 @@ impl Bytes {
     }
 }
 
-/// A step's body is written here instead of read from a connection.
-impl Sink for Bytes {
+/// The body of a pipeline's step is written here instead of being read from a connection.
+impl Sink for BodyBytes {
     fn push(&mut self, piece: &str) -> Result<(), ApiError> {
         self.add(piece.as_bytes(), 0)
     }
 }
 
-/// What has arrived of a body. What may hold card data is overwritten when it is dropped, whatever becomes of the call;
-/// the web server's own copy of it is not.
+/// The received part of a body. A body that may hold card data is overwritten when it is dropped, whatever the outcome
+/// of the call; the web server's own copy of it is not.
 struct Text {
     bytes: Vec<u8>,
     carries_card_data: bool,
 }
 
 impl Text {
-    /// The same with room for more, the smaller one gone.
+    /// A copy with a larger capacity, which replaces the smaller one.
     fn grown_to(&self, capacity: usize) -> Text {
         let mut bytes = Vec::with_capacity(capacity);
         bytes.extend_from_slice(&self.bytes);
@@ -137,7 +139,7 @@ impl Drop for Text {
     }
 }
 
-/// A call's arguments. Those with card data are overwritten when the call is over.
+/// The arguments of a call. Those with card data are overwritten after the call.
 pub(super) struct Body {
     members: Object,
     carries_card_data: bool,
@@ -150,9 +152,10 @@ impl Body {
         &self.members
     }
 
-    /// Reads the arguments of a call to this out of the bytes. What was read before a refusal is overwritten like all.
-    pub(super) fn parse(bytes: Bytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
-        let Bytes { text, share, package: _ } = bytes;
+    /// Parses the arguments of a call to this endpoint. The values that were parsed before a refusal are overwritten as
+    /// well.
+    pub(super) fn parse(bytes: BodyBytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
+        let BodyBytes { text, share, package: _ } = bytes;
         let mut body = Body { members: Object::new(), carries_card_data: text.carries_card_data, share };
         let mut values = Values { declaration, share: &mut body.share, text: text.bytes.len(), taken: 0, reserved: 0 };
         match read_object(&text.bytes, &mut body.members, &mut values) {
@@ -164,7 +167,8 @@ impl Body {
     }
 }
 
-/// The values of a body while they are read: what its endpoint takes, and the room that they have taken.
+/// The sink of the values of a body while it is parsed: it knows the arguments of the endpoint, and counts the memory
+/// that the values take.
 struct Values<'s> {
     declaration: &'static Declaration,
     share: &'s mut Reservation,
@@ -175,16 +179,16 @@ struct Values<'s> {
 }
 
 impl Bounds for Values<'_> {
-    fn expected(&self, name: &str) -> Expected {
+    fn expected(&self, name: &str) -> ExpectedValue {
         let arguments = self.declaration.arguments;
         match self.declaration.position(name).and_then(|position| arguments.get(position)) {
-            None => Expected::Nothing,
-            Some(argument) if argument.value_type.is_container() => Expected::Container,
-            Some(_) => Expected::Single,
+            None => ExpectedValue::Nothing,
+            Some(argument) if argument.value_type.is_container() => ExpectedValue::Container,
+            Some(_) => ExpectedValue::Single,
         }
     }
 
-    /// Room is reserved in steps that grow, since others take of it at the same time.
+    /// Reserves memory in growing steps, since other calls reserve from the same budget at the same time.
     fn take(&mut self, bytes: usize) -> bool {
         self.taken += bytes;
         if self.text <= UNWEIGHED_BYTES || self.taken <= self.reserved {
@@ -204,7 +208,7 @@ impl Drop for Body {
     }
 }
 
-/// Refuses a body that is not plain `application/json`. Parameters of the media type change nothing.
+/// Refuses a body that is not plain `application/json`. Parameters of the media type are ignored.
 pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let mut types = headers.get_all(CONTENT_TYPE);
     let only = types.next().filter(|_| types.next().is_none());
@@ -223,20 +227,20 @@ fn is_json(value: &HeaderValue) -> bool {
     media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(JSON))
 }
 
-/// Reads the whole body of a call to this, and never more than its limit.
+/// Reads the whole body of a call to this endpoint, and never more than its limit.
 pub(super) async fn read(
     headers: &HeaderMap,
     payload: &mut Payload,
     budget: &MemoryBudget,
     declaration: &Declaration,
-) -> Result<Bytes, ApiError> {
+) -> Result<BodyBytes, ApiError> {
     let (announced, package) = (announced(headers), declaration.package);
     if announced > package.body_bytes_max() {
         tokio::time::sleep(TOO_LARGE_PAUSE).await;
         return Err(too_large(package));
     }
-    // What was only announced takes no memory.
-    let bytes = Bytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration);
+    // An announced length alone takes no memory.
+    let bytes = BodyBytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration);
     let mut collected = pin!(collect(payload, announced, bytes));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
@@ -244,15 +248,15 @@ pub(super) async fn read(
     tokio::time::timeout(ARRIVAL_MAX, collected).await.unwrap_or_else(|_| Err(incomplete()))
 }
 
-/// What a body becomes when it came along with its head, as nearly all do: the web server hands it over when the task
-/// has had its first turn. No alarm need be set for these.
+/// The body when it arrived together with its head, as nearly all do: the web server hands it over after the first poll
+/// of the task. Such a body needs no timer.
 async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Option<T> {
     let mut is_first_turn = true;
     poll_fn(|context| match collected.poll_unpin(context) {
         Poll::Ready(bytes) => Poll::Ready(Some(bytes)),
         Poll::Pending if is_first_turn => {
             is_first_turn = false;
-            context.waker().wake_by_ref(); // The second turn comes whether or not there is more of the body.
+            context.waker().wake_by_ref(); // The second poll comes even when no more of the body arrives.
             Poll::Pending
         }
         Poll::Pending => Poll::Ready(None),
@@ -260,8 +264,8 @@ async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Opt
     .await
 }
 
-/// Reads what is left of a small body, so that the next request can be told from it, and the connection kept. Of a
-/// large one, or one that does not come, nothing is waited for: the connection is closed behind the answer then.
+/// Reads the rest of a small body, so that the connection can be kept for the next request. For a large body, or one
+/// that does not arrive, it does not wait: the connection is closed after the answer.
 pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
     if announced(headers) > DISCARDED_BYTES_MAX {
         return;
@@ -276,20 +280,21 @@ pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
     .await;
 }
 
-/// The length that was announced, 0 without one.
+/// The announced length; 0 when there is none.
 pub(in crate::protocol) fn announced(headers: &HeaderMap) -> usize {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
     usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
-async fn collect(payload: &mut Payload, announced: usize, mut bytes: Bytes) -> Result<Bytes, ApiError> {
+async fn collect(payload: &mut Payload, announced: usize, mut bytes: BodyBytes) -> Result<BodyBytes, ApiError> {
     while let Some(chunk) = payload.next().await {
         bytes.add(&chunk.map_err(|_| incomplete())?, announced)?;
     }
     Ok(bytes)
 }
 
-/// Bytes to reserve for a body that has grown to `length` and out of what was reserved before, and may grow to `most`.
+/// Bytes to reserve for a body that has outgrown its reservation of `before` bytes, has now `length` bytes, and may
+/// grow to `most`.
 fn room_for(length: usize, before: usize, most: usize) -> usize {
     (2 * before).min(most).max(length)
 }
@@ -300,11 +305,11 @@ fn too_large(package: Package) -> ApiError {
     ApiError::new(Code::BodyTooLarge, message).ending_connection()
 }
 
-/// The refusal of a body with so many unknown names that the rest was not read. It does not say what is missing.
+/// The refusal of a body with so many unknown names that the rest was not read. It does not list missing arguments.
 fn too_many_unknown_names(declaration: &'static Declaration, members: &Object) -> ApiError {
     let faults: Vec<Fault> = unknown_arguments(declaration, members).collect();
     let note =
-        format!("Reading stopped at {UNKNOWN_NAMES_MAX} unknown arguments; there may be further faults behind them.");
+        format!("Reading stopped at {UNKNOWN_NAMES_MAX} unknown arguments; there may be further faults after them.");
     ApiError::invalid_arguments(&faults).with_note(&note)
 }
 
@@ -342,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn large_bodies_have_a_budget_together_and_small_ones_are_always_taken() {
+    fn large_bodies_share_a_budget_and_small_ones_do_not_count() {
         let budget = MemoryBudget::of(100);
         let (mut first, mut second) = (budget.reservation(), budget.reservation());
         assert!(reserve(&mut first, UNCOUNTED_BYTES + 61).is_ok() && reserve(&mut second, UNCOUNTED_BYTES).is_ok());
@@ -351,10 +356,11 @@ mod tests {
     }
 
     #[test]
-    fn values_take_room_beside_their_text_and_give_it_back_and_one_body_always_fits() {
+    fn values_reserve_memory_that_is_returned_after_the_call() {
         let budget = MemoryBudget::of(1 << 20);
         let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
-        let of = |body: String| Bytes { text: text(body), share: budget.reservation(), package: Package::Merchants };
+        let of =
+            |body: String| BodyBytes { text: text(body), share: budget.reservation(), package: Package::Merchants };
         let all = |items: usize| format!("{{\"all\":[{}0]}}", "0,".repeat(items));
         let first = Body::parse(of(all(10_000)), &ALL);
         assert!(first.is_ok());
@@ -370,14 +376,14 @@ mod tests {
         let members: Vec<String> = (0..5_000).map(|number| format!("\"x{number}\":1")).collect();
         let text = Text { bytes: format!("{{{}}}", members.join(",")).into_bytes(), carries_card_data: false };
         let refused =
-            Body::parse(Bytes { text, share: budget().reservation(), package: Package::Merchants }, &ALL).err();
+            Body::parse(BodyBytes { text, share: budget().reservation(), package: Package::Merchants }, &ALL).err();
         let Some(error) = refused else { panic!("accepted") };
         assert_eq!(error.details().and_then(|details| details.as_array()).map(Vec::len), Some(UNKNOWN_NAMES_MAX));
         assert!(error.message().contains("stopped at 100"), "{}", error.message());
     }
 
     #[test]
-    fn a_body_with_card_data_that_breaks_off_was_read_into_what_is_overwritten() {
+    fn values_of_an_incomplete_body_with_card_data_are_overwritten() {
         let (mut members, mut room) = (Object::new(), budget().reservation());
         let mut values = Values { declaration: &ALL, share: &mut room, text: 0, taken: 0, reserved: 0 };
         let outcome = read_object(br#"{"number":"4242424242424242","x"#, &mut members, &mut values);
@@ -385,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_grows_is_what_it_was_and_still_known_to_carry_card_data() {
+    fn a_body_that_grows_keeps_its_text_and_its_card_data_mark() {
         let text = Text { bytes: b"4242".to_vec(), carries_card_data: true };
         let grown = text.grown_to(100);
         assert_eq!((grown.bytes.as_slice(), grown.carries_card_data), (&b"4242"[..], true));
@@ -393,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_never_has_more_than_twice_the_room_that_it_fills_or_than_was_announced() {
+    fn a_body_reserves_at_most_twice_its_length() {
         for (most, chunk) in [(1 << 20, 1_000), (900_000, 40_000), (1 << 16, 7_000), (20_000, 16_000)] {
             let (mut length, mut capacity) = (0, UNCOUNTED_BYTES.min(most));
             while length + chunk <= most {

@@ -20,16 +20,15 @@ use crate::protocol::json::Object;
 use crate::protocol::request_thread::{self, LARGE_BYTES};
 use crate::protocol::version::ApiVersion;
 
-/// An endpoint: a declaration and what is done when it is called.
+/// An endpoint: a declaration, and the function that carries out its calls.
 pub trait Function<C>: Send + Sync {
-    /// What it is.
     fn declaration(&self) -> &'static Declaration;
 
-    /// Does it. The future runs on the worker thread that took the request and must not block it.
+    /// Carries out a call. The future runs on the worker thread that took the request and must not block it.
     fn call(&self, call: Call<C>) -> LocalBoxFuture<'_, Result<Reply, ApiError>>;
 }
 
-/// Makes an endpoint of a declaration, what its function needs, and the function.
+/// Makes an endpoint of a declaration, the state of its function, and the function.
 ///
 /// ```ignore
 /// endpoint(&CAPTURE_PAYMENT, merchants.clone(), capture_payment)
@@ -41,16 +40,16 @@ where
     F: Fn(S, Call<C>) -> R + Send + Sync + 'static,
     R: Future<Output = Result<Reply, ApiError>> + 'static,
 {
-    Arc::new(Endpoint { declaration, state, function })
+    Arc::new(DeclaredFunction { declaration, state, function })
 }
 
-struct Endpoint<S, F> {
+struct DeclaredFunction<S, F> {
     declaration: &'static Declaration,
     state: S,
     function: F,
 }
 
-impl<C, S, F, R> Function<C> for Endpoint<S, F>
+impl<C, S, F, R> Function<C> for DeclaredFunction<S, F>
 where
     S: Clone + Send + Sync,
     F: Fn(S, Call<C>) -> R + Send + Sync,
@@ -65,13 +64,13 @@ where
     }
 }
 
-/// One call that has passed everything that is judged before its arguments.
+/// A call that has passed every check before that of its arguments.
 pub struct Call<C> {
     pub(super) context: CallContext<C>,
     pub(super) body: Body,
 }
 
-/// A call but for its arguments. It can be sent to another thread.
+/// A call without its arguments. It can be sent to another thread.
 #[derive(Clone)]
 pub(super) struct CallContext<C> {
     pub(super) declaration: &'static Declaration,
@@ -85,39 +84,39 @@ pub(super) struct CallContext<C> {
 }
 
 impl<C> Call<C> {
-    /// The arguments, to be read against the declaration. A malformed `Idempotency-Key` counts as a fault
-    /// of theirs.
+    /// The arguments, to be read according to the declaration. A malformed `Idempotency-Key` is reported among their
+    /// faults.
     #[must_use]
     pub fn fields(&self) -> Fields<'_> {
         Fields::new(self.context.declaration, self.body.members())
             .with_header_fault(self.context.idempotency_key.clone().err())
     }
 
-    /// The body as it was sent.
+    /// The body as received.
     #[must_use]
     pub fn body(&self) -> &Object {
         self.body.members()
     }
 
-    /// Who calls.
+    /// The authenticated caller.
     ///
     /// # Panics
-    /// When the endpoint's declaration asks for no key: such an endpoint has no caller to ask for.
+    /// When the endpoint's declaration asks for no key: such an endpoint has no authenticated caller.
     #[must_use]
     pub fn caller(&self) -> &C {
         self.context.caller.as_ref().expect("the declaration needs a key, so the dispatcher authenticated the caller")
     }
 
-    /// The version that the request named, else the caller's pinned one, else the newest.
+    /// The version that the request names, else the version that the caller's key is pinned to, else the newest.
     #[must_use]
     pub fn version(&self) -> ApiVersion {
         self.context.version
     }
 
-    /// The key by which the caller may ask again. None when there is none, or the endpoint takes none.
+    /// The idempotency key of the call. None when the caller gives none, or the endpoint takes none.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS` when it is malformed; [`Fields::finish`] has refused that before.
+    /// `INVALID_ARGUMENTS` when it is malformed. [`Fields::finish`] has refused the call before that.
     pub fn idempotency_key(&self) -> Result<Option<&str>, ApiError> {
         match &self.context.idempotency_key {
             Ok(key) => Ok(key.as_deref()),
@@ -125,19 +124,19 @@ impl<C> Call<C> {
         }
     }
 
-    /// The id that stands in the answer and in every log line.
+    /// The id in the answer and in every log line of the call.
     #[must_use]
     pub fn request_id(&self) -> &RequestId {
         &self.context.request_id
     }
 
-    /// The caller's address: that at the other end of the connection, or the one that a proxy names which is believed.
+    /// The caller's address: the other end of the connection, or the address in the header of a trusted proxy.
     #[must_use]
     pub fn peer(&self) -> Option<IpAddr> {
         self.context.peer
     }
 
-    /// Lets the page that made the call read its answer, whichever it will be, if it is of this origin.
+    /// Lets the page that made the call read its answer, success or refusal, when the page is of this origin.
     pub fn allow_only_origin(&self, origin: &str) {
         if self.context.has_origin {
             self.context.cross_origin.allow_only(origin);
@@ -153,7 +152,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The answer that this value is in JSON.
+    /// The answer with this value as JSON.
     ///
     /// # Panics
     /// When the value has no JSON form, such as a map whose keys are not strings: a mistake in its type.
@@ -162,17 +161,17 @@ impl Reply {
         Reply::from_json(serde_json::to_string(value).expect("an answer's type has a JSON form"))
     }
 
-    /// An answer that is JSON text already, such as a stored one.
+    /// An answer that is JSON text already, for example a stored one.
     #[must_use]
     pub fn from_json(json: String) -> Reply {
         Reply { json, replayed: false }
     }
 
-    /// The answer that is one page of a list. The list changes nothing, so that a large page can be read once more on the
-    /// worker pool.
+    /// The answer with one page of a list. A list changes nothing, so a large page can be read again on the worker
+    /// pool.
     ///
     /// # Errors
-    /// [`ApiError::for_worker_pool`] when it is large and this thread reads requests.
+    /// [`ApiError::for_worker_pool`] when the page is large and this thread reads requests.
     pub fn page(page: &impl Serialize) -> Result<Reply, ApiError> {
         let mut json = Vec::with_capacity(4 * 1024);
         match serde_json::to_writer(Bounded(&mut json), page) {
@@ -182,7 +181,7 @@ impl Reply {
         }
     }
 
-    /// Marks the answer as that of an earlier call with the same key.
+    /// Marks the answer as the stored answer of an earlier call with the same key.
     #[must_use]
     pub fn replayed(self, replayed: bool) -> Reply {
         Reply { replayed, ..self }
@@ -194,7 +193,7 @@ impl Reply {
         &self.json
     }
 
-    /// Whether it is the answer of an earlier call.
+    /// True when it is the stored answer of an earlier call.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
         self.replayed
@@ -205,7 +204,7 @@ impl Reply {
     }
 }
 
-/// The text of an answer as it is written. It refuses what a thread that reads requests may not write.
+/// The text of an answer while it is written. It refuses a text that is too large for a thread that reads requests.
 struct Bounded<'t>(&'t mut Vec<u8>);
 
 impl io::Write for Bounded<'_> {

@@ -1,20 +1,20 @@
-//! The limits on the calls that threads which read requests work on.
+//! Limits on the calls that run on the threads that read requests.
 
 use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, ShareOf};
 use crate::protocol::api_error::ApiError;
 
-/// Calls that change something, for each thread. Nearly all of them wait for their commit: as many as these keep the commit
-/// thread busy while a disk syncs for 20 ms. One caller has at most half.
+/// Permits for calls that change something, per thread. Nearly all of these calls wait for their commit: this many keep
+/// the commit thread busy while a disk syncs for 20 ms. One caller has at most half.
 const CHANGES_PER_THREAD: usize = 256;
 
-/// Calls that read, for each thread. They wait for nothing but the thread.
+/// Permits for calls that only read, per thread. These wait for nothing but the thread.
 const READS_PER_THREAD: usize = 32;
 
-/// The same of one caller: as many as keep the thread busy. More would only stand before the calls of other callers.
+/// The same for one caller: enough to keep the thread busy. More would only delay the calls of other callers.
 const READS_PER_THREAD_AND_CALLER: usize = 4;
 
-/// Calls of either kind that wait for a permit at once, but for the share of each caller. So many are served within some
-/// tens of milliseconds.
+/// The limit of waiting calls of either kind, apart from the share that each caller may still queue. This many are
+/// served within some tens of milliseconds.
 const WAITING_MAX: usize = 1_024;
 
 /// A limit for calls that change something, and one for calls that read. Clones share them.
@@ -25,7 +25,7 @@ pub struct CallLimits {
 }
 
 impl CallLimits {
-    /// The limits of a server with so many threads that read requests.
+    /// The limits of a server with this number of threads that read requests.
     #[must_use]
     pub fn new(threads: usize) -> CallLimits {
         let limit = |permits: usize, permits_per_caller: usize| {
@@ -41,16 +41,17 @@ impl CallLimits {
     /// Takes a permit for a call that changes something.
     ///
     /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when there was none within a second.
+    /// `UNAVAILABLE` (`not_done`) when no permit was free within a second.
     pub(super) async fn permit_change(&self, caller: ShareOf) -> Result<Permit, ApiError> {
         self.changes.acquire(caller).await
     }
 
-    /// Takes a permit for a call that reads. It then waits for its turn once more, among the calls that have a permit: a
-    /// call that reads is done as soon as it begins, so that otherwise no other would ever find its permit taken.
+    /// Takes a permit for a call that only reads, and then waits for its turn among the calls that hold a permit. A
+    /// call that only reads runs to its end without waiting, so without this turn no other call would ever find its
+    /// permit taken.
     ///
     /// # Errors
-    /// As [`CallLimits::permit_change`].
+    /// Like [`CallLimits::permit_change`].
     pub(super) async fn permit_read(&self, caller: ShareOf) -> Result<Permit, ApiError> {
         let permit = self.reads.acquire(caller).await?;
         tokio::task::yield_now().await;
@@ -74,7 +75,7 @@ mod tests {
     const MERCHANT: ShareOf = ShareOf::Merchant([1; 16]);
 
     #[tokio::test]
-    async fn a_call_that_reads_lets_others_go_first_and_one_that_changes_does_not() {
+    async fn a_call_that_only_reads_yields_once_and_one_that_changes_not() {
         let limits = CallLimits::new(1);
         assert!(limits.permit_change(MERCHANT).now_or_never().is_some_and(|permit| permit.is_ok()));
         let mut reads: Vec<_> = (0..5).map(|_| Box::pin(limits.permit_read(MERCHANT))).collect();

@@ -1,23 +1,23 @@
-//! Calls of functions: their keys, their permits, and the threads on which they are carried out.
+//! Calls of functions: their keys, their permits, and the threads that they run on.
 
 use std::sync::Arc;
 
 use super::answer::Answer;
-use super::asked::Asked;
 use super::bearer;
 use super::call::Function;
+use super::checked_call::CheckedCall;
 use super::concurrency::{Permit, ShareOf};
 use super::dispatcher::{Dispatcher, FULL_RETRY_SECONDS, arrival_for_document};
 use super::encoding::{self, Coding};
 use super::exchange::{Exchange, Incoming};
-use super::hooks::{Arrival, Caller};
+use super::hooks::{Arrival, AuthenticatedCaller};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
-impl<C: Caller> Dispatcher<C> {
-    /// Judges a call of a function from its key on, and has it carried out.
+impl<C: AuthenticatedCaller> Dispatcher<C> {
+    /// Checks a call of a function, from its key on, and has it carried out.
     pub(super) async fn call(
         &self,
         exchange: &Exchange<'_, C>,
@@ -31,35 +31,34 @@ impl<C: Caller> Dispatcher<C> {
         self.gate.count(&arrival)?;
         let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
         let share = self.gate.share_of(&arrival);
-        let asked = Asked { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
-        if asked.bytes.len() > LARGE_BYTES {
-            return self.on_worker_pool(exchange, share, asked).await;
+        let call =
+            CheckedCall { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
+        if call.bytes.len() > LARGE_BYTES {
+            return self.on_worker_pool(exchange, share, call).await;
         }
         let permit = self.permit(share, declaration).await?;
         self.check_answer_room(declaration)?;
-        let again = (!declaration.flags.changes_something).then(|| asked.again());
-        let answered = asked.answer().await;
+        let copy = (!declaration.flags.changes_something).then(|| call.copied());
+        let answered = call.answer().await;
         drop(permit);
-        match (answered, again) {
-            (Err(error), Some(asked)) if error.is_for_worker_pool() => {
-                self.on_worker_pool(exchange, share, asked).await
-            }
+        match (answered, copy) {
+            (Err(error), Some(call)) if error.is_for_worker_pool() => self.on_worker_pool(exchange, share, call).await,
             (answered, _) => answered,
         }
     }
 
-    /// Answers a call on the worker pool: its body or its answer is large, or it reads for long.
+    /// Runs a call on the worker pool: its body or its answer is large, or it reads for a long time.
     async fn on_worker_pool(
         &self,
         exchange: &Exchange<'_, C>,
         share: ShareOf,
-        asked: Asked<C>,
+        call: CheckedCall<C>,
     ) -> Result<Answer, ApiError> {
         let permit = self.pool.permit(share).await?;
-        self.check_answer_room(asked.context.declaration)?;
+        self.check_answer_room(call.context.declaration)?;
         let coding = encoding::choose(exchange.head.headers);
         let answered = self.pool.run(permit, move || async move {
-            match asked.answer().await? {
+            match call.answer().await? {
                 Answer::Json { json, replayed } => Ok(Answer::encoded(json, replayed, coding)),
                 answer => Ok(answer),
             }
@@ -67,13 +66,14 @@ impl<C: Caller> Dispatcher<C> {
         answered.await?
     }
 
-    /// Refuses a call that changes something while nobody fetches the answers: its own cannot be refused any more.
+    /// Refuses a call that changes something while the budget of unfetched answers is exhausted: its answer could not
+    /// be refused any more.
     fn check_answer_room(&self, declaration: &Declaration) -> Result<(), ApiError> {
         let is_refused = declaration.flags.changes_something && self.answer_budget.is_exhausted();
         if is_refused { Err(ApiError::overloaded(FULL_RETRY_SECONDS)) } else { Ok(()) }
     }
 
-    /// Takes a permit for a call to this that is worked on here.
+    /// Takes a permit for a call to this endpoint that runs on this thread.
     pub(super) async fn permit(&self, share: ShareOf, declaration: &Declaration) -> Result<Permit, ApiError> {
         match &self.limits {
             Some(limits) if declaration.flags.changes_something => limits.permit_change(share).await,
@@ -92,7 +92,8 @@ impl<C: Caller> Dispatcher<C> {
         Ok(caller)
     }
 
-    /// Compresses a large document for a caller that asks for it. It is sent as it is where the worker pool is busy.
+    /// Compresses a large document for a caller that asks for it. When the worker pool is busy, the document is sent
+    /// uncompressed.
     pub(super) async fn compressed(
         &self,
         exchange: &Exchange<'_, C>,

@@ -1,13 +1,13 @@
-//! A limit on the calls that are worked on at once, with a bounded wait queue and a fair share for each caller.
+//! A limit on the calls that run at once, with a bounded wait queue and a fair share for each caller.
 //!
-//! A call takes a permit and gives it back when it is answered. When no permit is free, or its caller holds as many as one
-//! caller may, the call waits. Permits go to the callers that wait in rotation, and to the calls of one caller in the order
-//! of their arrival (fair queueing), so that a caller with few calls waits for few others, however many calls somebody else
+//! A call takes a permit and returns it when it is answered. When no permit is free, or its caller holds its limit of
+//! permits, the call waits. Permits go to the waiting callers in rotation, and to the calls of one caller in the order
+//! of their arrival (fair queueing), so a caller with few calls waits for few others, however many calls another caller
 //! makes.
 //!
-//! A call is refused when it has waited for [`WAIT_MAX`]. One that finds the queue full, while its caller has its share of
-//! the queue already, is not queued; its refusal is sent after the same time. So callers that ignore `Retry-After`
-//! and come again at once make one call a second on each connection, and the processor is left to the others.
+//! A call is refused when it has waited for [`WAIT_MAX`]. A call that finds the queue full, while its caller already
+//! has its share of the queue, is not queued; its refusal is sent after the same time. So callers that ignore
+//! `Retry-After` and retry at once make one call a second on each connection, and the processor is left to the others.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -19,48 +19,47 @@ use tokio::sync::oneshot;
 
 use crate::protocol::api_error::ApiError;
 
-/// The longest wait for a permit, and the time after which a call is refused that the queue has no room for. A
-/// stop of the disk of less than a second is waited out.
+/// The longest wait for a permit, and the delay of the refusal of a call that is not queued. A stall of the disk of
+/// less than a second refuses no call.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// When to come back after a refusal, in seconds.
+/// The advised delay before a retry after a refusal, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
-/// The caller whose share of the permits and of the queue a call counts towards.
+/// The caller whose share of the permits and of the queue a call counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ShareOf {
     /// A merchant, by the bytes of its id.
     Merchant([u8; 16]),
     /// Callers without a key, by their address or network.
     Address(IpAddr),
-    /// The operator.
     Operator,
 }
 
 /// The numbers of a [`ConcurrencyLimit`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Concurrency {
-    /// Calls that hold a permit at once.
+    /// Permits in all.
     pub(super) permits: usize,
-    /// The same of one caller.
+    /// The limit of permits of one caller.
     pub(super) permits_per_caller: usize,
-    /// Calls that wait at once. When there are as many, a caller may still have its even share of them: this number
-    /// divided by the callers with a call.
+    /// The limit of waiting calls. When it is reached, a caller may still queue its even share: this number divided by
+    /// the number of callers with a call.
     pub(super) queue: usize,
 }
 
 /// Hands out permits. Clones share them.
 #[derive(Clone)]
 pub(super) struct ConcurrencyLimit {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLimit>,
 }
 
-struct Shared {
+struct SharedLimit {
     numbers: Concurrency,
-    state: Mutex<State>,
+    state: Mutex<LimitState>,
 }
 
-struct State {
+struct LimitState {
     free: usize,
     /// Calls in all queues.
     waiting: usize,
@@ -78,10 +77,10 @@ struct CallerQueue {
     is_in_turns: bool,
 }
 
-/// The right to be worked on. Dropping it gives it to the next call.
+/// The right to run. Dropping it gives it to the next call.
 #[must_use]
 pub(super) struct Permit {
-    of: Option<(Arc<Shared>, ShareOf)>,
+    of: Option<(Arc<SharedLimit>, ShareOf)>,
 }
 
 /// The calls of a [`ConcurrencyLimit`], for the operator's tools.
@@ -94,34 +93,34 @@ pub struct CallCount {
 }
 
 /// The state of a call that has asked for a permit.
-enum Asked {
+enum PermitRequest {
     Granted(Permit),
     Queued(oneshot::Receiver<Permit>),
     QueueFull,
 }
 
 impl ConcurrencyLimit {
-    /// A limit with these numbers; there is at least one permit.
+    /// A limit with these numbers, which include at least one permit.
     #[must_use]
     pub(super) fn new(numbers: Concurrency) -> ConcurrencyLimit {
         let state =
-            State { free: numbers.permits.max(1), waiting: 0, callers: BTreeMap::new(), turns: VecDeque::new() };
-        ConcurrencyLimit { shared: Arc::new(Shared { numbers, state: Mutex::new(state) }) }
+            LimitState { free: numbers.permits.max(1), waiting: 0, callers: BTreeMap::new(), turns: VecDeque::new() };
+        ConcurrencyLimit { shared: Arc::new(SharedLimit { numbers, state: Mutex::new(state) }) }
     }
 
     /// Takes a permit, or waits for one.
     ///
     /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when there was none within [`WAIT_MAX`], or the queue is full.
+    /// `UNAVAILABLE` (`not_done`) when no permit was free within [`WAIT_MAX`], or the queue is full.
     pub(super) async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
-        match self.shared.ask(caller) {
-            Asked::Granted(permit) => return Ok(permit),
-            Asked::Queued(turn) => {
+        match self.shared.request(caller) {
+            PermitRequest::Granted(permit) => return Ok(permit),
+            PermitRequest::Queued(turn) => {
                 if let Ok(Ok(permit)) = tokio::time::timeout(WAIT_MAX, turn).await {
                     return Ok(permit);
                 }
             }
-            Asked::QueueFull => tokio::time::sleep(WAIT_MAX).await,
+            PermitRequest::QueueFull => tokio::time::sleep(WAIT_MAX).await,
         }
         Err(ApiError::overloaded(RETRY_AFTER_SECONDS))
     }
@@ -135,7 +134,7 @@ impl ConcurrencyLimit {
 }
 
 impl Permit {
-    /// A permit of nothing, where there is no limit.
+    /// A permit without a limit behind it.
     pub(super) const fn unlimited() -> Permit {
         Permit { of: None }
     }
@@ -149,27 +148,27 @@ impl Drop for Permit {
     }
 }
 
-impl Shared {
-    fn ask(self: &Arc<Self>, caller: ShareOf) -> Asked {
+impl SharedLimit {
+    fn request(self: &Arc<Self>, caller: ShareOf) -> PermitRequest {
         let mut state = self.state.lock();
         let is_any_free = state.free > 0;
         let queue = state.callers.entry(caller).or_default();
         if is_any_free && self.may_hold_more(queue) {
             queue.held += 1;
             state.free -= 1;
-            return Asked::Granted(self.permit(caller));
+            return PermitRequest::Granted(self.permit(caller));
         }
         let (cancelled, waits) = (queue.drop_cancelled(), queue.waiting.len());
         state.waiting -= cancelled;
         let share = self.numbers.queue / state.callers.len();
         if state.waiting >= self.numbers.queue && waits >= share.max(1) {
-            return Asked::QueueFull;
+            return PermitRequest::QueueFull;
         }
         let (turn, receiver) = oneshot::channel();
         state.waiting += 1;
         state.callers.entry(caller).or_default().waiting.push_back(turn);
-        self.line_up(&mut state, caller);
-        Asked::Queued(receiver)
+        self.enqueue_caller(&mut state, caller);
+        PermitRequest::Queued(receiver)
     }
 
     fn give_back(self: &Arc<Self>, caller: ShareOf) {
@@ -178,12 +177,13 @@ impl Shared {
         if let Some(queue) = state.callers.get_mut(&caller) {
             queue.held -= 1;
         }
-        self.line_up(&mut state, caller);
-        self.hand_out(&mut state);
+        self.enqueue_caller(&mut state, caller);
+        self.grant_permits(&mut state);
     }
 
-    /// Puts a caller that waits and may hold one permit more at the end of the turns, and forgets one without any call.
-    fn line_up(&self, state: &mut State, caller: ShareOf) {
+    /// Puts a caller that waits and may hold one more permit at the end of the rotation, and forgets a caller without
+    /// any call.
+    fn enqueue_caller(&self, state: &mut LimitState, caller: ShareOf) {
         let Some(queue) = state.callers.get_mut(&caller) else { return };
         if queue.waiting.is_empty() {
             if queue.held == 0 && !queue.is_in_turns {
@@ -196,7 +196,7 @@ impl Shared {
     }
 
     /// Gives free permits to the callers that wait, in rotation.
-    fn hand_out(self: &Arc<Self>, state: &mut State) {
+    fn grant_permits(self: &Arc<Self>, state: &mut LimitState) {
         while state.free > 0 {
             let Some(caller) = state.turns.pop_front() else { return };
             let Some(queue) = state.callers.get_mut(&caller) else { continue };
@@ -204,7 +204,7 @@ impl Shared {
             let waited = queue.waiting.len();
             state.free -= usize::from(queue.grant(|| self.permit(caller)));
             state.waiting -= waited - queue.waiting.len();
-            self.line_up(state, caller);
+            self.enqueue_caller(state, caller);
         }
     }
 
@@ -218,7 +218,7 @@ impl Shared {
 }
 
 impl CallerQueue {
-    /// Gives a permit to the call that came first and still waits; false when none does.
+    /// Gives a permit to the earliest call that still waits; false when none does.
     fn grant(&mut self, permit: impl Fn() -> Permit) -> bool {
         while let Some(turn) = self.waiting.pop_front() {
             match turn.send(permit()) {
@@ -226,13 +226,13 @@ impl CallerQueue {
                     self.held += 1;
                     return true;
                 }
-                Err(mut permit) => permit.of = None, // The call has gone: this permit was never given.
+                Err(mut permit) => permit.of = None, // The call was cancelled: the permit was not granted.
             }
         }
         false
     }
 
-    /// Takes calls that have given up off the beginning, and counts them.
+    /// Removes cancelled calls from the front of the queue, and counts them.
     fn drop_cancelled(&mut self) -> usize {
         let before = self.waiting.len();
         while self.waiting.front().is_some_and(oneshot::Sender::is_closed) {
@@ -259,22 +259,22 @@ mod tests {
     impl ConcurrencyLimit {
         /// A permit that is free.
         fn granted(&self, caller: ShareOf) -> Permit {
-            match self.shared.ask(caller) {
-                Asked::Granted(permit) => permit,
-                Asked::Queued(_) | Asked::QueueFull => panic!("a permit is free"),
+            match self.shared.request(caller) {
+                PermitRequest::Granted(permit) => permit,
+                PermitRequest::Queued(_) | PermitRequest::QueueFull => panic!("a permit is free"),
             }
         }
 
         /// A call that has to wait.
         fn queued(&self, caller: ShareOf) -> oneshot::Receiver<Permit> {
-            match self.shared.ask(caller) {
-                Asked::Queued(turn) => turn,
-                Asked::Granted(_) | Asked::QueueFull => panic!("a call that finds no permit waits"),
+            match self.shared.request(caller) {
+                PermitRequest::Queued(turn) => turn,
+                PermitRequest::Granted(_) | PermitRequest::QueueFull => panic!("a call that finds no permit waits"),
             }
         }
 
         fn is_full_for(&self, caller: ShareOf) -> bool {
-            matches!(self.shared.ask(caller), Asked::QueueFull)
+            matches!(self.shared.request(caller), PermitRequest::QueueFull)
         }
 
         fn counts(&self) -> (usize, usize) {
@@ -363,13 +363,13 @@ mod tests {
         let held = limit.granted(A);
         let granted = limit.queued(B);
         drop(held);
-        drop(granted); // The permit was on its way.
+        drop(granted); // The permit was granted, but not taken yet.
         assert_eq!(limit.counts(), (0, 0));
         assert!(limit.shared.state.lock().turns.is_empty());
     }
 
     #[test]
-    fn more_callers_than_the_queue_has_room_for_wait_with_one_call_each() {
+    fn in_a_full_queue_every_caller_has_one_waiting_call() {
         let limit = limit(1, 1, 2);
         let _held = limit.granted(A);
         let caller = |number: u8| ShareOf::Address(IpAddr::from([127, 0, 0, number]));

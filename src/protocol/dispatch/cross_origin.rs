@@ -1,4 +1,4 @@
-//! Calls from web pages: which origins may read an answer.
+//! Calls from web pages: the origins whose pages may read an answer.
 //!
 //! Source: the Fetch standard, section 3.2 (CORS protocol).
 
@@ -14,14 +14,13 @@ const ALLOWED_HEADERS: &str = "content-type, idempotency-key, api-version, clien
 /// Headers of an answer that a page may read.
 const EXPOSED_HEADERS: &str = "x-request-id, api-version, idempotent-replayed, retry-after";
 
-/// How long a browser may remember a preflight's answer, in seconds.
+/// The time for which a browser may cache a preflight's answer, in seconds.
 const PREFLIGHT_SECONDS: &str = "600";
 
-/// Whether a call's answer may be read by the page that made it. The endpoint decides, once it knows the
-/// installation.
+/// The origin whose pages may read a call's answer. The endpoint sets it, once it knows the installation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CrossOrigin {
-    /// The only origin whose pages may, once it is known.
+    /// The only allowed origin, once it is known.
     allowed: Arc<Mutex<Option<String>>>,
 }
 
@@ -34,7 +33,7 @@ impl CrossOrigin {
         *self.allowed.lock() = allowed;
     }
 
-    /// The only origin whose pages may read the answer, for the log. No caller is told.
+    /// The only origin whose pages may read the answer, for the log. No caller learns it.
     pub(super) fn allowed(&self) -> Option<String> {
         self.allowed.lock().clone()
     }
@@ -45,22 +44,22 @@ impl CrossOrigin {
     }
 }
 
-/// Longest part of an origin that the log shows, in characters: it is the caller's own text.
+/// The limit of characters of an origin that the log shows, since it is the caller's own text.
 const LOGGED_MAX: usize = 255;
 
-/// A page that the browser shows no answer, as the log names it.
+/// A page that cannot read the answer, because the browser withholds it; for the log.
 pub(super) struct Unread {
-    /// Its origin.
     pub(super) origin: String,
-    /// The origin whose pages the browser would show the answer, where there is one.
+    /// The origin whose pages can read the answer, if there is one.
     pub(super) allowed: Option<String>,
 }
 
 impl Unread {
-    /// The remark in the log.
+    /// The remark in the log line.
     pub(super) const NOTE: &'static str = "a page of another origin: the browser does not show it the answer";
 
-    /// The page that sent a request with these headers, unless it may read the answer or is of this server itself.
+    /// The page that sent a request with these headers; None when it may read the answer or is a page of this server
+    /// itself.
     pub(super) fn of(headers: &HeaderMap, cross_origin: &CrossOrigin) -> Option<Unread> {
         let origin = origin(headers).filter(|origin| !cross_origin.allows(origin))?;
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
@@ -70,12 +69,12 @@ impl Unread {
     }
 }
 
-/// The page's origin as the browser names it.
+/// The page's origin, as the browser names it.
 pub(super) fn origin(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::ORIGIN).and_then(|value| value.to_str().ok())
 }
 
-/// Whether this OPTIONS request is a browser's question before a call.
+/// True for an OPTIONS request that is a browser's preflight.
 pub(super) fn is_preflight(headers: &HeaderMap) -> bool {
     origin(headers).is_some() && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
@@ -86,7 +85,7 @@ pub(super) fn allow(response: &mut HttpResponseBuilder, origin: &str) {
     response.insert_header((header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS));
 }
 
-/// Lets the page at `origin` make the call that it asked about.
+/// Lets the page at `origin` make the call that its preflight asked about.
 pub(super) fn allow_preflight(response: &mut HttpResponseBuilder, origin: &str) {
     let allowed: [(HeaderName, &str); 4] = [
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, origin),

@@ -1,5 +1,5 @@
-//! The order in which a request is judged: host, path, method, version, key, rate, media type, size, whether there is too
-//! much to do, body, and then the endpoint.
+//! The order in which a request is checked: host, path, method, version, key, rate, media type, size, load, body, and
+//! then the endpoint.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -17,13 +17,13 @@ use super::answer::{Answer, X_REQUEST_ID};
 use super::body::{self, Body};
 use super::call_limits::CallLimits;
 use super::cross_origin;
-use super::documents::{Documents, Subject};
-use super::exchange::{Exchange, Head, Incoming, header_text};
-use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe};
+use super::documents::{DocumentScope, Documents};
+use super::exchange::{Exchange, Incoming, RequestHead, header_text};
+use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, Observe};
 use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
-use super::path::{OPENAPI_PATH, Place, Probe, locate};
+use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
 use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
@@ -31,7 +31,7 @@ use super::tally;
 use super::target::Target;
 use super::unknown_path::Served;
 use super::worker_pool::WorkerPool;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
 use crate::protocol::fields::Fields;
 use crate::protocol::pipelining;
@@ -40,19 +40,19 @@ use crate::protocol::swagger_ui;
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::ApiVersion;
 
-/// The media type of Prometheus' text form.
+/// The media type of Prometheus' text format.
 const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// When to ask again whether the server is ready, in seconds.
+/// The advised delay before the next readiness check, in seconds.
 const READY_RETRY_SECONDS: u32 = 1;
 
-/// When to ask again after there was no room for an answer, in seconds.
+/// The advised delay before a retry when there was no memory for an answer, in seconds.
 pub(super) const FULL_RETRY_SECONDS: u32 = 1;
 
-/// The first of the pages for people: their links are relative to it.
+/// The first of the documentation pages: their links are relative to it.
 const PAGES_FIRST: &str = "/docs/";
 
-/// `POST` to an interface itself answers its document.
+/// The pseudo-endpoint of `POST` to an interface itself, which answers its document.
 static PACKAGE_ITSELF: Declaration = Declaration {
     name: "package",
     package: Package::Merchants,
@@ -65,11 +65,11 @@ static PACKAGE_ITSELF: Declaration = Declaration {
     flags: Flags::OPEN_QUERY,
 };
 
-/// Serves one listener's interfaces.
+/// Serves the interfaces of one listener.
 pub struct Dispatcher<C> {
     packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
-    pub(super) gate: Arc<dyn Gate<C>>,
+    pub(super) gate: Arc<dyn AdmissionGate<C>>,
     pub(super) limits: Option<CallLimits>,
     pub(super) pool: WorkerPool,
     observe: Option<Arc<dyn Observe>>,
@@ -81,26 +81,26 @@ pub struct Dispatcher<C> {
     refusals: SeldomLogged,
 }
 
-/// Where requests come in, for those that do not say which host they are for.
+/// The listener's own address, used for requests that do not name a host.
 #[derive(Debug, Clone)]
 pub struct Entrance {
-    /// Whether it is behind TLS.
+    /// True with TLS.
     pub is_secure: bool,
     /// Host and port.
     pub host: String,
-    /// The header in which proxies name the address of a caller; none is believed when absent.
+    /// The header in which proxies name the address of a caller; no header is trusted when absent.
     pub forwarded: Option<ForwardedHeader>,
 }
 
-/// A call as the log and the counters are told of it.
-pub(super) struct Told {
+/// The facts about a call that are logged and counted.
+pub(super) struct LoggedOutcome {
     code: &'static str,
     status: StatusCode,
-    /// Lines that were left out before this one; None when this one is left out, too.
+    /// The number of lines that were suppressed before this one; None when this one is suppressed, too.
     left_out: Option<u64>,
 }
 
-impl<C: Caller> Dispatcher<C> {
+impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Starts a dispatcher that serves these interfaces.
     #[must_use]
     pub fn builder(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
@@ -138,7 +138,7 @@ impl<C: Caller> Dispatcher<C> {
             .chain(pipeline)
     }
 
-    /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
+    /// Answers a request. Even when something panics, there is an answer, and a line in the log.
     pub async fn handle(&self, request: &HttpRequest, payload: Payload, entrance: &Entrance) -> HttpResponse {
         request_thread::mark();
         let work = OpenConnection::of(request).map(OpenConnection::begin);
@@ -148,7 +148,7 @@ impl<C: Caller> Dispatcher<C> {
         };
         let request_id = RequestId::from_header(header_text(request.headers(), &X_REQUEST_ID));
         let span = tracing::info_span!("request", request_id = %request_id);
-        let exchange = Exchange::new(Head::of(request, entrance), entrance, request_id);
+        let exchange = Exchange::new(RequestHead::of(request, entrance), entrance, request_id);
         let response = self.answer(&exchange, payload).instrument(span).await;
         work.iter().for_each(|work| work.answered(response.status()));
         response
@@ -161,13 +161,14 @@ impl<C: Caller> Dispatcher<C> {
             body::discard(exchange.head.headers, &mut payload).await;
         }
         let outcome = self.compressed(exchange, outcome).await;
-        let told = self.told(exchange, &outcome);
+        let logged = self.logged_outcome(exchange, &outcome);
         let response = in_slices(exchange.addressee().respond(outcome), share);
-        self.note(exchange, &told, started.elapsed());
+        self.note(exchange, &logged, started.elapsed());
         response
     }
 
-    /// Judges a call and takes room for its answer. Whatever happens inside, there is an outcome.
+    /// Checks a call, carries it out, and reserves memory for its answer. Even when something panics, there is an
+    /// outcome.
     pub(super) async fn judged(
         &self,
         exchange: &Exchange<'_, C>,
@@ -179,29 +180,33 @@ impl<C: Caller> Dispatcher<C> {
             exchange.changes_something.set(target.changes_something());
         }
         let judged = AssertUnwindSafe(self.judge(exchange, target, incoming)).catch_unwind().await;
-        let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged where.
+        let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged the place.
         self.with_room(outcome, exchange.changes_something.get())
     }
 
-    /// Says what the log and the counters are told of an outcome.
-    pub(super) fn told(&self, exchange: &Exchange<'_, C>, outcome: &Result<Answer, ApiError>) -> Told {
+    /// The facts about an outcome that are logged and counted.
+    pub(super) fn logged_outcome(
+        &self,
+        exchange: &Exchange<'_, C>,
+        outcome: &Result<Answer, ApiError>,
+    ) -> LoggedOutcome {
         let left_out = match outcome {
             Err(error) if error.is_overload() => self.refusals.turn(),
             Ok(_) | Err(_) => Some(0),
         };
         let code = outcome.as_ref().map_or_else(|error| error.code().name(), |_| "OK");
-        Told { code, status: exchange.addressee().status(outcome), left_out }
+        LoggedOutcome { code, status: exchange.addressee().status(outcome), left_out }
     }
 
     /// Counts a call and writes its line in the log.
-    pub(super) fn note(&self, exchange: &Exchange<'_, C>, told: &Told, took: Duration) {
-        if let Some(left_out) = told.left_out {
-            exchange.log(told.code, told.status, took, left_out);
+    pub(super) fn note(&self, exchange: &Exchange<'_, C>, logged: &LoggedOutcome, took: Duration) {
+        if let Some(left_out) = logged.left_out {
+            exchange.log(logged.code, logged.status, took, left_out);
         }
-        tally::count(exchange.label.get(), told.code, took);
+        tally::count(exchange.label.get(), logged.code, took);
     }
 
-    /// Takes room for a large answer. Without room it is refused, but never when it tells of a change.
+    /// Reserves memory for a large answer. Without memory it is refused, unless it reports a change.
     fn with_room(
         &self,
         outcome: Result<Answer, ApiError>,
@@ -255,25 +260,25 @@ impl<C: Caller> Dispatcher<C> {
         }
     }
 
-    /// Finds what is at this path.
+    /// The target of this path.
     pub(super) fn target_at(&self, path: &str) -> Option<Target<'_, C>> {
         locate(path).and_then(|place| self.target(place))
     }
 
-    fn target(&self, place: Place<'_>) -> Option<Target<'_, C>> {
+    fn target(&self, place: ParsedPath<'_>) -> Option<Target<'_, C>> {
         match place {
-            Place::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
-            Place::Root => Some(Target::Root),
-            Place::OpenApi => Some(Target::OpenApi),
-            Place::Pages(None) => Some(Target::PagesMoved),
-            Place::Pages(Some(name)) => swagger_ui::page(name).map(Target::Page),
-            Place::Package { package, function: None, .. } => {
+            ParsedPath::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
+            ParsedPath::Root => Some(Target::Root),
+            ParsedPath::OpenApi => Some(Target::OpenApi),
+            ParsedPath::Pages(None) => Some(Target::PagesMoved),
+            ParsedPath::Pages(Some(name)) => swagger_ui::page(name).map(Target::Page),
+            ParsedPath::Package { package, function: None, .. } => {
                 self.packages.get(&package).map(|functions| Target::Package(package, functions))
             }
-            Place::Package { package, function: Some(pipelining::NAME), .. } => {
+            ParsedPath::Package { package, function: Some(pipelining::NAME), .. } => {
                 self.packages.get(&package).map(|_| Target::Pipeline(pipelining::declaration(package)))
             }
-            Place::Package { package, function: Some(name), .. } => {
+            ParsedPath::Package { package, function: Some(name), .. } => {
                 self.packages.get(&package)?.get(name).map(Target::Function)
             }
         }
@@ -285,9 +290,9 @@ impl<C: Caller> Dispatcher<C> {
         Served { packages: packages.collect(), functions: names.collect() }.refusal(path)
     }
 
-    /// Refuses a method that the target does not take. A browser's preflight is answered here.
+    /// Refuses a method that the target does not take. Answers a browser's preflight.
     fn judge_method(&self, exchange: &Exchange<'_, C>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
-        let Head { method, headers, .. } = exchange.head;
+        let RequestHead { method, headers, .. } = exchange.head;
         let (allowed, allow) = target.methods();
         if allowed.contains(method) {
             return Ok(None);
@@ -312,14 +317,15 @@ impl<C: Caller> Dispatcher<C> {
         let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange)), &PACKAGE_ITSELF).await?;
         let base_url = self.base_url(exchange);
         let version = exchange.version.get();
-        let subject = Subject { package: Some(package), version };
+        let subject = DocumentScope { package: Some(package), version };
         let json = self.documents.text(subject, &base_url, |base_url| {
             package_document(package, base_url, version, functions.values().map(|function| function.declaration()))
         });
         Ok(Answer::Json { json, replayed: false })
     }
 
-    /// Answers `GET /`: a browser is taken to the pages, a program is told the addresses of the documents.
+    /// Answers `GET /`: a browser is redirected to the documentation pages, a program receives the addresses of the
+    /// documents.
     fn root_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
         if exchange.addressee().reads_pages() {
             return Answer::Moved { to: PAGES_FIRST };
@@ -339,9 +345,9 @@ impl<C: Caller> Dispatcher<C> {
         Answer::Json { json: json.to_string(), replayed: false }
     }
 
-    /// Everything that the listener serves, as one OpenAPI document.
+    /// Answers one OpenAPI document of everything that the listener serves.
     fn openapi_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
-        let subject = Subject { package: None, version: ApiVersion::NEWEST };
+        let subject = DocumentScope { package: None, version: ApiVersion::NEWEST };
         let json = self.documents.text(subject, &self.origin(exchange), |origin| {
             let declarations = self.packages.keys().flat_map(|package| self.declarations(*package));
             openapi_document(origin, subject.version, declarations)
@@ -349,12 +355,12 @@ impl<C: Caller> Dispatcher<C> {
         Answer::Json { json, replayed: false }
     }
 
-    /// The address that the request was sent to, as far as the caller named it itself, with a slash behind it.
+    /// The address that the request was sent to, with a slash at its end, as far as the caller named it itself.
     fn base_url(&self, exchange: &Exchange<'_, C>) -> String {
         format!("{}{}/", self.origin(exchange), exchange.head.path.trim_end_matches('/'))
     }
 
-    /// Scheme and host of that address.
+    /// The scheme and host of that address.
     pub(super) fn origin(&self, exchange: &Exchange<'_, C>) -> String {
         self.public_url.clone().unwrap_or_else(|| host_address(exchange))
     }
@@ -371,19 +377,20 @@ fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError>
             None => Ok(Answer::Json { json: "{\"status\":\"ready\"}".to_owned(), replayed: false }),
             Some(reason) => {
                 tracing::debug!(reason, "not ready");
-                Err(ApiError::unavailable(Outcome::NotDone, READY_RETRY_SECONDS))
+                Err(ApiError::unavailable(CallEffect::NotDone, READY_RETRY_SECONDS))
             }
         },
     }
 }
 
-/// Documents are made for each request, which is work like a call's.
-pub(super) fn arrival_for_document<C: Caller>(exchange: &Exchange<'_, C>) -> Arrival<'static, C> {
+/// The arrival of a request for a document, which counts against the limits like a call: documents are made for each
+/// request.
+pub(super) fn arrival_for_document<C: AuthenticatedCaller>(exchange: &Exchange<'_, C>) -> Arrival<'static, C> {
     Arrival { declaration: &PACKAGE_ITSELF, caller: None, peer: exchange.head.peer }
 }
 
-/// Scheme and host that the request was sent to.
-pub(super) fn host_address<C: Caller>(exchange: &Exchange<'_, C>) -> String {
+/// The scheme and host that the request was sent to.
+pub(super) fn host_address<C: AuthenticatedCaller>(exchange: &Exchange<'_, C>) -> String {
     let scheme = if exchange.entrance.is_secure { "https" } else { "http" };
     let host = header_text(exchange.head.headers, &HOST).filter(|host| !host.is_empty());
     format!("{scheme}://{}", host.unwrap_or(&exchange.entrance.host))

@@ -1,5 +1,5 @@
-//! Descriptions of the interface, written out once: they take milliseconds of a processor, and anybody may ask for them.
-//! Only the address that was called differs from request to request.
+//! Documents about the interfaces, written out once: making one takes milliseconds of processor time, and anybody may
+//! ask for it. Only the called address differs from request to request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,40 +10,41 @@ use serde_json::Value;
 use crate::protocol::declaration::Package;
 use crate::protocol::version::ApiVersion;
 
-/// What stands in a document where the address will be.
+/// The placeholder for the address in a document.
 const ADDRESS: &str = "http://the-address-that-was-called.invalid/";
 
-/// Which document: everything that a listener serves, or one package, in one version.
+/// The scope of a document: everything that a listener serves, or one package, in one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Subject {
+pub(super) struct DocumentScope {
     pub(super) package: Option<Package>,
     pub(super) version: ApiVersion,
 }
 
-/// The documents that were asked for so far.
+/// The documents that were requested so far.
 #[derive(Default)]
 pub(super) struct Documents {
-    written: Mutex<BTreeMap<Subject, Arc<Written>>>,
+    written: Mutex<BTreeMap<DocumentScope, Arc<DocumentTemplate>>>,
 }
 
-/// A document's text around its address, which may stand in several places and begin longer ones.
-struct Written {
+/// A document's text, split at its address, which may occur several times and be the beginning of longer ones.
+struct DocumentTemplate {
     parts: Vec<String>,
 }
 
 impl Documents {
-    /// The document about `subject` with this address. `document` makes it from an address.
-    pub(super) fn text(&self, subject: Subject, address: &str, document: impl FnOnce(&str) -> Value) -> String {
-        // Whole between any two steps, so a panic elsewhere has not broken it.
+    /// The document about `subject` with this address. `document` builds it for a given address.
+    pub(super) fn text(&self, subject: DocumentScope, address: &str, document: impl FnOnce(&str) -> Value) -> String {
+        // The value is consistent after each statement, so a panic elsewhere has not damaged it.
         let mut written = self.written.lock();
-        let written = Arc::clone(written.entry(subject).or_insert_with(|| Arc::new(Written::of(&document(ADDRESS)))));
+        let written =
+            Arc::clone(written.entry(subject).or_insert_with(|| Arc::new(DocumentTemplate::of(&document(ADDRESS)))));
         written.with(address)
     }
 }
 
-impl Written {
-    fn of(document: &Value) -> Written {
-        Written { parts: document.to_string().split(ADDRESS).map(str::to_owned).collect() }
+impl DocumentTemplate {
+    fn of(document: &Value) -> DocumentTemplate {
+        DocumentTemplate { parts: document.to_string().split(ADDRESS).map(str::to_owned).collect() }
     }
 
     fn with(&self, address: &str) -> String {
@@ -58,14 +59,14 @@ mod tests {
 
     use super::*;
 
-    const SUBJECT: Subject = Subject { package: None, version: ApiVersion::NEWEST };
+    const SUBJECT: DocumentScope = DocumentScope { package: None, version: ApiVersion::NEWEST };
 
     fn document(address: &str) -> Value {
         json!({ "first": 1, "address": address, "last": [2, format!("{address}pipeline")] })
     }
 
     #[test]
-    fn a_document_is_made_once_and_names_the_address_of_each_request() {
+    fn a_document_is_made_once_but_names_each_requests_address() {
         let documents = Documents::default();
         let unlike = ["http://127.0.0.1:8080", "https://\"quoted\"\\.example/", ""];
         for (asked, address) in unlike.into_iter().enumerate() {
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn documents_about_different_things_are_different() {
         let documents = Documents::default();
-        let of_merchants = Subject { package: Some(Package::Merchants), ..SUBJECT };
+        let of_merchants = DocumentScope { package: Some(Package::Merchants), ..SUBJECT };
         assert_eq!(documents.text(SUBJECT, "", |address| json!([address])), r#"[""]"#);
         assert_eq!(documents.text(of_merchants, "", |address| json!({ "a": address })), r#"{"a":""}"#);
     }

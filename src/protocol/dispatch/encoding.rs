@@ -8,10 +8,10 @@ use flate2::write::GzEncoder;
 
 use crate::protocol::quality;
 
-/// A smaller body is sent as it is: it fits one packet either way.
+/// Bytes below which a body is sent uncompressed: it fits one packet either way.
 const COMPRESSED_BYTES_MIN: usize = 1024;
 
-/// Effort, for both methods about where time stops buying size.
+/// The compression level; for both methods about the point at which more time hardly reduces the size.
 const GZIP_LEVEL: u32 = 5;
 const ZSTD_LEVEL: i32 = 3;
 
@@ -23,10 +23,10 @@ pub(super) enum Coding {
     Zstd,
 }
 
-/// A body's bytes, and the name of their coding where they have one.
+/// The bytes of a body, and the name of their coding, if any.
 pub(super) type Encoded = (Vec<u8>, Option<&'static str>);
 
-/// The body in a coding, and the name of the coding; without one as it is, as a small body always is.
+/// The body in the chosen coding, and the name of the coding. A small body is never encoded.
 pub(super) fn encode(body: String, coding: impl FnOnce() -> Coding) -> Encoded {
     if body.len() < COMPRESSED_BYTES_MIN {
         return (body.into_bytes(), None);
@@ -48,7 +48,7 @@ fn gzip(body: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// The coding that the caller likes best; of equals zstd, then gzip, then none.
+/// The coding that the caller prefers; among equals zstd, then gzip, then none.
 pub(super) fn choose(headers: &HeaderMap) -> Coding {
     let lists: Vec<&str> = headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok()).collect();
     let list = lists.join(",");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_body_comes_back_whole_from_either_coding_and_a_small_one_is_left_alone() {
+    fn large_bodies_are_compressed_without_loss_and_small_ones_not() {
         let body = "{\"page\":[]}".repeat(1000);
         let (bytes, name) = encode(body.clone(), || Coding::Gzip);
         let mut text = String::new();

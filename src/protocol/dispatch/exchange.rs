@@ -1,4 +1,4 @@
-//! One call on its way, over HTTP or as a pipeline's step, with what has been learnt of it so far.
+//! A call in progress, over HTTP or as a pipeline's step, with all that is known of it so far.
 
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
@@ -15,28 +15,28 @@ use super::body;
 use super::call::CallContext;
 use super::cross_origin::{self, CrossOrigin, Unread};
 use super::dispatcher::Entrance;
-use super::hooks::Caller;
+use super::hooks::AuthenticatedCaller;
 use super::idempotency_key;
 use super::memory_budget::MemoryBudget;
-use super::path::{Place, locate};
+use super::path::{ParsedPath, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::declaration::Declaration;
-use crate::protocol::pipelining::{Results, Step};
+use crate::protocol::pipelining::{PipelineStep, Results};
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::{ApiVersion, NamedIn};
 
-/// The log names a path that leads to nothing so: its own text may be a secret.
+/// The log's name for a path that leads to nothing: the path itself may contain a secret.
 pub(super) const UNKNOWN_PATH: &str = "(unknown)";
 
-/// The part of a call before its body.
+/// The method, path and headers of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Head<'r> {
+pub(super) struct RequestHead<'r> {
     pub(super) method: &'r Method,
     pub(super) path: &'r str,
     pub(super) query: &'r str,
     pub(super) headers: &'r HeaderMap,
-    /// The address at the other end of the connection; of a proxy that is believed, the one that it names.
+    /// The address at the other end of the connection; the one in the header when that is a trusted proxy.
     pub(super) peer: Option<IpAddr>,
     pub(super) connection: Option<&'r Rc<OpenConnection>>,
 }
@@ -45,35 +45,35 @@ pub(super) struct Head<'r> {
 pub(super) enum Incoming<'i> {
     /// From the connection.
     Payload(&'i mut Payload),
-    /// From a pipeline, in which it may refer to the results so far.
-    Step(&'i Step<'i>, &'i Results),
+    /// From a pipeline's step, which may refer to the results so far.
+    Step(&'i PipelineStep<'i>, &'i Results),
 }
 
-/// A call on its way.
-pub(super) struct Exchange<'r, C: Caller> {
-    pub(super) head: Head<'r>,
+/// A call in progress.
+pub(super) struct Exchange<'r, C: AuthenticatedCaller> {
+    pub(super) head: RequestHead<'r>,
     pub(super) entrance: &'r Entrance,
     pub(super) request_id: RequestId,
-    /// The path, read.
-    pub(super) place: Option<Place<'r>>,
-    /// The endpoint's name, or another of our own, as it stands in the log and in metrics.
+    /// The parsed path.
+    pub(super) place: Option<ParsedPath<'r>>,
+    /// The endpoint's name, or another name of our own, for the log and for metrics.
     pub(super) label: Cell<&'static str>,
-    /// True when its answer tells of a change.
+    /// True when its answer reports a change.
     pub(super) changes_something: Cell<bool>,
     pub(super) version: Cell<ApiVersion>,
-    /// The version that a step has of its pipeline when it names none itself.
+    /// The version that a step inherits from its pipeline when it names none itself.
     pub(super) version_of_pipeline: Option<ApiVersion>,
     pub(super) caller: RefCell<Option<C::LogName>>,
     pub(super) cross_origin: CrossOrigin,
-    /// The form of a refusal, where it is not the `Accept` header that decides.
+    /// The form of a refusal; when absent, the `Accept` header decides.
     pub(super) form: Cell<Option<Form>>,
 }
 
-impl<'r> Head<'r> {
-    pub(super) fn of(request: &'r HttpRequest, entrance: &Entrance) -> Head<'r> {
+impl<'r> RequestHead<'r> {
+    pub(super) fn of(request: &'r HttpRequest, entrance: &Entrance) -> RequestHead<'r> {
         let peer = request.peer_addr().map(|address| address.ip());
         let caller = |header: &ForwardedHeader| Some(header.caller(request.headers(), peer?));
-        Head {
+        RequestHead {
             method: request.method(),
             path: request.path(),
             query: request.query_string(),
@@ -84,8 +84,8 @@ impl<'r> Head<'r> {
     }
 }
 
-impl<'r, C: Caller> Exchange<'r, C> {
-    pub(super) fn new(head: Head<'r>, entrance: &'r Entrance, request_id: RequestId) -> Exchange<'r, C> {
+impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
+    pub(super) fn new(head: RequestHead<'r>, entrance: &'r Entrance, request_id: RequestId) -> Exchange<'r, C> {
         Exchange {
             head,
             entrance,
@@ -104,10 +104,10 @@ impl<'r, C: Caller> Exchange<'r, C> {
     /// The version that the call names in its path, header and query.
     pub(super) fn agree_on_version(&self) -> Result<Option<ApiVersion>, ApiError> {
         let in_path = match self.place {
-            Some(Place::Package { version, .. }) => version,
-            Some(Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
+            Some(ParsedPath::Package { version, .. }) => version,
+            Some(ParsedPath::Root | ParsedPath::Probe(_) | ParsedPath::OpenApi | ParsedPath::Pages(_)) | None => None,
         };
-        // A header that is no text names no version either.
+        // A header that is not text does not name a version.
         let in_headers = self.head.headers.get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
         let in_query: Vec<_> = url::form_urlencoded::parse(self.head.query.as_bytes())
             .filter(|(key, _)| key == "api_version")
@@ -127,14 +127,14 @@ impl<'r, C: Caller> Exchange<'r, C> {
         incoming: &mut Incoming<'_>,
         budget: &MemoryBudget,
         declaration: &Declaration,
-    ) -> Result<body::Bytes, ApiError> {
+    ) -> Result<body::BodyBytes, ApiError> {
         match incoming {
             Incoming::Payload(payload) => {
                 body::check_media_type(self.head.headers)?;
                 body::read(self.head.headers, payload, budget, declaration).await
             }
             Incoming::Step(step, results) => {
-                let mut bytes = body::Bytes::empty(budget, declaration);
+                let mut bytes = body::BodyBytes::empty(budget, declaration);
                 step.write_body(results, &mut bytes)?;
                 Ok(bytes)
             }
@@ -177,8 +177,8 @@ impl<'r, C: Caller> Exchange<'r, C> {
         is_call.then(|| Unread::of(self.head.headers, &self.cross_origin)).flatten()
     }
 
-    /// Writes the line that a call leaves in the log. Of the path it shows only what is ours; of the query and the
-    /// body nothing.
+    /// Writes the log line of a call. Of the path it shows only names of our own, and nothing of the query and the
+    /// body.
     pub(super) fn log(&self, code: &'static str, status: StatusCode, took: Duration, left_out: u64) {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let method = known_method(self.head.method);
@@ -201,20 +201,24 @@ impl<'r, C: Caller> Exchange<'r, C> {
         }
     }
 
-    /// The path less its first segment when that is the caller's own text.
+    /// The path, without its first segment when that is the caller's own text.
     fn path_without_version(&self) -> &str {
         let path = self.head.path;
         match self.place {
-            Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
+            Some(ParsedPath::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
             Some(
-                Place::Root | Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_),
+                ParsedPath::Root
+                | ParsedPath::Package { version: None, .. }
+                | ParsedPath::Probe(_)
+                | ParsedPath::OpenApi
+                | ParsedPath::Pages(_),
             )
             | None => path,
         }
     }
 }
 
-/// A method's name, when it is one that HTTP defines: others are the caller's own text.
+/// A method's name, when HTTP defines it: other names are the caller's own text.
 fn known_method(method: &Method) -> &'static str {
     const KNOWN: [(&Method, &str); 8] = [
         (&Method::GET, "GET"),

@@ -1,4 +1,4 @@
-//! What the dispatcher asks of the rest of the program.
+//! The interfaces through which the dispatcher uses the rest of the program.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,9 +12,9 @@ use crate::protocol::version::ApiVersion;
 
 pub use super::bearer::NoToken;
 
-/// Somebody whose key was accepted.
-pub trait Caller: Clone + Send + 'static {
-    /// The caller's name in the log. It is written out only where there is a line.
+/// A caller whose key was accepted.
+pub trait AuthenticatedCaller: Clone + Send + 'static {
+    /// The caller's name in the log. It is formatted only when a line is written.
     type LogName: fmt::Display;
 
     /// The version that the key is pinned to.
@@ -24,59 +24,59 @@ pub trait Caller: Clone + Send + 'static {
     fn log_name(&self) -> Self::LogName;
 }
 
-/// Tells who holds a bearer token.
+/// Identifies the holder of a bearer token.
 pub trait Authenticate<C>: Send + Sync {
     /// The holder of `token`.
     ///
     /// # Errors
-    /// [`ApiError::unauthorized`], the same for an unknown and a revoked key; `UNAVAILABLE` when it cannot be
-    /// told now.
+    /// [`ApiError::unauthorized`], the same for an unknown and a revoked key; `UNAVAILABLE` when the key cannot be
+    /// checked now.
     fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<C, ApiError>>;
 
-    /// `UNAUTHORIZED` for a call that shows no token, saying why and what to send in which header.
+    /// `UNAUTHORIZED` for a call that shows no token. It says why, and which header to send.
     fn no_token(&self, problem: NoToken) -> ApiError;
 }
 
-/// A call at the gate: authenticated, its body not read yet.
+/// A call when it arrives: authenticated, but its body not read yet.
 pub struct Arrival<'a, C> {
     /// The endpoint it is for.
     pub declaration: &'static Declaration,
-    /// Who calls, when the endpoint needs a key.
+    /// The caller, when the endpoint needs a key.
     pub caller: Option<&'a C>,
     /// The caller's address.
     pub peer: Option<IpAddr>,
 }
 
-/// Limits callers, and tells them apart.
-pub trait Gate<C>: Send + Sync {
+/// Limits the rates of callers, and assigns each call to a caller's share.
+pub trait AdmissionGate<C>: Send + Sync {
     /// Counts a call, before its body is read.
     ///
     /// # Errors
-    /// `RATE_LIMITED` for a caller that asks too often.
+    /// `RATE_LIMITED` for a caller that calls too often.
     fn count(&self, arrival: &Arrival<'_, C>) -> Result<(), ApiError>;
 
-    /// The caller whose share of the server's work the call counts towards.
+    /// The caller against whose share of the server's work the call counts.
     fn share_of(&self, arrival: &Arrival<'_, C>) -> ShareOf;
 }
 
-/// Tells the operator's tools how the program is doing.
+/// The state of the program for the operator's tools.
 pub trait Observe: Send + Sync {
-    /// The counters in Prometheus' text form.
+    /// The metrics in Prometheus' text format.
     fn metrics(&self) -> String;
 
-    /// Why calls cannot be taken now; None when they can.
+    /// The reason why calls cannot be taken now; None when they can.
     fn not_ready(&self) -> Option<String>;
 
-    /// Whether calls are taken and what follows from them waits for the operator.
+    /// True when calls are taken, but their effects wait for the operator.
     fn is_paused(&self) -> bool {
         false
     }
 }
 
-/// Lets every call in, as the operator's.
+/// Lets every call in, and counts all of them as the operator's.
 pub(super) struct OpenGate;
 
-impl<C> Gate<C> for OpenGate {
+impl<C> AdmissionGate<C> for OpenGate {
     fn count(&self, _: &Arrival<'_, C>) -> Result<(), ApiError> {
         Ok(())
     }

@@ -1,21 +1,22 @@
 //! The hosts under which a listener is called.
 //!
-//! A page on the web can have its visitor's browser look its own name up as an address of the visitor's network (DNS
-//! rebinding), and then read what a listener there answers without a token. The name stands in `Host`, and is none of ours.
+//! A web page can make its visitor's browser resolve the page's own name to an address of the visitor's network (DNS
+//! rebinding), and then read what a listener there answers without a token. Such a request has the page's name in
+//! `Host`, which is not one of the listener's names.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The hosts that a listener answers.
+/// The hosts under which a listener answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hosts {
-    /// Any: the listener is public, or a browser compares the name with the listener's certificate.
+    /// Any host: the listener is public, or a browser compares the name with the listener's certificate.
     Any,
     /// Addresses, `localhost` and this name.
     Named(String),
 }
 
 impl Hosts {
-    /// True when a request with this `Host` header is answered. A browser always sends one.
+    /// True when a request with this `Host` header is answered. Browsers always send the header.
     pub(super) fn answer(&self, host: Option<&str>) -> bool {
         match (self, host) {
             (Hosts::Any, _) | (Hosts::Named(_), None) => true,

@@ -1,4 +1,4 @@
-//! The header by which a caller may ask twice.
+//! The `Idempotency-Key` header, with which a caller may repeat a call.
 
 use actix_web::http::header::{HeaderMap, HeaderName};
 
@@ -6,16 +6,16 @@ use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
 
 static NAME: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Characters of a key, at most.
+/// The limit of characters of a key.
 const LENGTH_MAX: usize = 255;
 
-/// True when the request has such a header, of any form.
+/// True when the request has such a header, well-formed or not.
 pub(super) fn is_given(headers: &HeaderMap) -> bool {
     headers.contains_key(&NAME)
 }
 
-/// The request's key: 1 to 255 visible ASCII characters and spaces, in one header. Spaces and tabs around a
-/// header's value are no part of it (RFC 9110, section 5.5).
+/// The request's key: 1 to 255 visible ASCII characters and spaces, in one header. Spaces and tabs around a header's
+/// value do not belong to it (RFC 9110, section 5.5).
 pub(super) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {
     let mut values = headers.get_all(&NAME);
     let Some(value) = values.next() else { return Ok(None) };

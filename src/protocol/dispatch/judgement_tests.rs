@@ -1,4 +1,4 @@
-//! The dispatcher over HTTP: one test per promise, the order of judgement first.
+//! The dispatcher over HTTP: one test per promise, the order of checks first.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use super::concurrency::ShareOf;
-use super::hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
+use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 use super::large_answers::{UNFETCHED_BYTES_MAX, reserve};
 use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
@@ -22,7 +22,7 @@ use crate::protocol::field;
 use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
 use crate::protocol::version::ApiVersion;
 
-/// Bytes of a body, at most.
+/// The limit of bytes of a body.
 const BODY_BYTES_MAX: usize = Package::Merchants.body_bytes_max();
 
 pub(super) static ECHO: Declaration = Declaration {
@@ -45,7 +45,7 @@ static SDK: Declaration =
 #[derive(Clone)]
 pub(super) struct Key;
 
-impl Caller for Key {
+impl AuthenticatedCaller for Key {
     type LogName = &'static str;
 
     fn pinned_version(&self) -> ApiVersion {
@@ -70,7 +70,7 @@ impl Authenticate<Key> for Hooks {
     }
 }
 
-impl Gate<Key> for Hooks {
+impl AdmissionGate<Key> for Hooks {
     fn count(&self, arrival: &Arrival<'_, Key>) -> Result<(), ApiError> {
         if arrival.declaration.name == "list-nothing" {
             Err(ApiError::rate_limited(9, "one API key", 7))
@@ -120,19 +120,19 @@ fn dispatcher() -> Arc<Dispatcher<Key>> {
     Arc::new(builder.gate(hooks.clone()).observe(hooks).build())
 }
 
-/// A request that succeeds, to be spoilt by a test.
+/// A request that succeeds, to be altered by a test.
 pub(super) fn post(path: &str) -> TestRequest {
     let request = TestRequest::with_uri(path).method(Method::POST).insert_header(("Authorization", "Bearer sk_good"));
     request.insert_header(("Content-Type", "application/json")).set_payload("{\"text\":\"hi\"}")
 }
 
-pub(super) struct Received {
+pub(super) struct TestResponse {
     pub(super) status: u16,
     headers: actix_web::http::header::HeaderMap,
     pub(super) body: Vec<u8>,
 }
 
-impl Received {
+impl TestResponse {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -156,16 +156,16 @@ fn entrance() -> Entrance {
     Entrance { is_secure: false, host: "localhost:8080".to_owned(), forwarded: None }
 }
 
-async fn send(request: TestRequest) -> Received {
+async fn send(request: TestRequest) -> TestResponse {
     send_to(&dispatcher(), request).await
 }
 
-pub(super) async fn send_to(dispatcher: &Arc<Dispatcher<Key>>, request: TestRequest) -> Received {
+pub(super) async fn send_to(dispatcher: &Arc<Dispatcher<Key>>, request: TestRequest) -> TestResponse {
     let (request, payload) = request.to_http_parts();
     let response = dispatcher.handle(&request, payload, &entrance()).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = to_bytes(response.into_body()).await.unwrap_or_else(|error| panic!("{error}"));
-    Received { status, headers, body: body.to_vec() }
+    TestResponse { status, headers, body: body.to_vec() }
 }
 
 fn refused(status: u16, code: Code) -> (u16, String) {
@@ -182,7 +182,7 @@ async fn a_call_that_is_in_order_is_answered_with_bare_json() {
     assert_eq!(received.header("idempotent-replayed"), None);
 }
 
-/// Each request is spoilt in every way from some point of the order on; the earliest is what counts.
+/// Each request is made faulty in every respect from some point of the order on; the earliest fault decides the answer.
 #[actix_web::test]
 async fn a_request_is_judged_in_the_order_of_the_contract() {
     let everything_wrong =
@@ -210,7 +210,7 @@ async fn a_request_is_judged_in_the_order_of_the_contract() {
 }
 
 #[actix_web::test]
-async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_answer_is_never() {
+async fn a_full_answer_budget_refuses_changes_but_never_their_answers() {
     let dispatcher = dispatcher();
     let call = async || {
         let body = json!({ "text": "x".repeat(20_000) }).to_string();
@@ -287,7 +287,7 @@ async fn the_versions_are_listed_without_a_key() {
 }
 
 #[actix_web::test]
-async fn a_missing_and_a_wrong_key_are_unauthorized_and_a_rest_client_sees_401() {
+async fn a_missing_or_wrong_key_is_unauthorized_in_both_forms() {
     for value in ["", "Bearer", "Bearer sk_bad", "Basic sk_good"] {
         let request = post("/merchants/echo-text").insert_header(("Authorization", value));
         assert_eq!(send(request).await.refusal(), refused(400, Code::Unauthorized), "{value}");
@@ -306,7 +306,7 @@ async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
 }
 
 #[actix_web::test]
-async fn a_malformed_body_has_no_faults_and_a_well_formed_one_has_all_of_them() {
+async fn a_malformed_body_has_no_faults_and_any_other_has_all_of_them() {
     for body in ["", "[]", "{", "{\"text\":1e999}", "{\"text\":\"a\",\"text\":\"b\"}"] {
         let received = send(post("/merchants/echo-text").set_payload(body)).await;
         assert_eq!((received.code(), &received.json()[2]), ("INVALID_ARGUMENTS".to_owned(), &json!([])), "{body}");
@@ -370,7 +370,7 @@ async fn the_package_document_is_open_to_all_by_get_and_by_post() {
 }
 
 #[actix_web::test]
-async fn a_web_page_of_any_origin_may_ask_before_a_call_of_sdk_and_of_nothing_else() {
+async fn preflights_of_any_origin_succeed_for_sdk_calls_only() {
     let preflight = |origin: &'static str| {
         let request =
             TestRequest::with_uri("/sdk/check-status").method(Method::OPTIONS).insert_header(("Origin", origin));
@@ -385,7 +385,7 @@ async fn a_web_page_of_any_origin_may_ask_before_a_call_of_sdk_and_of_nothing_el
 }
 
 #[actix_web::test]
-async fn the_page_may_read_the_answer_once_the_endpoint_has_allowed_it() {
+async fn a_page_reads_the_answer_once_the_endpoint_allows_it() {
     for body in ["{\"text\":\"hi\"}", "{}"] {
         let received =
             send(post("/sdk/check-status").insert_header(("Origin", "https://shop.example")).set_payload(body)).await;
@@ -416,7 +416,7 @@ async fn a_long_answer_is_compressed_when_asked_for() {
     assert_eq!(send(request()).await.header("content-encoding"), None);
 }
 
-/// Serves on a thread of its own, for what only a socket shows.
+/// Serves on a thread of its own, for behaviour that only a socket shows.
 fn serve() -> std::net::SocketAddr {
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -447,11 +447,11 @@ fn connect() -> TcpStream {
 
 const HEAD: &str = "POST /merchants/echo-text HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_good\r\nContent-Type: application/json\r\n";
 
-/// Writes what it can, and reads to the end or until the answer contains `last`.
+/// Writes as much as it can, and reads to the end or until the answer contains `last`.
 fn exchange(mut stream: TcpStream, parts: &[&[u8]], last: &str) -> String {
     for part in parts {
         if stream.write_all(part).is_err() {
-            break; // The server has answered and closed already.
+            break; // The server has already answered and closed.
         }
     }
     let (mut received, mut buffer) = (String::new(), [0_u8; 4096]);
@@ -489,7 +489,7 @@ fn a_body_of_exactly_the_limit_is_read() {
 }
 
 #[test]
-fn a_refusal_that_leaves_the_body_unread_does_not_spoil_the_connection_s_next_request() {
+fn the_next_request_is_read_after_a_refusal_with_an_unread_body() {
     let refused = "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{\"text\":\"hi\"}";
     let good = format!("{HEAD}Connection: close\r\nContent-Length: 13\r\n\r\n{{\"text\":\"hi\"}}");
     let answer = exchange(connect(), &[refused.as_bytes(), good.as_bytes()], "\"hi\"");
@@ -521,7 +521,8 @@ fn pipeline(package: &str, paths: &[&str]) -> TestRequest {
 #[actix_web::test]
 async fn a_page_reads_a_pipelines_answer_when_it_may_read_every_steps() {
     let origin = ("Origin", "https://shop.example");
-    let readable = |received: &Received| received.header("access-control-allow-origin") == Some("https://shop.example");
+    let readable =
+        |received: &TestResponse| received.header("access-control-allow-origin") == Some("https://shop.example");
     let granted = ["/sdk/check-status", "/merchants/echo-text"];
     let received = send(pipeline("sdk", &granted).insert_header(origin)).await;
     assert_eq!((received.status, received.json(), readable(&received)), (200, json!(["hi", "hi"]), true));
@@ -534,7 +535,7 @@ async fn a_page_reads_a_pipelines_answer_when_it_may_read_every_steps() {
 }
 
 #[actix_web::test]
-async fn a_step_that_panics_or_is_turned_away_ends_its_pipeline_like_a_call() {
+async fn a_step_that_panics_or_is_refused_ends_its_pipeline() {
     let received = send(pipeline("merchants", &["/merchants/echo-text", "/merchants/panic-now"])).await;
     assert_eq!(received.refusal(), refused(500, Code::UnhandledError));
     let received = send(pipeline("merchants", &["/merchants/list-nothing"])).await;
@@ -542,7 +543,7 @@ async fn a_step_that_panics_or_is_turned_away_ends_its_pipeline_like_a_call() {
 }
 
 #[actix_web::test]
-async fn without_room_for_answers_a_step_that_changes_something_is_not_begun() {
+async fn a_full_answer_budget_refuses_a_step_that_changes_something() {
     let dispatcher = dispatcher();
     let (request, payload) = pipeline("merchants", &["/merchants/echo-text"]).to_http_parts();
     let all = reserve(&dispatcher.answer_budget, UNFETCHED_BYTES_MAX, true);

@@ -1,4 +1,5 @@
-//! Large answers: handed to the connection in slices, as fast as it is read from, and bounded together.
+//! Large answers: handed to the connection in slices, as fast as the client reads, with a limit for all of them
+//! together.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,10 +11,10 @@ use actix_web::web::Bytes;
 
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 
-/// Bytes of a slice. An answer that is no larger goes out at once. A connection keeps room for two of them.
+/// Bytes of a slice. An answer that is no larger is sent at once. A connection buffers two slices at most.
 pub(in crate::protocol) const SLICE_BYTES: usize = 16 * 1024;
 
-/// Bytes of all large answers that are not fetched yet, at most: 256 MiB.
+/// The limit of bytes of all large answers that clients have not fetched yet: 256 MiB.
 pub(super) const UNFETCHED_BYTES_MAX: usize = 256 << 20;
 
 /// The budget of large answers, of one listener.
@@ -21,8 +22,8 @@ pub(super) fn budget() -> MemoryBudget {
     MemoryBudget::of(UNFETCHED_BYTES_MAX)
 }
 
-/// Reserves memory for an answer until it is fetched; a small one needs none. One that must be given takes more than there
-/// is.
+/// Reserves memory for an answer until it is fetched. A small answer needs none. An answer that must be given is
+/// reserved even above the limit.
 ///
 /// # Errors
 /// [`Exhausted`].
@@ -41,7 +42,7 @@ pub(super) fn reserve(
     }
 }
 
-/// A body that is handed on slice by slice, with the room that it takes.
+/// A body that is sent slice by slice, with its reservation.
 struct Slices {
     left: Bytes,
     _share: Option<Reservation>,
@@ -60,8 +61,8 @@ impl MessageBody for Slices {
     }
 }
 
-/// The response with its body in slices, if that is large: the web server copies whatever it is handed in one piece, so
-/// that a connection which is not read from would keep all of it.
+/// The response with its body in slices, if it is large: the web server copies a body that it gets in one piece, so a
+/// connection whose client does not read would keep all of it in memory.
 pub(super) fn in_slices(response: HttpResponse, share: Option<Reservation>) -> HttpResponse {
     let is_large = matches!(response.body().size(), BodySize::Sized(bytes) if bytes > SLICE_BYTES as u64);
     if !is_large {
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_must_be_given_is_counted_and_leaves_no_room_for_others() {
+    fn an_answer_that_must_be_given_may_exceed_the_budget() {
         let budget = MemoryBudget::of(2 * SLICE_BYTES);
         assert!(matches!(reserve(&budget, SLICE_BYTES, true), Ok(None)) && !budget.is_exhausted());
         let given = reserve(&budget, 3 * SLICE_BYTES, true);

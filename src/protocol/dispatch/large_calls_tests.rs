@@ -1,4 +1,4 @@
-//! Calls that belong to the worker pool, as the dispatcher hands them over.
+//! Calls that belong on the worker pool, as the dispatcher passes them on.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::judgement_tests::{ECHO, Hooks, Key, Received, post, send_to};
+use super::judgement_tests::{ECHO, Hooks, Key, TestResponse, post, send_to};
 use super::{Call, Dispatcher, Reply, endpoint};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package};
@@ -18,7 +18,7 @@ static COMMAND: Declaration = Declaration { name: "name-thread", ..ECHO };
 static QUERY: Declaration = Declaration { name: "list-letters", flags: Flags::QUERY, ..ECHO };
 static SEARCH: Declaration = Declaration { name: "search-letters", flags: Flags::QUERY, ..ECHO };
 
-/// The times that an endpoint was begun.
+/// The number of times that an endpoint was started.
 type Begun = Arc<AtomicUsize>;
 
 fn text(call: &Call<Key>) -> Result<String, ApiError> {
@@ -35,7 +35,7 @@ async fn name_thread((): (), call: Call<Key>) -> Result<Reply, ApiError> {
     text(&call).map(|_| Reply::new(&this_thread()))
 }
 
-/// Answers a page with as many letters as its text says.
+/// Answers a page with the number of letters that its text names.
 async fn list_letters(begun: Begun, call: Call<Key>) -> Result<Reply, ApiError> {
     begun.fetch_add(1, Ordering::SeqCst);
     let count = text(&call)?.parse().unwrap_or_else(|error| panic!("{error}"));
@@ -48,8 +48,8 @@ async fn search_letters(begun: Begun, _: Call<Key>) -> Result<Reply, ApiError> {
     Ok(Reply::new(&json!({ "thread": this_thread() })))
 }
 
-/// Sends this text to an endpoint; also gives the number of times that it was begun.
-async fn sent(path: &str, text: &str, accepted: &str) -> (Received, usize) {
+/// Sends this text to an endpoint. Also returns the number of times that the endpoint was started.
+async fn sent(path: &str, text: &str, accepted: &str) -> (TestResponse, usize) {
     let begun = Begun::default();
     let hooks = Arc::new(Hooks);
     let dispatcher = Dispatcher::builder(&[Package::Merchants], hooks.clone())
@@ -66,7 +66,7 @@ async fn sent(path: &str, text: &str, accepted: &str) -> (Received, usize) {
 }
 
 #[actix_web::test]
-async fn a_call_with_a_large_body_runs_on_the_worker_pool_and_others_do_not() {
+async fn only_large_calls_run_on_the_worker_pool() {
     let (small, _) = sent("/merchants/name-thread", "a", "").await;
     assert_eq!(small.json(), json!(this_thread()));
     let (large, _) = sent("/merchants/name-thread", &"a".repeat(LARGE_BYTES), "").await;

@@ -1,4 +1,4 @@
-//! Budgets of memory: bytes that many calls take together, at most.
+//! Memory budgets: a limit on the bytes that many calls use together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ pub(in crate::protocol) struct Reservation {
     bytes: usize,
 }
 
-/// The budget has no room for so many bytes.
+/// The budget does not have that many bytes left.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Exhausted;
 
@@ -27,12 +27,12 @@ impl MemoryBudget {
         MemoryBudget { reserved: Arc::default(), bytes_max }
     }
 
-    /// A reservation of nothing yet.
+    /// An empty reservation.
     pub(super) fn reservation(&self) -> Reservation {
         Reservation { budget: self.clone(), bytes: 0 }
     }
 
-    /// True when there is none left.
+    /// True when nothing is left.
     pub(super) fn is_exhausted(&self) -> bool {
         self.reserved.load(Ordering::Relaxed) >= self.bytes_max
     }
@@ -43,13 +43,13 @@ impl MemoryBudget {
 }
 
 impl Reservation {
-    /// The budget that it is of.
+    /// The budget of this reservation.
     pub(super) const fn budget(&self) -> &MemoryBudget {
         &self.budget
     }
 
-    /// Reserves more, until it is this many bytes; a larger one stays as it is. They are reserved also where the budget
-    /// has no room for them: for something that must be kept, the error may be ignored.
+    /// Extends the reservation to this many bytes; a larger one is left as it is. The bytes are reserved even when they
+    /// exceed the budget: for data that must be kept, the error may be ignored.
     ///
     /// # Errors
     /// [`Exhausted`].

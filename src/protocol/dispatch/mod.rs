@@ -1,9 +1,9 @@
-//! From a request to a call, and from its outcome to a response: the order of judgement stands in
-//! `dispatcher.rs`, each of its steps in a file of its own. Endpoints see `call.rs`; the rest of the program is asked
-//! through `hooks.rs`.
+//! From a request to a call, and from its outcome to a response. `dispatcher.rs` has the order of the checks, each of
+//! which has a file of its own. Endpoints use `call.rs`; the dispatcher uses the rest of the program through
+//! `hooks.rs`.
 
 mod answer;
-mod asked;
+mod checked_call;
 mod bearer;
 mod body;
 mod call;
@@ -41,12 +41,10 @@ pub use call::{Call, Function, Reply, endpoint};
 pub use call_limits::CallLimits;
 pub use concurrency::{CallCount, ShareOf};
 pub use dispatcher::{Dispatcher, Entrance};
-pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
+pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
 pub(super) use memory_budget::Reservation;
 pub use rates::{CallsPerSecond, address_group};
-pub use request_id::RequestId;
-pub use table::DispatcherBuilder;
 pub(super) use without_request::{answer_to_refused_connection, answer_to_unreadable};
 pub use worker_pool::WorkerPool;

@@ -1,18 +1,18 @@
-//! What a path names.
+//! The targets that a path can name.
 //!
-//! A path is compared as it was sent. Names are plain ASCII, so one that is percent-encoded, has an empty
-//! segment or ends in a slash is another path, and there is nothing at it: every endpoint has one address. An interface
-//! itself has two, since the `base_url` that its document names ends in a slash.
+//! A path is compared as it was sent. Names are plain ASCII, so a path that is percent-encoded, has an empty segment or
+//! ends in a slash is another path, and leads to nothing: every endpoint has one address. Only an interface itself has
+//! two, since the `base_url` in its document ends in a slash.
 
 use crate::protocol::declaration::Package;
 
-/// Characters of a version in a path, at most; a longer segment is not taken for one.
+/// The limit of characters of a version in a path; a longer segment is not treated as a version.
 const VERSION_LENGTH_MAX: usize = 32;
 
-/// A path that may name something.
+/// A path that can lead to something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place<'p> {
-    /// The path of a caller who knows the host alone.
+pub(super) enum ParsedPath<'p> {
+    /// The root, for a caller who knows only the host.
     Root,
     /// An interface, or one of its functions.
     Package {
@@ -27,33 +27,32 @@ pub(super) enum Place<'p> {
     Probe(Probe),
     /// The OpenAPI document of everything that the listener serves.
     OpenApi,
-    /// A file of the pages on which a person reads that document, by its name; the first page when empty. None
-    /// without the slash that their relative links need.
+    /// A file of the documentation pages, by its name; the first page when empty. None when the path lacks the slash
+    /// that their relative links need.
     Pages(Option<&'p str>),
 }
 
 /// The page that names the other documents.
 pub(super) const ROOT_PATH: &str = "/";
 
-/// Where the OpenAPI document is.
+/// The path of the OpenAPI document.
 pub(super) const OPENAPI_PATH: &str = "/openapi.json";
 
-/// Where the pages are.
+/// The path of the documentation pages.
 pub(super) const PAGES_PATH: &str = "/docs";
 
-/// What the operator's tools read, with GET and without a token.
+/// The paths for the operator's tools, which use GET without a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Probe {
     /// Counters for Prometheus.
     Metrics,
-    /// Whether the process answers at all.
+    /// Liveness: answers as long as the process does.
     Live,
-    /// Whether it takes calls.
+    /// Readiness: says if the server takes calls.
     Ready,
 }
 
 impl Probe {
-    /// Its path.
     pub(super) const fn path(self) -> &'static str {
         match self {
             Probe::Metrics => "/metrics",
@@ -63,20 +62,20 @@ impl Probe {
     }
 }
 
-/// Reads a path. None when nothing can be there.
-pub(super) fn locate(path: &str) -> Option<Place<'_>> {
+/// Parses a path. None when it cannot lead to anything.
+pub(super) fn locate(path: &str) -> Option<ParsedPath<'_>> {
     if let Some(probe) = [Probe::Metrics, Probe::Live, Probe::Ready].into_iter().find(|probe| probe.path() == path) {
-        return Some(Place::Probe(probe));
+        return Some(ParsedPath::Probe(probe));
     }
     if path == ROOT_PATH {
-        return Some(Place::Root);
+        return Some(ParsedPath::Root);
     }
     if path == OPENAPI_PATH {
-        return Some(Place::OpenApi);
+        return Some(ParsedPath::OpenApi);
     }
     if let Some(rest) = path.strip_prefix(PAGES_PATH) {
         let name = rest.strip_prefix('/');
-        return (rest.is_empty() || name.is_some()).then_some(Place::Pages(name));
+        return (rest.is_empty() || name.is_some()).then_some(ParsedPath::Pages(name));
     }
     let mut segments = path.strip_prefix('/')?.split('/');
     let first = segments.next()?;
@@ -86,7 +85,7 @@ pub(super) fn locate(path: &str) -> Option<Place<'_>> {
         None => return None,
     };
     let function = segments.next().filter(|name| !name.is_empty());
-    segments.next().is_none().then_some(Place::Package { version, package, function })
+    segments.next().is_none().then_some(ParsedPath::Package { version, package, function })
 }
 
 fn is_version_like(segment: &str) -> bool {
@@ -100,8 +99,8 @@ mod tests {
 
     fn place(path: &str) -> Option<(Option<&str>, Package, Option<&str>)> {
         match locate(path)? {
-            Place::Package { version, package, function } => Some((version, package, function)),
-            Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_) => None,
+            ParsedPath::Package { version, package, function } => Some((version, package, function)),
+            ParsedPath::Root | ParsedPath::Probe(_) | ParsedPath::OpenApi | ParsedPath::Pages(_) => None,
         }
     }
 
@@ -117,11 +116,11 @@ mod tests {
 
     #[test]
     fn the_documents_for_people_are_found() {
-        assert_eq!(locate("/"), Some(Place::Root));
-        assert_eq!(locate("/openapi.json"), Some(Place::OpenApi));
-        assert_eq!(locate("/docs"), Some(Place::Pages(None)));
-        assert_eq!(locate("/docs/"), Some(Place::Pages(Some(""))));
-        assert_eq!(locate("/docs/swagger-ui.css"), Some(Place::Pages(Some("swagger-ui.css"))));
+        assert_eq!(locate("/"), Some(ParsedPath::Root));
+        assert_eq!(locate("/openapi.json"), Some(ParsedPath::OpenApi));
+        assert_eq!(locate("/docs"), Some(ParsedPath::Pages(None)));
+        assert_eq!(locate("/docs/"), Some(ParsedPath::Pages(Some(""))));
+        assert_eq!(locate("/docs/swagger-ui.css"), Some(ParsedPath::Pages(Some("swagger-ui.css"))));
         assert_eq!(locate("/docsx"), None);
     }
 
@@ -156,7 +155,7 @@ mod tests {
 
     #[test]
     fn probes_stand_at_their_own_paths() {
-        assert_eq!(locate("/health/ready"), Some(Place::Probe(Probe::Ready)));
-        assert_eq!(locate("/metrics"), Some(Place::Probe(Probe::Metrics)));
+        assert_eq!(locate("/health/ready"), Some(ParsedPath::Probe(Probe::Ready)));
+        assert_eq!(locate("/metrics"), Some(ParsedPath::Probe(Probe::Metrics)));
     }
 }

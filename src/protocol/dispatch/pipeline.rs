@@ -1,4 +1,4 @@
-//! Runs pipelines: each step goes through the same judgement as a request of its own.
+//! Runs pipelines: each step passes the same checks as a request of its own.
 
 use std::time::Instant;
 
@@ -8,26 +8,26 @@ use futures_util::FutureExt;
 use super::answer::Answer;
 use super::body::Body;
 use super::dispatcher::{Dispatcher, host_address};
-use super::exchange::{Exchange, Head, Incoming};
-use super::hooks::{Arrival, Caller};
+use super::exchange::{Exchange, Incoming, RequestHead};
+use super::hooks::{Arrival, AuthenticatedCaller};
 use super::idempotency_key;
 use super::target::Target;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
-use crate::protocol::pipelining::{Address, Plan, Results, Step};
+use crate::protocol::pipelining::{Address, PipelinePlan, PipelineStep, Results};
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
-/// The pages of an origin read a pipeline's answer when they may read that of every step.
+/// Pages of an origin may read a pipeline's answer when they may read the answer of every step.
 #[derive(Default)]
 struct Readers {
     steps: usize,
     granted: usize,
 }
 
-impl<C: Caller> Dispatcher<C> {
-    /// Answers a pipeline. It holds no permit of its own while its steps ask for theirs.
+impl<C: AuthenticatedCaller> Dispatcher<C> {
+    /// Answers a pipeline. It holds no permit of its own while its steps take theirs.
     pub(super) async fn pipeline(
         &self,
         exchange: &Exchange<'_, C>,
@@ -40,7 +40,7 @@ impl<C: Caller> Dispatcher<C> {
         let header_fault = idempotency_key::is_given(exchange.head.headers)
             .then(|| Fault::invalid(IDEMPOTENCY_KEY, "belongs to a step; send it in the headers of that step"));
         let is_pipeline = |path: &str| matches!(self.target_at(path), Some(Target::Pipeline(_)));
-        let plan = Plan::read(declaration, body.members(), header_fault, &address, is_pipeline)?;
+        let plan = PipelinePlan::read(declaration, body.members(), header_fault, &address, is_pipeline)?;
         self.check_paths(&plan)?;
         let (mut results, mut readers) = (Results::default(), Readers::default());
         for step in &plan.steps {
@@ -49,7 +49,7 @@ impl<C: Caller> Dispatcher<C> {
         Ok(Answer::Json { json: results.returned(&plan.returns), replayed: false })
     }
 
-    /// Reads the steps. Of too many calls at once a pipeline is refused here, before it has done anything.
+    /// Reads the steps. When there are too many calls at once, the pipeline is refused here, before any step has run.
     async fn pipeline_body(
         &self,
         exchange: &Exchange<'_, C>,
@@ -67,9 +67,9 @@ impl<C: Caller> Dispatcher<C> {
         Body::parse(bytes, declaration)
     }
 
-    /// Refuses a path at which there is nothing before the first step, though it is the later step's refusal: it cannot
-    /// become right meanwhile.
-    fn check_paths(&self, plan: &Plan<'_>) -> Result<(), ApiError> {
+    /// Refuses a path that leads to nothing before the first step runs, though it is the refusal of a later step: the
+    /// path cannot become valid in the meantime.
+    fn check_paths(&self, plan: &PipelinePlan<'_>) -> Result<(), ApiError> {
         let mut paths = plan.steps.iter().map(|step| step.called.path.as_str());
         let unknown = paths.find(|path| self.target_at(path).is_none());
         unknown.map_or(Ok(()), |path| Err(self.unknown_endpoint(path)))
@@ -79,29 +79,29 @@ impl<C: Caller> Dispatcher<C> {
         &self,
         pipeline: &Exchange<'_, C>,
         named: Option<ApiVersion>,
-        step: &Step<'_>,
+        step: &PipelineStep<'_>,
         results: &mut Results,
         readers: &mut Readers,
     ) -> Result<(), ApiError> {
         let started = Instant::now();
         let headers = step.headers(pipeline.head.headers, results)?;
         let (path, query) = (step.called.path.as_str(), step.called.query.as_str());
-        let head = Head { method: &Method::POST, path, query, headers: &headers, ..pipeline.head };
+        let head = RequestHead { method: &Method::POST, path, query, headers: &headers, ..pipeline.head };
         let exchange = Exchange::new(head, pipeline.entrance, pipeline.request_id.clone());
         let exchange = Exchange { version_of_pipeline: named, ..exchange };
         let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, results)).await;
-        self.note(&exchange, &self.told(&exchange, &outcome), started.elapsed());
+        self.note(&exchange, &self.logged_outcome(&exchange, &outcome), started.elapsed());
         readers.count(&exchange, pipeline);
         let Ok(Answer::Json { json, .. }) = outcome else {
             pipeline.form.set(Some(exchange.addressee().form()));
-            return Err(outcome.err().unwrap_or_else(ApiError::unhandled)); // A step is a POST, which is answered in JSON.
+            return Err(outcome.err().unwrap_or_else(ApiError::unhandled)); // A step is a POST, whose answer is JSON.
         };
         results.keep(json, share, exchange.changes_something.get())
     }
 }
 
 impl Readers {
-    fn count<C: Caller>(&mut self, step: &Exchange<'_, C>, pipeline: &Exchange<'_, C>) {
+    fn count<C: AuthenticatedCaller>(&mut self, step: &Exchange<'_, C>, pipeline: &Exchange<'_, C>) {
         self.steps += 1;
         self.granted += usize::from(step.may_be_read_by_its_page());
         let is_granted = self.granted == self.steps;

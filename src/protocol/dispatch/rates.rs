@@ -11,28 +11,29 @@ use parking_lot::RwLock;
 
 use crate::protocol::api_error::ApiError;
 
-/// Keys that are remembered before those that have been quiet are forgotten.
+/// The number of remembered keys at which idle ones are first removed.
 const KEYS_BEFORE_SWEEP: usize = 10_000;
 
-/// Keys that are remembered at most, some 20 MB. When more than these call within a second, all are forgotten, and
-/// each may call as after a pause.
+/// The limit of remembered keys, some 20 MB. When more keys than this call within a second, all are forgotten, and each
+/// may call as after a pause.
 const KEYS_MAX: usize = 200_000;
 
-/// How often each of many may call. Keys are whatever tells them apart: an installation and an address.
+/// A rate limit for each of many keys. A key is any value that tells callers apart, such as an installation and an
+/// address.
 pub struct CallsPerSecond<K: Clone + Hash + Eq> {
     limiter: RwLock<DefaultKeyedRateLimiter<K>>,
     quota: Quota,
-    /// The merchant whose calls a key stands for, as its caller is told.
+    /// The owner of the calls, for the message to a refused caller.
     of: &'static str,
     clock: DefaultClock,
-    /// Keys at which the quiet ones are looked for: twice those that were left the last time, so that looking costs
-    /// little however many there are.
+    /// The number of keys at which idle ones are removed: twice the number that was left the last time, so that the
+    /// cost per key stays small.
     sweep_at: AtomicUsize,
 }
 
 impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
-    /// So many a second, and as many at once after a pause. A caller that is turned away is told that they were calls
-    /// `of` one of these.
+    /// Allows so many calls a second, and the same number at once after a pause. The message to a refused caller names
+    /// the owner `of` the calls.
     #[must_use]
     pub fn new(calls: NonZeroU32, of: &'static str) -> CallsPerSecond<K> {
         let quota = Quota::per_second(calls);
@@ -48,7 +49,7 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// Counts one call.
     ///
     /// # Errors
-    /// `RATE_LIMITED`, with the whole seconds until the next may come.
+    /// `RATE_LIMITED`, with the whole seconds until the next call may come.
     pub fn count(&self, key: &K) -> Result<(), ApiError> {
         let limiter = self.limiter.read();
         let has_too_many = limiter.len() >= self.sweep_at.load(Ordering::Relaxed) && !self.sweep(&limiter);
@@ -65,7 +66,7 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
         counted
     }
 
-    /// Forgets keys that have been quiet; whether that was enough.
+    /// Forgets idle keys. Returns true when enough of them were removed.
     fn sweep(&self, limiter: &DefaultKeyedRateLimiter<K>) -> bool {
         limiter.retain_recent();
         let left = limiter.len();
@@ -74,8 +75,8 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     }
 }
 
-/// What of an address tells callers apart: all of one of IPv4, of one of IPv6 the network, since whoever has one
-/// has 2^64 addresses in it.
+/// The part of an address that tells callers apart: the whole of an IPv4 address, but only the network of an IPv6
+/// address, since its holder has 2^64 addresses in that network.
 #[must_use]
 pub fn address_group(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

@@ -6,29 +6,29 @@ use std::sync::Arc;
 
 use till_domain::card_number::is_card_number_as_a_whole;
 
-/// Characters of an id that a caller chooses, at most.
+/// The limit of characters of an id that the caller chooses.
 const LENGTH_MAX: usize = 128;
 
-/// Random bytes of an id that we choose: enough that two are never alike.
+/// Random bytes of a generated id: enough to make two equal ones practically impossible.
 const FRESH_BYTES: usize = 16;
 
-/// What an id that we choose begins with.
+/// The prefix of a generated id.
 const PREFIX: &str = "req_";
 
-/// Ids for which a thread draws randomness at once.
+/// The number of ids for which a thread draws random bytes at once.
 const DRAWN_IDS: usize = 32;
 
 thread_local! {
     static DRAWN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A request's id: the caller's own, or a fresh one.
+/// A request's id: the caller's own, or a generated one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// The caller's own id when it is sane (1 to 128 of letters, digits, `.`, `_` and `-`, and no card number: it stands
-    /// in the log), else a fresh one.
+    /// The caller's own id when it is acceptable (1 to 128 of letters, digits, `.`, `_` and `-`, and no card number,
+    /// since it appears in the log), else a generated one.
     #[must_use]
     pub fn from_header(header: Option<&str>) -> RequestId {
         match header.filter(|text| is_sane(text)) {
@@ -54,7 +54,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Random bytes, drawn from the operating system ahead of their use.
+/// Random bytes, drawn from the operating system in advance.
 fn random() -> [u8; FRESH_BYTES] {
     DRAWN.with_borrow_mut(|drawn| {
         if drawn.is_empty() {

@@ -1,26 +1,26 @@
-//! Log lines of what comes by the thousand when there is too much to do: writing one for each would be more to do.
+//! Log lines about events that come by the thousand under overload: a line for each would add to the load.
 
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Time between two lines.
+/// The interval between two lines.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Lets one line a second through.
 #[derive(Debug, Default)]
 pub(super) struct SeldomLogged {
-    state: Mutex<State>,
+    state: Mutex<ThrottleState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ThrottleState {
     last: Option<Instant>,
     left_out: u64,
 }
 
 impl SeldomLogged {
-    /// Whether a line is written now; then how many were not, since the last.
+    /// The number of suppressed lines since the last one when a line is to be written now; None when it is suppressed.
     pub(super) fn turn(&self) -> Option<u64> {
         self.turn_at(Instant::now())
     }

@@ -1,4 +1,4 @@
-//! The table of endpoints, put together once at start.
+//! The table of endpoints, built once at start.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::call::{Call, Function, Reply, endpoint};
 use super::call_limits::CallLimits;
 use super::dispatcher::Dispatcher;
-use super::hooks::{Authenticate, Caller, Gate, Observe, OpenGate};
+use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, OpenGate};
 use super::hosts::Hosts;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType};
 use crate::protocol::version::ApiVersion;
 
-/// Answers the names of the API's versions.
+/// The endpoint that answers the names of the API's versions.
 static AVAILABLE_API_VERSIONS: Declaration = Declaration {
     name: "available-api-versions",
     package: Package::Merchants,
@@ -29,11 +29,11 @@ static AVAILABLE_API_VERSIONS: Declaration = Declaration {
 /// One interface's functions by name.
 pub(super) type Functions<C> = BTreeMap<&'static str, Arc<dyn Function<C>>>;
 
-/// Gathers what a dispatcher needs.
+/// Collects the parts of a dispatcher.
 pub struct DispatcherBuilder<C> {
     pub(super) packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
-    pub(super) gate: Arc<dyn Gate<C>>,
+    pub(super) gate: Arc<dyn AdmissionGate<C>>,
     pub(super) limits: Option<CallLimits>,
     pub(super) pool: Option<WorkerPool>,
     pub(super) observe: Option<Arc<dyn Observe>>,
@@ -41,7 +41,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) hosts: Hosts,
 }
 
-impl<C: Caller> DispatcherBuilder<C> {
+impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     pub(super) fn new(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
         let packages: BTreeMap<Package, Functions<C>> =
             packages.iter().map(|package| (*package, Functions::new())).collect();
@@ -66,8 +66,8 @@ impl<C: Caller> DispatcherBuilder<C> {
     /// Adds an endpoint.
     ///
     /// # Panics
-    /// When its declaration contradicts itself, its interface is not served here, or its name is taken: mistakes
-    /// that must not outlive the first start.
+    /// When its declaration contradicts itself, its interface is not served here, or its name is taken: mistakes that
+    /// the first start must reveal.
     #[must_use]
     pub fn function(mut self, function: Arc<dyn Function<C>>) -> DispatcherBuilder<C> {
         let declaration = function.declaration();
@@ -83,27 +83,27 @@ impl<C: Caller> DispatcherBuilder<C> {
     /// Adds several endpoints.
     ///
     /// # Panics
-    /// As [`DispatcherBuilder::function`] does.
+    /// Like [`DispatcherBuilder::function`].
     #[must_use]
     pub fn functions(self, functions: impl IntoIterator<Item = Arc<dyn Function<C>>>) -> DispatcherBuilder<C> {
         functions.into_iter().fold(self, DispatcherBuilder::function)
     }
 
-    /// Limits the calls that are worked on at once; any number when nothing says so.
+    /// Limits the calls that run at once; no limit by default.
     #[must_use]
     pub fn limits(self, limits: CallLimits) -> DispatcherBuilder<C> {
         DispatcherBuilder { limits: Some(limits), ..self }
     }
 
-    /// Names the pool for large calls; one thread of its own when nothing says so.
+    /// Sets the pool for large calls; a pool with one thread by default.
     #[must_use]
     pub fn pool(self, pool: WorkerPool) -> DispatcherBuilder<C> {
         DispatcherBuilder { pool: Some(pool), ..self }
     }
 
-    /// Limits the rates of callers, and tells callers apart.
+    /// Limits the rates of callers, and assigns calls to callers' shares.
     #[must_use]
-    pub fn gate(self, gate: Arc<dyn Gate<C>>) -> DispatcherBuilder<C> {
+    pub fn gate(self, gate: Arc<dyn AdmissionGate<C>>) -> DispatcherBuilder<C> {
         DispatcherBuilder { gate, ..self }
     }
 
@@ -113,20 +113,20 @@ impl<C: Caller> DispatcherBuilder<C> {
         DispatcherBuilder { observe: Some(observe), ..self }
     }
 
-    /// The address under which callers reach the server, without a slash at its end; what the request was sent
-    /// to when None. Only documents show it.
+    /// The address under which callers reach the server, without a slash at its end. Only documents show it. When None,
+    /// they show the address that the request was sent to.
     #[must_use]
     pub fn public_url(self, public_url: Option<String>) -> DispatcherBuilder<C> {
         DispatcherBuilder { public_url, ..self }
     }
 
-    /// Says which hosts are answered; any when nothing says so.
+    /// Sets the hosts under which the listener answers; any by default.
     #[must_use]
     pub fn hosts(self, hosts: Hosts) -> DispatcherBuilder<C> {
         DispatcherBuilder { hosts, ..self }
     }
 
-    /// The dispatcher.
+    /// Builds the dispatcher.
     #[must_use]
     pub fn build(self) -> Dispatcher<C> {
         Dispatcher::from_builder(self)
@@ -137,7 +137,7 @@ async fn available_api_versions<C>((): (), call: Call<C>) -> Result<Reply, ApiEr
     call.fields().finish(|| Some(Reply::new(&ApiVersion::names())))
 }
 
-/// What documents and parsing rely on.
+/// Checks the properties that documents and parsing rely on.
 fn check(declaration: &Declaration) {
     let name = declaration.name;
     let is_lower = |text: &str, joint: u8| {

@@ -1,5 +1,5 @@
-//! Counts answers. Each thread keeps the handles of the counters that it has used: to find one by its labels takes
-//! longer than to count.
+//! Counts answers. Each thread keeps the handles of the counters that it has used, since finding a counter by its
+//! labels takes longer than counting.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::exposition::{REQUEST_SECONDS, REQUESTS};
 
 /// The counters of one endpoint that a thread has used.
 struct Handles {
-    /// With the codes that they count; these are few.
+    /// Counters by code; there are few codes.
     answers: Vec<(&'static str, IntCounter)>,
     times: Histogram,
 }

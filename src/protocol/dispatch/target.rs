@@ -9,7 +9,7 @@ use super::hooks::Observe;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Probe, ROOT_PATH};
 use super::table::Functions;
 use crate::protocol::declaration::{Declaration, Package};
-use crate::protocol::swagger_ui::Page;
+use crate::protocol::swagger_ui::DocsFile;
 
 /// Everything that a path can lead to.
 pub(super) enum Target<'d, C> {
@@ -19,12 +19,12 @@ pub(super) enum Target<'d, C> {
     Probe(Probe, &'d Arc<dyn Observe>),
     Root,
     OpenApi,
-    Page(Page),
+    Page(DocsFile),
     PagesMoved,
 }
 
 impl<C> Target<'_, C> {
-    /// The path as it stands in the log and in metrics: one of ours.
+    /// The name of the target in the log and in metrics, which is one of our own.
     pub(super) fn label(&self) -> &'static str {
         match self {
             Target::Function(function) => function.declaration().name,
@@ -37,7 +37,7 @@ impl<C> Target<'_, C> {
         }
     }
 
-    /// True when an answer from it tells of a change, or may.
+    /// True when an answer from it reports a change, or may do so.
     pub(super) fn changes_something(&self) -> bool {
         match self {
             Target::Function(function) => function.declaration().flags.changes_something,
@@ -51,7 +51,7 @@ impl<C> Target<'_, C> {
         }
     }
 
-    /// True when web pages call it, so that browsers ask before they do.
+    /// True when web pages call it, so that browsers send a preflight first.
     pub(super) fn is_for_pages(&self) -> bool {
         let package = match self {
             Target::Function(function) => Some(function.declaration().package),
@@ -66,7 +66,7 @@ impl<C> Target<'_, C> {
         package == Some(Package::Sdk)
     }
 
-    /// The methods that it takes, and how `Allow` names them.
+    /// The methods that it takes, and their names in the `Allow` header.
     pub(super) fn methods(&self) -> (&'static [Method], &'static str) {
         match self {
             Target::Root | Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {

@@ -1,22 +1,23 @@
-//! The refusal of a path at which there is nothing: what was most likely meant, or where to look. A suggestion is never
-//! another act than the one that was asked for.
+//! The refusal of a path that leads to nothing. It names the path that was probably meant, or the listener to ask
+//! instead. A suggestion never names a different act than the requested one.
 
 use serde_json::json;
 
-use super::path::{Place, locate};
+use super::path::{ParsedPath, locate};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::Package;
 
-/// Bytes of a path for which another one is looked for, at most: comparing names costs the product of their lengths.
+/// The limit of bytes of a path for which a suggestion is searched: the cost of comparing names is the product of their
+/// lengths.
 const PATH_COMPARED_MAX: usize = 128;
 
-/// Verbs that look up one thing.
+/// Verbs for looking up one thing.
 const LOOK_UPS: [&str; 7] = ["find", "get", "retrieve", "fetch", "read", "show", "view"];
 
-/// Characters of a verb in which one may be mistyped.
+/// Characters from which a verb may contain a typing error.
 const MISTYPED_VERB_MIN: usize = 4;
 
-/// The distance that one thing's name may have from another's, in edits per length of the longer: fewer than 1 in 3.
+/// The limit of the distance between the names of two things, in edits per length of the longer: fewer than 1 in 3.
 const THING_DISTANCE_DIVISOR: usize = 3;
 
 /// The interfaces and functions of a listener.
@@ -33,7 +34,7 @@ impl Served {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let package = segments.iter().take(2).find_map(|segment| Package::from_segment(&segment.to_lowercase()));
         if let Some(package) = package.filter(|package| !self.packages.contains(package)) {
-            return refused(&elsewhere(package));
+            return refused(&other_listener(package));
         }
         let suggestion = if path.len() <= PATH_COMPARED_MAX { self.suggestion(&segments, package) } else { None };
         match suggestion {
@@ -46,7 +47,7 @@ impl Served {
         }
     }
 
-    /// The path that was most likely meant.
+    /// The path that was probably meant.
     fn suggestion(&self, segments: &[&str], package: Option<Package>) -> Option<String> {
         let respelt = format!("/{}", segments.join("/").to_lowercase());
         if let Some(place) = locate(&respelt)
@@ -58,23 +59,23 @@ impl Served {
         Some(format!("/{}/{name}", package.segment()))
     }
 
-    fn has(&self, place: Place<'_>) -> bool {
+    fn has(&self, place: ParsedPath<'_>) -> bool {
         match place {
-            Place::Package { package, function: None, .. } => self.packages.contains(&package),
-            Place::Package { package, function: Some(name), .. } => self.functions.contains(&(package, name)),
-            Place::Pages(name) => name.is_none_or(str::is_empty),
-            Place::OpenApi => true,
-            // There is no call there, and whoever calls wants one.
-            Place::Root => false,
-            // These are the operator's.
-            Place::Probe(_) => self.packages.contains(&Package::Admin),
+            ParsedPath::Package { package, function: None, .. } => self.packages.contains(&package),
+            ParsedPath::Package { package, function: Some(name), .. } => self.functions.contains(&(package, name)),
+            ParsedPath::Pages(name) => name.is_none_or(str::is_empty),
+            ParsedPath::OpenApi => true,
+            // The root takes no calls, and this caller wants to make one.
+            ParsedPath::Root => false,
+            // Only the operator's listener has these.
+            ParsedPath::Probe(_) => self.packages.contains(&Package::Admin),
         }
     }
 
-    /// The function of that name in another spelling, in whichever interface; else a near one of the interface.
+    /// The function of that name in another spelling, in any interface; else a similar one of this interface.
     fn function(&self, segment: &str, package: Option<Package>) -> Option<(Package, &'static str)> {
-        let asked = folded(segment);
-        let is_respelt = |known: &&(Package, &str)| letters(known.1) == letters(&asked);
+        let asked = normalized(segment);
+        let is_respelt = |known: &&(Package, &str)| without_separators(known.1) == without_separators(&asked);
         let in_place = |known: &&(Package, &str)| package.is_none_or(|package| known.0 == package);
         let respelt = self.functions.iter().filter(is_respelt);
         let near = self.functions.iter().filter(in_place).filter(|known| is_near(&asked, known.1));
@@ -101,8 +102,8 @@ fn refused(message: &str) -> ApiError {
     ApiError::new(Code::UnknownEndpoint, message.to_owned())
 }
 
-/// The listener of an interface that this one does not serve.
-fn elsewhere(package: Package) -> String {
+/// The listener that serves an interface which this one does not serve.
+fn other_listener(package: Package) -> String {
     let (listener, setting, this) = match package {
         Package::Admin => ("operator's", "admin_listen", "public"),
         Package::Merchants | Package::Sdk => ("public", "listen", "operator's"),
@@ -113,24 +114,24 @@ fn elsewhere(package: Package) -> String {
     )
 }
 
-/// A name in the spelling of ours, as far as letter case and the joint of words go.
-fn folded(name: &str) -> String {
+/// A name in our spelling, as far as letter case and word separators are concerned.
+fn normalized(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// A name without the joints of its words.
-fn letters(name: &str) -> String {
+/// A name without word separators.
+fn without_separators(name: &str) -> String {
     name.replace('-', "")
 }
 
-/// True when a name means the same act on nearly the same thing.
+/// True when a name means the same act on a similarly named thing.
 fn is_near(asked: &str, known: &str) -> bool {
-    let ((asked_verb, asked_thing), (verb, thing)) = (parts(asked), parts(known));
+    let ((asked_verb, asked_thing), (verb, thing)) = (verb_and_noun(asked), verb_and_noun(known));
     is_same_act(asked_verb, verb) && is_near_thing(asked_thing, thing)
 }
 
-/// The verb and the thing of a function's name.
-fn parts(name: &str) -> (&str, &str) {
+/// The verb and the noun of a function's name.
+fn verb_and_noun(name: &str) -> (&str, &str) {
     name.split_once('-').unwrap_or((name, ""))
 }
 
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_name_or_another_word_for_the_same_act_is_suggested() {
+    fn a_mistyped_name_or_a_synonym_gets_a_suggestion() {
         for (name, expected) in [
             ("find-payments", "find-payment"),
             ("get-payment", "find-payment"),

@@ -1,4 +1,5 @@
-//! Answers where the dispatcher gets no request: the web server could not read it, or its connection was refused.
+//! Answers in cases where the dispatcher gets no request: the web server could not read it, or its connection was
+//! refused.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -16,19 +17,19 @@ use crate::protocol::json::Malformed;
 use crate::protocol::transport::HEAD_ARRIVAL_MAX;
 use crate::protocol::version::ApiVersion;
 
-/// Bytes of a request's head that the web server reads, at most.
+/// The limit of bytes of a request's head that the web server reads.
 const HEAD_BYTES_MAX: usize = 128 * 1024;
 
-/// Headers that it reads, at most.
+/// The limit of headers that it reads.
 const HEADERS_MAX: usize = 96;
 
-/// When to connect again after there were too many connections, in seconds.
+/// The advised delay before the next connection when there are too many connections, in seconds.
 const CONNECT_RETRY_SECONDS: u32 = 1;
 
-/// Requests that cannot be read come by the thousand when somebody attacks.
+/// Requests that cannot be read come by the thousand during an attack.
 static LOGGED: LazyLock<SeldomLogged> = LazyLock::new(SeldomLogged::default);
 
-/// The answer to a request that could not be read, for which the web server has this status.
+/// The answer to a request that could not be read, to which the web server gives this status.
 pub(in crate::protocol) fn answer_to_unreadable(status: u16) -> Vec<u8> {
     answer(refusal(status))
 }
@@ -38,7 +39,7 @@ pub(in crate::protocol) fn answer_to_refused_connection() -> Vec<u8> {
     answer(ApiError::overloaded(CONNECT_RETRY_SECONDS))
 }
 
-/// The refusal as the last answer of a connection, which is counted and logged.
+/// The refusal as the last answer on a connection, which is counted and logged.
 fn answer(error: ApiError) -> Vec<u8> {
     let (code, request_id) = (error.code().name(), RequestId::from_header(None));
     tally::count_unread(code);
@@ -72,7 +73,8 @@ fn refusal(status: u16) -> ApiError {
     }
 }
 
-/// The bytes of a refusal as it is answered to any request, with the headers that the web server puts into every head.
+/// The bytes of a refusal in the form in which any request is answered, with the headers that the web server adds to
+/// every head.
 fn last_answer(error: ApiError, request_id: &RequestId) -> Vec<u8> {
     let (headers, form) = (&HeaderMap::new(), Some(Form::Triple));
     let addressee = Addressee { headers, request_id, version: ApiVersion::NEWEST, may_read_cross_origin: false, form };

@@ -1,5 +1,5 @@
-//! The worker pool: a few threads for calls that compute for longer than a thread that reads requests may. Their permits
-//! are shared out by caller, and a call that gets none within a second is refused.
+//! The worker pool: a few threads for calls that compute for longer than a thread that reads requests may. Permits are
+//! shared out by caller, and a call that gets none within a second is refused.
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,7 +10,8 @@ use tracing::Instrument;
 use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, ShareOf};
 use crate::protocol::api_error::ApiError;
 
-/// Calls that wait for a thread at once, but for the share of each caller. Each may hold a body of 1 MiB.
+/// The limit of calls that wait for a thread, apart from the share that each caller may still queue. Each may hold a
+/// body of 1 MiB.
 const QUEUE: usize = 64;
 
 /// The pool and the limit on its calls. Clones share both.
@@ -21,8 +22,8 @@ pub struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts as many threads, at least one. Each works on one call at a time. One caller has at most half of them, and at
-    /// least one.
+    /// Starts this many threads, at least one. Each runs one call at a time. One caller has at most half of them, and
+    /// at least one.
     #[must_use]
     pub fn start(threads: usize) -> WorkerPool {
         let permits = threads.max(1);
@@ -31,10 +32,10 @@ impl WorkerPool {
         WorkerPool { threads: LocalPoolHandle::new(permits), limit }
     }
 
-    /// Takes a permit for a call of this caller's. All callers without a key share one.
+    /// Takes a permit for a call of this caller. All callers without a key share one limit.
     ///
     /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when there was none within a second.
+    /// `UNAVAILABLE` (`not_done`) when no permit was free within a second.
     pub(super) async fn permit(&self, caller: ShareOf) -> Result<Permit, ApiError> {
         let caller = match caller {
             ShareOf::Address(_) => ShareOf::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
@@ -43,7 +44,7 @@ impl WorkerPool {
         self.limit.acquire(caller).await
     }
 
-    /// Works on a call on one of the threads. A caller that goes away meanwhile does not end it.
+    /// Runs a call on one of the threads. When its caller disconnects, the call still runs to its end.
     ///
     /// # Errors
     /// `UNHANDLED_ERROR` when the work panicked.
@@ -82,7 +83,7 @@ mod tests {
     const MERCHANT: ShareOf = ShareOf::Merchant([1; 16]);
 
     #[tokio::test]
-    async fn a_call_runs_on_a_thread_of_the_pool_and_gives_its_permit_back() {
+    async fn a_call_runs_on_a_pool_thread_and_returns_its_permit() {
         let pool = WorkerPool::start(1);
         let permit = pool.permit(MERCHANT).await.unwrap_or_else(|error| panic!("{error:?}"));
         let here = std::thread::current().id();
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_caller_has_half_of_the_threads_and_those_without_a_key_are_one() {
+    async fn one_caller_has_half_of_the_threads_at_most() {
         let pool = WorkerPool::start(4);
         let mut held = Vec::new();
         for number in 1..=2 {

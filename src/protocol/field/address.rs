@@ -1,4 +1,4 @@
-//! Where somebody is reached: e-mail, telephone, web.
+//! Addresses of people: e-mail, telephone, web.
 
 use email_address::{EmailAddress, Options};
 use url::Url;
@@ -6,17 +6,17 @@ use url::Url;
 use super::text::{has_any, printable};
 use crate::protocol::json::Json;
 
-/// Bytes of a return address.
+/// The limit of bytes of a return address.
 const URL_BYTES_MAX: usize = 2048;
 
-/// Digits of a telephone number, as E.164 counts them.
+/// The limits of the digits of a telephone number, by E.164.
 const MOBILE_DIGITS_MIN: usize = 8;
 const MOBILE_DIGITS_MAX: usize = 15;
 
-/// An e-mail address, as written. Two that differ in letter case are the same address; comparing so is the
-/// reader's matter.
+/// An e-mail address, kept as written. Two addresses that differ only in letter case are the same; readers compare them
+/// so.
 ///
-/// # Errors
+/// The message describes the form to send.
 /// The message says what form to send.
 pub fn email(value: &Json) -> Result<String, String> {
     let options = Options::default().without_display_text().without_domain_literal();
@@ -28,7 +28,7 @@ pub fn email(value: &Json) -> Result<String, String> {
 /// A telephone number in E.164 form: `+` and 8 to 15 digits, the first of them a country code's and so not 0.
 ///
 /// # Errors
-/// The message says what form to send.
+/// The message describes the form to send.
 pub fn mobile(value: &Json) -> Result<String, String> {
     let text = printable(value)?;
     let digits = text.strip_prefix('+').unwrap_or("");
@@ -40,10 +40,10 @@ pub fn mobile(value: &Json) -> Result<String, String> {
     })
 }
 
-/// An absolute http or https address of at most 2,048 bytes, as written.
+/// An absolute http or https address of at most 2,048 bytes, kept as written.
 ///
 /// # Errors
-/// The message says what form to send.
+/// The message describes the form to send.
 pub fn return_url(value: &Json) -> Result<String, String> {
     let text = printable(value)?;
     if text.len() > URL_BYTES_MAX {
@@ -58,7 +58,7 @@ pub fn return_url(value: &Json) -> Result<String, String> {
         .ok_or_else(|| "is not an absolute http or https address; send one with scheme and host".to_owned())
 }
 
-/// What follows the scheme, if it is spelt out and one of ours.
+/// The text after the scheme, when that is `http://` or `https://` in full.
 fn after_scheme(text: &str) -> Option<&str> {
     let follows = |prefix: &str| {
         let (start, rest) = text.split_at_checked(prefix.len())?;
@@ -67,8 +67,8 @@ fn after_scheme(text: &str) -> Option<&str> {
     follows("http://").or_else(|| follows("https://"))
 }
 
-/// Whether the rest begins with labels of small letters, digits and single hyphens, the last of which begins with a
-/// letter, as nearly all do. No URL parser refuses these, whatever path follows.
+/// True when the rest begins with labels of small letters, digits and single hyphens, the last of which begins with a
+/// letter, as nearly all do. URL parsers accept these, whatever path follows.
 fn names_a_plain_host(rest: &str) -> bool {
     let host = rest.as_bytes().split(|byte| matches!(byte, b'/' | b'?' | b'#')).next().unwrap_or_default();
     let is_plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
@@ -79,7 +79,8 @@ fn names_a_plain_host(rest: &str) -> bool {
     labels.clone().next_back().is_some_and(begins_with_a_letter) && labels.all(is_label)
 }
 
-/// Whether a URL parser finds a host. It is more lenient than we are: it takes `https:host` and `https:///host` too.
+/// True when a URL parser finds a host. It is more lenient than this check: it accepts `https:host` and
+/// `https:///host`, too.
 fn is_read_as_an_address(text: &str, rest: &str) -> bool {
     !rest.starts_with(['/', '\\']) && Url::parse(text).is_ok_and(|url| url.has_host())
 }
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_are_taken_without_the_parser_are_ones_that_it_takes() {
+    fn hosts_accepted_without_the_parser_are_accepted_by_it() {
         let hosts = [
             "shop.example",
             "localhost",

@@ -1,17 +1,17 @@
-//! Money going in.
+//! Amounts of money in requests.
 
 use crate::protocol::json::Json;
 
 /// The largest amount, in minor units: 2^53-1, which every JSON reader holds exactly.
 pub const AMOUNT_MAX: u64 = (1 << 53) - 1;
 
-/// What is said when an amount cannot be read.
+/// The message about an amount that cannot be read.
 const REMEDY: &str = "is not a whole number of minor units; send a string of digits without sign, leading zero or fraction, or an integer";
 
 /// An amount in minor units, 1 to 2^53-1: a string of digits with no sign, leading zero, exponent or
 /// fraction, or a JSON integer (by value, so `100.0` is 100).
 ///
-/// # Errors
+/// The message describes the form to send.
 /// The message says what form to send.
 pub fn amount(value: &Json) -> Result<u64, String> {
     let amount = match value {
@@ -24,8 +24,8 @@ pub fn amount(value: &Json) -> Result<u64, String> {
     positive.ok_or_else(|| format!("must be 1 to {AMOUNT_MAX} minor units"))
 }
 
-/// The integer of a plain run of digits. One too long for 64 bits is the largest integer: a sound form, and
-/// out of range like any other.
+/// The integer of a plain run of digits. A run that is too long for 64 bits becomes the largest integer: it is
+/// well-formed, and out of range like any other.
 fn plain_digits(text: &str) -> Option<i64> {
     let is_plain =
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));

@@ -1,5 +1,5 @@
-//! Reads single arguments. Every parser answers a value that cannot be wrong, or a message that says what to
-//! send instead; no message repeats the value, which may be a secret.
+//! Parsers of single arguments. Each returns a value of a type that cannot be invalid, or a message that says what to
+//! send instead. No message repeats the value, which may be a secret.
 
 mod address;
 mod amount;

@@ -1,4 +1,4 @@
-//! Which page of a list.
+//! The arguments that select a page of a list.
 
 use till_storage::rows::Cursor;
 
@@ -7,18 +7,18 @@ use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
 
-/// Entries on a page when the caller says nothing.
+/// The default number of entries on a page.
 pub const PER_PAGE_DEFAULT: u16 = 25;
 
-/// Entries on a page, at most.
+/// The limit of entries on a page.
 pub const PER_PAGE_MAX: u16 = 100;
 
-/// The page that a caller asks for.
+/// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest<K> {
-    /// Entries on it, at most.
+    /// The limit of entries on it.
     pub per_page: u16,
-    /// Where it starts; None is the newest entry.
+    /// Its start; None for the newest entry.
     pub cursor: Option<Cursor<K>>,
 }
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::protocol::json::Json;
 
-/// `true` or `false`, and nothing that merely looks like one.
+/// `true` or `false`, and no value that merely resembles one.
 ///
 /// # Errors
 /// The message says what to send.
@@ -12,7 +12,7 @@ pub fn boolean(value: &Json) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| format!("send true or false, not {}", value.kind()))
 }
 
-/// A whole number within limits, by value: `3.0` is 3.
+/// A whole number within limits, by value: `3.0` is read as 3.
 pub fn integer<T>(limits: RangeInclusive<T>) -> impl FnOnce(&Json) -> Result<T, String>
 where
     T: TryFrom<i64> + PartialOrd + std::fmt::Display,
@@ -29,7 +29,7 @@ where
     }
 }
 
-/// One of a few values by its name, spelt exactly.
+/// One of a few values by its name, in exactly this spelling.
 pub fn one_of<T: Copy>(
     values: &'static [T],
     name: impl Fn(T) -> &'static str,

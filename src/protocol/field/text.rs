@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 
 use crate::protocol::json::Json;
 
-/// Characters of a name (of a customer, a key, a merchant).
+/// The limits of the characters of a name (of a customer, a key, a merchant).
 const NAME_CHARACTERS: RangeInclusive<usize> = 1..=255;
 
-/// Text without control characters whose UTF-8 form has so many bytes.
+/// Text without control characters whose UTF-8 form has this number of bytes.
 pub fn text(bytes: RangeInclusive<usize>) -> impl FnOnce(&Json) -> Result<String, String> {
     move |value| {
         let text = printable(value)?;
@@ -25,7 +25,7 @@ pub fn name(value: &Json) -> Result<String, String> {
     measured(text, text.chars().count(), &NAME_CHARACTERS, "characters")
 }
 
-/// A string that some type of ours reads; `what` names what to send, as in "a payment id (pay_...)".
+/// A string that a type of the domain parses. `what` describes the value to send, as in "a payment id (pay_...)".
 pub fn from_text<T, E>(
     what: impl fmt::Display,
     parse: impl FnOnce(&str) -> Result<T, E>,
@@ -45,7 +45,7 @@ pub(super) fn printable(value: &Json) -> Result<&str, String> {
     Ok(text)
 }
 
-/// Whether a text has a character of a kind. Nearly all texts are ASCII, whose characters need not be put together.
+/// True when a text has a character of this kind. Nearly all texts are ASCII, whose bytes need not be decoded.
 pub(super) fn has_any(text: &str, is_meant: impl Fn(char) -> bool) -> bool {
     if text.is_ascii() { text.bytes().any(|byte| is_meant(char::from(byte))) } else { text.chars().any(is_meant) }
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_of_ours_reads_its_own_text_and_its_failure_does_not_repeat_it() {
+    fn a_domain_type_parses_its_text_and_faults_do_not_repeat_it() {
         assert_eq!(from_text("a digit", str::parse::<u8>)(&string("7")), Ok(7));
         assert_eq!(from_text("a digit", str::parse::<u8>)(&string("secret")), Err("is not a digit".to_owned()));
     }

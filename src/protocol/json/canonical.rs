@@ -1,4 +1,4 @@
-//! The canonical form of a value: the same text for values that mean the same.
+//! The canonical form of a value: equal values have the same text.
 //!
 //! Source: RFC 8785. Numbers are doubles there, written as ECMAScript writes them (ECMA-262,
 //! Number::toString).
@@ -12,7 +12,7 @@ pub fn canonical(value: &Json) -> String {
     serde_json_canonicalizer::to_string(value).expect("a value of a body has keys that are texts and finite numbers")
 }
 
-/// Levels of arrays and objects in a value; none in one that is neither.
+/// The levels of arrays and objects in a value; 0 for any other value.
 #[must_use]
 pub fn depth(value: &Json) -> usize {
     match value {
@@ -36,7 +36,7 @@ mod tests {
         serde_json_canonicalizer::to_string(&double).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Without its 1E30, which no body may hold.
+    /// Without the example's 1E30, which no body may contain.
     #[test]
     fn the_example_of_rfc_8785_is_written_as_it_says() {
         let value = r#"{
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_beyond_what_a_body_may_hold_are_written_as_ecmascript_does() {
+    fn doubles_beyond_the_limit_are_written_like_in_ecmascript() {
         for (double, expected) in [
             (1.797_693_134_862_315_7e308, "1.7976931348623157e+308"),
             (-9_007_199_254_740_992.0, "-9007199254740992"),

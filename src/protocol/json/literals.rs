@@ -1,22 +1,22 @@
-//! Number literals as they were written.
+//! Number literals, as they were written.
 
 /// The number literals of a text, in order.
 ///
-/// serde_json hands numbers over as doubles, which would lose what the caller wrote; its visitor meets
-/// them in the text's order, so the n-th number visited is the n-th literal here. The text up to the
-/// visited number has passed the grammar, which is what lets this scan be so simple.
+/// serde_json passes numbers on as doubles, which would lose the literal. Its visitor receives them in the text's
+/// order, so the n-th visited number is the n-th literal here. The text up to the visited number has passed the
+/// grammar, which is why so simple a scan suffices.
 pub(super) struct NumberLiterals<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> NumberLiterals<'a> {
-    /// Those of this text.
+    /// The literals of this text.
     pub(super) const fn of(text: &'a str) -> NumberLiterals<'a> {
         NumberLiterals { text, at: 0 }
     }
 
-    /// The next one; None when there is none left.
+    /// The next literal; None at the end.
     pub(super) fn next(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {

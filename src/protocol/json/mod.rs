@@ -1,4 +1,4 @@
-//! Strict JSON: what a body may be, and the value it becomes.
+//! Strict JSON: parsing of bodies, and their values.
 
 mod canonical;
 mod literals;
@@ -11,6 +11,6 @@ pub use canonical::{canonical, depth};
 pub use number::Number;
 #[cfg(test)]
 pub use parse::parse_object;
-pub use parse::{DEPTH_MAX, Malformed, Unread, read_object};
-pub use reading::{Bounds, Expected, UNKNOWN_NAMES_MAX, VALUES_MAX};
+pub use parse::{Malformed, Unread, read_object};
+pub use reading::{Bounds, ExpectedValue, UNKNOWN_NAMES_MAX};
 pub use value::{Json, Object};

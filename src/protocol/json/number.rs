@@ -1,4 +1,4 @@
-//! Numbers that keep what the caller wrote.
+//! Numbers that keep their literal.
 
 use std::fmt;
 
@@ -31,8 +31,8 @@ impl Number {
     /// Reads a number literal that the JSON grammar has already accepted.
     ///
     /// # Errors
-    /// The message says which limit the number leaves: +-(2^53-1), however it is written, as every double beyond it is
-    /// an integer that not all readers keep; or the smallest double, as it would silently become zero.
+    /// The message names the limit: +-(2^53-1), in any spelling, since every double beyond it is an integer that not
+    /// all readers keep exactly; or the smallest double, since a smaller number would silently become zero.
     pub(super) fn from_literal(text: &str) -> Result<Number, &'static str> {
         if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
             return Number::from_decimal(text);
@@ -56,8 +56,8 @@ impl Number {
         Ok(Number(Exact::Decimal(text.into())))
     }
 
-    /// The integer this number is, by value and not by spelling: `3`, `3.0` and `3e0` are all 3. None
-    /// when it has a fraction or lies beyond +-(2^53-1).
+    /// The integer value of this number, in any spelling: `3`, `3.0` and `3e0` are all 3. None when it has a fraction
+    /// or is beyond +-(2^53-1).
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match &self.0 {
@@ -66,7 +66,7 @@ impl Number {
         }
     }
 
-    /// The nearest double. For values whose meaning is a double (metadata), never for money.
+    /// The nearest double. For values that are doubles by meaning (metadata), never for money.
     #[must_use]
     pub fn as_double(&self) -> f64 {
         match &self.0 {
@@ -76,7 +76,7 @@ impl Number {
     }
 }
 
-/// A card's number may have been sent as one.
+/// A card number may have been sent as a JSON number.
 impl Zeroize for Number {
     fn zeroize(&mut self) {
         match &mut self.0 {
@@ -115,7 +115,7 @@ fn significant_digits(text: &str) -> &str {
     text.split(['e', 'E']).next().unwrap_or(text)
 }
 
-/// The integer that a decimal literal denotes, worked out on its digits.
+/// The integer that a decimal literal denotes, computed from its digits.
 fn integer_of_decimal(text: &str) -> Option<i64> {
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_double_makes_an_integer_beyond_the_limit_is_refused_in_any_form() {
+    fn a_double_beyond_the_integer_limit_is_refused_in_any_form() {
         for text in ["9007199254740992.0", "9007199254740992.5", "-9007199254740991.6", "1e16", "-1e20", "1e300"] {
             assert!(Number::from_literal(text) == Err(BEYOND_INTEGERS), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Bytes to a JSON object, strictly, and no further than its bounds allow.
+//! Parses bytes as a JSON object, strictly, and within limits.
 
 use std::collections::btree_map::{Entry, VacantEntry};
 use std::fmt;
@@ -6,10 +6,10 @@ use std::str;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::reading::{Bounds, Expected, Reading};
+use super::reading::{Bounds, ExpectedValue, Reading};
 use super::{Json, Number, Object};
 
-/// How deep objects and arrays may nest; the body itself is level 1.
+/// The limit of the nesting of objects and arrays; the body itself is level 1.
 pub const DEPTH_MAX: usize = 64;
 
 /// U+FEFF in UTF-8.
@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The beginnings of the parser's messages, and the remedy for each.
 const REMEDIES: [(&str, &str); 11] = [
     ("trailing comma", "; leave out the comma before the closing bracket"),
-    ("key must be a string", "; names of members stand in double quotes"),
+    ("key must be a string", "; names of members need double quotes"),
     ("expected value", "; send a JSON object, its texts in double quotes"),
     ("expected ident", "; send a JSON object, its texts in double quotes"),
     ("expected `,`", "; put a comma between members, or close the object"),
@@ -30,7 +30,7 @@ const REMEDIES: [(&str, &str); 11] = [
     ("control character", "; write control characters as escapes, a line feed as \\n"),
 ];
 
-/// Why a body is not one that any endpoint reads. The message repeats nothing of the body.
+/// The reason why no endpoint accepts a body. The message repeats nothing of the body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Malformed {
@@ -38,30 +38,30 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// A body that did not arrive whole, or is not acceptable for `message`.
+    /// A body that did not arrive whole, or that is refused for `message`.
     pub(crate) fn new(message: impl Into<String>) -> Malformed {
         Malformed { message: message.into() }
     }
 }
 
-/// Why a body was not read to its end.
+/// The reason why a body was not read to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    /// It is no JSON that any endpoint reads.
+    /// It is not acceptable JSON.
     Malformed(Malformed),
-    /// It has [`super::UNKNOWN_NAMES_MAX`] names of no argument; those read so far are among the members.
+    /// It has [`super::UNKNOWN_NAMES_MAX`] unknown names; those read so far are among the members.
     UnknownNames,
-    /// There is no room for its values now.
+    /// There is no memory for its values now.
     NoRoom,
 }
 
-/// Reads a request body into `members`: one JSON object in UTF-8 and nothing after it. What was read before a refusal
-/// stays in them, so that the caller can overwrite it.
+/// Parses a request body into `members`: one JSON object in UTF-8 and nothing after it. Values that were read before a
+/// refusal stay in `members`, so that the caller can overwrite them.
 ///
 /// # Errors
-/// Everything that the grammar refuses (a lone surrogate, a raw control character, a second value), and
-/// beyond it: an empty body, a body that is no object, nesting deeper than [`DEPTH_MAX`], a key twice in
-/// any object, a number beyond +-(2^53-1) or too small for a double, and what the bounds refuse.
+/// Everything that the grammar refuses (a lone surrogate, a raw control character, a second value), and further: an
+/// empty body, a body that is not an object, nesting deeper than [`DEPTH_MAX`], a duplicate key in any object, a number
+/// beyond +-(2^53-1) or too small for a double, and everything that `bounds` refuses.
 pub fn read_object(body: &[u8], members: &mut Object, bounds: &mut dyn Bounds) -> Result<(), Unread> {
     let text = object_text(body).map_err(|message| Unread::Malformed(Malformed::new(message)))?;
     let mut reading = Reading::new(text, bounds);
@@ -69,7 +69,7 @@ pub fn read_object(body: &[u8], members: &mut Object, bounds: &mut dyn Bounds) -
         .map_err(|error| reading.stopped.take().unwrap_or_else(|| Unread::Malformed(unacceptable(&error))))
 }
 
-/// The text of a body that may be an object, or why it is none.
+/// The text of a body that may be an object, or the reason why it is not one.
 fn object_text(body: &[u8]) -> Result<&str, String> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err("the body is empty; send a JSON object, {} at least".to_owned());
@@ -95,7 +95,7 @@ fn encoded_twice(text: &str) -> bool {
     text.trim_ascii_start().strip_prefix('"').is_some_and(|inner| inner.trim_start().starts_with('{'))
 }
 
-/// The parser's message with its place, and the remedy where one is known.
+/// The parser's message with its position, and with advice where there is some.
 fn unacceptable(error: &serde_json::Error) -> Malformed {
     let said = error.to_string();
     let remedy = REMEDIES.iter().find(|(beginning, _)| said.starts_with(beginning));
@@ -103,10 +103,10 @@ fn unacceptable(error: &serde_json::Error) -> Malformed {
     Malformed::new(format!("the body is not acceptable JSON: {said}{remedy}"))
 }
 
-/// Reads a body for which there is room, and of which every argument may be anything.
+/// Parses a body without a memory limit, in which every argument may be any value.
 ///
 /// # Errors
-/// As [`read_object`].
+/// Like [`read_object`].
 #[cfg(test)]
 pub fn parse_object(body: &[u8]) -> Result<Object, Malformed> {
     let mut members = Object::new();
@@ -117,7 +117,7 @@ pub fn parse_object(body: &[u8]) -> Result<Object, Malformed> {
     }
 }
 
-/// The kind of a text that begins as another value than an object; None for an object, and for what is no JSON.
+/// The kind of a text that begins like a value other than an object; None for an object, and for text that is not JSON.
 fn other_kind(text: &str) -> Option<&'static str> {
     let text = text.trim_ascii();
     match text.as_bytes().first()? {
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for ArgumentsVisitor<'_, '_> {
             reading.take_member(members.len())?;
             let expected = reading.bounds.expected(&name);
             let member = vacant(members, name)?;
-            if expected == Expected::Nothing && reading.is_last_unknown_name() {
+            if expected == ExpectedValue::Nothing && reading.is_last_unknown_name() {
                 member.insert(Json::Null);
                 return Err(reading.stop(Unread::UnknownNames));
             }
@@ -167,7 +167,7 @@ impl<'de> Visitor<'de> for ArgumentsVisitor<'_, '_> {
     }
 }
 
-/// The place of a member that is not there yet.
+/// The vacant entry of a new member; an error for a duplicate key.
 fn vacant<E: serde::de::Error>(members: &mut Object, name: String) -> Result<VacantEntry<'_, String, Json>, E> {
     match members.entry(name) {
         Entry::Vacant(member) => Ok(member),
@@ -175,10 +175,10 @@ fn vacant<E: serde::de::Error>(members: &mut Object, name: String) -> Result<Vac
     }
 }
 
-/// Reads one value at `depth` containers below the start.
+/// Parses one value at `depth` containers below the start.
 struct ValueSeed<'r, 'a> {
     depth: usize,
-    expected: Expected,
+    expected: ExpectedValue,
     reading: &'r mut Reading<'a>,
 }
 
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// A body whose innermost array is at `depth`, the body itself being 1.
+    /// A body whose innermost array is at level `depth`, the body itself being level 1.
     fn nested(depth: usize) -> String {
         format!("{{\"a\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1))
     }
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_keeps_its_own_literal_among_strings_that_look_like_numbers() {
+    fn a_number_keeps_its_literal_among_strings_of_digits() {
         let body = parsed("{\"1\":\"2\\\"3\",\"a\\\\\":[-4,5.50,\"6\",{\"7\":8e0}],\"z\":9007199254740991.4}");
         let Json::Array(items) = &body["a\\"] else { panic!("not an array") };
         assert_eq!(items[0].as_integer(), Some(-4));
@@ -324,7 +324,7 @@ mod tests {
     fn common_mistakes_are_told_with_their_place_and_remedy() {
         for (body, expected) in [
             ("{\"a\":1,}", "trailing comma at line 1 column 8; leave out the comma before the closing bracket"),
-            ("{'a':1}", "key must be a string at line 1 column 2; names of members stand in double quotes"),
+            ("{'a':1}", "key must be a string at line 1 column 2; names of members need double quotes"),
             ("{\"a\":'b'}", "expected value at line 1 column 6; send a JSON object, its texts in double quotes"),
             (
                 "{\"a\":1\n\"b\":2}",

@@ -1,55 +1,56 @@
-//! How far a body is read: what its names may stand for, how many values it may have, and what they take in memory.
+//! Limits of parsing a body: the names that it may have, the number of its values, and the memory that they take.
 
 use super::Json;
 use super::literals::NumberLiterals;
 use super::parse::Unread;
 
-/// Names of no argument in a body, at most: reading stops at the last of them.
+/// The limit of unknown names in a body: parsing stops at the last of them.
 pub const UNKNOWN_NAMES_MAX: usize = 100;
 
-/// Values of a body, at most, beside those below arguments that are objects or arrays. No call takes a tenth of them.
+/// The limit of values of a body, apart from those within arguments that are objects or arrays. No call needs a tenth
+/// of it.
 pub const VALUES_MAX: usize = 1_000;
 
-/// Bytes that an item takes: lists grow by doubling.
+/// Bytes of an item: lists grow by doubling.
 const ITEM_BYTES: usize = 2 * size_of::<Json>();
 
-/// Bytes that a list takes at least, once it has an item: there is room for four.
+/// The minimum of bytes of a list with an item: it has capacity for four.
 const LIST_BYTES: usize = 4 * size_of::<Json>();
 
-/// Bytes that an object takes at least, once it has a member: a node of a tree, with room for eleven.
+/// The minimum of bytes of an object with a member: a node of a tree, with capacity for eleven.
 const OBJECT_BYTES: usize = 11 * (size_of::<String>() + size_of::<Json>()) + 32;
 
-/// Bytes that a member takes beside the text of its name: nodes are at least about half full.
+/// Bytes of a member without the text of its name: nodes are at least about half full.
 const MEMBER_BYTES: usize = 2 * (size_of::<String>() + size_of::<Json>()) + TEXT_BYTES;
 
-/// Bytes that a text takes beside its own: no allocation is smaller.
+/// Bytes of a text beyond its own: no allocation is smaller.
 const TEXT_BYTES: usize = 16;
 
-/// The kind of value that may stand under a name of the body.
+/// The kind of value that a name of the body may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
-    /// Nothing: there is no argument of this name.
+pub enum ExpectedValue {
+    /// No value: there is no argument of this name.
     Nothing,
     /// A single value.
     Single,
-    /// An object or an array, with as many values as there is room for.
+    /// An object or an array, with any number of values that memory allows.
     Container,
 }
 
-/// The questions that the reader of a body asks on its way.
+/// The limits that the parser of a body consults.
 pub trait Bounds {
-    /// The kind of value that may stand under this name of the body.
-    fn expected(&self, name: &str) -> Expected;
+    /// The kind of value that this name of the body may have.
+    fn expected(&self, name: &str) -> ExpectedValue;
 
-    /// Takes memory for values. False when there is none left.
+    /// Reserves memory for values. False when there is none left.
     fn take(&mut self, bytes: usize) -> bool;
 }
 
-/// One body while it is read.
+/// One body while it is parsed.
 pub(super) struct Reading<'a> {
     pub(super) literals: NumberLiterals<'a>,
     pub(super) bounds: &'a mut dyn Bounds,
-    /// Why reading was stopped, unless the text itself is at fault.
+    /// The reason why parsing stopped, unless the text itself is at fault.
     pub(super) stopped: Option<Unread>,
     value_count: usize,
     unknown_name_count: usize,
@@ -61,40 +62,40 @@ impl<'a> Reading<'a> {
         Reading { literals, bounds, stopped: None, value_count: 0, unknown_name_count: 0 }
     }
 
-    /// Stops the reader. The error only carries it to the end; `why` is the answer.
+    /// Stops the parser. The returned error only ends the parsing; `why` is the reason that is reported.
     pub(super) fn stop<E: serde::de::Error>(&mut self, why: Unread) -> E {
         self.stopped = Some(why);
         E::custom("reading was stopped")
     }
 
-    /// Counts one more name of no argument; true when it is the last that is read.
+    /// Counts one more unknown name; true when it is the last that is allowed.
     pub(super) fn is_last_unknown_name(&mut self) -> bool {
         self.unknown_name_count += 1;
         self.unknown_name_count == UNKNOWN_NAMES_MAX
     }
 
-    /// Counts one more value, unless there may be any number of them.
-    pub(super) fn count_value<E: serde::de::Error>(&mut self, expected: Expected) -> Result<(), E> {
-        self.value_count += usize::from(expected != Expected::Container);
+    /// Counts one more value, unless their number is unlimited here.
+    pub(super) fn count_value<E: serde::de::Error>(&mut self, expected: ExpectedValue) -> Result<(), E> {
+        self.value_count += usize::from(expected != ExpectedValue::Container);
         if self.value_count > VALUES_MAX {
             return Err(E::custom(format_args!(
-                "it has more than {VALUES_MAX} values beside those of arguments that take objects or arrays"
+                "it has more than {VALUES_MAX} values, apart from those of arguments that take objects or arrays"
             )));
         }
         Ok(())
     }
 
-    /// Takes memory for one more item of a list.
+    /// Reserves memory for one more item of a list.
     pub(super) fn take_item<E: serde::de::Error>(&mut self, items_before: usize) -> Result<(), E> {
         self.take(if items_before == 0 { LIST_BYTES } else { ITEM_BYTES })
     }
 
-    /// Takes memory for one more member of an object.
+    /// Reserves memory for one more member of an object.
     pub(super) fn take_member<E: serde::de::Error>(&mut self, members_before: usize) -> Result<(), E> {
         self.take(if members_before == 0 { OBJECT_BYTES + MEMBER_BYTES } else { MEMBER_BYTES })
     }
 
-    /// Takes memory for a text.
+    /// Reserves memory for a text.
     pub(super) fn take_text<E: serde::de::Error>(&mut self) -> Result<(), E> {
         self.take(TEXT_BYTES)
     }
@@ -104,14 +105,14 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Bounds for tests of what stands behind them.
+/// Limits for tests of other code.
 #[cfg(test)]
 pub(super) struct Unbounded;
 
 #[cfg(test)]
 impl Bounds for Unbounded {
-    fn expected(&self, _: &str) -> Expected {
-        Expected::Container
+    fn expected(&self, _: &str) -> ExpectedValue {
+        ExpectedValue::Container
     }
 
     fn take(&mut self, _: usize) -> bool {
@@ -124,18 +125,18 @@ mod tests {
     use super::*;
     use crate::protocol::json::{Malformed, Object, read_object};
 
-    /// A body with the arguments `one` and `many`, for which there are so many bytes.
+    /// A body with the arguments `one` and `many`, and a limit of memory.
     struct Bounded {
         taken: usize,
         bytes_max: usize,
     }
 
     impl Bounds for Bounded {
-        fn expected(&self, name: &str) -> Expected {
+        fn expected(&self, name: &str) -> ExpectedValue {
             match name {
-                "one" => Expected::Single,
-                "many" => Expected::Container,
-                _ => Expected::Nothing,
+                "one" => ExpectedValue::Single,
+                "many" => ExpectedValue::Container,
+                _ => ExpectedValue::Nothing,
             }
         }
 
@@ -184,24 +185,24 @@ mod tests {
         let body = |count: usize| (0..count).map(|number| format!(",\"x{number}\":0")).collect::<String>();
         let (outcome, members, _) = read(&format!("{{\"one\":1{}}}", body(99)), usize::MAX);
         assert_eq!((outcome, members.len()), (Ok(()), 100));
-        // The rest is not even looked at.
+        // The rest is not parsed.
         let (outcome, members, _) = read(&format!("{{\"one\":1{},!", body(100)), usize::MAX);
         assert_eq!((outcome, members.len()), (Err(Unread::UnknownNames), 101));
     }
 
     #[test]
-    fn an_argument_that_is_no_container_and_an_unknown_one_have_few_values() {
+    fn the_values_of_scalar_and_unknown_arguments_are_limited() {
         let list = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
         for name in ["one", "x"] {
             assert_eq!(read(&format!("{{\"{name}\":{}}}", list(VALUES_MAX - 1)), usize::MAX).0, Ok(()));
             let (outcome, _, _) = read(&format!("{{\"{name}\":{}", list(VALUES_MAX)), usize::MAX);
-            assert!(matches!(&outcome, Err(Unread::Malformed(fault)) if told(fault)), "{name}: {outcome:?}");
+            assert!(matches!(&outcome, Err(Unread::Malformed(fault)) if names_the_limit(fault)), "{name}: {outcome:?}");
         }
         let both = format!("{{\"many\":{},\"one\":{}}}", list(50_000), list(VALUES_MAX - 1));
         assert_eq!(read(&both, usize::MAX).0, Ok(()));
     }
 
-    fn told(fault: &Malformed) -> bool {
+    fn names_the_limit(fault: &Malformed) -> bool {
         fault.to_string().contains("more than 1000 values")
     }
 }

@@ -1,4 +1,4 @@
-//! A JSON value as a caller sent it.
+//! A JSON value, as the caller sent it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub enum Json {
     Bool(bool),
     /// A number, exact.
     Number(Number),
-    /// Text, escapes resolved.
+    /// Text, with escapes resolved.
     String(String),
     /// Values in order.
     Array(Vec<Json>),
@@ -31,7 +31,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// Whether this is `null`.
+    /// True for `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self, Json::Null)
@@ -55,7 +55,7 @@ impl Json {
         }
     }
 
-    /// The integer, when this is a number that is one by value (see [`Number::as_integer`]).
+    /// The integer, when this is a number with an integer value (see [`Number::as_integer`]).
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self {
@@ -64,7 +64,7 @@ impl Json {
         }
     }
 
-    /// What this is, for a message that does not repeat the value: "a string".
+    /// The kind of the value, for a message that does not repeat it: "a string".
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -101,8 +101,8 @@ impl Serialize for Json {
     }
 }
 
-/// Overwrites every text and number below, keys excepted: a card's number and security code must
-/// not stay in freed memory.
+/// Overwrites every text and number in the value, but not keys: a card number and a security code must not remain in
+/// freed memory.
 impl Zeroize for Json {
     fn zeroize(&mut self) {
         match self {

@@ -7,7 +7,7 @@ pub(in crate::protocol) struct Address {
     bases: Vec<Url>,
 }
 
-/// An address without its server.
+/// The part of an address after the server.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::protocol) struct PathAndQuery {
     pub(in crate::protocol) path: String,
@@ -15,12 +15,12 @@ pub(in crate::protocol) struct PathAndQuery {
 }
 
 impl Address {
-    /// A server under these addresses: that which the operator has set, and that which the pipeline was sent to.
+    /// A server with these addresses: the one that the operator has set, and the one that the pipeline was sent to.
     pub(in crate::protocol) fn new<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Address {
         Address { bases: addresses.into_iter().filter_map(|address| Url::parse(address).ok()).collect() }
     }
 
-    /// Splits the server off this address. None when it is another server's.
+    /// Removes the server from this address. None for an address of another server.
     pub(super) fn resolve(&self, address: &str) -> Option<PathAndQuery> {
         self.bases.iter().find_map(|base| below(base, &Url::options().base_url(Some(base)).parse(address).ok()?))
     }
@@ -31,8 +31,8 @@ impl Address {
     }
 }
 
-/// The path below `base`, which a server behind others may have. The scheme is not compared: a server in front of this
-/// one may have taken TLS off.
+/// The path below that of `base`, which a server behind a proxy may have. The scheme is not compared, since a proxy may
+/// have terminated TLS.
 fn below(base: &Url, url: &Url) -> Option<PathAndQuery> {
     let is_ours = matches!(url.scheme(), "http" | "https")
         && url.host_str() == base.host_str()

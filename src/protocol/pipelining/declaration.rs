@@ -3,10 +3,10 @@
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType};
 
-/// The last segment of its path. The package document names the whole of it as `pipeline_url`.
+/// The last segment of its path. The package document gives the whole path as `pipeline_url`.
 pub(in crate::protocol) const NAME: &str = "pipeline";
 
-/// The arguments, with this for the steps of the example.
+/// The arguments; `example` is the example of the steps.
 const fn arguments(example: &'static str) -> [Argument; 2] {
     [
         Argument::required(
@@ -54,7 +54,7 @@ static MERCHANTS: Declaration = of(Package::Merchants, &OF_MERCHANTS);
 static SDK: Declaration = of(Package::Sdk, &OF_SDK);
 static ADMIN: Declaration = of(Package::Admin, &OF_ADMIN);
 
-/// The pipeline of an interface.
+/// The declaration of the pipeline of an interface.
 pub(in crate::protocol) const fn declaration(package: Package) -> &'static Declaration {
     match package {
         Package::Merchants => &MERCHANTS,
@@ -73,7 +73,7 @@ const fn of(package: Package, arguments: &'static [Argument]) -> Declaration {
         arguments,
         returns: Returns::Any,
         errors: ERRORS,
-        // A step may carry card data, so that the whole body is overwritten after the call.
+        // A step may carry card data, so the whole body is overwritten after the call.
         flags: Flags { carries_card_data: true, ..Flags::OPEN_QUERY },
     }
 }

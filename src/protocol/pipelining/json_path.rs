@@ -1,14 +1,15 @@
 //! Paths into the results of a pipeline: members, indexes and slices of JSONPath.
 //!
-//! Source: RFC 9535, sections 2.3.1, 2.3.3, 2.3.4 and 2.5.1. Of it are read `.name`, `['name']`, `["name"]`, `[1]`,
+//! Source: RFC 9535, sections 2.3.1, 2.3.3, 2.3.4 and 2.5.1. Supported are `.name`, `['name']`, `["name"]`, `[1]`,
 //! `[-1]` and `[1:2]`; wildcards, descendants, filters, lists of selectors and steps of slices are not. A name after a
+//! dot may have hyphens, since published clients write every member in this way.
 //! dot may have hyphens, since published clients write every member so.
 
 use std::ops::Range;
 
 use super::json_text::JsonText;
 
-/// The largest index, as RFC 9535 has it: 2^53-1.
+/// The largest index, by RFC 9535: 2^53-1.
 const INDEX_MAX: i64 = (1 << 53) - 1;
 
 /// A path. Its root is the array of results.
@@ -22,14 +23,14 @@ pub(super) enum Segment {
     Member(String),
     /// Counted from the end when negative.
     Index(i64),
-    /// From the first to before the second, each counted from the end when negative.
+    /// From the first index to before the second, each counted from the end when negative.
     Slice(Option<i64>, Option<i64>),
 }
 
 impl JsonPath {
-    /// The path that this text is as a whole. None when it is none.
+    /// The path that is this whole text. None when the text is not a path.
     pub(super) fn parse(text: &str) -> Option<JsonPath> {
-        let mut cursor = Cursor { rest: text.strip_prefix('$')? };
+        let mut cursor = PathParser { rest: text.strip_prefix('$')? };
         let mut segments = Vec::new();
         while !cursor.rest.is_empty() {
             segments.push(cursor.segment()?);
@@ -37,23 +38,23 @@ impl JsonPath {
         Some(JsonPath { segments })
     }
 
-    /// The first segment, which selects among the results, and those that go on into one of them.
+    /// The first segment, which selects results, and the others, which select within a result.
     pub(super) fn split(&self) -> Option<(&Segment, &[Segment])> {
         self.segments.split_first()
     }
 
-    /// True for `$[-1:]`, by which clients ask for the last result.
+    /// True for `$[-1:]`, with which clients ask for the last result.
     pub(super) fn is_last(&self) -> bool {
         self.segments == [Segment::Slice(Some(-1), None)]
     }
 
-    /// True when it can find no more than one value (RFC 9535: a singular query), but not for `$`, which is all results.
+    /// True when it can find at most one value (RFC 9535: a singular query), but not for `$`, which means all results.
     pub(super) fn is_one_value(&self) -> bool {
         let has_slice = self.segments.iter().any(|segment| matches!(segment, Segment::Slice(..)));
         !self.segments.is_empty() && !has_slice
     }
 
-    /// True when it leads to one of so many results, or to all of them.
+    /// True when it leads to one of this number of results, or to all of them.
     pub(super) fn reaches(&self, result_count: usize) -> bool {
         match self.segments.first() {
             None => true,
@@ -65,7 +66,7 @@ impl JsonPath {
 }
 
 impl Segment {
-    /// The places that it selects in a list of so many. A member is no place in a list.
+    /// The indexes that it selects in a list of this length. A member selects none.
     pub(super) fn places(&self, length: usize) -> Range<usize> {
         match self {
             Segment::Member(_) => 0..0,
@@ -78,7 +79,7 @@ impl Segment {
     }
 }
 
-/// Hands everything over that the segments find below `value`, in order.
+/// Visits every value that the segments find below `value`, in order.
 pub(super) fn find<'t, E>(
     value: JsonText<'t>,
     segments: &[Segment],
@@ -93,25 +94,25 @@ pub(super) fn find<'t, E>(
     selected.iter().try_for_each(|item| find(*item, rest, found))
 }
 
-/// The place of an index in a list of so many, if it is in it.
+/// The position of an index in a list of this length, if it is in the list.
 fn position(index: i64, length: usize) -> Option<usize> {
     let from_end = || length.checked_sub(usize::try_from(index.unsigned_abs()).ok()?);
     let position = if index < 0 { from_end() } else { usize::try_from(index).ok() };
     position.filter(|position| *position < length)
 }
 
-/// A bound of a slice within a list of so many.
+/// A bound of a slice within a list of this length.
 fn clamped(bound: i64, length: usize) -> usize {
     let distance = usize::try_from(bound.unsigned_abs()).unwrap_or(usize::MAX);
     if bound < 0 { length.saturating_sub(distance) } else { distance.min(length) }
 }
 
-/// The part of a path that is not read yet.
-struct Cursor<'t> {
+/// The unread part of a path.
+struct PathParser<'t> {
     rest: &'t str,
 }
 
-impl Cursor<'_> {
+impl PathParser<'_> {
     fn segment(&mut self) -> Option<Segment> {
         if self.take('.') {
             return self.name().map(Segment::Member);
@@ -136,7 +137,7 @@ impl Cursor<'_> {
         Some(Segment::Slice(from, self.integer()?))
     }
 
-    /// An integer without leading zeros; `Some(None)` where there is none.
+    /// An integer without leading zeros; `Some(None)` when there is none.
     fn integer(&mut self) -> Option<Option<i64>> {
         let length = self.rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
         let (digits, rest) = self.rest.split_at(length);
@@ -158,7 +159,7 @@ impl Cursor<'_> {
         name.starts_with(is_first).then(|| name.to_owned())
     }
 
-    /// A name between quotation marks, in which a backslash keeps the quotation mark or backslash that follows it.
+    /// A name between quotation marks, in which a backslash escapes a quotation mark or backslash.
     fn quoted(&mut self, quote: char) -> Option<String> {
         let mut name = String::new();
         let mut letters = self.rest.char_indices().skip(1);

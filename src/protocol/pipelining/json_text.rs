@@ -1,10 +1,10 @@
-//! Looking things up in JSON as text: what is found is the very text.
+//! Look-ups in JSON text, whose results are parts of that text.
 
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-/// The text of a value that this program has written, so it is well-formed.
+/// The text of a value. This program has written it, so it is well-formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JsonText<'t>(&'t str);
 
@@ -17,13 +17,13 @@ impl<'t> JsonText<'t> {
         self.0
     }
 
-    /// The member of that name, if this is an object that has it.
+    /// The member of that name, if this is an object that has one.
     pub(super) fn member(self, name: &str) -> Option<JsonText<'t>> {
         let members: BTreeMap<String, &RawValue> = serde_json::from_str(self.0).ok()?;
         members.get(name).map(|member| JsonText(member.get()))
     }
 
-    /// The items, if this is an array; else none.
+    /// The items of an array; nothing for any other value.
     pub(super) fn items(self) -> Vec<JsonText<'t>> {
         let items: Vec<&RawValue> = serde_json::from_str(self.0).unwrap_or_default();
         items.into_iter().map(|item| JsonText(item.get())).collect()

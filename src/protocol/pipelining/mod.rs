@@ -1,9 +1,9 @@
-//! Pipelining: several calls in one request, in which later ones refer to what earlier ones answered.
+//! Pipelining: several calls in one request, in which later ones refer to the answers of earlier ones.
 //!
-//! To read from the bottom up: paths into results (`json_path`) that are looked up in their text (`json_text`), the
+//! Read it from the bottom up: paths into results (`json_path`), which are looked up in their text (`json_text`), the
 //! results themselves (`results`), a step's body with its references replaced (`references`), addresses of steps
-//! (`address`), and all that is read of a pipeline before its first step (`plan`). The dispatcher runs it: each step is
-//! judged there as a call of its own.
+//! (`address`), and everything that is read of a pipeline before its first step (`plan`). The dispatcher runs it, and
+//! checks each step as a call of its own.
 //!
 //! Source: webfunction.org/pipelining.
 
@@ -17,5 +17,5 @@ mod results;
 
 pub(super) use address::Address;
 pub(super) use declaration::{NAME, declaration};
-pub(super) use plan::{Plan, Step};
+pub(super) use plan::{PipelinePlan, PipelineStep};
 pub(super) use results::{Results, Sink};

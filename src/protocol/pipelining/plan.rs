@@ -1,4 +1,4 @@
-//! The steps of a pipeline, read as a whole before the first one is done: all faults are told at once.
+//! The steps of a pipeline, read as a whole before the first one runs: all faults are reported at once.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -12,19 +12,19 @@ use crate::protocol::fault::Fault;
 use crate::protocol::fields::{Fields, nearest};
 use crate::protocol::json::{Json, Object};
 
-/// Steps of a pipeline, at most.
+/// The limit of steps of a pipeline.
 const STEPS_MAX: usize = 32;
 
-/// Faults of steps that are reported, at most: a body of a mebibyte could have a hundred thousand.
+/// The limit of reported faults of steps: a body of a mebibyte could have a hundred thousand.
 const FAULTS_MAX: usize = 100;
 
-/// Characters of a member's name that are repeated to the caller, at most.
+/// The limit of characters of a member's name that are repeated to the caller.
 const NAME_REPEATED_MAX: usize = 64;
 
 /// The members of a step.
 const MEMBERS: [&str; 3] = ["url", "headers", "body"];
 
-/// Headers of a step that count.
+/// The headers of a step that have an effect.
 static COUNTED: [HeaderName; 4] = [
     header::AUTHORIZATION,
     HeaderName::from_static("api-version"),
@@ -32,57 +32,57 @@ static COUNTED: [HeaderName; 4] = [
     header::ACCEPT,
 ];
 
-/// Headers that each step has from the pipeline's own request, unless it has its own.
+/// The headers that each step inherits from the pipeline's own request, unless it has its own.
 static INHERITED: [HeaderName; 4] = [header::AUTHORIZATION, header::ACCEPT, header::ORIGIN, header::HOST];
 
 /// The message for a body that is neither an object nor a reference.
 const NO_BODY: &str = "send a JSON object, or a reference to one";
 
 /// The steps, and the path to the answer.
-pub(in crate::protocol) struct Plan<'b> {
-    pub(in crate::protocol) steps: Vec<Step<'b>>,
+pub(in crate::protocol) struct PipelinePlan<'b> {
+    pub(in crate::protocol) steps: Vec<PipelineStep<'b>>,
     pub(in crate::protocol) returns: JsonPath,
 }
 
 /// One call of a pipeline.
-pub(in crate::protocol) struct Step<'b> {
+pub(in crate::protocol) struct PipelineStep<'b> {
     position: usize,
     pub(in crate::protocol) called: PathAndQuery,
     headers: Vec<(&'static HeaderName, &'b str)>,
     body: &'b Json,
 }
 
-impl<'b> Plan<'b> {
-    /// Reads the arguments of a pipeline, whose own header may be at fault.
+impl<'b> PipelinePlan<'b> {
+    /// Reads the arguments of a pipeline, whose own header may have a fault.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS` with every fault that can be told before the first step.
+    /// `INVALID_ARGUMENTS` with every fault that is known before the first step.
     pub(in crate::protocol) fn read(
         declaration: &'static Declaration,
         arguments: &'b Object,
         header_fault: Option<Fault>,
         address: &Address,
         is_pipeline: impl Fn(&str) -> bool,
-    ) -> Result<Plan<'b>, ApiError> {
+    ) -> Result<PipelinePlan<'b>, ApiError> {
         let mut fields = Fields::new(declaration, arguments).with_header_fault(header_fault);
         let are_steps = fields.required("steps", is_list_of_steps).is_some();
         let steps = arguments.get("steps").filter(|_| are_steps).map_or(&[][..], items);
         let returns = fields.optional("returns", |returns| path_among(returns, steps.len()));
         let mut reader = StepReader { address, is_pipeline, faults: Vec::new() };
-        let read: Vec<Option<Step<'b>>> =
+        let read: Vec<Option<PipelineStep<'b>>> =
             steps.iter().enumerate().map(|(position, step)| reader.step(position, step)).collect();
         reader.faults.into_iter().take(FAULTS_MAX).for_each(|fault| fields.fault(fault));
         fields.finish(|| {
-            Some(Plan { steps: read.into_iter().collect::<Option<_>>()?, returns: returns.unwrap_or_default() })
+            Some(PipelinePlan { steps: read.into_iter().collect::<Option<_>>()?, returns: returns.unwrap_or_default() })
         })
     }
 }
 
-impl Step<'_> {
-    /// The headers with which it is judged: its own that count, and those of the pipeline's request.
+impl PipelineStep<'_> {
+    /// The headers with which it is checked: those of its own that have an effect, and the inherited ones.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS` when a reference leads to nothing, or to what cannot be a header's value.
+    /// `INVALID_ARGUMENTS` when a reference finds nothing, or a value that cannot be a header's.
     pub(in crate::protocol) fn headers(
         &self,
         of_pipeline: &HeaderMap,
@@ -113,14 +113,14 @@ impl Step<'_> {
                 json
             }
         };
-        let text: String = serde_json::from_str(&referred).map_err(|_| fault("refers to what is no text"))?;
-        HeaderValue::from_bytes(text.as_bytes()).map_err(|_| fault("refers to what cannot be sent in a header"))
+        let text: String = serde_json::from_str(&referred).map_err(|_| fault("refers to a value that is not text"))?;
+        HeaderValue::from_bytes(text.as_bytes()).map_err(|_| fault("refers to a text that cannot be sent in a header"))
     }
 
     /// Writes the body with its references replaced.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS` when a reference leads to nothing, and what `out` has no room for.
+    /// `INVALID_ARGUMENTS` when a reference finds nothing, or the error of `out` when it is full.
     pub(in crate::protocol) fn write_body(&self, results: &Results, out: &mut dyn Sink) -> Result<(), ApiError> {
         let place = format!("steps[{}].body", self.position);
         let Json::Object(members) = self.body else {
@@ -136,7 +136,7 @@ impl Step<'_> {
     }
 }
 
-/// Reads steps and gathers what is wrong with them.
+/// Reads steps and collects their faults.
 struct StepReader<'a, F> {
     address: &'a Address,
     is_pipeline: F,
@@ -144,7 +144,7 @@ struct StepReader<'a, F> {
 }
 
 impl<F: Fn(&str) -> bool> StepReader<'_, F> {
-    fn step<'b>(&mut self, position: usize, step: &'b Json) -> Option<Step<'b>> {
+    fn step<'b>(&mut self, position: usize, step: &'b Json) -> Option<PipelineStep<'b>> {
         let place = format!("steps[{position}]");
         let Json::Object(members) = step else {
             return self.fault(Fault::invalid(&place, "send an object with url, headers and body"));
@@ -157,7 +157,7 @@ impl<F: Fn(&str) -> bool> StepReader<'_, F> {
         let called = self.url(&format!("{place}.url"), given("url"));
         let headers = self.headers(&format!("{place}.headers"), position, given("headers"));
         let body = self.body(&format!("{place}.body"), position, given("body"));
-        Some(Step { position, called: called?, headers: headers?, body: body? })
+        Some(PipelineStep { position, called: called?, headers: headers?, body: body? })
     }
 
     fn url(&mut self, place: &str, url: Option<&Json>) -> Option<PathAndQuery> {
@@ -213,7 +213,7 @@ impl<F: Fn(&str) -> bool> StepReader<'_, F> {
         Some(body)
     }
 
-    /// A step can refer to those before it only.
+    /// A step can refer only to earlier steps.
     fn check_references(&mut self, place: &str, position: usize, value: &Json) {
         if leads_too_far(value, position) {
             let message =
@@ -240,7 +240,7 @@ fn items(value: &Json) -> &[Json] {
     }
 }
 
-/// A path into so many results.
+/// A path into this number of results.
 fn path_among(value: &Json, result_count: usize) -> Result<JsonPath, String> {
     let path = value.as_str().and_then(JsonPath::parse);
     let path = path.ok_or("send a path into the results, such as $, $[-1:] or $[0].payment_id")?;
@@ -251,7 +251,7 @@ fn path_among(value: &Json, result_count: usize) -> Result<JsonPath, String> {
     }
 }
 
-/// The beginning of a member's name, as it is repeated to the caller.
+/// The beginning of a member's name, for a message to the caller.
 fn repeated(name: &str) -> &str {
     name.char_indices().nth(NAME_REPEATED_MAX).map_or(name, |(end, _)| &name[..end])
 }

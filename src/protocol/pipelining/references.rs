@@ -1,4 +1,4 @@
-//! A step's JSON with the references in it replaced by what they find.
+//! A step's JSON with its references replaced by the values that they find.
 
 use zeroize::Zeroizing;
 
@@ -10,12 +10,11 @@ use crate::protocol::json::Json;
 pub(super) enum Meaning<'t> {
     /// The value at this path of the results.
     Reference(JsonPath),
-    /// This text.
     Text(&'t str),
 }
 
 impl Meaning<'_> {
-    /// A string that is a path as a whole is a reference; `\$` at the beginning of any other stands for `$`.
+    /// A string that is entirely a path is a reference; in any other, `\$` at the beginning stands for `$`.
     pub(super) fn of(text: &str) -> Meaning<'_> {
         match JsonPath::parse(text) {
             Some(path) => Meaning::Reference(path),
@@ -24,7 +23,7 @@ impl Meaning<'_> {
     }
 }
 
-/// True when a reference in this value leads beyond the first `result_count` results.
+/// True when a reference in this value needs more than the first `result_count` results.
 pub(super) fn leads_too_far(value: &Json, result_count: usize) -> bool {
     match value {
         Json::Null | Json::Bool(_) | Json::Number(_) => false,
@@ -63,7 +62,7 @@ pub(super) fn write(value: &Json, results: &Results, out: &mut dyn Sink) -> Resu
     }
 }
 
-/// Writes a text between quotation marks. It may be a card's number.
+/// Writes a text between quotation marks. It may be a card number.
 pub(super) fn write_text(text: &str, out: &mut dyn Sink) -> Result<(), Unresolved> {
     let quoted = Zeroizing::new(serde_json::to_string(text).expect("a text has a JSON form"));
     Ok(out.push(&quoted)?)

@@ -1,4 +1,4 @@
-//! The answers of the steps so far, and looking paths up in them.
+//! The answers of the steps so far, and look-ups of paths in them.
 
 use std::cell::Cell;
 
@@ -8,20 +8,20 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::dispatch::Reservation;
 use crate::protocol::fault::Fault;
 
-/// Bytes of a pipeline's results together, at most: 2 MiB, some twenty pages of a list. A thread that reads requests copies
-/// them within a millisecond.
+/// The limit of bytes of all results of a pipeline: 2 MiB, some twenty pages of a list. A thread that reads requests
+/// copies them within a millisecond.
 const RESULTS_BYTES_MAX: usize = 2 << 20;
 
-/// Bytes of results that the references of one step are looked up in, at most: 2 MiB, read in some three milliseconds. A
-/// reference counts with the whole of the result that it leads into.
+/// The limit of bytes of results that the references of one step are looked up in: 2 MiB, parsed in some three
+/// milliseconds. A reference counts with the whole result that it leads into.
 const LOOKED_UP_BYTES_MAX: usize = 2 << 20;
 
-/// Takes JSON text, piece by piece.
+/// A target of JSON text, which is written in pieces.
 pub(in crate::protocol) trait Sink {
-    /// Takes a piece.
+    /// Writes a piece.
     ///
     /// # Errors
-    /// When there is no room for it.
+    /// When it does not fit.
     fn push(&mut self, piece: &str) -> Result<(), ApiError>;
 }
 
@@ -35,25 +35,25 @@ impl Sink for String {
 /// The results, in order, as the JSON text that each step answered.
 #[derive(Default)]
 pub(in crate::protocol) struct Results {
-    kept: Vec<Kept>,
+    kept: Vec<StoredResult>,
     byte_count: usize,
     looked_up_bytes: Cell<usize>,
 }
 
-/// One result with the room that it takes among all large answers.
-struct Kept {
+/// One result, with the memory that it reserves from the budget of large answers.
+struct StoredResult {
     text: String,
     _share: Option<Reservation>,
 }
 
-/// Why a reference does not become a value.
+/// The reason why a reference does not become a value.
 #[derive(Debug, PartialEq)]
 pub(super) enum Unresolved {
-    /// There is nothing at its path.
+    /// Its path finds nothing.
     Nothing,
-    /// More would have to be looked through than may be.
+    /// The results that it leads into exceed the limit.
     TooMuch,
-    /// The body or answer has no room for the value.
+    /// The value does not fit into the body or answer.
     NoRoom(ApiError),
 }
 
@@ -64,7 +64,7 @@ impl From<ApiError> for Unresolved {
 }
 
 impl Unresolved {
-    /// The error, which names where the reference is.
+    /// The error, which names the position of the reference.
     pub(super) fn at(self, place: &str) -> ApiError {
         let message = match self {
             Unresolved::Nothing => "refers to something that is not in the results so far".to_owned(),
@@ -83,10 +83,10 @@ impl Results {
         self.kept.len()
     }
 
-    /// Keeps the next one, which must be kept when it tells of a change.
+    /// Stores the next result. A result that reports a change is always stored.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENTS`, which names the step, when there are too many bytes of them.
+    /// `INVALID_ARGUMENTS`, which names the step, when the results exceed their limit.
     pub(in crate::protocol) fn keep(
         &mut self,
         text: String,
@@ -94,18 +94,19 @@ impl Results {
         tells_of_a_change: bool,
     ) -> Result<(), ApiError> {
         self.byte_count += text.len();
-        self.looked_up_bytes.set(0); // The next step has a count of its own, and so has the answer.
+        self.looked_up_bytes.set(0); // Each step has a count of its own, and so has the answer.
         if self.byte_count > RESULTS_BYTES_MAX && !tells_of_a_change {
             let message = format!(
                 "with its answer the results are larger than {RESULTS_BYTES_MAX} bytes together; ask for less, or use more pipelines"
             );
             return Err(ApiError::invalid_arguments(&[Fault::invalid(&format!("steps[{}]", self.count()), message)]));
         }
-        self.kept.push(Kept { text, _share: share });
+        self.kept.push(StoredResult { text, _share: share });
         Ok(())
     }
 
-    /// The answer of a pipeline that returns this path; null when it finds nothing, since the steps are done.
+    /// The answer of a pipeline that returns this path; null when the path finds nothing, since the steps are done
+    /// already.
     pub(in crate::protocol) fn returned(&self, path: &JsonPath) -> String {
         let mut text = String::new();
         match self.write(path, &mut text) {
@@ -114,10 +115,11 @@ impl Results {
         }
     }
 
-    /// Writes what the path finds: the value of a singular path, else an array. `$[-1:]` is the last result itself.
+    /// Writes the values that the path finds: the value of a singular path, else an array. `$[-1:]` is the last result
+    /// itself.
     ///
     /// # Errors
-    /// When a singular path finds nothing, or there is no room.
+    /// When a singular path finds nothing, or the text does not fit.
     pub(super) fn write(&self, path: &JsonPath, out: &mut dyn Sink) -> Result<(), Unresolved> {
         if path.is_last() {
             let last = self.kept.last().ok_or(Unresolved::Nothing)?;
@@ -184,7 +186,7 @@ mod tests {
     const THREE: [&str; 3] = ["\"pse_1\"", "true", r#"{"page":[{"id":1},{"id":2}]}"#];
 
     #[test]
-    fn a_pipeline_returns_all_results_the_last_one_or_what_its_path_finds() {
+    fn a_pipeline_returns_the_values_that_its_path_finds() {
         for (returns, answer) in [
             ("$", r#"["pse_1",true,{"page":[{"id":1},{"id":2}]}]"#),
             ("$[-1:]", r#"{"page":[{"id":1},{"id":2}]}"#),
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_bounded_together_but_one_that_tells_of_a_change_is_kept() {
+    fn results_are_limited_but_the_result_of_a_change_is_stored() {
         let mut results = results(&["1"]);
         let large = || "1".repeat(RESULTS_BYTES_MAX);
         let refused = results.keep(large(), None, false);

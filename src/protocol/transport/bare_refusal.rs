@@ -1,11 +1,12 @@
-//! Refusals of the web server's own: a request that it cannot read never reaches the dispatcher, and is refused by a head
-//! without a body. They are recognized on their way out, so that another answer takes their place.
+//! Refusals by the web server itself: a request that it cannot parse never reaches the dispatcher, and is refused by a
+//! head without a body. They are recognized in the output, so that another answer can replace them.
 
-/// Bytes of such a head, at most. It has three headers.
+/// The limit of bytes of such a head, which has three headers.
 const BARE_BYTES_MAX: usize = 256;
 
-/// Finds one at the end of what is to be written, a head with nothing but what the web server puts into every one: gives
-/// where it begins, and its status. Answers of ours all have more, and no text of ours ends as a head does.
+/// Finds such a refusal at the end of the output, a head with only the headers that the web server adds to every head.
+/// Returns its start and its status. Answers of the dispatcher all have more headers, and none of their texts ends like
+/// a head.
 pub(super) fn bare_refusal(bytes: &[u8]) -> Option<(usize, u16)> {
     const BEGINNING: &[u8] = b"HTTP/1.";
     let (before, tail) = bytes.split_at(bytes.len().saturating_sub(BARE_BYTES_MAX));

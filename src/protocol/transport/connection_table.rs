@@ -1,5 +1,5 @@
-//! The connections of a listener: how many there may be, in all and from one address, and which of them is ended to make
-//! room for a new one.
+//! The connections of a listener: their limits, in all and from one address, and the eviction of one to make room for a
+//! new one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -21,20 +21,21 @@ use crate::protocol::dispatch::address_group;
 const PER_ADDRESS: &str = "per_address";
 const IN_ALL: &str = "in_all";
 
-/// The number of connections that a listener takes, and their idle time.
+/// The limits of a listener's connections, and their idle time.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
     /// Connections in all.
     pub in_all: usize,
-    /// Connections from one address, of IPv6 from one network (/64). One that may have all of them is not counted.
+    /// Connections from one address, or from one network (/64) for IPv6. When one address may have all of them,
+    /// addresses are not counted.
     pub per_address: usize,
     /// The networks of proxies, whose addresses have no limit of their own.
     pub proxies: AllowedNetworks,
-    /// The time for which a connection is kept on which nothing useful is done.
+    /// The time after which a connection without useful activity is closed.
     pub idle_max: Duration,
 }
 
-/// The connections that a listener has.
+/// The connections of a listener.
 pub(super) struct ConnectionTable {
     pub(super) limits: ConnectionLimits,
     shown: IntGauge,
@@ -43,18 +44,18 @@ pub(super) struct ConnectionTable {
 
 #[derive(Default)]
 struct Counts {
-    /// Connections, those apart that are being ended for others.
+    /// Connections, without those that are being evicted.
     open: usize,
     by_address: HashMap<IpAddr, usize>,
-    /// Connections that may be ended for others, that which has been idle for longest first.
-    evictable: BTreeMap<Position, Arc<Eviction>>,
+    /// Connections that may be evicted, the one that has been idle for longest first.
+    evictable: BTreeMap<EvictionPosition, Arc<Eviction>>,
     last_number: u64,
 }
 
 /// The time since which a connection is idle, and its number.
-pub(super) type Position = (Instant, u64);
+pub(super) type EvictionPosition = (Instant, u64);
 
-/// Tells a connection from another thread that it is ended.
+/// Tells a connection, from another thread, that it is evicted.
 #[derive(Default)]
 pub(super) struct Eviction {
     has_begun: AtomicBool,
@@ -62,7 +63,7 @@ pub(super) struct Eviction {
 }
 
 impl ConnectionLimits {
-    /// A limit in all that one address may have to itself.
+    /// A limit in all, which a single address may use up.
     #[must_use]
     pub fn in_all(connections: usize, idle_max: Duration) -> ConnectionLimits {
         let proxies = AllowedNetworks::default();
@@ -71,7 +72,7 @@ impl ConnectionLimits {
 }
 
 impl ConnectionTable {
-    /// A table without connections; `listener` is its name in metrics.
+    /// An empty table; `listener` is its name in metrics.
     pub(super) fn new(limits: ConnectionLimits, listener: &str) -> ConnectionTable {
         [PER_ADDRESS, IN_ALL].iter().for_each(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc_by(0));
         CONNECTIONS_EVICTED.inc_by(0);
@@ -79,8 +80,8 @@ impl ConnectionTable {
         ConnectionTable { limits, shown, counts: Mutex::default() }
     }
 
-    /// Takes a connection from `peer` in. One that is idle and never showed a valid key is ended for it when there are
-    /// too many; nothing is taken in when there is none, or when its address has its share.
+    /// Admits a connection from `peer`. When there are too many, it evicts one that is idle and never showed a valid
+    /// key. The new connection is refused when there is none to evict, or when its address has its limit.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<OpenConnection> {
         let (limits, peer) = (&self.limits, peer.to_canonical());
         let has_share = limits.per_address < limits.in_all && !limits.proxies.contains(peer);
@@ -91,19 +92,19 @@ impl ConnectionTable {
         Some(OpenConnection::new(Arc::clone(self), number, address))
     }
 
-    /// Permits that a connection is ended for another one, unless it is being ended.
-    pub(super) fn permit_eviction(&self, position: Position, eviction: &Arc<Eviction>) {
+    /// Permits the eviction of a connection, unless that has begun.
+    pub(super) fn permit_eviction(&self, position: EvictionPosition, eviction: &Arc<Eviction>) {
         if !eviction.has_begun() {
             self.counts.lock().evictable.insert(position, Arc::clone(eviction));
         }
     }
 
-    /// Forbids it again.
-    pub(super) fn forbid_eviction(&self, position: Position) {
+    /// Forbids the eviction again.
+    pub(super) fn forbid_eviction(&self, position: EvictionPosition) {
         self.counts.lock().evictable.remove(&position);
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     pub(super) fn remove(&self, address: Option<IpAddr>, eviction: &Eviction) {
         self.shown.dec();
         let mut counts = self.counts.lock();
@@ -117,7 +118,7 @@ impl ConnectionTable {
 }
 
 impl Counts {
-    /// Counts another connection and gives its number, or the limit that does not permit it.
+    /// Counts another connection and returns its number, or the limit that it exceeds.
     fn admit(&mut self, limits: &ConnectionLimits, address: Option<IpAddr>) -> Result<u64, &'static str> {
         let from_there = address.and_then(|address| self.by_address.get(&address)).copied().unwrap_or(0);
         if from_there >= limits.per_address && address.is_some() {
@@ -132,7 +133,7 @@ impl Counts {
         Ok(self.last_number)
     }
 
-    /// Ends the connection that has been idle for longest; false when there is none.
+    /// Evicts the connection that has been idle for longest; false when there is none.
     fn evict(&mut self) -> bool {
         let Some((_, eviction)) = self.evictable.pop_first() else { return false };
         self.open -= 1;
@@ -148,7 +149,7 @@ impl Eviction {
         self.has_begun.load(Ordering::Acquire)
     }
 
-    /// Ready when the connection is ended for another one.
+    /// Ready once the connection is evicted.
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
         self.task.register(context.waker());
         if self.has_begun() { Poll::Ready(()) } else { Poll::Pending }

@@ -1,11 +1,11 @@
-//! The header in which a proxy names the address of the caller that it forwards a request for.
+//! The header in which a proxy names the address of the caller whose request it forwards.
 
 use std::net::IpAddr;
 
 use actix_web::http::header::{HeaderMap, HeaderName};
 use till_actors::webhooks::AllowedNetworks;
 
-/// A header such as `X-Forwarded-For`, which is believed of proxies in these networks only.
+/// A header such as `X-Forwarded-For`, which is trusted only when it comes from proxies in these networks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardedHeader {
     /// The header's name.
@@ -15,9 +15,9 @@ pub struct ForwardedHeader {
 }
 
 impl ForwardedHeader {
-    /// The address of a request's caller, when `peer` is at the other end of the connection: of a proxy, the last address
-    /// that the header names and that is none of a proxy. What stands before an entry that is no address may be anybody's
-    /// invention.
+    /// The address of a request's caller, where `peer` is the other end of the connection. When that is a proxy, it is
+    /// the last address in the header that does not belong to a proxy. Entries before one that is not an address may be
+    /// forged, and are ignored.
     pub(in crate::protocol) fn caller(&self, headers: &HeaderMap, peer: IpAddr) -> IpAddr {
         if !self.is_proxy(&peer) {
             return peer;
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_is_not_believed_of_others_and_no_further_than_it_can_be_read() {
+    fn the_header_is_trusted_from_proxies_and_up_to_the_first_fault() {
         assert_eq!(caller("192.0.2.9", &["192.0.2.1"]), "192.0.2.9");
         for lines in [&[][..], &[""], &["unknown"], &["192.0.2.1, unknown, 10.9.9.9"], &["10.9.9.9"]] {
             assert_eq!(caller("10.0.0.1", lines), "10.0.0.1", "{lines:?}");

@@ -1,7 +1,7 @@
 //! A dispatcher behind a socket.
 //!
-//! actix-web's own server takes no socket but its own, and of a connection it decodes whatever has arrived. So its
-//! application is put behind a socket of ours here, as that server does it with its own.
+//! actix-web's own server accepts only its own socket type, and decodes everything that has arrived on a connection. So
+//! this module puts its application behind a socket of our own, in the same way as that server does.
 
 use std::future::poll_fn;
 use std::io;
@@ -28,22 +28,22 @@ use super::connection_table::{ConnectionLimits, ConnectionTable};
 use super::forwarded_header::ForwardedHeader;
 use super::open_connection::OpenConnection;
 use super::socket::{LINGER_MAX, Socket, Transport, send_last};
-use crate::protocol::dispatch::{Caller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
+use crate::protocol::dispatch::{AuthenticatedCaller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
 use crate::supervision::Pulse;
 
-/// The time in which a request's head has to arrive.
+/// The time limit for a request's head to arrive.
 pub const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
-/// Seconds that a stopping server waits for the calls that it is working on.
+/// Seconds for which a stopping server waits for the calls in progress.
 const DRAIN_SECONDS_MAX: u64 = 30;
 
-/// The time in which a caller has to agree on keys. Until then it holds a connection and nothing else.
+/// The time limit for a TLS handshake. Until its end the caller holds a connection and nothing else.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 
-/// Connections that wait in the system's queue until they are accepted.
+/// The limit of connections in the system's queue that are not accepted yet.
 const WAITING_MAX: u32 = 1024;
 
-/// Refused connections that are told so at once. Further ones are closed.
+/// The limit of refused connections that are answered at the same time. Further ones are closed without an answer.
 const REFUSALS_MAX: usize = 64;
 
 /// The settings of a listener.
@@ -53,24 +53,24 @@ pub struct ListenerSettings {
     pub name: &'static str,
     /// Threads that take requests.
     pub workers: usize,
-    /// Connections at once.
+    /// The limits of its connections.
     pub connections: ConnectionLimits,
-    /// The header in which proxies name the address of a caller; none is believed when absent.
+    /// The header in which proxies name the address of a caller; no header is trusted when absent.
     pub forwarded: Option<ForwardedHeader>,
     /// Its certificates and keys; HTTP without TLS when absent.
     pub tls: Option<ServerConfig>,
-    /// The place where its threads show that they run, if anybody looks.
+    /// The watchdog's record of the threads that run; None without a watchdog.
     pub pulse: Option<Arc<Pulse>>,
 }
 
-/// An address that is this process's own, where nobody can connect yet.
+/// A bound address that does not accept connections yet.
 pub struct ReservedAddress(TcpSocket);
 
 impl ReservedAddress {
-    /// Reserves an address; port 0 is any free one.
+    /// Reserves an address; port 0 stands for any free one.
     ///
     /// # Errors
-    /// When it is taken, is not this machine's, or may not be used by this user.
+    /// When it is in use, does not belong to this machine, or is not permitted to this user.
     pub fn reserve(address: SocketAddr) -> io::Result<ReservedAddress> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.set_reuseaddr(true)?;
@@ -87,7 +87,7 @@ pub struct Listener {
     pub address: SocketAddr,
 }
 
-/// The things that every connection of a listener is served with.
+/// The parts that serve every connection of a listener.
 struct Serve<C> {
     dispatcher: Arc<Dispatcher<C>>,
     entrance: Entrance,
@@ -98,12 +98,12 @@ struct Serve<C> {
 }
 
 impl Listener {
-    /// Takes connections at a reserved address from now on, and prepares the server. Signals are left to the caller. To
-    /// be called where tasks run.
+    /// Accepts connections at a reserved address from now on, and prepares the server. Signals are left to the caller.
+    /// It must be called where tasks can be spawned.
     ///
     /// # Errors
-    /// When another process took the same address at the same moment.
-    pub fn listen<C: Caller>(
+    /// When another process has bound the same address in the meantime.
+    pub fn listen<C: AuthenticatedCaller>(
         reserved: ReservedAddress,
         dispatcher: Arc<Dispatcher<C>>,
         settings: &ListenerSettings,
@@ -113,7 +113,8 @@ impl Listener {
         let address = socket.local_addr()?;
         let server = Server::build()
             .workers(workers)
-            // Twice the even share is no second limit: it holds for what arrives faster than it can be looked at.
+            // Twice the even share is not another limit: it is a bound for bursts of connections that arrive faster
+            // than they are examined.
             .max_concurrent_connections(limits.in_all.div_ceil(workers).saturating_mul(2).saturating_add(REFUSALS_MAX))
             .shutdown_timeout(DRAIN_SECONDS_MAX)
             .disable_signals();
@@ -141,7 +142,7 @@ fn acceptor(mut tls: ServerConfig) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(tls))
 }
 
-impl<C: Caller> Serve<C> {
+impl<C: AuthenticatedCaller> Serve<C> {
     /// Serves connections on one thread.
     fn connections<S: Future<Output = ()> + 'static>(
         self: Arc<Self>,
@@ -165,32 +166,32 @@ impl<C: Caller> Serve<C> {
         fn_service(accept).and_then(http)
     }
 
-    /// Has the dispatcher answer a request.
+    /// Passes a request to the dispatcher.
     async fn serve(self: Arc<Self>, request: ServiceRequest) -> Result<ServiceResponse, actix_web::Error> {
         let (request, payload) = request.into_parts();
         let response = self.dispatcher.handle(&request, payload, &self.entrance).await;
         let mut answered = ServiceRequest::from_parts(request, Payload::None);
-        answered.head_mut().headers.clear(); // It is kept for another request, and with its headers their whole buffer.
+        answered.head_mut().headers.clear(); // The web server reuses the request, and would keep the headers' whole buffer.
         Ok(answered.into_response(response))
     }
 
-    /// Takes a connection in, and agrees on keys. It counts from the beginning.
+    /// Admits a connection, and performs the TLS handshake. The connection counts from the beginning.
     async fn accept(&self, tcp: TcpStream) -> io::Result<(Socket, Option<SocketAddr>)> {
         let peer = tcp.peer_addr()?;
-        tcp.set_nodelay(true)?; // Else an answer's second slice waits until the first is acknowledged.
+        tcp.set_nodelay(true)?; // Otherwise an answer's second slice waits until the first is acknowledged.
         let Some(connection) = self.table.admit(peer.ip()) else {
             self.refuse(tcp).boxed_local().await;
             return Err(io::ErrorKind::ConnectionRefused.into());
         };
         let transport: Box<dyn Transport> = match &self.tls {
             None => Box::new(tcp),
-            // In a box, since the task keeps room for it as long as the connection lasts.
+            // In a box, since the task would otherwise keep memory for the handshake as long as the connection lasts.
             Some(tls) => Box::new(agreed(tls.accept(tcp), &connection).boxed_local().await?),
         };
         Ok((Socket::new(transport, Rc::new(connection)), Some(peer)))
     }
 
-    /// Tells a caller without TLS that there are too many connections, unless too many are being told so.
+    /// Answers a caller without TLS that there are too many connections, unless too many callers are being answered so.
     async fn refuse(&self, tcp: TcpStream) {
         if let (None, Ok(_permit)) = (&self.tls, self.refusals.try_acquire()) {
             send_last(tcp, &answer_to_refused_connection()).await;
@@ -198,7 +199,7 @@ impl<C: Caller> Serve<C> {
     }
 }
 
-/// The connection when keys are agreed on, unless that takes too long or the connection is ended for another one.
+/// The connection after the handshake, unless that takes too long or the connection is evicted.
 async fn agreed<T>(handshake: impl Future<Output = io::Result<T>>, connection: &OpenConnection) -> io::Result<T> {
     tokio::select! {
         agreed = timeout(HANDSHAKE_MAX, handshake) => agreed?,

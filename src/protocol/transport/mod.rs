@@ -1,6 +1,6 @@
-//! From a socket to requests: `listener.rs` binds and serves, `connection_table.rs` says which connections there may be,
-//! `open_connection.rs` is what a connection's socket and its requests share, `socket.rs` is read and written by the web
-//! server.
+//! From a socket to requests: `listener.rs` binds and serves, `connection_table.rs` limits the connections,
+//! `open_connection.rs` is the state that a connection's socket and its requests share, `socket.rs` is the socket that
+//! the web server reads and writes.
 
 mod bare_refusal;
 mod connection_table;

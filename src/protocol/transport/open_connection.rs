@@ -1,8 +1,9 @@
-//! A connection as its socket and its requests share it: what may be read of it now, and since when it is idle.
+//! The state of a connection that its socket and its requests share: the bytes that may be read now, and the time since
+//! which it is idle.
 //!
-//! The web server decodes whatever it is handed, and keeps some 7 KB for a request that came in 24 bytes. So it is handed
-//! one request at a time: a piece in each turn of the task between requests, and nothing while one is worked on, except
-//! its body when that is asked for.
+//! The web server decodes everything that it is given, and keeps some 7 KB for a request of 24 bytes. So it is given
+//! one request at a time: a piece in each poll of the task between requests, and nothing while a request is in
+//! progress, except for its body on demand.
 
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -20,19 +21,19 @@ use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
 use actix_web::web::Bytes;
 use futures_util::Stream;
 
-use super::connection_table::{ConnectionTable, Eviction, Position};
+use super::connection_table::{ConnectionTable, Eviction, EvictionPosition};
 use crate::protocol::dispatch::announced_length;
 
-/// The bytes that the web server may be handed.
+/// The bytes that the web server may be given.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ReadAllowance {
-    /// A piece in each turn of the task: of a head, or of a body in chunks.
+    /// A piece in each poll of the task: of a head, or of a body in chunks.
     Piece,
-    /// Nothing until a request is over or its body is asked for.
+    /// Nothing until a request has ended or its body is read.
     Nothing,
-    /// The bytes that are left of a body whose length was announced.
+    /// The remaining bytes of a body whose length was announced.
     Body(usize),
-    /// Nothing ever again: the web server ends the connection behind an answer that did not wait for the whole body.
+    /// Nothing ever again: the web server ends the connection after an answer that did not wait for the whole body.
     Discard,
 }
 
@@ -43,24 +44,25 @@ pub(in crate::protocol) struct OpenConnection {
     /// Absent when connections from it are not counted.
     address: Option<IpAddr>,
     pub(super) eviction: Arc<Eviction>,
-    /// Its position among those that may be ended for others.
-    position: Cell<Option<Position>>,
+    /// Its position among those that may be evicted.
+    position: Cell<Option<EvictionPosition>>,
     idle_since: Cell<Instant>,
     is_busy: Cell<bool>,
     has_shown_key: Cell<bool>,
     allowance: Cell<ReadAllowance>,
     has_unread_body: Cell<bool>,
-    /// The task that was handed nothing.
+    /// The task that got nothing to read.
     waiting: Cell<Option<Waker>>,
 }
 
-/// A request that is worked on, until dropped.
+/// A request in progress, until dropped.
 pub(in crate::protocol) struct RequestInWork {
     connection: Rc<OpenConnection>,
     is_useful: Cell<bool>,
 }
 
-/// A body for which its connection is read: up to its end when its length was announced, else piece by piece.
+/// A body whose reads allow the connection to be read: up to its end when its length was announced, else piece by
+/// piece.
 struct PacedBody {
     payload: Payload,
     connection: Rc<OpenConnection>,
@@ -88,26 +90,26 @@ impl OpenConnection {
         connection
     }
 
-    /// The connection of a request; there is none without a socket.
+    /// The connection of a request; None for a request without a socket.
     pub(in crate::protocol) fn of(request: &HttpRequest) -> Option<&Rc<OpenConnection>> {
         request.conn_data::<Rc<OpenConnection>>()
     }
 
-    /// A request has begun.
+    /// Marks the beginning of a request.
     pub(in crate::protocol) fn begin(self: &Rc<Self>) -> RequestInWork {
         self.is_busy.set(true);
         self.allowance.set(ReadAllowance::Nothing);
         RequestInWork { connection: Rc::clone(self), is_useful: Cell::new(false) }
     }
 
-    /// A request has shown a valid key: from now on the connection is not ended for others, and every answer renews its
-    /// idle time.
+    /// A request has shown a valid key: from now on the connection is not evicted, and every answer renews its idle
+    /// time.
     pub(in crate::protocol) fn show_key(&self) {
         self.has_shown_key.set(true);
         self.forbid_eviction();
     }
 
-    /// The time at which the connection has been idle for too long, when no request is worked on from `now` on.
+    /// The time at which the connection will have been idle for too long, when no request is in progress from `now` on.
     pub(super) fn idle_until(&self, now: Instant) -> Instant {
         let since = if self.is_busy.get() { now } else { self.idle_since.get() };
         since + self.table.limits.idle_max
@@ -131,7 +133,7 @@ impl OpenConnection {
         self.waiting.set(Some(context.waker().clone()));
     }
 
-    /// Permits that the connection is ended for others while it waits for the other end, if it never showed a valid key.
+    /// Permits the eviction of the connection while it waits for the other end, if it never showed a valid key.
     pub(super) fn permit_eviction(&self) {
         let position = (self.idle_since.get(), self.number);
         if !self.has_shown_key.get() && self.position.replace(Some(position)).is_none() {
@@ -154,8 +156,8 @@ impl Drop for OpenConnection {
 }
 
 impl RequestInWork {
-    /// The request's body, read as it is asked for. One that is announced and ends with the connection all the same, as
-    /// after an upgrade, is read piece by piece.
+    /// The request's body, which is read on demand. A body that was announced but ends with the connection, as after an
+    /// upgrade, is read piece by piece.
     pub(in crate::protocol) fn body(&self, request: &HttpRequest, payload: Payload) -> Payload {
         if matches!(payload, Payload::None) {
             self.connection.forbid_eviction();
@@ -168,7 +170,7 @@ impl RequestInWork {
         Payload::Stream { payload: Box::pin(PacedBody { payload, connection, announced_left, is_over: false }) }
     }
 
-    /// The request is answered with this status. A refusal renews no idle time.
+    /// The request was answered with this status. A refusal does not renew the idle time.
     pub(in crate::protocol) fn answered(&self, status: StatusCode) {
         self.is_useful.set(!status.is_client_error() && !status.is_server_error());
     }
@@ -199,7 +201,7 @@ impl Stream for PacedBody {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.is_over {
-            return Poll::Ready(None); // Of a broken body the web server would never say that it ends.
+            return Poll::Ready(None); // The web server would never report the end of a broken body.
         }
         let polled = Pin::new(&mut self.payload).poll_next(context);
         if polled.is_pending() {

@@ -1,4 +1,4 @@
-//! A connection's socket as the web server reads and writes it.
+//! A connection's socket, as the web server reads and writes it.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -14,41 +14,42 @@ use super::bare_refusal::bare_refusal;
 use super::open_connection::{OpenConnection, ReadAllowance};
 use crate::protocol::dispatch::answer_to_unreadable;
 
-/// Bytes of a piece, at most. A usual request is smaller.
+/// The limit of bytes of a piece. A usual request is smaller.
 const PIECE_BYTES: usize = 2 * 1024;
 
-/// The time for which a caller may go on sending behind its last answer, so that it reads the answer before the connection ends.
+/// The time for which a caller may go on sending after its last answer, so that it reads the answer before the
+/// connection is closed.
 pub(super) const LINGER_MAX: Duration = Duration::from_secs(5);
 
-/// Bytes that are thrown away at once of what a caller has sent when its connection ends.
+/// Bytes of further input that are discarded in one read when the connection ends.
 const DISCARDED_AT_ONCE: usize = 16 * 1024;
 
-/// The number of such reads in a turn of the task.
+/// The number of such reads in one poll of the task.
 const DISCARDS_IN_TURN: usize = 16;
 
-/// The pause between two such turns: a caller that is refused for the size of its body cannot keep a thread busy by sending
-/// on. 256 KiB in each turn are 12 MB a second.
+/// The pause between two such polls: a caller that is refused for the size of its body cannot keep a thread busy by
+/// sending more. 256 KiB per poll are 12 MB a second.
 const DISCARD_PAUSE: Duration = Duration::from_millis(20);
 
-/// A connection as it was accepted, with or without TLS.
+/// An accepted connection, with or without TLS.
 pub(super) trait Transport: AsyncRead + AsyncWrite + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Transport for T {}
 
-/// A connection's socket: it is read as far as the connection allows, ends when the connection has been idle for too
-/// long or is evicted, and has a whole answer in the place of the web server's own refusals.
+/// A connection's socket. It is read only as far as the connection's state allows, ends when the connection has been
+/// idle for too long or is evicted, and replaces the web server's own refusals by a whole answer.
 pub(super) struct Socket {
     transport: BufReader<Box<dyn Transport>>,
     pub(super) connection: Rc<OpenConnection>,
     /// Wakes the task at the end of the idle time, or earlier.
     alarm: Pin<Box<Sleep>>,
-    /// The pause after a turn of discarding.
+    /// The pause after a poll that discarded input.
     pause: Option<Pin<Box<Sleep>>>,
-    /// True when a piece was handed over in this turn.
+    /// True when a piece was passed on in this poll.
     has_piece: bool,
     /// True when the last piece ended at the beginning of a line.
     is_at_line: bool,
-    /// True while bytes wait until the other end fetches those before them.
+    /// True while bytes wait for the other end to read earlier ones.
     is_unfetched: bool,
 }
 
@@ -59,8 +60,9 @@ impl Socket {
         Socket { transport, connection, alarm, pause: None, has_piece: false, is_at_line: false, is_unfetched: false }
     }
 
-    /// Reads what may be handed over. A task that is told to wait is woken by the socket, by the request that is over, by
-    /// the body that is asked for, by the answer that is fetched, or at once when the next piece is the next turn's.
+    /// Reads the bytes that may be passed on. A task that must wait is woken by the socket, by the end of the request,
+    /// by the read of its body, by the other end's read of the answer, or at once when the next piece belongs to the
+    /// next poll.
     fn poll_allowed(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let allowance = self.connection.allowance();
         if self.is_unfetched {
@@ -89,7 +91,7 @@ impl Socket {
         Poll::Ready(Ok(()))
     }
 
-    /// Throws away what comes, some of it at a time, until the other end has closed.
+    /// Discards input, a limited part of it at a time, until the other end has closed.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(pause) = &mut self.pause {
             ready!(pause.as_mut().poll(context));
@@ -105,11 +107,11 @@ impl Socket {
             }
         }
         self.pause = Some(Box::pin(sleep(DISCARD_PAUSE)));
-        context.waker().wake_by_ref(); // The next turn waits for the pause.
+        context.waker().wake_by_ref(); // The next poll waits for the pause.
         Poll::Pending
     }
 
-    /// Ready when the connection is evicted or has been idle for too long. The task is woken when that comes.
+    /// Ready when the connection is evicted or has been idle for too long. The task will be woken at that time.
     fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.connection.eviction.poll(context).is_ready() {
             return Poll::Ready(());
@@ -125,7 +127,7 @@ impl Socket {
         Poll::Pending
     }
 
-    /// The result of a write or flush, unless the connection ended while it waited to be fetched.
+    /// The result of a write or flush, unless the connection ended while it waited for the other end to read.
     fn poll_fetched<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_pending() {
             self.is_unfetched = true;
@@ -135,13 +137,13 @@ impl Socket {
         polled
     }
 
-    /// Sends the last answer in the place of the web server's own, which is told that the connection has ended.
+    /// Sends the last answer instead of the web server's own, which is told that the connection has ended.
     fn end_with(&mut self, answer: Vec<u8>) {
         let transport = mem::replace(&mut self.transport, BufReader::with_capacity(PIECE_BYTES, Box::new(empty())));
         let connection = Rc::clone(&self.connection);
         rt::spawn(async move {
             send_last(transport, &answer).await;
-            drop(connection); // It counts until then.
+            drop(connection); // It counts as a connection until then.
         });
     }
 }
@@ -151,7 +153,7 @@ impl AsyncRead for Socket {
         let this = self.get_mut();
         let polled = this.poll_allowed(context, buffer);
         if polled.is_pending() {
-            this.has_piece = false; // The web server reads until it is told to wait, once in each turn.
+            this.has_piece = false; // The web server reads until it gets Pending, once in each poll.
             ready!(this.poll_ended(context));
             return Poll::Ready(Ok(())); // As if the other end had closed.
         }
@@ -187,7 +189,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// Bytes that lie unread when a socket is closed make the system throw away those that were written last.
+/// Unread bytes in a socket that is closed make the system discard the bytes written last.
 impl Drop for Socket {
     fn drop(&mut self) {
         let (mut bytes, mut context) = ([0; DISCARDED_AT_ONCE], Context::from_waker(Waker::noop()));
@@ -201,20 +203,20 @@ impl Drop for Socket {
     }
 }
 
-/// Sends the last answer of a connection and says that nothing follows; then reads on until the other end has closed too
-/// or time is up, so that it can read the answer.
+/// Sends the last answer of a connection and its end; then goes on reading until the other end has closed too or time
+/// is up, so that the other end can read the answer.
 pub(super) async fn send_last(mut transport: impl Transport, answer: &[u8]) {
     let sent = async {
         transport.write_all(answer).await?;
         transport.shutdown().await?;
         copy(&mut transport, &mut sink()).await
     };
-    let _gone_or_late = timeout(LINGER_MAX, sent).await; // Nothing can be done for a caller who goes away.
+    let _gone_or_late = timeout(LINGER_MAX, sent).await; // A caller who disconnects cannot be helped.
 }
 
-/// The number of the bytes that hold one request at most: those up to the first empty line, which is the end of a head, and all
-/// when there is no second. The web server ends a connection when it answers a request and has read a part of the body of
-/// the next one.
+/// The number of bytes that hold at most one request: those up to the first empty line, which ends a head, and all
+/// bytes when there is no second one. The web server would end a connection if it answered a request after it had read
+/// a part of the next one's body.
 fn one_request(bytes: &[u8], is_at_line: &mut bool) -> usize {
     let mut is_at_line_behind = false;
     match after_empty_line(bytes, is_at_line) {
@@ -225,8 +227,8 @@ fn one_request(bytes: &[u8], is_at_line: &mut bool) -> usize {
     bytes.len()
 }
 
-/// Behind the first empty line. A line ends with LF, and may have a CR before it; `is_at_line` says whether the bytes go on
-/// at the beginning of one.
+/// The bytes after the first empty line. A line ends with LF, and may have a CR before it. `is_at_line` says if the
+/// bytes continue at the beginning of a line.
 fn after_empty_line(bytes: &[u8], is_at_line: &mut bool) -> Option<usize> {
     for (index, byte) in bytes.iter().enumerate() {
         let is_end = *byte == b'\n';
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_handed_over_with_its_body_and_without_the_next_one() {
+    fn a_request_is_passed_on_with_its_body_and_without_the_next() {
         let (get, post) = ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}");
         assert_eq!(one_request(post.as_bytes(), &mut false), post.len());
         assert_eq!(one_request(format!("{get}{post}").as_bytes(), &mut false), get.len());

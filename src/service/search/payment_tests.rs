@@ -38,7 +38,7 @@ fn customer_id(number: u64) -> CustomerId {
 }
 
 fn email(number: u64) -> Email {
-    Email::new(&format!("c{number}@shop.example")).expect("an address of a test")
+    Email::new(format!("c{number}@shop.example")).expect("an address of a test")
 }
 
 fn money(minor: u64) -> Money {

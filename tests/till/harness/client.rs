@@ -38,7 +38,7 @@ impl Client {
     pub(crate) fn trusting(base: &str, certificates: Option<&Path>) -> Client {
         let mut agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false);
         if let Some(file) = certificates {
-            agent = agent.tls_config(till::tls::trusting(file).expect("a test's certificates can be read"));
+            agent = agent.tls_config(till::trusting(file).expect("a test's certificates can be read"));
         }
         Client { agent: agent.build().into(), base: base.to_owned(), headers: Vec::new() }
     }

@@ -17,12 +17,11 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use till::access::{AdminToken, KeyAuthentication, Operator};
-use till::endpoints::{admin, merchants, sdk};
-use till::protocol::declaration::Package;
-use till::protocol::dispatch::{Dispatcher, Entrance};
-use till::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
-use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
+use till::{
+    AdminToken, ConnectionLimits, Dispatcher, Entrance, KeyAuthentication, LastUsed, Listener, ListenerSettings,
+    Operator, Package, PauseNote, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, merchant_endpoints,
+    sdk_endpoints,
+};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, WebhookDelivery};
@@ -248,7 +247,7 @@ fn dependencies() -> (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>) {
 
 fn admin_dispatcher(service: &Shared) -> Dispatcher<Operator> {
     let token = Arc::new(AdminToken::new(SecretString::from(ADMIN_TOKEN)));
-    Dispatcher::builder(&[Package::Admin], token).functions(admin::functions(service)).build()
+    Dispatcher::builder(&[Package::Admin], token).functions(admin_endpoints(service)).build()
 }
 
 /// Serves until the handles stop the servers.
@@ -259,8 +258,8 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
         let service = service(parts, &data);
         let keys = Arc::new(KeyAuthentication::new(Arc::clone(&service)));
         let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
-            .functions(merchants::functions(&service))
-            .functions(sdk::functions(&service))
+            .functions(merchant_endpoints(&service))
+            .functions(sdk_endpoints(&service))
             .build();
         let admin = admin_dispatcher(&service);
         let settings = ListenerSettings {

@@ -4,7 +4,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Parser, Subcommand};
-use till::commands::Settings;
+use till::Settings;
 
 use super::bench::BenchCommand;
 use super::generate::GenerateArguments;

@@ -18,8 +18,7 @@ use crate::plan::{
 use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
 use crate::run::{Bench, BenchResult, RunProgress};
 use crate::target::{OwnServer, ServerSetting, TargetServer, program_beside, server_address};
-use till::commands::ExitCode;
-use till::configuration::{Configuration, Secrets};
+use till::{Configuration, ExitCode, Secrets};
 
 /// The exit code when an answer was wrong.
 const WRONG_ANSWERS: u8 = 3;

@@ -4,8 +4,7 @@ use clap::Args;
 
 use super::output::say;
 use crate::generate::{self, GenerationPlan, Share, Summary};
-use till::bootstrap::check_directory;
-use till::configuration::{Configuration, Secrets};
+use till::{Configuration, Secrets, check_directory};
 
 /// The size and the contents of the store that is to be generated.
 #[derive(Debug, Clone, Copy, Args)]

@@ -1,8 +1,6 @@
 //! Carries a command out.
 
-use till::commands::ExitCode;
-use till::configuration::Configuration;
-use till::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
+use till::{Configuration, ExitCode, keep_memory_to_the_process, make_files_for_the_owner_only};
 
 use super::arguments::{Arguments, LoadTesterCommand};
 use super::output::{print, say};

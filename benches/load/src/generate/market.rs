@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use till::bootstrap::{self, Opened};
+use till::{Opened, abort_with_message};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::WebhookDelivery;
@@ -59,7 +59,7 @@ impl Market {
             // Many payments are always in flight: a group of commits is large enough without waiting for more.
             linger: Duration::ZERO,
             paused: false,
-            on_fatal: Box::new(bootstrap::last_word),
+            on_fatal: Box::new(abort_with_message),
         };
         Ok(Market { engine: Engine::start(dependencies, options)?, clock, keyring })
     }

@@ -18,8 +18,7 @@ use super::progress::{Summary, Teller};
 use super::rounds::{Burst, rounds};
 use super::shop::TradingMerchant;
 use super::trade::Trade;
-use till::bootstrap::{self, Buffers};
-use till::configuration::{Configuration, Secrets};
+use till::{Buffers, Configuration, Secrets, open_with};
 
 const DAY_MILLIS: u64 = 24 * 3_600 * 1_000;
 
@@ -39,7 +38,7 @@ const MERCHANTS_AT_ONCE: usize = 256;
 /// effects and timers that are still open.
 pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &GenerationPlan) -> anyhow::Result<Summary> {
     let before = bytes_below(&configuration.data)?;
-    let opened = bootstrap::open_with(configuration, &secrets.vault_keys, &BUFFERS)?;
+    let opened = open_with(configuration, &secrets.vault_keys, &BUFFERS)?;
     let started = Instant::now();
     let first = opened.store().last_commit();
     let until = SystemClock.now();

@@ -17,9 +17,7 @@ use till_domain::time::Millis;
 use till_storage::vault::CardNumber;
 
 use super::market::Market;
-use till::endpoints::admin::fresh_merchant_id;
-use till::endpoints::sdk::card_facts;
-use till::endpoints::{fresh_key, key_of};
+use till::{card_facts, fresh_key, fresh_merchant_id, key_of};
 
 /// The merchants' currency.
 pub(super) const CURRENCY: &str = "THB";

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::address::server_address;
 use super::server::TargetServer;
-use till::configuration::{Configuration, Layers};
+use till::{Configuration, Layers};
 
 /// Variables of the environment that concern other servers, or that our server gets as flags instead. Our server writes
 /// into no directory of theirs, removes none of their checkpoints, and speaks HTTP only.

@@ -10,13 +10,12 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static ADD_TO_METADATA_SET: Declaration = Declaration {
     name: "add-to-metadata-set",
     package: Package::Merchants,
     group: "metadata",
-    summary: "Adds an item to a set inside a metadata record: `true` when it was added, `false` when it was there already.",
-    docs: "The record, objects on the way and the set are made where they are missing. The record's expiry moves in \
+    summary: "Adds an item to a set in a metadata record: `true` when it was added, `false` when the set has it already.",
+    docs: "A missing record, missing objects along the path and a missing set are created. The expiry is renewed in \
            either case. A record holds at most 1,000,000 items and 64 MiB.",
     arguments: &[KEY, PATH, VALUE, VERSION, TTL],
     returns: Returns::Boolean,

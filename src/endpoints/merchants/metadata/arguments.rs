@@ -1,4 +1,4 @@
-//! The arguments that calls about metadata have in common.
+//! The common arguments of calls about metadata.
 
 use till_domain::metadata::{CanonicalJson, DEPTH_MAX, MetadataPath, TTL_MAX_SECONDS, VALUE_BYTES_MAX};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, MetadataKey};
@@ -17,7 +17,7 @@ const VERSION_MAX: u64 = (1 << 53) - 1;
 /// The key of a record.
 const METADATA_KEY: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "watchlist");
 
-/// Keys of objects between dots, at most 62.
+/// Keys of objects, separated by dots; at most 62.
 const METADATA_PATH: ValueType = ValueType::Text(Text {
     pattern: Some("^([^.]+(\\.[^.]+){0,61})?$"),
     example: Some("accounts.suspended"),
@@ -25,9 +25,9 @@ const METADATA_PATH: ValueType = ValueType::Text(Text {
 });
 const _: () = assert!(DEPTH_MAX == 63, "the pattern of paths counts one segment less");
 
-/// Which record.
+/// The key of the record.
 pub(super) const KEY: Argument = Argument::required("key", METADATA_KEY, "The record's key, 1 to 255 bytes.");
-/// Where in it.
+/// The path within the record.
 pub(super) const PATH: Argument = Argument::optional(
     "path",
     METADATA_PATH,
@@ -39,20 +39,20 @@ pub(super) const PATH: Argument = Argument::optional(
 pub(super) const VALUE: Argument = Argument::required(
     "value",
     ValueType::ANY,
-    "The item; null is one, too. Two values are the same item when their canonical forms (RFC 8785) are the same.",
+    "The item, which may be null. Two values are the same item when their canonical forms (RFC 8785) are equal.",
 )
 .such_as("{\"account\": \"A-1001\"}");
 /// The version that the caller saw.
 pub(super) const VERSION: Argument = Argument::optional(
     "version",
     ValueType::integer(0, VERSION_MAX, 1),
-    "The version that the record must be at, 0 for there being none; else `version_mismatch`, with `current`.",
+    "The version that the record must have, 0 for no record; else the call is refused with `version_mismatch` and `current`.",
 );
-/// How long the record lives from now on.
+/// The seconds until the record expires, from now on.
 pub(super) const TTL: Argument = Argument::optional(
     "ttl",
     ValueType::integer(1, TTL_MAX_SECONDS, 86_400),
-    "Seconds that the whole record lives from now on, 1 to 63072000; the one last given when left out, two years when none was.",
+    "Seconds until the whole record expires, from now on, 1 to 63072000; the last given value when left out, two years when there is none.",
 );
 
 /// Reads [`KEY`].
@@ -60,15 +60,15 @@ pub(super) fn key(fields: &mut Fields<'_>) -> Option<MetadataKey> {
     fields.required("key", |value| checked(MetadataKey::new(own_text(value)?)))
 }
 
-/// Reads [`PATH`]; the root when it is faulty, too.
+/// Reads [`PATH`]; the root when it is missing or faulty.
 pub(super) fn path(fields: &mut Fields<'_>) -> MetadataPath {
     fields.optional("path", |value| checked(MetadataPath::parse(&own_text(value)?))).unwrap_or_default()
 }
 
-/// Reads [`VALUE`], which is to stand in a set at `path`.
+/// Reads [`VALUE`], an item of the set at `path`.
 pub(super) fn value(fields: &mut Fields<'_>, path: &MetadataPath) -> Option<CanonicalJson> {
     let value = fields.required_or_null("value")?;
-    // The set itself is a level, too.
+    // The set itself is one more level.
     read(fields, "value", value, path.segments().len() + 1)
 }
 

@@ -9,7 +9,6 @@ use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, R
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static DELETE_METADATA: Declaration = Declaration {
     name: "delete-metadata",
     package: Package::Merchants,

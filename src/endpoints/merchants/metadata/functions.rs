@@ -1,4 +1,4 @@
-//! Which functions the subject has.
+//! The functions on metadata.
 
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
 
-/// The functions of this subject.
 pub(in crate::endpoints::merchants) fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
     let of = |service: &Shared| Arc::clone(service);
     vec![

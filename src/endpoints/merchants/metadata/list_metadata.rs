@@ -6,7 +6,7 @@ use till_domain::metadata::{MetadataPath, MetadataRecord};
 use till_domain::text::MetadataKey;
 use till_storage::rows::{Beside, Cursor, Direction};
 
-use super::value::{Room, value_at};
+use super::value::{AnswerBudget, value_at};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
@@ -16,13 +16,12 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field::{self, PageRequest};
 use crate::service::{FoundMetadata, MetadataReader, Page, Shared};
 
-/// The declaration.
 pub(super) static LIST_METADATA: Declaration = Declaration {
     name: "list-metadata",
     package: Package::Merchants,
     group: "metadata",
-    summary: "Lists the merchant's metadata records, those made last first.",
-    docs: "A page may end early when its records are large. A larger set stands in its record with its first items, \
+    summary: "Lists the merchant's metadata records, newest first.",
+    docs: "A page may end early when its records are large. Of a larger set the record has the first items, \
            and `truncated` lists the bodies of the calls of retrieve-metadata for the rest.",
     arguments: &page_arguments(MetadataId::PREFIX),
     returns: Returns::Page(&METADATA),
@@ -40,16 +39,16 @@ pub(super) async fn list_metadata(service: Shared, call: Call<MerchantCaller>) -
     Ok(Reply::from_json(answer(&reader, request)?))
 }
 
-/// A record with its id, which cursors name.
+/// A record with its id, which cursors contain.
 struct Listed {
     id: MetadataId,
     json: String,
 }
 
-/// Records of a page in the order of a walk, and whether the walk goes on behind them.
-struct Walked {
+/// Records of a page in the order of iteration, with a flag that says if more records follow.
+struct ScannedRecords {
     listed: Vec<Listed>,
-    goes_on: bool,
+    has_more: bool,
 }
 
 fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Result<String, ApiError> {
@@ -59,17 +58,17 @@ fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Resu
         Some(Cursor::After(id)) => (Direction::Backward, Some(id)),
         Some(Cursor::Before(id)) => (Direction::Forward, Some(id)),
     };
-    let Walked { mut listed, goes_on } = walk(reader, direction, from, usize::from(per_page))?;
+    let ScannedRecords { mut listed, has_more } = walk(reader, direction, from, usize::from(per_page))?;
     let beside = match cursor {
-        None => Beside { newer: false, older: goes_on },
+        None => Beside { newer: false, older: has_more },
         Some(Cursor::After(_)) => {
             let newest = listed.first().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: is_any(reader, Direction::Forward, newest)?, older: goes_on }
+            Beside { newer: has_neighbour(reader, Direction::Forward, newest)?, older: has_more }
         }
         Some(Cursor::Before(_)) => {
             listed.reverse();
             let oldest = listed.last().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: goes_on, older: is_any(reader, Direction::Backward, oldest)? }
+            Beside { newer: has_more, older: has_neighbour(reader, Direction::Backward, oldest)? }
         }
     };
     Ok(page_json(&Page::found(request, listed, |listed| listed.id, beside)))
@@ -86,10 +85,10 @@ fn walk(
     direction: Direction,
     from: Option<MetadataId>,
     size: usize,
-) -> Result<Walked, ApiError> {
+) -> Result<ScannedRecords, ApiError> {
     let records = reader.records(direction, from, size.saturating_add(1))?;
     let there = records.len();
-    let mut room = Room::of_an_answer();
+    let mut room = AnswerBudget::of_an_answer();
     let mut listed = Vec::new();
     for record in records.into_iter().take(size) {
         listed.push(list(reader, record, &mut room)?);
@@ -97,13 +96,13 @@ fn walk(
             break;
         }
     }
-    Ok(Walked { goes_on: listed.len() < there, listed })
+    Ok(ScannedRecords { has_more: listed.len() < there, listed })
 }
 
 fn list(
     reader: &MetadataReader<'_>,
     (key, record): (MetadataKey, MetadataRecord),
-    room: &mut Room,
+    room: &mut AnswerBudget,
 ) -> Result<Listed, ApiError> {
     let found: FoundMetadata = reader.found(key, record)?;
     let (value, cut) = value_at(reader, &found, &MetadataPath::default(), room)?.ok_or_else(ApiError::unhandled)?;
@@ -112,7 +111,11 @@ fn list(
     Ok(Listed { id: found.record.id, json: metadata_json(&found.key, &found.record, &value, &further) })
 }
 
-/// Whether there is a record beside one, in this direction.
-fn is_any(reader: &MetadataReader<'_>, direction: Direction, beside: Option<MetadataId>) -> Result<bool, ApiError> {
+/// True when there is a record next to `beside` in this direction.
+fn has_neighbour(
+    reader: &MetadataReader<'_>,
+    direction: Direction,
+    beside: Option<MetadataId>,
+) -> Result<bool, ApiError> {
     Ok(beside.is_some() && !reader.records(direction, beside, 1)?.is_empty())
 }

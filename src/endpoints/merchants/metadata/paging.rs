@@ -1,4 +1,4 @@
-//! Pages of a set: which one a call asks for, and the bodies of the calls for those beside it.
+//! Pages of a set: the requested page, and the bodies of the calls for the adjacent pages.
 
 use serde_json::{Value, json};
 use till_domain::metadata::MetadataPath;
@@ -13,7 +13,7 @@ use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 /// The largest position that a caller can name: 2^53-1.
 const POSITION_MAX: u64 = (1 << 53) - 1;
 
-/// Items on a page of a set, at most.
+/// The limit of items on a page of a set.
 const PER_PAGE_MAX: u16 = 10_000;
 
 /// The arguments of a page of a set.
@@ -26,7 +26,7 @@ pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
     Argument::optional(
         "after",
         ValueType::integer(0, POSITION_MAX, 99),
-        "Answer the items behind this position of the set at `path`.",
+        "Answer the items after this position of the set at `path`.",
     ),
     Argument::optional(
         "before",
@@ -35,14 +35,14 @@ pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
     ),
 ];
 
-/// The page that a call asks for.
+/// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ItemPageRequest {
-    /// Which items.
+    /// The range of items.
     pub(super) range: ItemRange,
-    /// How many of them at most.
+    /// The limit of items.
     pub(super) limit: usize,
-    /// Whether the call speaks of pages at all.
+    /// True when the call has any paging argument.
     pub(super) is_given: bool,
 }
 
@@ -59,22 +59,22 @@ pub(super) fn item_page(fields: &mut Fields<'_>) -> ItemPageRequest {
     ItemPageRequest { range, limit: per_page.unwrap_or(PAGE_ITEMS_MAX), is_given }
 }
 
-/// The call that a page belongs to.
-pub(super) struct Asked<'a> {
-    /// Of which record.
+/// The call that a page answers.
+pub(super) struct ItemPageCall<'a> {
+    /// The key of the record.
     pub(super) key: &'a MetadataKey,
-    /// Where the set is.
+    /// The path of the set.
     pub(super) path: &'a MetadataPath,
-    /// Whether the items are asked for without the record.
+    /// True when only the items are requested, without the record.
     pub(super) data_only: bool,
-    /// Which items.
+    /// The range of items.
     pub(super) range: ItemRange,
-    /// Items per page.
+    /// The limit of items per page.
     pub(super) limit: usize,
 }
 
-impl Asked<'_> {
-    /// The bodies of the calls for the pages before and behind.
+impl ItemPageCall<'_> {
+    /// The bodies of the calls for the previous and the next page.
     pub(super) fn neighbours(&self, page: &ItemPage) -> (Value, Value) {
         let first = page.items.first().map(|(position, _)| *position).or(self.range.vacancy());
         let last = page.items.last().map(|(position, _)| *position);
@@ -84,7 +84,7 @@ impl Asked<'_> {
         (previous.unwrap_or_default(), next.unwrap_or_default())
     }
 
-    /// Without a position it is the call for the first page.
+    /// The body of one call. Without a position it is the call for the first page.
     fn body(&self, cursor: &str, position: Option<u64>) -> Value {
         let mut body = json!({ "key": self.key.as_str(), "path": self.path.to_string(), "per_page": self.limit });
         if let Some(position) = position {

@@ -10,13 +10,12 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
 
-/// The declaration.
 pub(super) static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
     name: "remove-from-metadata-set",
     package: Package::Merchants,
     group: "metadata",
-    summary: "Removes an item from a set inside a metadata record: `true` when it was there.",
-    docs: "The order of the other items stays. Where there is no record, or nothing at the path, the answer is `false`.",
+    summary: "Removes an item from a set in a metadata record: `true` when the set had it.",
+    docs: "The order of the other items does not change. When there is no record, or no value at the path, the answer is `false`.",
     arguments: &[KEY, PATH, VALUE, VERSION],
     returns: Returns::Boolean,
     errors: &[DeclaredError::STALE_VERSION],

@@ -5,8 +5,8 @@ use till_domain::metadata::{CanonicalJson, MetadataPath, Place};
 use till_domain::text::MetadataKey;
 
 use super::arguments::{self, KEY, PATH};
-use super::paging::{Asked, ITEM_PAGE_ARGUMENTS, ItemPageRequest, item_page};
-use super::value::{Room, joined, value_at};
+use super::paging::{ITEM_PAGE_ARGUMENTS, ItemPageCall, ItemPageRequest, item_page};
+use super::value::{AnswerBudget, joined, value_at};
 use crate::access::MerchantCaller;
 use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json};
 use crate::protocol::api_error::{ApiError, Code};
@@ -17,21 +17,20 @@ use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::{FoundMetadata, ItemPage, MetadataReader, Shared};
 
-/// The declaration.
 pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
     name: "retrieve-metadata",
     package: Package::Merchants,
     group: "metadata",
     summary: "Answers a metadata record, or its value alone.",
-    docs: "With `path`, `metadata` is what stands there. A set of more than 10,000 items at the path is answered page \
-           by page: the record has the members `previous` and `next`, the bodies of the calls for the pages beside it; \
+    docs: "With `path`, `metadata` is the value at the path. A set of more than 10,000 items at the path is answered page \
+           by page: the record has the members `previous` and `next`, the bodies of the calls for the adjacent pages; \
            with `data_only` the answer is an object of `previous`, `page` and `next`. Any paging argument asks for \
            such a page of a smaller set, too. A page may end early when its items are large. Larger sets below the \
            path stand there with their first items, and `truncated` lists the bodies of the calls for the rest.",
     arguments: &[
         KEY,
         PATH,
-        Argument::optional("data_only", ValueType::BOOLEAN, "Whether to answer the value without the record."),
+        Argument::optional("data_only", ValueType::BOOLEAN, "True to answer the value without the record."),
         ITEM_PAGE_ARGUMENTS[0],
         ITEM_PAGE_ARGUMENTS[1],
         ITEM_PAGE_ARGUMENTS[2],
@@ -39,7 +38,7 @@ pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
     returns: Returns::AnyOf(&[&METADATA, &METADATA_ITEMS]),
     errors: &[DeclaredError::when(
         Code::NotFound,
-        "There is no record under this key, it has expired, or nothing stands at the path.",
+        "There is no record under this key, it has expired, or there is no value at the path.",
     )],
     flags: Flags::QUERY,
 };
@@ -78,7 +77,8 @@ fn not_found() -> ApiError {
     )
 }
 
-/// The page that is asked for, or must be answered since the set is too large; nothing when the whole value is.
+/// The requested page, or the first page of a set that is too large to be answered whole. None when the whole value is
+/// answered.
 fn page(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -> Result<Option<ItemPage>, ApiError> {
     let ItemPageRequest { range, limit, is_given } = asked.page;
     let value = found.document.value_at(&asked.path).ok_or_else(not_found)?;
@@ -101,7 +101,7 @@ fn page(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -
 
 fn page_answer(found: &FoundMetadata, asked: &Retrieval, page: ItemPage) -> String {
     let Retrieval { key, path, data_only, page: ItemPageRequest { range, limit, .. } } = asked;
-    let call = Asked { key, path, data_only: *data_only, range: *range, limit: *limit };
+    let call = ItemPageCall { key, path, data_only: *data_only, range: *range, limit: *limit };
     let (previous, next) = call.neighbours(&page);
     let items = joined(page.items);
     if *data_only {
@@ -113,7 +113,7 @@ fn page_answer(found: &FoundMetadata, asked: &Retrieval, page: ItemPage) -> Stri
 }
 
 fn value_answer(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -> Result<String, ApiError> {
-    let mut room = Room::of_an_answer();
+    let mut room = AnswerBudget::of_an_answer();
     let (value, cut) = value_at(reader, found, &asked.path, &mut room)?.ok_or_else(not_found)?;
     match (asked.data_only, cut.first()) {
         (true, None) => Ok(value),

@@ -18,7 +18,6 @@ use crate::service::Shared;
 const VALUE_OF_RECORD: Argument = Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB.")
     .such_as("{\"accounts\": {\"suspended\": [\"A-1001\"]}}");
 
-/// The declaration.
 pub(super) static SYNC_METADATA: Declaration = Declaration {
     name: "sync-metadata",
     package: Package::Merchants,
@@ -40,7 +39,7 @@ pub(super) async fn sync_metadata(service: Shared, call: Call<MerchantCaller>) -
     Ok(Reply::from_json(answer(&command, answered)?).replayed(answered.replayed))
 }
 
-/// The record as it was when the command took effect. Its value is what the call brought, now as then.
+/// The record as it was when the command took effect. Its value is that of the call, for a repeated call too.
 fn answer(command: &SyncMetadata, answered: Answered) -> Result<String, ApiError> {
     let Answer::Metadata { version, created_at, updated_at, expires_at } = answered.answer else {
         return Err(ApiError::unhandled());

@@ -1,6 +1,6 @@
 //! A record's value, or a part of it, as JSON with the items of its sets.
 //!
-//! A set that is too large for one answer stands there with its first items, and is named beside.
+//! A set that is too large for one answer is answered with its first items, and its path is reported in the answer.
 
 use std::collections::BTreeMap;
 
@@ -10,41 +10,40 @@ use till_domain::metadata::{Document, MetadataPath, Piece, SetNumber, SetPlace};
 use crate::protocol::api_error::ApiError;
 use crate::service::{FoundMetadata, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 
-/// Bytes of items that one answer holds, about: sets behind them are cut.
+/// The approximate limit of bytes of items in one answer: sets after that are cut.
 const ANSWER_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// What may still be put into an answer.
+/// The remaining bytes of an answer.
 #[derive(Debug)]
-pub(super) struct Room(u64);
+pub(super) struct AnswerBudget(u64);
 
-impl Room {
-    /// The room of an answer.
-    pub(super) fn of_an_answer() -> Room {
-        Room(ANSWER_BYTES_MAX)
+impl AnswerBudget {
+    /// The limit of an answer.
+    pub(super) fn of_an_answer() -> AnswerBudget {
+        AnswerBudget(ANSWER_BYTES_MAX)
     }
 
-    /// Takes room for a text.
+    /// Subtracts the bytes of a text.
     pub(super) fn take(&mut self, text: &str) {
         self.0 = self.0.saturating_sub(u64::try_from(text.len()).unwrap_or(u64::MAX));
     }
 
-    /// Whether nothing more fits in.
+    /// True when no byte is left.
     pub(super) fn is_full(&self) -> bool {
         self.0 == 0
     }
 }
 
-/// A set that stands in an answer with its first items only.
+/// A set of which an answer has the first items only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CutSet {
-    /// Where it is.
     pub(super) path: String,
-    /// The position of the last item that is there.
+    /// The position of the last item in the answer.
     after: Option<u64>,
 }
 
 impl CutSet {
-    /// The body of the call for the items that are not there.
+    /// The body of the call for the missing items.
     pub(super) fn rest(&self, found: &FoundMetadata) -> Value {
         let mut body = json!({ "key": found.key.as_str(), "path": self.path, "per_page": PAGE_ITEMS_MAX });
         if let Some(after) = self.after {
@@ -54,12 +53,12 @@ impl CutSet {
     }
 }
 
-/// The value at a path, and the sets that are cut in it; nothing when nothing is there.
+/// The value at a path, and the sets in it that are cut; None when there is no value.
 pub(super) fn value_at(
     reader: &MetadataReader<'_>,
     found: &FoundMetadata,
     path: &MetadataPath,
-    room: &mut Room,
+    room: &mut AnswerBudget,
 ) -> Result<Option<(String, Vec<CutSet>)>, ApiError> {
     let Some(value) = found.document.value_at(path) else { return Ok(None) };
     let places = found.document.sets_at(path);
@@ -85,8 +84,8 @@ pub(super) fn value_at(
 struct Sets<'a, 'r> {
     reader: &'a MetadataReader<'r>,
     found: &'a FoundMetadata,
-    room: &'a mut Room,
-    /// All items, where they are few: one scan serves for all sets.
+    room: &'a mut AnswerBudget,
+    /// All items, when they are few: one scan reads all sets.
     known: Option<BTreeMap<SetNumber, Vec<String>>>,
     cut: Vec<CutSet>,
 }

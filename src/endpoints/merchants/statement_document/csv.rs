@@ -1,7 +1,7 @@
 //! The entries of a statement as CSV: RFC 4180, UTF-8, in parts.
 //!
-//! No column holds a text that somebody wrote: ids, words, digits and times need no quotes, and no spreadsheet takes one of
-//! them for a formula.
+//! No column holds a free text: ids, words, digits and times need no quotes, and no spreadsheet mistakes one of them
+//! for a formula.
 
 use std::fmt::Write;
 
@@ -21,16 +21,16 @@ use crate::endpoints::shapes::entry::PARENT_TYPE;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::request_thread;
 
-/// Entries of a part: some 12 MB of CSV.
+/// The limit of entries of a part: some 12 MB of CSV.
 pub(in super::super) const CSV_PART_ENTRIES: u64 = 50_000;
 
-/// Entries that are read before other calls of the thread have their turn.
+/// Entries that are read before the scan yields to other calls of the thread.
 const READ_AT_ONCE: u64 = 128;
 
-/// Bytes of a line, as a rule.
+/// The usual bytes of a line.
 const LINE_BYTES: usize = 256;
 
-/// The columns: the members of an entry as `balance-history` answers it, in their order.
+/// The columns: the members of an entry in the answer of `balance-history`, in their order.
 const COLUMNS: [&str; 19] = [
     "entry_id",
     "transaction_id",
@@ -53,16 +53,17 @@ const COLUMNS: [&str; 19] = [
     "canceled_at",
 ];
 
-/// The parts of a statement, each of so many entries. A month without entries has one without lines.
+/// The number of parts of a statement, each with up to this number of entries. A month without entries has one part
+/// without lines.
 pub(in super::super) fn csv_parts(statement: &Statement, part_entries: u64) -> u64 {
     statement.entries.count().div_ceil(part_entries).max(1)
 }
 
-/// A part of a statement. Its entries have numbers, so that none of the parts before it is read.
+/// One part of a statement. Entries are numbered, so the parts before it are not read.
 ///
 /// # Errors
-/// `UNAVAILABLE` when an entry cannot be read; [`ApiError::for_worker_pool`] when they are many and this thread reads
-/// requests.
+/// `UNAVAILABLE` when an entry cannot be read; [`ApiError::for_worker_pool`] when there are many entries and this
+/// thread reads requests.
 pub(in super::super) async fn csv_part<R: RowReader>(
     rows: &MerchantReader<R>,
     statement: &Statement,
@@ -184,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Entries 1 to 9, of which the statement has 3 to 7.
+    /// Entries 1 to 9, of which the statement contains 3 to 7.
     fn store() -> MemoryStore {
         let store = MemoryStore::new();
         let put = |key: AnyKey, row: AnyRow| {
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_has_the_entry_and_its_times_in_the_zone_of_the_merchant() {
+    async fn a_line_has_the_times_in_the_zone_of_the_merchant() {
         let (entry, statement) = (entry(3), statement(5));
         let expected = format!(
             "{},{},CREDIT,ADD_PREFUND,3,THB,EFFECTIVE,,,,{},,{},,,,2026-11-01T00:00:00+07:00,2026-11-01T00:00:01+07:00,",

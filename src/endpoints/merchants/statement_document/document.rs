@@ -1,4 +1,4 @@
-//! What the files of a statement have in common.
+//! The common properties of a statement's files.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,9 +10,9 @@ use crate::protocol::request_thread;
 /// The form of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum DocumentFormat {
-    /// Every entry, a line each.
+    /// Every entry, on a line each.
     Csv,
-    /// The sums, on a page.
+    /// The sums, on one page.
     Pdf,
 }
 
@@ -44,7 +44,7 @@ impl DocumentFormat {
     }
 }
 
-/// A name for the file. It says which part it is where there are several.
+/// The name of the file. It contains the number of the part when there are several.
 pub(in super::super) fn file_name(statement: &Statement, format: DocumentFormat, (part, parts): (u64, u64)) -> String {
     let (month, extension) = (statement.month, format.extension());
     if parts == 1 {
@@ -54,7 +54,7 @@ pub(in super::super) fn file_name(statement: &Statement, format: DocumentFormat,
     }
 }
 
-/// The text in which a file is answered.
+/// The content of a file as base64 text.
 ///
 /// # Errors
 /// [`ApiError::for_worker_pool`] when the file is large and this thread reads requests.

@@ -1,7 +1,7 @@
 //! The summary of a statement as PDF: the sums by type on one page.
 //!
-//! Every character of the font is as wide as every other, so that columns are counted in characters, in whole numbers.
-//! Characters that the font does not have are shown as boxes; the ids beside the name say whose statement it is.
+//! All characters of the font have the same width, so columns are counted in whole characters. Characters that the font
+//! does not have are shown as boxes; the ids next to the name identify the merchant.
 
 use std::sync::LazyLock;
 
@@ -35,14 +35,13 @@ const TITLE_SIZE: u16 = 16;
 const LINE_HEIGHT: u16 = 15;
 /// The width of a character at [`FONT_SIZE`], in points.
 const CHARACTER: u16 = 6;
-/// Characters of a line.
 const LINE_CHARACTERS: usize = 80;
-/// The characters at which the columns of numbers end.
+/// The character positions at which the columns of numbers end.
 const COUNT_END: usize = 36;
 const CREDITS_END: usize = 58;
 const DEBITS_END: usize = 80;
 
-/// The file.
+/// The file's bytes.
 ///
 /// # Errors
 /// `UNHANDLED_ERROR` when it cannot be made.
@@ -65,7 +64,7 @@ pub(in super::super) fn pdf(
     }
     sheet.skip(1);
     table(statement).iter().for_each(|row| sheet.row(row));
-    drop(sheet); // Ends the page's content.
+    drop(sheet); // Dropping it ends the page's content.
     page.finish();
     document.finish().map_err(|error| {
         tracing::error!(?error, statement_id = %statement.id, "a statement could not be laid out");
@@ -73,7 +72,7 @@ pub(in super::super) fn pdf(
     })
 }
 
-/// A page that is written from the top down.
+/// A page that is written from top to bottom.
 struct Sheet<'a> {
     surface: Surface<'a>,
     font: Font,
@@ -82,19 +81,19 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Writes a text that begins at a character of the line.
+    /// Writes a text that begins at this character position of the line.
     fn text(&mut self, character: usize, size: u16, text: &str) {
         let right = u16::try_from(character).unwrap_or(0).saturating_mul(CHARACTER);
         let start = Point::from_xy(f32::from(MARGIN.saturating_add(right)), f32::from(self.y));
         self.surface.draw_text(start, self.font.clone(), f32::from(size), text, false, TextDirection::Auto);
     }
 
-    /// Writes a text of digits that ends before a character of the line.
+    /// Writes a text of digits that ends before this character position of the line.
     fn number(&mut self, end: usize, text: &str) {
         self.text(end.saturating_sub(text.chars().count()), FONT_SIZE, text);
     }
 
-    fn row(&mut self, Row { name, count, credits, debits }: &Row) {
+    fn row(&mut self, SumRow { name, count, credits, debits }: &SumRow) {
         self.text(0, FONT_SIZE, name);
         self.number(COUNT_END, count);
         self.number(CREDITS_END, credits);
@@ -109,14 +108,14 @@ impl Sheet<'_> {
 
 /// A line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Row {
+struct SumRow {
     name: String,
     count: String,
     credits: String,
     debits: String,
 }
 
-/// Whose statement it is, of what, in lines that fit.
+/// The merchant and the period of the statement, in lines that fit the page.
 fn heading(statement: &Statement, merchant_id: MerchantId, profile: &Profile) -> Vec<String> {
     let name: Vec<char> = profile.name.as_str().chars().collect();
     let mut lines: Vec<String> = name.chunks(LINE_CHARACTERS).map(|line| line.iter().collect()).collect();
@@ -133,34 +132,37 @@ fn heading(statement: &Statement, merchant_id: MerchantId, profile: &Profile) ->
     lines
 }
 
-fn table(statement: &Statement) -> Vec<Row> {
+fn table(statement: &Statement) -> Vec<SumRow> {
     let digits = statement.currency.minor_digits();
     let amount = |minor: u64| decimal(i128::from(minor), digits);
     let balance = |name: &str, minor: i64| {
         let text = decimal(i128::from(minor), digits);
-        Row { name: name.to_owned(), credits: text, ..Row::default() }
+        SumRow { name: name.to_owned(), credits: text, ..SumRow::default() }
     };
     let heads = ["Type", "Entries", "Credits", "Debits"].map(str::to_owned);
     let [name, count, credits, debits] = heads;
-    let mut rows =
-        vec![balance("Opening balance", statement.opening_minor), Row::default(), Row { name, count, credits, debits }];
+    let mut rows = vec![
+        balance("Opening balance", statement.opening_minor),
+        SumRow::default(),
+        SumRow { name, count, credits, debits },
+    ];
     rows.extend(statement.entries.sums.iter().map(|sum| {
         let (name, count, amount) = (sum.entry_type.name().to_owned(), sum.count.to_string(), amount(sum.amount_minor));
         match sum.direction {
-            Direction::Credit => Row { name, count, credits: amount, debits: String::new() },
-            Direction::Debit => Row { name, count, credits: String::new(), debits: amount },
+            Direction::Credit => SumRow { name, count, credits: amount, debits: String::new() },
+            Direction::Debit => SumRow { name, count, credits: String::new(), debits: amount },
         }
     }));
     let total = |direction: Direction| amount(statement.entries.total_minor(direction));
     let (credits, debits) = (total(Direction::Credit), total(Direction::Debit));
     let count = statement.entries.count().to_string();
-    rows.push(Row { name: "Total".to_owned(), count, credits, debits });
-    rows.push(Row::default());
+    rows.push(SumRow { name: "Total".to_owned(), count, credits, debits });
+    rows.push(SumRow::default());
     rows.push(balance("Closing balance", statement.closing_minor()));
     rows
 }
 
-/// An amount of minor units as a decimal number with so many digits behind the point.
+/// An amount in minor units as a decimal number with this number of digits after the point.
 fn decimal(minor: i128, digits: u16) -> String {
     let sign = if minor < 0 { "-" } else { "" };
     let (digits, minor) = (usize::from(digits), minor.unsigned_abs().to_string());

@@ -1,4 +1,4 @@
-//! The arguments that calls about webhooks have in common.
+//! The common arguments of calls about webhooks.
 
 use till_actors::webhooks::AddressPolicy;
 use till_domain::ids::WebhookId;
@@ -14,10 +14,10 @@ use crate::protocol::dispatch::Call;
 use crate::protocol::json::Json;
 use crate::protocol::version::ApiVersion;
 
-/// The header of the plain HMAC, unless the merchant names another.
+/// The default header of the plain HMAC.
 pub(super) const SIGNATURE_HEADER_DEFAULT: &str = "X-Webhook-Signature";
 
-/// Headers that HTTP or Standard Webhooks uses itself, in lower case.
+/// Headers that HTTP or Standard Webhooks use themselves, in lower case.
 const HEADERS_IN_USE: [&str; 17] = [
     "authorization",
     "connection",
@@ -38,7 +38,7 @@ const HEADERS_IN_USE: [&str; 17] = [
     "webhook-signature",
 ];
 
-/// The beginnings of more such headers.
+/// Prefixes of more such headers.
 const HEADERS_IN_USE_BEGIN: [&str; 3] = ["accept", "content-", "proxy-"];
 
 pub(super) const DESTINATION_URL: ValueType = ValueType::Text(Text {
@@ -61,7 +61,7 @@ pub(super) const EVENTS_DOCS: &str = "The events that it is sent, such as `PAYME
 pub(super) const SIGNATURE_HEADER_DOCS: &str =
     "The header that carries the plain HMAC of the body; `X-Webhook-Signature` when left out of `connect-webhook`.";
 
-/// The webhook that a call is about.
+/// The argument that names a webhook.
 pub(in crate::endpoints::merchants) const WEBHOOK_ARGUMENT: Argument =
     Argument::required("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook (`whe_...`).");
 
@@ -70,7 +70,7 @@ pub(in crate::endpoints::merchants) fn webhook_id() -> impl Fn(&Json) -> Result<
     arguments::id("a webhook id (whe_...)")
 }
 
-/// The webhook that a call names, whose only argument it is.
+/// The webhook of a call whose only argument it is.
 pub(super) fn named(call: &Call<MerchantCaller>) -> Result<WebhookId, ApiError> {
     let mut fields = call.fields();
     let id = fields.required("webhook_id", webhook_id());
@@ -111,7 +111,7 @@ pub(super) fn subscription(value: &Json) -> Result<Subscription, String> {
     }
     let kinds = WebhookEventKind::ALL.into_iter().filter(|kind| words.contains(&kind.name()));
     let kinds: Vec<WebhookEventKind> = kinds.collect();
-    // Each word is one of the kinds, and none stands twice.
+    // Each word is a kind of event, and none occurs twice.
     let is_exact = !words.is_empty() && kinds.len() == words.len();
     if is_exact { Ok(Subscription::Only(kinds)) } else { Err(rule()) }
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_that_http_or_standard_webhooks_uses_are_refused_in_any_case() {
+    fn headers_in_use_are_refused_in_any_letter_case() {
         let read = |name: &str| signature_header(&Json::String(name.to_owned()));
         for name in [
             "Accept",

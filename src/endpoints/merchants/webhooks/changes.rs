@@ -17,16 +17,15 @@ use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Return
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{Service, Shared};
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static UPDATE_WEBHOOK: Declaration = Declaration {
     name: "update-webhook",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Changes a webhook; `false` when it is like that already.",
+    summary: "Changes a webhook; `false` when nothing changed.",
     docs: "",
     arguments: &[
         WEBHOOK_ARGUMENT,
-        Argument::optional("name", NAME, "What to call it, 1 to 255 characters.").such_as("\"new shop\""),
+        Argument::optional("name", NAME, "The name, 1 to 255 characters.").such_as("\"new shop\""),
         Argument::optional("destination_url", DESTINATION_URL, "The https address that events are posted to."),
         Argument::optional("events", ValueType::Array(&EVENT_WORDS), EVENTS_DOCS).such_as("[\"*\"]"),
         Argument::optional("signature_header", SIGNATURE_HEADER, SIGNATURE_HEADER_DOCS),
@@ -36,7 +35,6 @@ pub(in crate::endpoints::merchants) static UPDATE_WEBHOOK: Declaration = Declara
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static DISCONNECT_WEBHOOK: Declaration = Declaration {
     name: "disconnect-webhook",
     package: Package::Merchants,
@@ -49,13 +47,12 @@ pub(in crate::endpoints::merchants) static DISCONNECT_WEBHOOK: Declaration = Dec
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static RECONNECT_WEBHOOK: Declaration = Declaration {
     name: "reconnect-webhook",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Sends a webhook what happens from now on; `false` when it is connected already.",
-    docs: "For what happened meanwhile, call `redeliver-webhook`.",
+    summary: "Sends a webhook events from now on; `false` when it is connected already.",
+    docs: "For the events in the meantime, call `redeliver-webhook`.",
     arguments: &[WEBHOOK_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[WEBHOOK_NOT_FOUND, TOO_MANY],

@@ -16,7 +16,6 @@ use crate::service::{Reader, Shared, read_page};
 
 const PAGE: [Argument; 3] = page_arguments(WebhookId::PREFIX);
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static FIND_WEBHOOK: Declaration = Declaration {
     name: "find-webhook",
     package: Package::Merchants,
@@ -29,7 +28,6 @@ pub(in crate::endpoints::merchants) static FIND_WEBHOOK: Declaration = Declarati
     flags: Flags::QUERY,
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static LIST_WEBHOOKS: Declaration = Declaration {
     name: "list-webhooks",
     package: Package::Merchants,

@@ -1,9 +1,9 @@
-//! The refusals that calls about webhooks have in common.
+//! The common refusals of calls about webhooks.
 
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::DeclaredError;
 
-/// The answers of calls about webhooks.
+/// The refusal of an unknown webhook.
 pub(in crate::endpoints::merchants) const WEBHOOK_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No webhook of this merchant has this id.");
 

@@ -28,7 +28,7 @@ static CONNECTED_WEBHOOK: ObjectType = ObjectType {
     name: "connected_webhook",
     attributes: &[
         Attribute::always("webhook_id", ValueType::STRING, "The webhook's id (`whe_...`)."),
-        Attribute::always("secret", ValueType::STRING, "The secret of its signatures (`whsec_...`), this once."),
+        Attribute::always("secret", ValueType::STRING, "The secret of its signatures (`whsec_...`), only this once."),
         Attribute::always("public_key", ValueType::STRING, "The public key of its Ed25519 signatures (`whpk_...`)."),
     ],
 };
@@ -36,21 +36,24 @@ static CONNECTED_WEBHOOK: ObjectType = ObjectType {
 static ROTATED_SECRET: ObjectType = ObjectType {
     name: "rotated_webhook_secret",
     attributes: &[
-        Attribute::always("secret", ValueType::STRING, "The new secret (`whsec_...`), this once."),
+        Attribute::always("secret", ValueType::STRING, "The new secret (`whsec_...`), only this once."),
         Attribute::always("public_key", ValueType::STRING, "The new public key (`whpk_...`)."),
-        Attribute::always("previous_expires_at", ValueType::TIMESTAMP, "Until when the secret before signs, too."),
+        Attribute::always(
+            "previous_expires_at",
+            ValueType::TIMESTAMP,
+            "The time until which the previous secret signs as well.",
+        ),
     ],
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static CONNECT_WEBHOOK: Declaration = Declaration {
     name: "connect-webhook",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Makes a webhook, and sends it events from now on. Answers its secret, this once.",
+    summary: "Creates a webhook, and sends it events from now on. Answers its secret, only this once.",
     docs: "Every delivery is signed by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature` with `v1` and `v1a`), and by a plain HMAC-SHA-256 of the body in the header that you name.",
     arguments: &[
-        Argument::required("name", NAME, "What to call it, 1 to 255 characters.").such_as("\"web shop\""),
+        Argument::required("name", NAME, "The name, 1 to 255 characters.").such_as("\"web shop\""),
         Argument::required("destination_url", DESTINATION_URL, "The https address that events are posted to."),
         Argument::required("events", ValueType::Array(&EVENT_WORDS), EVENTS_DOCS).such_as("[\"*\"]"),
         Argument::optional(
@@ -65,13 +68,12 @@ pub(in crate::endpoints::merchants) static CONNECT_WEBHOOK: Declaration = Declar
     flags: Flags::COMMAND,
 };
 
-/// The declaration.
 pub(in crate::endpoints::merchants) static ROTATE_WEBHOOK_SECRET: Declaration = Declaration {
     name: "rotate-webhook-secret",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Gives a webhook another secret, and answers it, this once.",
-    docs: "For 24 hours the secret before signs beside it. The plain HMAC is made with the new one at once.",
+    summary: "Gives a webhook a new secret, and answers it, only this once.",
+    docs: "For 24 hours deliveries are signed with the previous secret as well. The plain HMAC uses the new secret at once.",
     arguments: &[WEBHOOK_ARGUMENT],
     returns: Returns::Object(&ROTATED_SECRET),
     errors: &[WEBHOOK_NOT_FOUND],
@@ -133,8 +135,8 @@ pub(in crate::endpoints::merchants) async fn rotate_webhook_secret(
     Ok(Reply::new(&rotated).replayed(replayed))
 }
 
-/// Has a change carried out that brings a new secret; gives the webhook, its secret, and whether this was asked before. A
-/// repeated call drew a secret of its own, which is nobody's: the first one's is in the vault.
+/// Submits a change that brings a new secret. Returns the webhook, its secret, and true for a repeated call. A repeated
+/// call drew a secret of its own, which is unused: the secret of the first call is in the vault.
 async fn change_secret(
     service: &Service,
     declaration: &'static Declaration,

@@ -81,13 +81,13 @@ fn problem() -> Value {
             "status": { "type": "integer", "description": "The status." },
             "detail": { "type": "string", "description": "The message for a person." },
             "code": { "type": "string", "enum": codes(), "description": "The code to branch on." },
-            "details": { "description": "What the code brings along; null when it is nothing." },
+            "details": { "description": "The details of the code; null when there are none." },
         },
         "required": ["type", "title", "status", "detail", "code", "details"],
     })
 }
 
-/// The triple. Where its end is not read from `prefixItems`, `items` lets any value follow, and `maxItems` none.
+/// The triple. For readers that ignore `prefixItems`, `items` allows any value, and `maxItems` limits the length.
 fn error_triple() -> Value {
     json!({
         "type": "array",
@@ -95,7 +95,7 @@ fn error_triple() -> Value {
         "prefixItems": [
             { "type": "string", "enum": codes(), "description": "The code to branch on." },
             { "type": "string", "description": "The message for a person." },
-            { "description": "What the code brings along; null when it is nothing." },
+            { "description": "The details of the code; null when there are none." },
         ],
         "items": {},
         "minItems": 3,

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_says_what_may_be_null_or_missing_and_brings_those_inside_along() {
+    fn an_object_declares_nullable_members_and_inner_objects() {
         let schemas = document()["components"]["schemas"].clone();
         assert_eq!(schemas["thing"]["required"], json!(["thing_id", "bearer"]));
         assert_eq!(schemas["thing"]["properties"]["bearer"]["oneOf"][1], json!({ "type": "null" }));

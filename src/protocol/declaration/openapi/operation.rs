@@ -8,7 +8,7 @@ use super::tags::tag;
 use crate::protocol::declaration::{Argument, Declaration};
 use crate::protocol::version::ApiVersion;
 
-/// The path of an operation, and what is there.
+/// The path of an operation, and the path item.
 pub(super) fn path(declaration: &Declaration) -> (String, Value) {
     let path = format!("/{}/{}", declaration.package.segment(), declaration.name);
     (path, json!({ "post": operation(declaration) }))
@@ -33,7 +33,7 @@ fn operation(declaration: &Declaration) -> Value {
     })
 }
 
-/// A summary is no Markdown.
+/// A summary is plain text, not Markdown.
 fn plain(summary: &str) -> String {
     summary.replace('`', "")
 }
@@ -52,7 +52,7 @@ fn parameters(declaration: &Declaration) -> Vec<Value> {
     [version].into_iter().chain(key).collect()
 }
 
-/// A body that can be sent as it stands: what must be there, and what may be that shows something.
+/// An example body that can be sent as it is: the required arguments, and those optional ones that are worth showing.
 fn example(arguments: &[Argument]) -> Map<String, Value> {
     let shown = arguments.iter().filter(|argument| argument.required || argument.shown);
     shown.filter_map(|argument| Some((argument.name.to_owned(), argument.example()?))).collect()

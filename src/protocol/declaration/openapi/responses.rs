@@ -1,4 +1,4 @@
-//! What an operation may answer.
+//! The responses of an operation.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ fn common() -> impl Iterator<Item = DeclaredError> {
     COMMON_CODES.iter().map(|code| DeclaredError::when(*code, code.docs()))
 }
 
-/// The refusals that come with one status, in either form.
+/// The refusals with one status, in either form.
 #[derive(Default)]
 struct Refused {
     as_triple: Vec<String>,
@@ -87,7 +87,7 @@ fn returned(declaration: &Declaration) -> Value {
     }
 }
 
-/// The bodies beside the page are of this same call, so that they can be sent as they are.
+/// The previous and next bodies have the schema of this same call's body, so that they can be sent as they are.
 fn page(declaration: &Declaration, object: &ObjectType) -> Value {
     let body = or_null(reference(&body_name(declaration)));
     json!({
@@ -101,7 +101,7 @@ fn page(declaration: &Declaration, object: &ObjectType) -> Value {
     })
 }
 
-/// The objects first: who reads the answer takes the first that fits.
+/// The objects come first, since a reader takes the first alternative that fits.
 fn any_of(objects: &[&ObjectType]) -> Value {
     let other = json!({
         "type": ["object", "array", "string", "number", "boolean", "null"],

@@ -51,8 +51,8 @@ fn of_integer(integer: &Integer) -> Value {
     schema
 }
 
-/// The same or null. A schema without a type takes null already. Null is no word among others: generators would make
-/// several types of one list.
+/// The same or null. A schema without a type allows null already. Null is not added to a list of words, since
+/// generators would make several types of the list.
 pub(super) fn or_null(mut schema: Value) -> Value {
     if schema.get("$ref").is_some() || schema.get("enum").is_some() {
         return json!({ "oneOf": [schema, { "type": "null" }] });
@@ -65,7 +65,7 @@ pub(super) fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-/// The same with a description.
+/// The same schema with a description.
 pub(super) fn described(mut schema: Value, docs: &str) -> Value {
     schema["description"] = docs.into();
     schema

@@ -29,7 +29,7 @@ fn name(package: Package, group: &str) -> String {
 /// The description of the operations of a subject.
 fn description(package: Package, group: &str) -> Option<&'static str> {
     Some(match (package, group) {
-        (Package::Merchants, "activity") => "What happened, and who did it.",
+        (Package::Merchants, "activity") => "Records of all changes, with their actors.",
         (Package::Merchants, "balance") => "The merchant's money, and the ledger entries that make it up.",
         (Package::Merchants, "cards") => "The cards that the merchant's customers saved.",
         (Package::Merchants, "contacts") => "The merchant's customers.",
@@ -45,18 +45,18 @@ fn description(package: Package, group: &str) -> Option<&'static str> {
         }
         (Package::Merchants, "team") => "The people of the merchant's team, and invitations to it.",
         (Package::Merchants, "topups") => "Money that was added to the merchant's balance.",
-        (Package::Merchants, "webhooks") => "Events, and the merchant's endpoints that are told them.",
+        (Package::Merchants, "webhooks") => "Events, and the merchant's endpoints that receive them.",
         (Package::Merchants, "versions") => "The versions of this API.",
         (Package::Sdk, "cards") => "Cards of customers, before they pay.",
-        (Package::Sdk, "installations") => "What an installation may do.",
+        (Package::Sdk, "installations") => "The settings of an installation.",
         (Package::Sdk, "sessions") => "Payment sessions: the choice of a payment method, and what follows from it.",
         (Package::Admin, "balances") => "Merchants' balances, and money that is added to them.",
         (Package::Admin, "checkpoints") => "Copies of the whole data, and servers that were restored from one.",
         (Package::Admin, "disputes") => "Disputes about payments of the sandbox, whose part the operator plays.",
-        (Package::Admin, "installations") => "Where merchants' customers pay: sites, apps and terminals.",
+        (Package::Admin, "installations") => "The sites, apps and terminals in which merchants' customers pay.",
         (Package::Admin, "keys") => "Merchants' API keys.",
         (Package::Admin, "merchants") => "Merchants, and whether they may call.",
-        (Package::Admin, "payment methods") => "How merchants' payments are carried out, and at which fees.",
+        (Package::Admin, "payment methods") => "The acquirers and the fees of merchants' payments.",
         (Package::Admin, "payouts") => "Payouts that wait for the sandbox, whose part the operator plays.",
         (Package::Admin, "refunds") => "Refunds that wait for the sandbox, whose part the operator plays.",
         (Package::Admin, "secrets") => "Keys, tokens and certificates of this server.",

@@ -1,14 +1,14 @@
 //! The package document: the interface described to machines.
 //!
-//! What clients of different drafts of the format read is given both ways: requiredness, nullability and how an
-//! endpoint is called are members and flags. `base_url` ends in a slash: published clients resolve the endpoint's name
-//! against it as a relative reference, which would replace a last segment without one.
+//! Facts that clients of different drafts of the format read in different places are given in both: requiredness,
+//! nullability and the properties of a call are members and flags. `base_url` ends in a slash: published clients
+//! resolve the endpoint's name against it as a relative reference, which would replace a last segment without a slash.
 //!
 //! Source: webfunction.org/package, webfunction.org/versioning, webfunction.org/error.
 
 use serde_json::{Map, Value, json};
 
-use super::spelling::spelt;
+use super::spelling::spelling_of;
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::objects::objects;
 use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, Package, Returns, ValueType};
@@ -51,7 +51,7 @@ pub fn package_document<'a>(
     })
 }
 
-/// The endpoints whose types name objects. Of an answer that may be anything else, too, no type does.
+/// The endpoints whose types name objects. The type of an answer that may also be any other value does not.
 fn named<'a>(declarations: &[&'a Declaration]) -> Vec<&'a Declaration> {
     let names = |declaration: &&&Declaration| !matches!(declaration.returns, Returns::AnyOf(_));
     declarations.iter().filter(names).copied().collect()
@@ -62,7 +62,7 @@ fn endpoint(declaration: &Declaration) -> Value {
         "name": declaration.name,
         "group": declaration.group,
         "docs": docs(declaration),
-        "returns": spelt(&declaration.returns.value_type()),
+        "returns": spelling_of(&declaration.returns.value_type()),
         "bearer_auth": declaration.flags.needs_key,
         "paginated": declaration.returns.is_page(),
         "flags": endpoint_flags(declaration),
@@ -72,7 +72,7 @@ fn endpoint(declaration: &Declaration) -> Value {
     })
 }
 
-/// The members of an answered object, of a page too.
+/// The members of the answered object, or of a page's objects.
 fn attributes(returns: &Returns) -> Vec<Value> {
     match returns {
         Returns::Object(object) => object.attributes.iter().map(attribute).collect(),
@@ -127,7 +127,7 @@ fn argument(argument: &Argument) -> Value {
     Value::Object(members)
 }
 
-/// A member that may be left out is read as null where it is.
+/// An optional member is documented as nullable: clients read a missing one as null.
 fn attribute(attribute: &Attribute) -> Value {
     let mut members = typed(attribute.name, &attribute.value_type, attribute.docs);
     let nullable = attribute.nullable || attribute.optional;
@@ -141,7 +141,7 @@ fn attribute(attribute: &Attribute) -> Value {
 }
 
 fn typed(name: &str, value_type: &ValueType, docs: &str) -> Map<String, Value> {
-    let members = [("name", name.into()), ("type", spelt(value_type)), ("docs", docs.into())];
+    let members = [("name", name.into()), ("type", spelling_of(value_type)), ("docs", docs.into())];
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 

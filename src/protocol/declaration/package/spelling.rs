@@ -1,8 +1,8 @@
 //! Types in the spelling of the package document.
 //!
-//! A type is a base type, one with a narrowing behind a dot (`string.email`, `object.payment`), or a list, which is a
-//! union; a list inside of the list is an array of what stands in it. All published clients read this spelling, and no
-//! other of arrays: one of them fails on `array.object.payment`.
+//! A type is a base type, a base type with a narrowing after a dot (`string.email`, `object.payment`), or a list, which
+//! is a union; a list within the list is an array of its items. All published clients read this spelling of arrays, and
+//! no other: one of them fails on `array.object.payment`.
 //!
 //! Source: webfunction.org/package, section types.
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::protocol::declaration::{Integer, Text, TextKind, ValueType};
 
 /// The spelling of a type.
-pub(super) fn spelt(value_type: &ValueType) -> Value {
+pub(super) fn spelling_of(value_type: &ValueType) -> Value {
     match value_type {
         ValueType::Text(Text { kind, .. }) => spelt_text(*kind).into(),
         ValueType::Id(_) | ValueType::Words(_) => "string".into(),
@@ -21,7 +21,7 @@ pub(super) fn spelt(value_type: &ValueType) -> Value {
         ValueType::Boolean => "boolean".into(),
         ValueType::Object(object) => format!("object.{}", object.name).into(),
         ValueType::AnyObject | ValueType::Body(_) => "object".into(),
-        ValueType::Array(entries) => match spelt(entries) {
+        ValueType::Array(entries) => match spelling_of(entries) {
             union @ Value::Array(_) => json!([union]),
             single => json!([[single]]),
         },
@@ -59,7 +59,7 @@ mod tests {
             (ValueType::Array(&ValueType::Amount), json!([["string", "number.i64"]])),
             (ValueType::ANY, json!("any")),
         ] {
-            assert_eq!(spelt(&value_type), expected);
+            assert_eq!(spelling_of(&value_type), expected);
         }
     }
 }

@@ -1,28 +1,28 @@
-//! A call that has been judged, but for its arguments. It can be sent to another thread.
+//! A call that has passed every check but that of its arguments. It can be sent to another thread.
 
 use std::sync::Arc;
 
 use super::answer::Answer;
-use super::body::{Body, Bytes};
+use super::body::{Body, BodyBytes};
 use super::call::{Call, CallContext, Function};
 use super::encoding::{Coding, encode};
-use super::hooks::Caller;
+use super::hooks::AuthenticatedCaller;
 use crate::protocol::api_error::ApiError;
 
-/// A call with its body unread.
-pub(super) struct Asked<C> {
+/// A call whose body is not parsed yet.
+pub(super) struct CheckedCall<C> {
     pub(super) function: Arc<dyn Function<C>>,
     pub(super) context: CallContext<C>,
-    pub(super) bytes: Bytes,
+    pub(super) bytes: BodyBytes,
 }
 
-impl<C: Caller> Asked<C> {
-    /// The same call once more.
-    pub(super) fn again(&self) -> Asked<C> {
-        Asked { function: Arc::clone(&self.function), context: self.context.clone(), bytes: self.bytes.again() }
+impl<C: AuthenticatedCaller> CheckedCall<C> {
+    /// A copy of the call, for another attempt.
+    pub(super) fn copied(&self) -> CheckedCall<C> {
+        CheckedCall { function: Arc::clone(&self.function), context: self.context.clone(), bytes: self.bytes.copied() }
     }
 
-    /// Reads the body and carries the call out.
+    /// Parses the body and carries out the call.
     pub(super) async fn answer(self) -> Result<Answer, ApiError> {
         let body = Body::parse(self.bytes, self.context.declaration)?;
         let reply = self.function.call(Call { context: self.context, body }).await?;
