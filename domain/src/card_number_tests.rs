@@ -33,7 +33,7 @@ const NUMBERS: [&str; 27] = [
     "8600000000000000",
 ];
 
-/// The text with the digit that makes its Luhn sum right in the place of its last one.
+/// The text, with its last digit replaced by the one that makes the Luhn sum right.
 fn with_check_digit(digits: &str) -> String {
     let body = &digits[..digits.len().saturating_sub(1)];
     let candidates = (0..10).map(|check| format!("{body}{check}"));
@@ -169,7 +169,7 @@ fn a_url_is_looked_at_part_by_part() {
     }
 }
 
-/// A published number, with separators between its digits where the choices say so.
+/// A published number with separators between its digits as the choices say.
 fn written(number: &str, choices: &[u8]) -> String {
     let separator = |index: usize| match choices.get(index).copied().unwrap_or(0) % 4 {
         1 => " ",
@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// The same, found in the slow way: every part of the text that begins and ends with a digit and is delimited.
+/// The same search done the slow way: every part of the text that begins and ends with a digit and is delimited.
 fn holds_by_trying_all(text: &str) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();

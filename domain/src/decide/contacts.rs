@@ -1,4 +1,4 @@
-//! Customers as a merchant adds, changes and removes them: contract, sections 4.1 and 9.1a.
+//! Adding, changing and removing customers by the merchant: contract, sections 4.1 and 9.1a.
 
 use super::context::{Context, Decision};
 use crate::command::ContactFields;
@@ -53,7 +53,8 @@ pub(super) fn update(
     Ok((Decision::one(Event::CustomerUpdated { before, after }), Answer::Changed(true)))
 }
 
-/// The record says nothing of the person, and the key under which the rest of the log does is deleted with it.
+/// The record contains nothing about the person, and the key that seals the person's data in the rest of the log is
+/// deleted with it.
 pub(super) fn remove(
     records: &impl Records,
     customer: &CustomerRef,
@@ -77,7 +78,7 @@ pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Cus
     Ok(found.ok_or(Refusal::ContactNotFound)?)
 }
 
-/// Checks that no other customer has what is given.
+/// Checks that no other customer has the given fields.
 fn check_free(records: &impl Records, fields: &ContactFields, own: Option<CustomerId>) -> Result<(), Stop> {
     for (argument, holder) in holders(records, fields)? {
         if let Some(customer_id) = holder.filter(|holder| Some(*holder) != own) {
@@ -87,7 +88,7 @@ fn check_free(records: &impl Records, fields: &ContactFields, own: Option<Custom
     Ok(())
 }
 
-/// The customers who have what is given, by argument.
+/// The customers who have the given fields, by argument.
 fn holders(
     records: &impl Records,
     fields: &ContactFields,

@@ -1,4 +1,4 @@
-//! Which customer a payment is linked to: contract, section 4.1.
+//! Linking a payment to a customer: contract, section 4.1.
 
 use super::context::Context;
 use crate::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -8,14 +8,14 @@ use crate::records::{Customers, CustomersByEmail, CustomersByExternalId, Custome
 use crate::refusal::{Refusal, Stop};
 use crate::text::{Email, ExternalId, Mobile};
 
-/// The customer of a payment and what linking it changes.
+/// The customer of a payment, and the change that linking it makes.
 #[derive(Debug)]
 pub(super) struct Linked {
-    /// The customer as it will be.
+    /// The customer after the change.
     pub(super) customer: Customer,
     /// Its creation or change, if any.
     pub(super) event: Option<Event>,
-    /// Whether it exists only by this payment.
+    /// True when this payment creates it.
     pub(super) is_new: bool,
 }
 
@@ -39,9 +39,10 @@ pub(super) fn link(
     }
 }
 
-/// By which fields a payment is linked: those of the call, with those of the selection where one is not given. But a
-/// selection is made by anybody's device: where the call names somebody, an identifier, address or number from there that
-/// is another customer's is left out. Else whoever knows it could put their own address and card on that customer.
+/// The fields by which a payment is linked: those of the call, completed by those of the selection. A selection can be
+/// made by any device, so when the call names a customer, an identifier, address or number of the selection that
+/// belongs to another customer is left out. Otherwise anyone who knows it could attach their own address and card to
+/// that customer.
 pub(super) fn named(
     records: &impl Records,
     here: &CustomerFields,
@@ -73,7 +74,7 @@ pub(super) fn named(
     Ok(given)
 }
 
-/// Checks that everything given names the owner of the saved card, for a session that was made with it.
+/// Checks that every given field names the owner of the saved card, for a session that was made with that card.
 pub(super) fn check_owner(records: &impl Records, given: &CustomerFields, owner: CustomerId) -> Result<(), Stop> {
     let named = [
         given.id.as_ref().map(|id| by_reference(records, id)).transpose()?,
@@ -95,7 +96,7 @@ pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked,
     Ok(Linked { customer: own(records, id)?, event: None, is_new: false })
 }
 
-/// The customer under an id or identifier; one that looks like Till's own id must exist.
+/// The customer with an id or identifier. If it looks like one of Till's own ids, it must exist.
 fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, Stop> {
     match reference {
         CustomerRef::Own(id) => Ok(Some(own(records, *id)?.id)),
@@ -117,8 +118,8 @@ fn looks_own(external_id: &ExternalId) -> bool {
     external_id.as_str().strip_prefix(CustomerId::PREFIX).is_some_and(|rest| rest.starts_with('_'))
 }
 
-/// The customer under an external identifier, else the one whose contact is given and who has no
-/// identifier yet and so receives it, else none: one is to be created under it.
+/// The customer with an external identifier, else the one whose contact is given and who has no identifier yet and so
+/// receives it, else none: then a customer is to be created with it.
 fn by_identifier(
     records: &impl Records,
     external_id: &ExternalId,
@@ -191,7 +192,7 @@ fn create(
     Ok(Linked { customer, event: Some(event), is_new: true })
 }
 
-/// Takes the given fields over, but for an address or number that is another customer's: it stays there.
+/// Takes over the given fields, except an address or number that belongs to another customer.
 fn take_contact(records: &impl Records, customer: &mut Customer, given: &Contact) -> Result<(), Unreadable> {
     if let Some(email) = &given.email
         && by_email(records, email)?.is_none_or(|holder| holder == customer.id)

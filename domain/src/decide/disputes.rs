@@ -44,7 +44,8 @@ fn disputable(records: &impl Records, payment: &Payment, context: &Context<'_>) 
     Ok(left.ok_or(Refusal::InvalidState { status: payment.status, operation })?)
 }
 
-/// The event of a dispute that is opened about a payment. `held` is the transaction of the payment's capture while it is on hold.
+/// The event that opens a dispute about a payment. `held` is the transaction of the payment's capture while it is on
+/// hold.
 pub(super) fn opened(
     payment: &Payment,
     held: Option<&Transaction>,
@@ -91,7 +92,7 @@ pub(super) fn challenge_dispute(
     Ok((Decision::one(event), Answer::Changed(true)))
 }
 
-/// Records how the provider took evidence. An answer for evidence that nobody waits for changes nothing.
+/// Records the provider's answer to evidence. An answer to evidence that is not pending changes nothing.
 pub(super) fn record_evidence(
     records: &impl Records,
     dispute_id: DisputeId,
@@ -149,7 +150,7 @@ pub(super) fn close_dispute(
     Ok((Decision::one(event), Answer::Changed(true)))
 }
 
-/// Evidence that was not given in time loses the dispute.
+/// The event that loses a dispute for which evidence was not given in time.
 pub(super) fn evidence_due(
     records: &impl Records,
     dispute_id: DisputeId,
@@ -182,7 +183,7 @@ fn about(dispute: &Dispute, activity_type: ActivityType, actor: Actor, context: 
     }
 }
 
-/// The event of a dispute that is decided. What is charged back of a capture on hold is effective with the capture.
+/// The event that closes a dispute. A charge-back against a capture on hold becomes effective with the capture.
 fn closed(
     records: &impl Records,
     dispute: &Dispute,
@@ -216,7 +217,7 @@ fn disputed(records: &impl Records, id: PaymentId) -> Result<Arc<Payment>, Unrea
     payment.ok_or_else(|| Unreadable { reason: "the payment of a dispute is not there".to_owned() })
 }
 
-/// The entries of the activity log: that the merchant conceded, and that nothing is left of the payment.
+/// The entries of the activity log: one when the merchant conceded, one when nothing is left of the payment.
 fn activities(
     dispute: &Dispute,
     outcome: DisputeOutcome,

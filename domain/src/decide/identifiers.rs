@@ -1,6 +1,6 @@
-//! Identifiers, keys and metadata that are card numbers as a whole. They would stand in the log in clear, and so they are
-//! refused, unless the merchant's setting takes them: order numbers can look so. What removes something stores none, and
-//! is not looked at.
+//! Identifiers, keys and metadata that are card numbers as a whole. The log would contain them in clear, so they are
+//! refused, unless the merchant's setting allows them, since order numbers can look like card numbers. Commands that
+//! remove something store none, and are not checked.
 
 use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
 use crate::command::{
@@ -13,7 +13,7 @@ use crate::records::MerchantState;
 use crate::refusal::{CARD_NUMBERS_MAX, Refusal};
 use crate::text::ExternalId;
 
-/// Refuses a request in which something is a card number as a whole, and names all arguments that are.
+/// Refuses a request in which an argument is a card number as a whole, and names all such arguments.
 pub(super) fn check(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
     if are_allowed(state, &request.command) {
         return Ok(());
@@ -28,7 +28,7 @@ pub(super) fn check(state: &MerchantState, request: &Request) -> Result<(), Refu
     }
 }
 
-/// The merchant's setting; of a merchant that is to be created the one that it would have.
+/// The merchant's setting; for a merchant that is to be created, the setting in the command.
 fn are_allowed(state: &MerchantState, command: &Command) -> bool {
     if let Command::CreateMerchant(command) = command {
         return command.card_numbers_in_identifiers;

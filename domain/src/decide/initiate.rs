@@ -40,8 +40,8 @@ pub(super) fn initiate_payment(
     Ok(initiated(payment, linked, first_use, context))
 }
 
-/// The session under its id, or a refusal that names the payment which used it. One whose saved card was forgotten is
-/// active no longer.
+/// The session with its id, or a refusal that names the payment which used it. A session whose saved card was forgotten
+/// is no longer active.
 fn active_session(
     records: &impl Records,
     command: &InitiatePayment,
@@ -79,8 +79,8 @@ fn check_interest_bearer(session: &Session, command: &InitiatePayment) -> Result
     }
 }
 
-/// What pays. A card session without token and saved card takes the card that the call names, of the
-/// named customer; when none is named, the card's owner is the customer.
+/// The instrument that pays. A card session without token and saved card takes the card that the call names, of the
+/// named customer; when no customer is named, the card's owner is the customer.
 fn instrument(
     records: &impl Records,
     session: &Session,
@@ -147,7 +147,7 @@ fn payment(
     }
 }
 
-/// What was given stays with the payment; what was not is taken from the customer.
+/// The given fields stay with the payment; the missing ones are taken from the customer.
 fn contact(given: &CustomerFields, linked: Option<&Linked>) -> Contact {
     let known = linked.map(|linked| &linked.customer);
     let given = given.contact.clone();

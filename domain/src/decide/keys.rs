@@ -1,4 +1,4 @@
-//! API keys, whether the operator asks or the merchant's own program.
+//! API keys, for calls of the operator and of the merchant's own program.
 
 use super::context::{Context, Decision};
 use crate::command::GenerateKey;
@@ -9,7 +9,7 @@ use crate::records::{KeyDirectory, MerchantState, Records};
 use crate::refusal::{Refusal, Stop};
 use crate::text::Name;
 
-/// The text of the key is kept, in the vault, only where a repeated call must be able to show it again.
+/// The text of the key is kept, in the vault, only when a repeated call must be able to show it again.
 pub(super) fn generate_key(
     records: &impl Records,
     command: &GenerateKey,

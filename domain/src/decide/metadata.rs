@@ -78,7 +78,7 @@ pub(super) fn delete(
     Ok((record.map_or_else(Decision::nothing, |record| Decision::one(ended(&command.key, &record))), deleted))
 }
 
-/// The timer of a record is due: the record has expired, or lives on and gets its timer anew.
+/// Handles the timer of a record: the record has expired, or lives on and its timer is set again.
 pub(super) fn expire(
     records: &impl Records,
     id: MetadataId,
@@ -96,7 +96,7 @@ pub(super) fn expire(
     }))
 }
 
-/// Rows of sets that are not garbage are never swept, whoever asks.
+/// Rows of sets that are not garbage are never swept, whatever the caller asks.
 pub(super) fn sweep(records: &impl Records, command: &SweepMetadata) -> Result<(Decision, Answer), Unreadable> {
     let SweepMetadata { id, items, sets, finished_below } = command;
     let nothing = (Decision::nothing(), Answer::Changed(false));
@@ -128,22 +128,22 @@ fn absent(what: &str, id: MetadataId) -> Unreadable {
     Unreadable { reason: format!("the {what} of {id} is not there, though its record is") }
 }
 
-/// What becomes of a record.
+/// A change of a record under way.
 struct Edit {
-    /// As it was; none when there was none, or an expired one.
+    /// The record before; none when there was none, or an expired one.
     was: Option<MetadataRecord>,
-    /// One under the same key that has expired, and ends now.
+    /// An expired record with the same key, which ends now.
     expired: Option<MetadataRecord>,
     record: MetadataRecord,
     document: Document,
     document_changed: bool,
     value_changed: bool,
     garbage_below: Option<SetNumber>,
-    /// What happens to its sets.
+    /// The events of its sets.
     events: Vec<Event>,
 }
 
-/// Where an item is.
+/// The position of an item that is looked up.
 enum Found {
     /// In a set.
     There { number: SetNumber, set: MetadataSet, position: u64 },
@@ -183,7 +183,7 @@ impl Edit {
         })
     }
 
-    /// Looks an item up in the set at a path. An array that stands there becomes a set first.
+    /// Looks an item up in the set at a path. An array at that path becomes a set first.
     fn find_item(&mut self, records: &impl Records, path: &MetadataPath, item: &CanonicalJson) -> Result<Found, Stop> {
         let hash = ItemHash::of(item.as_str());
         match self.document.place(path) {
@@ -202,7 +202,7 @@ impl Edit {
                 let (number, set) = if items == array {
                     self.form(path, items)?
                 } else {
-                    // Without its repeated items it is another value.
+                    // The array without its repeated items is another value.
                     self.value_changed = true;
                     let array = array.to_owned();
                     self.form_without_repeats(path, array, items, places)?
@@ -215,7 +215,7 @@ impl Edit {
         }
     }
 
-    /// Puts a set of these distinct items where nothing or an array stands.
+    /// Creates a set of these distinct items where the document has nothing or an array.
     fn form(&mut self, path: &MetadataPath, items: String) -> Result<(SetNumber, MetadataSet), Refusal> {
         let items = CanonicalJson::from_canonical(items);
         let set = set_of(&items);
@@ -224,8 +224,8 @@ impl Edit {
         Ok((number, set))
     }
 
-    /// Puts a set of the first of each item where an array stands. Items keep their places as positions, so that whoever
-    /// pages through the array meanwhile goes on behind the same item.
+    /// Creates a set from the distinct items of an array. Each keeps the place of its first occurrence as its position,
+    /// so that a caller who pages through the array meanwhile continues after the same item.
     fn form_without_repeats(
         &mut self,
         path: &MetadataPath,
@@ -289,7 +289,7 @@ impl Edit {
         self.value_changed = true;
     }
 
-    /// Takes what a set holds now into account.
+    /// Replaces a set's share of the record's counters.
     fn change(&mut self, before: MetadataSet, after: MetadataSet) {
         let record = &mut self.record;
         record.item_count = record.item_count.saturating_add(after.item_count).saturating_sub(before.item_count);
@@ -298,7 +298,7 @@ impl Edit {
         self.value_changed = true;
     }
 
-    /// The record as it is from now on, and the events that make it so. Every accepted call moves the expiry.
+    /// The record after the change, and the events that lead to it. Every accepted call moves the expiry.
     fn finish(
         mut self,
         key: &MetadataKey,
@@ -327,7 +327,7 @@ impl Edit {
         Ok((decision, self.record))
     }
 
-    /// Moves the expiry, and the timer only where it would be late.
+    /// Moves the expiry, and moves the timer only when it would be late.
     fn live_on(&mut self, ttl_seconds: Option<u64>, now: Millis) {
         let record = &mut self.record;
         record.ttl_seconds = ttl_seconds.or(record.ttl_seconds);
@@ -355,14 +355,14 @@ fn set_of(items: &CanonicalJson) -> MetadataSet {
 /// An array without repeated items.
 struct Distinct {
     items: String,
-    /// Items of the array, repeated ones counted.
+    /// The number of items in the array, repeated ones counted.
     places: u64,
-    /// Where in the array the item that was looked for stands first.
+    /// The place in the array where the item that was looked up occurs first.
     position: Option<u64>,
 }
 
 impl Distinct {
-    /// Keeps the first of each, and looks one up by its hash.
+    /// Keeps the first occurrence of each item, and looks one up by its hash.
     fn of(array: &str, hash: ItemHash) -> Distinct {
         let array = CanonicalJson::from_canonical(array);
         let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What the operator asks: merchants, payment methods, the balance.
+//! The operator's commands: merchants, payment methods, the balance.
 
 use super::context::{Context, Decision, profile};
 use super::posting;
@@ -94,7 +94,7 @@ pub(super) fn add_topup(
     Ok((Decision::one(Event::TopupAdded { topup, transaction }), Answer::Topup(topup_id)))
 }
 
-/// An invoice may take what is available below zero.
+/// An invoice may make the available balance negative.
 pub(super) fn charge_invoice(
     records: &impl Records,
     command: &ChargeInvoice,

@@ -51,12 +51,12 @@ fn check_external_id(records: &impl Records, command: &SendPayout) -> Result<(),
     }
 }
 
-/// The acquirer that takes the merchant's card payments, and so has its money.
+/// The acquirer that processes the merchant's card payments, and so holds its money.
 fn acquirer(state: &MerchantState) -> AcquirerName {
     state.integrations.get(&PaymentMethod::Card).map_or(AcquirerName::Sandbox, |integration| integration.acquirer)
 }
 
-/// Records an answer of the acquirer. One for a payout that has ended changes nothing.
+/// Records an answer of the acquirer. An answer to a payout that has ended changes nothing.
 pub(super) fn record_payout(
     records: &impl Records,
     id: PayoutId,

@@ -64,7 +64,7 @@ fn check_external_id(records: &impl Records, command: &RefundPayment) -> Result<
     }
 }
 
-/// How much is refunded: what is asked for, else all that is left.
+/// The amount of a refund: the given one, else all that is left.
 fn refundable(
     records: &impl Records,
     payment: &Payment,
@@ -86,7 +86,7 @@ fn not_refundable(payment: &Payment) -> Refusal {
     Refusal::NotRefundable { status: payment.status, operation }
 }
 
-/// Records an answer of the acquirer. One for a refund that has ended changes nothing.
+/// Records an answer of the acquirer. An answer to a refund that has ended changes nothing.
 pub(super) fn record_refund(
     records: &impl Records,
     id: RefundId,
@@ -129,7 +129,7 @@ fn confirmed(
     })
 }
 
-/// The refund that leaves nothing of its payment reverses it, by whoever asked for it.
+/// The refund that leaves nothing of its payment reverses it. The actor is the one that asked for the refund.
 fn all_paid_back(refund: &Refund, status: PaymentStatus, context: &mut Context<'_>) -> Option<Activity> {
     let is_all = matches!(status, PaymentStatus::Refunded | PaymentStatus::Reversed);
     is_all.then(|| activity(ActivityType::PaymentReversed, refund.payment_id, refund.requested_by.clone(), context))

@@ -1,4 +1,4 @@
-//! What a customer's client asks: tokens and payment sessions.
+//! The commands of a customer's client: tokens and payment sessions.
 
 use super::context::{Context, Decision, profile};
 use super::{cards, token_queue};

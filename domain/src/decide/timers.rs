@@ -1,4 +1,4 @@
-//! What comes due by itself: settlement, authorizations that lapse, metadata that expires.
+//! Timers: settlement, authorizations that lapse, metadata that expires.
 
 use super::context::{Context, Decision};
 use super::{disputes, metadata, operations, statements};
@@ -11,8 +11,8 @@ use crate::refusal::Stop;
 use crate::time::Millis;
 use std::collections::BTreeSet;
 
-/// Does what is due of `timers`. One that is not set any more, or not due yet, changes nothing; one that is
-/// named twice is due once.
+/// Carries out the due ones of `timers`. A timer that is not set any more, or not due yet, changes nothing; one that is
+/// named twice fires once.
 pub(super) fn fire_timers(
     records: &impl Records,
     timers: &[Timer],
@@ -29,7 +29,7 @@ pub(super) fn fire_timers(
     Ok((decision, changed))
 }
 
-/// The events of a timer, after the timers before it have led to `earlier`.
+/// The events of a timer, after the preceding timers have led to `earlier`.
 fn fire(
     records: &impl Records,
     timer: Timer,
@@ -69,7 +69,7 @@ fn settle(
     Ok([settled].into_iter().chain(uncovered).collect())
 }
 
-/// True for a refund and a dispute, which are effective no earlier than their capture.
+/// True for a refund and a dispute, which become effective no earlier than their capture.
 const fn takes_back(cause: Cause) -> bool {
     match cause {
         Cause::Refund(_, _) | Cause::Dispute(_, _) => true,
@@ -77,7 +77,7 @@ const fn takes_back(cause: Cause) -> bool {
     }
 }
 
-/// True when the capture of a refund or a dispute is on hold still. Its timer is due too, and comes first.
+/// True when the capture of a refund or a dispute is still on hold. Its timer is due too, and fires first.
 fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]) -> Result<bool, Unreadable> {
     let payment = cause.payment_id().map_or(Ok(None), |payment_id| records.shared::<Payments>(payment_id))?;
     let Some(capture) = payment.and_then(|payment| payment.capture) else { return Ok(false) };
@@ -87,7 +87,7 @@ fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]
     Ok(is_on_hold && !earlier.iter().any(settles_now))
 }
 
-/// The refunds and disputes of a payment whose capture settles are covered by it no longer.
+/// When a capture settles, the refunds and disputes of its payment are no longer covered by it.
 fn uncovered(records: &impl Records, transaction: &Transaction) -> Result<Option<Event>, Unreadable> {
     let Some(payment_id) = transaction.cause.payment_id() else { return Ok(None) };
     let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.taken_back_minor() > 0);

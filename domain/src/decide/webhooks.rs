@@ -95,7 +95,7 @@ fn updated(before: &Webhook, command: &UpdateWebhook) -> Webhook {
     }
 }
 
-/// It is sent what happens from now on.
+/// It receives the events from now on.
 fn reconnected(records: &impl Records, before: &Webhook, context: &mut Context<'_>) -> Result<Webhook, Refusal> {
     if before.status == WebhookStatus::Connected {
         return Ok(before.clone());
@@ -105,7 +105,7 @@ fn reconnected(records: &impl Records, before: &Webhook, context: &mut Context<'
     Ok(Webhook { status, disabled_at: None, connected_after: context.mint(), ..before.clone() })
 }
 
-/// One that the merchant has stopped meanwhile stays as it is.
+/// A webhook that the merchant has stopped meanwhile stays as it is.
 fn disabled(before: &Webhook, context: &Context<'_>) -> Webhook {
     if before.status != WebhookStatus::Connected {
         return before.clone();
