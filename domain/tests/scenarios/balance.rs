@@ -12,14 +12,14 @@ use till_domain::payment::AUTHORIZATION_LIFETIME_SECONDS;
 use till_domain::records::{Entries, Invoices, Topups, Transactions};
 use till_domain::refusal::Refusal;
 
-/// Initiates a payment of this amount, which must be taken.
+/// Initiates a payment of this amount, which must be accepted.
 fn pending(world: &mut World, minor: u64) -> PaymentId {
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(minor)));
     world.payment(initiate(session).money(thb(minor)))
 }
 
-/// That a payment of this amount has no room.
+/// Checks that a payment of this amount would exceed a limit.
 fn has_no_room_for(world: &mut World, minor: u64) {
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(minor)));

@@ -1,4 +1,4 @@
-//! What the acquirer's answer to an authorization changes: capture, fee, settlement, activity.
+//! The consequences of the acquirer's answer to an authorization: capture, fee, settlement, activity.
 
 use crate::words::*;
 use crate::world::{World, raw_id};

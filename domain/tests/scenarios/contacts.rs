@@ -1,4 +1,4 @@
-//! Customers and saved cards as a merchant keeps them: contract, sections 4.1 and 9.1a.
+//! The merchant's calls about customers and saved cards: contract, sections 4.1 and 9.1a.
 
 use crate::words::*;
 use crate::world::{World, raw_id};

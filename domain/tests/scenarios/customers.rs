@@ -1,4 +1,4 @@
-//! Which customer a payment is linked to: contract, section 4.1.
+//! Linking a payment to a customer: contract, section 4.1.
 
 use crate::words::*;
 use crate::world::{World, raw_id};
@@ -13,7 +13,7 @@ const MALEE: &str = "malee@example.com";
 const NUMBER: &str = "+66812345678";
 const OTHER_NUMBER: &str = "+66898765432";
 
-/// Pays with these fields, and gives the payment with its customer.
+/// Pays with these fields, and returns the payment with its customer.
 fn pay(world: &mut World, fields: CustomerFields) -> (Payment, Customer) {
     let payment = world.payment_by(fields);
     let customer = world.customer_row(payment.customer_id.expect("the fields name a customer"));

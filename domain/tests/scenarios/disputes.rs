@@ -1,4 +1,5 @@
-//! Disputes: opened, challenged, escalated, conceded, won and lost, in parts, beside refunds, before and after settlement.
+//! Disputes: opened, challenged, escalated, conceded, won and lost, in parts, beside refunds, before and after
+//! settlement.
 
 use crate::words::*;
 use crate::world::{World, raw_id};
@@ -18,7 +19,7 @@ use till_domain::session::InterestBearer;
 const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
-/// Available and pending.
+/// The available and the pending balance.
 fn balance(world: &World) -> (i64, i64) {
     (world.totals().available_minor(), world.totals().pending_minor())
 }
@@ -42,7 +43,7 @@ fn logged(world: &World) -> Vec<(ActivityType, Actor)> {
     others.map(|activity| (activity.activity_type, activity.actor)).collect()
 }
 
-/// The names and the statuses of the events that webhooks are told, oldest first, without the payment's completion.
+/// The names and the statuses of the webhook events, oldest first, without the payment's completion.
 fn told(world: &World) -> Vec<(&'static str, &'static str)> {
     let events = world.all::<WebhookEvents>().into_iter();
     events.map(|event| (event.kind.name(), event.object.status())).skip(1).collect()

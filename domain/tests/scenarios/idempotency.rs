@@ -1,4 +1,4 @@
-//! Named calls: contract, section 8.
+//! Calls with an Idempotency-Key: contract, section 8.
 
 use crate::words::*;
 use crate::world::World;

@@ -1,4 +1,4 @@
-//! Identifiers, keys and metadata that are card numbers: refused, unless the merchant takes them.
+//! Identifiers, keys and metadata that are card numbers: refused, unless the merchant's setting allows them.
 
 use crate::words::*;
 use crate::world::World;
@@ -37,7 +37,7 @@ fn installation_known_as(identifier: &str) -> Ask {
     ask
 }
 
-/// Each with something that is a card number, and the argument where it is.
+/// Calls that each contain a card number, and the argument that contains it.
 fn asks(world: &mut World) -> Vec<(Ask, &'static str)> {
     let session = world.card_session();
     let known = |text: &str| nobody().known_as(text);

@@ -1,4 +1,4 @@
-//! What pays: tokens, saved cards, a card that the merchant names, instalments.
+//! The instrument that pays: tokens, saved cards, a card that the merchant names, instalments.
 
 use crate::words::*;
 use crate::world::{World, raw_id};

@@ -1,4 +1,4 @@
-//! What holds whatever was asked.
+//! The invariants that hold after every command.
 
 use crate::statements;
 use crate::world::World;
@@ -44,7 +44,7 @@ pub(crate) fn check(world: &World) {
     check_metadata(world);
 }
 
-/// Every entry of the activity log stands in its indexes, and nothing else does.
+/// Every entry of the activity log has its index rows, and there are no others.
 fn check_activity(world: &World) {
     let mut expected: BTreeSet<AnyKey> = BTreeSet::new();
     for activity in world.all::<Activities>() {
@@ -77,7 +77,7 @@ fn check_activity(world: &World) {
     check_sweeping(world);
 }
 
-/// What can be checked of one mutation in the time that deciding it took.
+/// The checks of one mutation that take no longer than deciding it.
 pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantState) {
     let (state, mutation) = before;
     assert!(mutation.at >= state.last_at, "time of the log goes back");
@@ -109,7 +109,7 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     assert!(!(is_charged && has_outgrown), "an invoice makes the debits outgrow");
 }
 
-/// Events for webhooks are numbered without a gap, and one follows from each change of a payment's or refund's end.
+/// Webhook events are numbered without a gap, and one follows each final change of a payment or refund.
 fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
     let mut numbers = before;
     for event in &mutation.events {
@@ -164,7 +164,7 @@ fn check_order(log: &[Mutation]) {
     }
 }
 
-/// The ids of a mutation lie behind every earlier one and are all different.
+/// The ids of a mutation are after every earlier one and are all different.
 fn check_ids(earlier: IdPosition, mutation: &Mutation) {
     assert!(mutation.last_id >= earlier, "the last id goes back");
     let mut positions: Vec<IdPosition> = mutation.events.iter().flat_map(made_by).map(RawId::position).collect();
@@ -177,7 +177,7 @@ fn check_ids(earlier: IdPosition, mutation: &Mutation) {
     }
 }
 
-/// The ids that an event brings into the world.
+/// The ids that an event creates.
 fn made_by(event: &Event) -> Vec<RawId> {
     match event {
         Event::KeyGenerated { merchant_id: _, key } => vec![key.id.raw()],
@@ -271,7 +271,7 @@ fn posted_by(transaction: &Transaction) -> Vec<RawId> {
     std::iter::once(transaction.id.raw()).chain(entries).collect()
 }
 
-/// What is kept in memory stands in rows, too.
+/// The state in memory equals the rows.
 fn check_mirrors(world: &World) {
     let state = &world.state;
     assert_eq!(world.find::<Profiles>(Single), state.profile);
@@ -284,7 +284,7 @@ fn check_mirrors(world: &World) {
     assert_eq!(world.all::<Integrations>(), state.integrations.values().copied().collect::<Vec<_>>());
 }
 
-/// Every transaction is balanced, its entries stand where it stands, and the totals are their sums.
+/// Every transaction is balanced, its entries have its status, and the totals are their sums.
 fn check_ledger(world: &World) {
     let mut entries: Vec<Entry> = Vec::new();
     for transaction in world.all::<Transactions>() {
@@ -336,7 +336,8 @@ fn sums(entries: &[Entry]) -> BalanceTotals {
     }
 }
 
-/// The part that is missing of each payment's capture on hold; of a payment without one and of a payout, all of its debits on hold.
+/// The sum of the excesses of debits over their captures on hold. For a payment without one and for a payout, all of
+/// its debits on hold.
 fn uncovered(entries: &[Entry]) -> u64 {
     let mut left: BTreeMap<Option<PaymentId>, i128> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.status == EntryStatus::OnHold) {
@@ -348,7 +349,7 @@ fn uncovered(entries: &[Entry]) -> u64 {
     left.into_values().map(|left| u64::try_from(-left).unwrap_or(0)).sum()
 }
 
-/// A payment's status, effect, capture and session say the same; what may still be captured is reserved.
+/// A payment's status, effect, capture and session agree; the amount that may still be captured is reserved.
 fn check_payments(world: &World) {
     let payments = world.all::<Payments>();
     let mut reserved_minor = 0;
@@ -397,7 +398,8 @@ pub(crate) fn check_payment(world: &World, payment: &Payment) {
     assert!(payment.instrument != till_domain::session::Instrument::UnnamedCard, "something must pay");
 }
 
-/// No payment captures more than was authorized or refunds more than was captured, and its status says how much.
+/// No payment captures more than was authorized or refunds more than was captured, and its status agrees with the
+/// amounts.
 fn check_amounts(world: &World, payment: &Payment) {
     assert!(payment.captured_minor() <= payment.money.amount.get(), "more is captured than was authorized");
     assert!(payment.taken_back_minor() <= payment.captured_minor(), "more is taken back than was captured");
@@ -414,7 +416,7 @@ fn check_amounts(world: &World, payment: &Payment) {
     }
 }
 
-/// A refund, its transaction, its effect and its indexes say the same, and the payment has their sums.
+/// A refund, its transaction, its effect and its indexes agree, and the payment has their sums.
 fn check_refunds(world: &World) {
     let refunds = world.all::<Refunds>();
     let (mut accepted, mut confirmed) = (BTreeMap::<PaymentId, u64>::new(), BTreeMap::<PaymentId, u64>::new());
@@ -452,7 +454,7 @@ fn check_refunds(world: &World) {
     }
 }
 
-/// A dispute, its transaction, its open call and its indexes say the same, and the payment has their sums.
+/// A dispute, its transaction, its open call and its indexes agree, and the payment has their sums.
 fn check_disputes(world: &World) {
     let disputes = world.all::<Disputes>();
     let (mut open, mut charged_back) = (BTreeMap::new(), BTreeMap::<PaymentId, u64>::new());
@@ -489,7 +491,7 @@ fn check_disputes(world: &World) {
     }
 }
 
-/// A payout, its transaction, its open call and its indexes say the same.
+/// A payout, its transaction, its open call and its indexes agree.
 fn check_payouts(world: &World) {
     let payouts = world.all::<Payouts>();
     for payout in &payouts {
@@ -524,7 +526,7 @@ fn check_references_of_payments(world: &World, payments: &[Payment]) {
     assert_eq!(world.all::<PaymentsByExternalId>().len(), count);
 }
 
-/// An identifier, an address and a number belong to one customer at a time, and lead to it.
+/// An identifier, an address and a number belong to one customer at a time, and lead to that customer.
 fn check_customers(world: &World) {
     let customers = world.all::<Customers>();
     let count = |has: fn(&till_domain::customer::Customer) -> bool| customers.iter().filter(|one| has(one)).count();
@@ -568,8 +570,8 @@ fn check_cards(world: &World) {
     }
 }
 
-/// A timer is set exactly while something is on hold, authorized, a metadata record or a dispute without evidence, and no
-/// operation is open for it.
+/// A timer is set exactly while an entry is on hold, a payment is authorized, a metadata record exists or a dispute has
+/// no evidence, and no operation is open for it.
 fn check_timers(world: &World) {
     let payments = world.all::<Payments>();
     let with_operation = payments.iter().filter(|payment| payment.operation.is_some());
@@ -601,7 +603,7 @@ fn check_timers(world: &World) {
     assert_eq!(world.all::<Timers>().len(), expected.len());
 }
 
-/// Every row of the other indexes leads to a row that says the same.
+/// Every row of the other indexes leads to a row that agrees with it.
 fn check_references(world: &World) {
     for (key, _) in world.rows.iter() {
         if let AnyKey::Effects(id) = key {
@@ -628,7 +630,7 @@ fn check_references(world: &World) {
     assert_eq!(world.all::<CardsByFingerprint>().len(), live.count(), "no card is saved twice");
 }
 
-/// A record, its document, its sets and their items say the same; what is left of others is garbage.
+/// A record, its document, its sets and their items agree; other rows of metadata are garbage.
 fn check_metadata(world: &World) {
     let mut records: BTreeMap<_, MetadataRecord> = BTreeMap::new();
     for (key, _) in world.rows.iter() {
@@ -687,7 +689,7 @@ fn check_set(world: &World, record: &MetadataRecord, number: SetNumber) {
     });
     assert_eq!(set.item_count, u64::try_from(by_hash.count()).expect("few"), "no item stands there twice");
 }
-/// The vault keeps exactly what rows speak of, and whatever an open call may need is there.
+/// The vault keeps exactly the data of existing rows, and everything that an open call may need.
 fn check_sweeping(world: &World) {
     let tokens: BTreeSet<_> = world.all::<Tokens>().into_iter().map(|token| token.id).collect();
     assert_eq!(world.numbers, tokens, "a token and its number come and go together");
@@ -709,8 +711,8 @@ fn check_sweeping(world: &World) {
     check_token_queues(world);
 }
 
-/// A token for several uses that ends unless a payment uses it has a place in its installation's queue, and nothing
-/// stands outside of the queues.
+/// A multi-use token that ends unless a payment uses it has a position in its installation's queue, and the queues
+/// contain all positions that exist.
 fn check_token_queues(world: &World) {
     let mut queued = BTreeSet::new();
     for (key, _) in world.rows.iter() {

@@ -1,4 +1,4 @@
-//! What a merchant's program asks about its keys.
+//! The calls of a merchant's program about its keys.
 
 use crate::words::*;
 use crate::world::{World, raw_id};

@@ -1,4 +1,4 @@
-//! The table of a payment's life, cell by cell: what becomes of a payment in each status by each action.
+//! The table of a payment's life, cell by cell: the effect of each action in each status.
 
 use crate::words::*;
 use crate::world::{World, raw_id};
@@ -13,13 +13,13 @@ use till_domain::payment::{
 use till_domain::records::Effects;
 use till_domain::refusal::Stop;
 
-/// A payment that is authorized or not answered yet.
+/// A payment for which the acquirer is asked for an authorization.
 fn initiated(world: &mut World) -> PaymentId {
     let session = world.card_session();
     world.payment(initiate(session).authorize_only())
 }
 
-/// A payment in this status, on hold where it was captured.
+/// A payment in this status. If it is captured, its entries are on hold.
 fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
     let id = match status {
         PaymentStatus::Pending => initiated(world),
@@ -70,7 +70,7 @@ fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
     id
 }
 
-/// What is asked of a payment, and whether it was refused or changed anything.
+/// Does the action, and returns the code of its refusal, or true when it changed anything.
 fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, &'static str> {
     let ask: Ask = match action {
         PaymentAction::Capture => capture(id),
@@ -103,13 +103,13 @@ fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, 
     }
 }
 
-/// The dispute about a payment; where there is none, an id that names nothing.
+/// The dispute about a payment; when there is none, an unknown id.
 fn dispute_about(world: &World, id: PaymentId) -> DisputeId {
     let about = world.payment_row(id).open_dispute;
     about.map_or(raw_id(9, DisputeId::from_raw), |dispute| dispute.id)
 }
 
-/// Has the acquirer do what it was asked.
+/// Has the acquirer carry out its open call.
 fn carry_out(world: &mut World, id: PaymentId, refund_id: Option<RefundId>) {
     if let Some(refund_id) = refund_id {
         world.given(refund_done(refund_id));
@@ -159,7 +159,7 @@ fn check_cell(status: PaymentStatus, action: PaymentAction) {
             assert_eq!(world.log.len(), records, "{cell}");
         }
         Ruling::Nothing => assert_eq!((acted.is_ok(), after), (true, status), "{cell}"),
-        // A reversed payment has nothing on hold, and one that is refunded settles as any other.
+        // A reversed payment has nothing on hold, and a refunded one settles as any other.
         Ruling::Stays => {
             let is_on_hold = status != PaymentStatus::Reversed;
             assert_eq!((acted, after), (Ok(is_on_hold), status), "{cell}");
@@ -181,7 +181,7 @@ const fn code_of(action: PaymentAction) -> &'static str {
     }
 }
 
-/// The status after a refund of a little, or after a dispute about a part is charged back.
+/// The status after a partial refund, or after a charge-back of a part.
 fn worked_out(before: PaymentStatus, action: PaymentAction) -> PaymentStatus {
     match (before, action) {
         (PaymentStatus::Disputed, PaymentAction::Refund) => PaymentStatus::Disputed,

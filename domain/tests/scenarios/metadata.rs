@@ -30,7 +30,7 @@ fn value(world: &World) -> String {
     world.metadata("k").expect("the record is there")
 }
 
-/// The rows that are left to be swept of a record.
+/// The command that sweeps the remaining rows of a record.
 fn garbage(world: &World, record: &MetadataRecord) -> SweepMetadata {
     let below = world.find::<MetadataGarbage>(record.id);
     let keys = world.rows.iter().filter_map(|(key, _)| {
@@ -374,7 +374,7 @@ fn a_record_holds_a_million_items_and_64_mebibytes() {
     world.accepted_without_checks(remove("k", "l", "1"));
 }
 
-/// How many rows adding an item to a set of so many reads, and how many it changes.
+/// The numbers of rows that are read and changed when an item is added to a set of `items`.
 fn cost_of_adding_to(items: u64) -> (usize, usize) {
     let mut world = World::open();
     let all: Vec<String> = (0..items).map(|number| number.to_string()).collect();

@@ -1,4 +1,4 @@
-//! Captures, voids and reversals, and what the acquirer answers to them.
+//! Captures, voids and reversals, and the acquirer's answers to them.
 
 use crate::words::*;
 use crate::world::World;
@@ -324,7 +324,7 @@ fn a_payment_that_nobody_answers_expires_after_an_hour_and_not_before() {
     world.when(expire(id)).changes_nothing(UNCHANGED);
 }
 
-/// An expired payment, and what is given back when the acquirer says late that it authorized.
+/// An expired payment, and the call that gives its money back when the acquirer says late that it authorized.
 fn given_back_late(late: AuthorizationResult) -> (World, PaymentId, Option<EffectKind>) {
     let mut world = World::open();
     let session = world.card_session();

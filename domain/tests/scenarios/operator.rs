@@ -1,4 +1,4 @@
-//! What the operator asks, once and again.
+//! The operator's calls, first and repeated.
 
 use crate::words::*;
 use crate::world::{World, raw_id};
@@ -175,7 +175,7 @@ fn the_number_of_all_keys_of_a_merchant_is_limited() {
         revoked_at: Some(world.clock),
         ..first.clone()
     });
-    // Made one by one they would take minutes.
+    // Making them one by one would take minutes.
     world.state.keys.extend(former.map(|key| (key.id, key)));
     assert_eq!(world.state.keys.len(), KEYS_MAX);
     let generate = generate_key(world.merchant_id, 255, None);
@@ -186,7 +186,7 @@ fn the_number_of_all_keys_of_a_merchant_is_limited() {
     world.accepted_without_checks(generate);
 }
 
-/// Makes keys of these numbers, and gives the last one.
+/// Makes keys of these numbers, and returns the last one.
 fn add_keys(world: &mut World, numbers: std::ops::Range<usize>, expires_at: Option<Millis>) -> KeyId {
     let mut last = None;
     for number in numbers {

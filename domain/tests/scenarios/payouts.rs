@@ -12,7 +12,7 @@ use till_domain::records::{Activities, OpenPayouts, Payouts, Transactions, Webho
 use till_domain::refusal::Refusal;
 use till_domain::webhook::{EVENT_KEPT_SECONDS, WebhookEvent, WebhookEventKind, WebhookObject};
 
-/// A merchant with so much on its balance.
+/// A merchant with this amount on its balance.
 fn with_balance(minor: u64) -> World {
     let mut world = World::open();
     world.given(topup(minor));

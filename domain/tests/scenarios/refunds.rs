@@ -16,7 +16,7 @@ use till_domain::refusal::Refusal;
 const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
-/// Available and pending.
+/// The available and the pending balance.
 fn balance(world: &World) -> (i64, i64) {
     (world.totals().available_minor(), world.totals().pending_minor())
 }

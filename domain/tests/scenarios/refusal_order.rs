@@ -1,4 +1,4 @@
-//! The order in which initiate-payment-flow is judged: of two faults at once, the earlier one of contract,
+//! The order of the checks of initiate-payment-flow: of two faults at once, the one that comes earlier in the contract,
 //! section 4, is answered.
 
 use crate::words::*;

@@ -1,4 +1,4 @@
-//! save_card: after the authorization, for tokens of several uses, and never in the payment's way.
+//! save_card: after the authorization, for multi-use tokens, and never an obstacle to the payment.
 
 use crate::words::*;
 use crate::world::World;

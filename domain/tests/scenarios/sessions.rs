@@ -1,4 +1,4 @@
-//! How long a session can be used, and how often.
+//! The lifetime and the single use of a session.
 
 use crate::words::*;
 use crate::world::{START, World};

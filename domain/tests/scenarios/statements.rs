@@ -1,5 +1,5 @@
-//! Statements: contract, section 9.1a. Months of scenarios are those of UTC; the months of time zones are tested with the
-//! calendar that knows them.
+//! Statements: contract, section 9.1a. Months of scenarios are those of UTC; the months of time zones are tested with
+//! the calendar that knows them.
 
 use crate::words::*;
 use crate::world::World;
@@ -12,7 +12,7 @@ use till_domain::records::{EffectiveEntries, Entries, MonthToDate, Single, State
 use till_domain::statement::{MonthEntries, Statement, balance_after};
 use till_domain::time::Millis;
 
-/// June of 2025, the month of the beginning of every scenario, ends here.
+/// The end of June 2025, the month in which every scenario begins.
 const JULY: Millis = Millis(1_751_328_000_000);
 const AUGUST: Millis = Millis(1_754_006_400_000);
 const OCTOBER: Millis = Millis(1_759_276_800_000);
@@ -69,14 +69,14 @@ fn at(world: &mut World, instant: Millis) {
     world.clock = instant;
 }
 
-/// The service that fires timers, which serves a merchant as long as something is due.
+/// Acts as the service that fires timers, which serves a merchant while something is due.
 fn close_what_is_due(world: &mut World) {
     while let Some(first) = world.timers().first().copied().filter(|timer| timer.due <= world.clock) {
         world.given(fire([first]));
     }
 }
 
-/// Month, opening balance, credits, debits, closing balance, entries.
+/// The month, opening balance, credits, debits, closing balance and number of entries.
 fn shown(statement: &Statement) -> (String, i64, u64, u64, i64, u64) {
     let Statement { month, opening_minor, entries, .. } = statement;
     let (credits, debits) = (entries.total_minor(Direction::Credit), entries.total_minor(Direction::Debit));

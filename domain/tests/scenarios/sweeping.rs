@@ -1,4 +1,4 @@
-//! What is removed once nobody needs it, and what stays until then.
+//! Removal of expired objects, and their retention until then.
 
 use crate::words::*;
 use crate::world::{START, World, raw_id};
@@ -14,7 +14,7 @@ use till_domain::time::Millis;
 const NOTHING: Answer = Answer::Changed(false);
 const SOMETHING: Answer = Answer::Changed(true);
 
-/// When a session that was made at the start is no longer kept.
+/// The instant from which a session that was made at the start is no longer kept.
 fn forgotten() -> Millis {
     START.plus_seconds(SESSION_LIFETIME_SECONDS + 25 * 3_600)
 }
@@ -186,7 +186,7 @@ fn an_answer_that_takes_the_place_of_an_ended_one_leaves_no_text_behind() {
     assert_eq!(vault, vec![VaultWrite::KeepKeyText(key_id), VaultWrite::ForgetKeyText(first)]);
 }
 
-/// A merchant that a call named `call-1` created, and that call's answer.
+/// A merchant that a call with the key `call-1` created, and that call's answer.
 fn created_by_name() -> (World, Expired) {
     let mut world = World::empty();
     world.given(create_merchant(world.merchant_id).named("call-1"));
@@ -210,7 +210,7 @@ fn the_name_of_a_call_that_has_created_another_merchant_since_stays() {
     let merchant_id = raw_id(8, MerchantId::from_raw);
     let created = CreatedMerchant { merchant_id, fingerprint: [0; 32], expires_at: world.clock.plus_seconds(1) };
     world.rows.put::<CreatedMerchants>(scope.key, created);
-    // Without the checks: the log of this merchant alone does not come to the other's row.
+    // Without the checks: the log of this merchant alone does not contain the other merchant's row.
     world.step(&sweep([expired])).expect("nothing is refused");
     assert_eq!((world.all::<Answers>(), world.all::<CreatedMerchants>()), (vec![], vec![created]));
 }

@@ -1,4 +1,4 @@
-//! The team and the plan, and what the activity log says of them.
+//! The team and the plan, and their activities.
 
 use crate::words::*;
 use crate::world::{World, raw_id};

@@ -1,4 +1,4 @@
-//! What comes due by itself: settlement, and authorizations that lapse.
+//! Timers: settlement, and authorizations that lapse.
 
 use crate::words::*;
 use crate::world::{World, raw_id};

@@ -1,4 +1,4 @@
-//! Tokens for several uses that no payment has used: they end, and an installation has a limited number of them.
+//! Multi-use tokens that no payment has used: they end, and an installation has a limited number of them.
 
 use crate::words::*;
 use crate::world::{START, World};
@@ -126,7 +126,7 @@ fn the_front_of_the_queue_moves_past_tokens_that_wait_no_more() {
     assert_eq!(queue(&world), TokenQueue { first: 7, next: 8 });
 }
 
-/// A queue of as many places as there are at most, the oldest of which are these tokens'.
+/// A queue of the maximum length, whose oldest positions belong to these tokens.
 fn fill(world: &mut World, oldest: &[TokenId]) {
     let installation_id = world.first_installation();
     for (place, token) in (0..).zip(oldest) {

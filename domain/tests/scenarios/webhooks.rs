@@ -1,4 +1,4 @@
-//! Webhooks and the events that they are told.
+//! Webhooks and the events that are delivered to them.
 
 use crate::words::*;
 use crate::world::{World, raw_id};

@@ -1,4 +1,4 @@
-//! The words of the scenarios: values and commands with everything that a sentence leaves open filled in.
+//! The vocabulary of the scenarios: values and commands with defaults for everything that a test does not mention.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
@@ -30,7 +30,7 @@ use till_domain::text::{
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, WebhookEventKind};
 
-/// What most payments here cost, in minor units.
+/// The amount of most payments here, in minor units.
 pub(crate) const PRICE_MINOR: u64 = 10_000;
 
 pub(crate) fn amount(minor: u64) -> AmountMinor {
@@ -66,7 +66,7 @@ pub(crate) fn person(text: &str) -> PersonName {
     PersonName::new(text).expect("a test name of proper form")
 }
 
-/// Facts of the card with this number: another number, another fingerprint.
+/// Facts of the card with this number. Different numbers have different fingerprints.
 pub(crate) fn card_facts(number: u8) -> CardFacts {
     CardFacts {
         scheme: CardScheme::Visa,
@@ -119,7 +119,7 @@ impl Person for CustomerFields {
     }
 }
 
-/// Who asks, in words that need no id.
+/// The caller, in words that need no id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     /// The merchant's program with the key that the world was opened with.
@@ -136,7 +136,7 @@ pub(crate) enum Who {
     Till,
 }
 
-/// A command with who asks and, perhaps, the name of the call.
+/// A command with its caller and, if it has one, the key of the call.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
     pub(crate) who: Who,
@@ -427,7 +427,7 @@ pub(crate) fn expire(id: PaymentId) -> Ask {
     Ask::of(Who::Till, Command::ExpirePayment(id))
 }
 
-/// Why the acquirer declines here.
+/// The reason for which the acquirer declines in these tests.
 pub(crate) fn refusal_by_acquirer() -> Failure {
     Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
 }
@@ -590,7 +590,7 @@ pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
     Ask::of(Who::Merchant, Command::RenameKey(key_id, name))
 }
 
-/// What is asked of the team of the merchant whose id every world has.
+/// A call about the team of the merchant whose id every world has.
 fn change_team(change: TeamChange) -> Ask {
     Ask::of(Who::Merchant, Command::ChangeTeam(crate::world::raw_id(1, MerchantId::from_raw), change))
 }
