@@ -11,11 +11,11 @@
 //! | [`MetaKey::Format`] | meta | `F` (1) | 1 | format of keys and records (4) |
 //! | [`MetaKey::RowFormat`] | meta | `R` (1) | 1 | format of derived rows (4) |
 //! | [`MetaKey::Starts`] | meta | `S` (1) | 1 | times this directory was opened for writing (8) |
-//! | [`MetaKey::Identity`] | meta | `I` (1) | 1 | which store it is (16) |
-//! | [`UnarchivedKey`] | meta | `U` (1), commit number (8) | 9 | see `archive/queue.rs` |
+//! | [`MetaKey::Identity`] | meta | `I` (1) | 1 | identity of the store (16) |
+//! | [`UnarchivedKey`] | meta | `U` (1), commit number (8) | 9 | see `archive_queue.rs` |
 //! | [`GivenUpKey`] | meta | `L` (1), first commit given up (8) | 9 | last commit given up (8) |
 //!
-//! A head is sequence (8), record hash (32). In the families rows and indexes the byte behind the merchant
+//! A head is sequence (8), record hash (32). In the families rows and indexes the byte after the merchant
 //! names the table; table 0 is the applied position's, typed tables begin at 1.
 
 use till_domain::ids::MerchantId;
@@ -34,9 +34,9 @@ pub type KeyRange = (Vec<u8>, Vec<u8>);
 /// One record of one merchant's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalKey {
-    /// Whose log.
+    /// The merchant whose log it is in.
     pub merchant_id: MerchantId,
-    /// Which record of it.
+    /// The position in the log.
     pub sequence: Sequence,
 }
 
@@ -50,7 +50,7 @@ impl JournalKey {
         merchant_and_sequence(self.merchant_id, self.sequence)
     }
 
-    /// The key with these bytes, unless the length is another kind's.
+    /// The key with these bytes, unless the length differs.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<JournalKey> {
         let (merchant, sequence) = bytes.split_first_chunk::<MERCHANT_LEN>()?;
@@ -58,7 +58,7 @@ impl JournalKey {
         Some(JournalKey { merchant_id: MerchantId::from_bytes(*merchant), sequence: Sequence(sequence) })
     }
 
-    /// The keys of a merchant's records at `from` and behind it.
+    /// The keys of a merchant's records from `from` on.
     #[must_use]
     pub fn range(merchant_id: MerchantId, from: Sequence) -> KeyRange {
         (JournalKey { merchant_id, sequence: from }.encode().to_vec(), behind_sequences(merchant_id))

@@ -1,4 +1,4 @@
-//! Group commit: one thread that gathers what is waiting and writes it with one sync.
+//! Group commit: one thread that gathers the waiting batches and writes them with one sync.
 
 mod committer;
 mod queue;

@@ -1,6 +1,6 @@
 //! The keys. Integers are big-endian, so that the order of bytes is the order of time.
 //!
-//! | kind | layout behind the kind (1) and the merchant (16) | bytes | value |
+//! | kind | layout after the kind (1) and the merchant (16) | bytes | value |
 //! |---|---|---|---|
 //! | 1 | delivery (16) | 33 | the delivery |
 //! | 2 | webhook (16) | 33 | its progress |
@@ -83,7 +83,7 @@ impl List {
         key
     }
 
-    /// The keys on the side of a cursor that it asks for; all of them without one.
+    /// The keys on the side of a cursor that the cursor asks for; all keys without a cursor.
     pub(super) fn range(self, merchant_id: MerchantId, cursor: Option<Cursor<DeliveryId>>) -> KeyRange {
         let [first, last] = [u8::MIN, u8::MAX].map(|byte| self.key(merchant_id, DeliveryId::from_bytes([byte; 16])));
         match cursor {
@@ -94,7 +94,7 @@ impl List {
     }
 }
 
-/// The smallest key that is greater.
+/// The smallest greater key.
 fn above(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key

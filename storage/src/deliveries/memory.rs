@@ -1,4 +1,4 @@
-//! Deliveries in memory, for tests of what stands above.
+//! Deliveries in memory, for tests of the layers above.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 pub type MemoryDeliveries = DeliveryStore<MemoryRows>;
 
 impl MemoryDeliveries {
-    /// None yet.
+    /// A store without deliveries.
     #[must_use]
     pub fn new() -> MemoryDeliveries {
         DeliveryStore::of(MemoryRows::default())

@@ -1,4 +1,4 @@
-//! Both stores against a list of deliveries, by random writes and every question.
+//! Both stores compared with a list of deliveries, by random writes and every query.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::samples::{MERCHANT, OTHER_MERCHANT, id, pending};
 use super::*;
 use crate::rows::{Beside, Cursor};
 
-/// Deliveries are made at 1 to this, in milliseconds.
+/// Deliveries are made at the instants from 1 to this, in milliseconds.
 const LAST_MADE: u64 = 30;
 
 const MERCHANTS: [MerchantId; 2] = [MERCHANT, OTHER_MERCHANT];
@@ -106,7 +106,7 @@ fn take(store: &dyn Deliveries, step: &Step) -> usize {
     taken.expect("the store works")
 }
 
-/// Every combination of what a list may be asked for.
+/// Every combination of the fields of a filter.
 fn filters() -> Vec<DeliveryFilter> {
     let some = |webhook_id, event_id, status| DeliveryFilter { webhook_id, event_id, status };
     let webhooks = || [None].into_iter().chain(WEBHOOKS.map(Some));

@@ -29,8 +29,8 @@ impl Reader<'_> {
         value.map(|value| shapes::decode_progress(&value)).transpose()
     }
 
-    /// At most `limit` pending deliveries to a webhook, of those that are due at an instant when one is given; the
-    /// earliest first.
+    /// At most `limit` pending deliveries to a webhook, the earliest first. With an instant, only those that are due at
+    /// it.
     pub(super) fn pending(
         &self,
         webhook_id: WebhookId,
@@ -69,7 +69,7 @@ impl Reader<'_> {
         size: usize,
         cursor: Option<Cursor<DeliveryId>>,
     ) -> Result<DeliveryPage, DeliveriesError> {
-        // One delivery more than the page has tells whether the list goes on.
+        // One delivery more than the page has tells if the list continues.
         let mut page = self.side(filter, cursor, size.saturating_add(1))?;
         let goes_on = page.len() > size;
         page.truncate(size);
@@ -128,7 +128,7 @@ impl Reader<'_> {
         }
     }
 
-    /// At most `limit` of what `form` makes of the pairs of a range.
+    /// At most `limit` results of `form` for the pairs of a range.
     fn collect<T>(
         &self,
         range: &KeyRange,
@@ -151,8 +151,8 @@ impl Reader<'_> {
     }
 }
 
-/// The lists that have the deliveries of a filter, each of them in one of these; those of an event are few, and what
-/// else is asked of them is checked on each.
+/// The lists in which the deliveries of a filter are found, each delivery in one of them. Deliveries of an event are
+/// few, so their other conditions are checked on each.
 fn lists(filter: &DeliveryFilter) -> Vec<List> {
     match *filter {
         DeliveryFilter { event_id: Some(event_id), .. } => vec![List::OfEvent(event_id)],

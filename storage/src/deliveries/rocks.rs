@@ -17,12 +17,12 @@ use crate::rows::{Direction, Visit};
 pub type RocksDeliveries = DeliveryStore<RocksRows>;
 
 impl RocksDeliveries {
-    /// Opens the deliveries in a directory, and makes it when there is none. One process at a time. While less than
-    /// `disk_reserve_bytes` are free on its disk, nothing is written.
+    /// Opens the deliveries in a directory, and creates it when it does not exist. Only one process can open it. While
+    /// less than `disk_reserve_bytes` are free on its disk, nothing is written.
     ///
     /// # Errors
-    /// [`DeliveriesError::Unopened`] when RocksDB does not open it within `limit`: there are damaged logs that it does
-    /// not come back from. The message says how to go on without what is in it.
+    /// [`DeliveriesError::Unopened`] when RocksDB does not open it within `limit`: it has damaged logs that RocksDB
+    /// reads without end. The message says how to continue without its content.
     pub fn open(
         directory: &Path,
         disk_reserve_bytes: u64,
@@ -40,8 +40,8 @@ impl RocksDeliveries {
         Ok(DeliveryStore::of(RocksRows { db, disk }))
     }
 
-    /// Waits for a write that is under way, and keeps deliveries from being written until the result is dropped or
-    /// used: it makes a directory on the same disk with links to the table files and copies of the logs.
+    /// Waits for a write that is in progress, and prevents further writes of deliveries until the result is dropped or
+    /// called: it creates a directory on the same disk with links to the table files and copies of the logs.
     pub fn hold(&self) -> impl FnOnce(&Path) -> Result<(), String> + '_ {
         let no_writer = self.lock();
         move |to| {
@@ -87,7 +87,7 @@ impl SortedRows for RocksRows {
     }
 }
 
-/// In the log when it returns, and so safe from the end of the process, but not from a power cut.
+/// The write is in the log when it returns: safe from the end of the process, but not from a power cut.
 fn unsynced() -> WriteOptions {
     let mut write = WriteOptions::default();
     write.set_sync(false);

@@ -1,4 +1,4 @@
-//! The values as bytes: frozen shapes behind a format byte, see [`crate::shapes`].
+//! The values as bytes: frozen shapes after a format byte, see [`crate::shapes`].
 
 use till_domain::webhook::WebhookEventKind;
 

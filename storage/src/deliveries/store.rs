@@ -13,14 +13,15 @@ use super::sorted::{Changes, SortedRows};
 use super::{keys, shapes};
 use crate::rows::Cursor;
 
-/// Deliveries that end together in one write.
+/// The number of deliveries that are ended in one write.
 const ENDED_AT_ONCE: usize = 1_000;
 
 /// Deliveries in sorted rows.
 #[derive(Debug)]
 pub struct DeliveryStore<R> {
     rows: R,
-    /// Held from the look at what a delivery was until it is written, and while nothing may be.
+    /// Held from reading the previous state of a delivery until the new state is written, and while writes are
+    /// prevented.
     writing: Mutex<()>,
 }
 
@@ -33,7 +34,7 @@ impl<R> DeliveryStore<R> {
         &self.rows
     }
 
-    /// Keeps everybody else from writing.
+    /// Prevents all other threads from writing.
     pub(super) fn lock(&self) -> MutexGuard<'_, ()> {
         self.writing.lock()
     }
@@ -56,7 +57,7 @@ impl<R: SortedRows> DeliveryStore<R> {
         Ok(())
     }
 
-    /// Ends some pending deliveries, and gives their number.
+    /// Ends some pending deliveries, and returns their number.
     fn end_some(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<usize, DeliveriesError> {
         let _only_writer = self.lock();
         let pending = self.reader(merchant_id).pending(webhook_id, None, ENDED_AT_ONCE)?;

@@ -1,4 +1,4 @@
-//! The promises of a store of deliveries, by both stores.
+//! The promises of a store of deliveries, tested with both stores.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn due_at(made: u64, due: u64) -> Delivery {
     Delivery { next_attempt_at: Some(Millis(due)), ..pending(made) }
 }
 
-/// Every row, whoever's it is.
+/// All rows, of all merchants.
 fn all_rows<R: SortedRows>(store: &DeliveryStore<R>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     let everything = (vec![0], vec![u8::MAX]);
@@ -110,7 +110,7 @@ fn of_two_deliveries_with_one_id_in_a_batch_the_later_counts() {
 #[test]
 fn pages_lead_from_the_newest_delivery_to_the_oldest_and_back() {
     on_both(|store| {
-        // Those to one webhook stand in a list for each status.
+        // The deliveries to one webhook are in one list per status.
         let statuses = DeliveryStatus::ALL.into_iter().cycle();
         put(store, (1..=5).zip(statuses).map(|(made, status)| answered(made, status)));
         put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(9) }]);

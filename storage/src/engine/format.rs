@@ -1,4 +1,4 @@
-//! Versions of what stands on disk.
+//! Versions of the formats on disk.
 
 /// Format of keys and records. A program refuses a store of a higher one.
 pub const FORMAT: u32 = 1;
@@ -6,8 +6,8 @@ pub const FORMAT: u32 = 1;
 /// Format of the derived rows. A program with a lower one refuses the store.
 pub const ROW_FORMAT: u32 = 8;
 
-/// The oldest format whose rows are all there. A start writes what those of older ones lack, and raises the store to
-/// [`ROW_FORMAT`].
+/// The oldest format that has all rows which cannot be written at a start. A start writes the rows that stores of older
+/// formats lack, and raises the store to [`ROW_FORMAT`].
 pub const OLDEST_ROW_FORMAT: u32 = 8;
 
 const _: () = assert!(ROW_FORMAT == crate::shapes::ROW_FORMAT as u32, "rows begin with the format of the store");

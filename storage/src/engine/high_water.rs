@@ -1,16 +1,16 @@
 //! The high-water mark: the number of the last acknowledged commit, in a small file beside the database.
 //!
-//! RocksDB's recovery drops what follows a damaged record of its log without a word. The mark tells: a start
+//! RocksDB's recovery silently drops everything after a damaged record of its log. The mark detects that: a start
 //! that finds an older last commit than the mark refuses. It is written after every sync of the log and
 //! itself synced about once a second, so that after a kill it is exact and after a power cut at most a
 //! second or so old.
 //!
-//! It also knows how long the MANIFEST was, because a MANIFEST that was cut off, or has a flipped bit in a
-//! length in its last block, loses its end without a word, too.
+//! It also contains the length of the MANIFEST, because a MANIFEST that was cut off, or has a flipped bit in a
+//! length in its last block, silently loses its end, too.
 //!
 //! Shape: two slots, at offsets 0 and 4096, so that they never share a sector. Each mark is written to both, one after
-//! the other, before anything of it is answered. So a write that a power cut tears leaves the mark before it in the
-//! other slot, and damage to one slot, or its loss, hides nothing: the other has the last mark, too. Each
+//! the other, before any of its commits is answered. So a write that a power cut tears leaves the previous mark in the
+//! other slot, and damage to one slot, or its loss, hides nothing: the other has the last mark, too. Each slot
 //! (integers big-endian, offsets in bytes):
 //!
 //! ```text
@@ -20,7 +20,7 @@
 //! 28 CRC-32C of the 28 bytes before (4)
 //! ```
 //!
-//! The mark is that of the good slot that is greater by commit, then MANIFEST, then its bytes: all of them only grow.
+//! The mark is that of the valid slot that is greater by commit, then MANIFEST, then its bytes: all of them only grow.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -42,16 +42,16 @@ const CRC_AT: usize = 28;
 
 const _: () = assert!(SLOT_LEN == 32 && CRC_AT + 4 == SLOT_LEN, "on disk since format 1");
 
-/// How far a MANIFEST is known to be durable.
+/// The part of the MANIFEST that is known to be durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ManifestPosition {
-    /// Which MANIFEST.
+    /// The number of the MANIFEST.
     pub number: u32,
-    /// How many bytes of it.
+    /// The number of its durable bytes.
     pub byte_count: u64,
 }
 
-/// What is known to have been acknowledged.
+/// The last state that is known to have been acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Mark {
     /// The last acknowledged commit.
@@ -74,7 +74,7 @@ impl Mark {
         slot
     }
 
-    /// The mark in a slot, unless it is not what was written.
+    /// The mark in a slot; none when the slot is damaged.
     #[must_use]
     pub fn decode(slot: &[u8; SLOT_LEN]) -> Option<Mark> {
         let crc = u32::from_be_bytes(slot[CRC_AT..].try_into().ok()?);
@@ -88,14 +88,14 @@ impl Mark {
     }
 }
 
-/// What the file said when it was opened.
+/// The content of the file when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundMark {
     /// There was no file, or an empty one.
     Missing,
-    /// Neither slot is what was written.
+    /// Both slots are damaged.
     Damaged,
-    /// The greater good slot.
+    /// The greater valid slot.
     Mark(Mark),
 }
 
@@ -156,7 +156,7 @@ impl HighWater {
         self.write(&mut state, mark)
     }
 
-    /// Writes how far the MANIFEST is durable. Not synced.
+    /// Writes the durable position of the MANIFEST. Not synced.
     ///
     /// # Errors
     /// As [`HighWater::advance`].
@@ -166,7 +166,7 @@ impl HighWater {
         if mark == state.mark { Ok(()) } else { self.write(&mut state, mark) }
     }
 
-    /// Writes the mark again, unchanged, so that a new file has good slots. Not synced.
+    /// Writes the mark again, unchanged, so that a new file has valid slots. Not synced.
     ///
     /// # Errors
     /// As [`HighWater::advance`].
@@ -176,12 +176,12 @@ impl HighWater {
         self.write(&mut state, mark)
     }
 
-    /// Syncs what was written. Never to be tried again when it fails: the system may have dropped the pages.
+    /// Syncs the written mark. A failed sync must not be repeated: the system may have dropped the pages.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn sync(&self) -> io::Result<()> {
-        // Cleared first: what is written meanwhile is synced the next time.
+        // Cleared first, so that a write in the meantime is synced by the next call.
         if !std::mem::take(&mut self.state().unsynced) {
             return Ok(());
         }
@@ -213,7 +213,7 @@ fn read_slots(file: &File) -> io::Result<FoundMark> {
     Ok(greater.map_or(FoundMark::Damaged, FoundMark::Mark))
 }
 
-/// The mark in a file that is only read; none when neither slot is what was written.
+/// The mark in a file that is only read; none when both slots are damaged.
 pub(super) fn read_mark(file: &File) -> io::Result<Option<Mark>> {
     let found = read_slots(file)?;
     Ok(if let FoundMark::Mark(mark) = found { Some(mark) } else { None })
@@ -260,7 +260,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (high_water, _) = open(directory.path());
         high_water.advance(CommitNumber(1)).expect("writable");
-        // The power went while the first slot was written.
+        // The power failed while the first slot was written.
         let torn = [&mark(2, 0, 0).encode()[..16], &mark(1, 0, 0).encode()[16..]].concat();
         high_water.file.write_all_at(&torn, SLOTS_AT[0]).expect("writable");
         drop(high_water);

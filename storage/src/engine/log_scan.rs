@@ -1,7 +1,7 @@
 //! Reads RocksDB's log files (write-ahead logs and MANIFESTs) record by record, without RocksDB, to tell an
-//! operator in which file and at which byte the first bad record stands.
+//! operator the file and the byte of the first bad record.
 //!
-//! A log file is a row of blocks of 32 KiB. A block holds physical records, and zeros behind the last one
+//! A log file is a sequence of blocks of 32 KiB. A block holds physical records, and zeros after the last one
 //! when the next header would not fit. A physical record (integers little-endian, offsets in bytes):
 //!
 //! ```text
@@ -23,7 +23,7 @@ const BLOCK_LEN: usize = 32 * 1024;
 const HEADER_LEN: usize = 7;
 const RECYCLABLE_HEADER_LEN: usize = 11;
 
-/// What is wrong at a place of a log file.
+/// The kind of a fault in a log file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFault {
     /// The file ends inside of a record: a torn write, or a file that was cut off.
@@ -34,13 +34,13 @@ pub enum LogFault {
     Checksum,
     /// A type that no program writes.
     UnknownType(u8),
-    /// A part of a record without the part that belongs in front of it, or behind it.
+    /// A part of a record without the part that must precede or follow it.
     OutOfOrder,
-    /// A file that must be there is not.
+    /// A file that must exist does not.
     FileMissing,
-    /// Not the text that belongs there.
+    /// Not the expected text.
     Text,
-    /// Nothing: every record is good, and here the file ends, or its zeros begin.
+    /// No fault: every record is valid, and the file, or its zeros, end here.
     End,
 }
 
@@ -59,28 +59,28 @@ impl fmt::Display for LogFault {
     }
 }
 
-/// What a scan found wrong first.
+/// The first fault of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultAt {
-    /// The byte that the bad physical record begins at.
+    /// The byte at which the bad physical record begins.
     pub offset: u64,
-    /// What is wrong with it.
+    /// The kind of the fault.
     pub fault: LogFault,
-    /// Whether a good record follows somewhere behind it: then it was not the write that a crash tore.
+    /// True when a valid record follows anywhere after it: then it is not a write that a crash tore.
     pub followed: bool,
-    /// Whether RocksDB's reader would not come back from it. It gives a recyclable record in a log that did not
-    /// begin with one up without stepping over it, and so reads it again for ever.
+    /// True when RocksDB's reader would read it without end. In a log that does not begin with a recyclable record, the
+    /// reader gives up such a record without skipping it, and so reads it again for ever.
     pub endless: bool,
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogScan {
-    /// Good logical records before the first fault.
+    /// The number of valid logical records before the first fault.
     pub records: u64,
-    /// Where the last of them ends.
+    /// The offset at which the last of them ends.
     pub sound_bytes: u64,
-    /// The first fault. A tail of zeros is none.
+    /// The first fault. A tail of zeros is not a fault.
     pub fault: Option<FaultAt>,
 }
 
@@ -102,8 +102,8 @@ pub fn scan(path: &Path) -> io::Result<LogScan> {
     }
 }
 
-/// The payloads of the physical records of a log behind a place where one begins, whatever their checksums say, put one
-/// after the other. A block is given as it stands from where it makes no sense on.
+/// The concatenated payloads of the physical records of a log after the start of one, whatever their checksums are.
+/// From the point where a block cannot be parsed, the rest of the block is included as it is.
 pub(super) fn payload_behind(log: &[u8], from: usize) -> Vec<u8> {
     let mut payload = Vec::new();
     let mut at = from;
@@ -124,7 +124,7 @@ pub(super) fn payload_behind(log: &[u8], from: usize) -> Vec<u8> {
     payload
 }
 
-/// Header and whole length of the physical record that the front of the bytes claims to be, unless it cannot be one.
+/// The header and the total length of the physical record that the bytes claim to begin with, unless it cannot be one.
 fn claimed(bytes: &[u8]) -> Option<(usize, usize)> {
     let header = bytes.first_chunk::<HEADER_LEN>()?;
     kind(header[6]).ok()?;
@@ -145,17 +145,17 @@ enum Kind {
     First,
     Middle,
     Last,
-    /// Says something about the log itself, or is to be ignored by programs that do not know it.
+    /// A record about the log itself, or one that programs that do not know it must ignore.
     Aside,
 }
 
 #[derive(Default)]
 struct Scanner {
-    /// Where the block begins that comes next.
+    /// The offset of the next block.
     block_at: u64,
     records: u64,
     sound_bytes: u64,
-    /// Where the logical record began that is being read.
+    /// The offset at which the logical record in progress began.
     open_at: Option<u64>,
     fault: Option<FaultAt>,
     followed: bool,
@@ -166,7 +166,7 @@ impl Scanner {
     fn block(&mut self, block: &[u8]) {
         match self.fault {
             None => self.sound_block(block),
-            // Every block begins with a record, so that the first one tells whether the log goes on.
+            // Every block begins with a record, so the first record tells if the log continues.
             Some(_) => {
                 self.followed |= is_good_data(block);
                 self.endless |= self.is_endless(block);
@@ -197,14 +197,14 @@ impl Scanner {
         }
     }
 
-    /// Zeros up to the end of a block end what stands in it; inside of a record they are a torn write.
+    /// Zeros up to the end of a block end its content; inside of a record they are a torn write.
     fn zeros(&mut self, at: usize) {
         if self.open_at.is_some() {
             self.stop(LogFault::CutOff, at, &[]);
         }
     }
 
-    /// Follows how physical records make logical ones.
+    /// Tracks the assembly of physical records into logical ones.
     fn order(&mut self, physical: &Physical, at: usize) -> Result<(), LogFault> {
         match (physical.kind, self.open_at) {
             (Kind::Aside, _) | (Kind::Middle, Some(_)) => {}
@@ -227,7 +227,7 @@ impl Scanner {
         self.followed = (1..rest.len()).any(|skipped| is_good_data(&rest[skipped..]));
     }
 
-    /// Whether RocksDB's reader would stay at the record at the front of the bytes.
+    /// Returns true when RocksDB's reader would stay at the record at the front of the bytes.
     fn is_endless(&self, rest: &[u8]) -> bool {
         self.records > 0 && rest.get(6).is_some_and(|&byte| is_recyclable(byte))
     }
@@ -240,7 +240,7 @@ impl Scanner {
     }
 }
 
-/// The physical record at the front of the bytes, which end where its block ends.
+/// The physical record at the front of the bytes, which end with its block.
 fn physical(bytes: &[u8]) -> Result<Physical, LogFault> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>().ok_or(LogFault::CutOff)?;
     let header_len = if is_recyclable(header[6]) { RECYCLABLE_HEADER_LEN } else { HEADER_LEN };
@@ -253,7 +253,7 @@ fn physical(bytes: &[u8]) -> Result<Physical, LogFault> {
     Ok(Physical { kind: kind(header[6])?, len })
 }
 
-/// Whether a good record with data stands at the front of the bytes. The type is looked at first, so that a
+/// Returns true when a valid record with data is at the front of the bytes. The type is checked first, so that a
 /// search over every byte of a block stays cheap.
 fn is_good_data(bytes: &[u8]) -> bool {
     let data = bytes.get(6).is_some_and(|byte| (1..=8).contains(byte));

@@ -8,17 +8,17 @@ use super::high_water::{HighWater, ManifestPosition};
 use super::manifest;
 use crate::turns::{Stop, Turns};
 
-/// How old the mark may be after a power cut.
+/// The maximum age of the mark after a power cut.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// The running thread. Dropping it ends it, without a last sync.
+/// The running thread. Dropping it ends the thread, without a last sync.
 pub(super) struct MarkKeeper {
     _thread: Turns,
 }
 
 impl MarkKeeper {
-    /// Starts the thread. A sync that fails is put into `failure`, and the thread ends: a sync must not be
-    /// tried again.
+    /// Starts the thread. If a sync fails, the error is put into `failure` and the thread ends: a failed sync must not
+    /// be repeated.
     pub(super) fn start(
         high_water: Arc<HighWater>,
         db_dir: PathBuf,
@@ -39,7 +39,7 @@ fn keep(stop: &Stop, high_water: &HighWater, db_dir: &std::path::Path, failure: 
         });
         if let Err(error) = kept {
             tracing::error!(%error, "the high-water mark could not be synced");
-            // Set once, here.
+            // Only this thread sets it, once.
             drop(failure.set(format!("the high-water mark could not be synced: {error}")));
             return;
         }

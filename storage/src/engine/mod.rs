@@ -1,4 +1,4 @@
-//! The store on disk: RocksDB, opened so that nothing acknowledged can be missing without a word.
+//! The store on disk: RocksDB, opened so that acknowledged commits cannot go missing silently.
 
 mod batch;
 mod beside;

@@ -1,4 +1,4 @@
-//! Reads of the database, live or of one moment.
+//! Reads of the database, of the present or of a snapshot.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use rocksdb::{ColumnFamily, DB, DBPinnableSlice, DBRawIteratorWithThreadMode, Re
 use crate::family::Family;
 use crate::rows::{Direction, RowError, RowReader, Visit};
 
-/// How a key is looked up in what is committed now: by the defaults, made once.
+/// The options of look-ups in the present state: the defaults, made once.
 static AS_IT_IS: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
 
 /// The handle of a family.
@@ -19,7 +19,7 @@ fn unreadable(family: Family) -> impl Fn(rocksdb::Error) -> RowError {
     move |error| RowError::Unreadable { family, reason: error.into_string() }
 }
 
-/// Bounds make an iterator stop at the end of the range instead of reading on to the next live key.
+/// The bounds make an iterator stop at the end of the range instead of reading on to the next live key.
 fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
     let mut options = ReadOptions::default();
     options.set_iterate_lower_bound(lower);
@@ -27,7 +27,7 @@ fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
     options
 }
 
-/// Shows the pairs of a range in a direction. `open` makes the iterator.
+/// Visits the pairs of a range in a direction. `open` makes the iterator.
 pub(crate) fn walk<'d>(
     open: impl FnOnce(ReadOptions) -> DBRawIteratorWithThreadMode<'d, DB>,
     (lower, upper): (&[u8], &[u8]),
@@ -51,11 +51,11 @@ pub(crate) fn walk<'d>(
             Direction::Backward => iterator.prev(),
         }
     }
-    // An iterator that met a damaged block looks like one at its end.
+    // An iterator that finds a damaged block looks like one at its end.
     iterator.status()
 }
 
-/// Looks several keys up together: those of one block read it once.
+/// Looks several keys up together: keys in the same block read it once.
 fn get_many(
     db: &DB,
     family: Family,
@@ -69,7 +69,7 @@ fn get_many(
     values.into_iter().map(value).collect()
 }
 
-/// What is committed now.
+/// The committed state at the time of each read.
 pub(super) struct Live<'a>(pub(super) &'a DB);
 
 impl RowReader for Live<'_> {
@@ -94,14 +94,14 @@ impl RowReader for Live<'_> {
     }
 }
 
-/// What was committed at one moment.
+/// The committed state at one moment, by a snapshot.
 pub(super) struct Moment<'a> {
     db: &'a DB,
     snapshot: SnapshotWithThreadMode<'a, DB>,
 }
 
 impl<'a> Moment<'a> {
-    /// This moment.
+    /// A snapshot of the present state.
     pub(super) fn now(db: &'a DB) -> Moment<'a> {
         Moment { db, snapshot: db.snapshot() }
     }

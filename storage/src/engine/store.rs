@@ -34,16 +34,16 @@ use super::read::{Live, Moment, handle};
 use super::refusal::{CloseError, OpenError};
 use super::{EngineOptions, manifest, settings, table_damage};
 
-/// Merchants that are remembered as caught up: some 30 MB. Past it the gate reads two rows each time.
+/// The maximum number of merchants that are remembered as caught up: some 30 MB. Beyond it each check reads two rows.
 const CAUGHT_UP_MAX: usize = 1_000_000;
 
-/// Starts are counted in the upper half of an epoch, claims of one process in the lower.
+/// The upper half of an epoch counts starts, the lower half the claims of one process.
 const EPOCHS_PER_START: u64 = 1 << 32;
 
 /// The store of one data directory.
 pub struct Engine {
     db: DB,
-    /// What its counters are read through.
+    /// The options, through which its counters are read.
     options: Options,
     directory: PathBuf,
     db_dir: PathBuf,
@@ -52,30 +52,30 @@ pub struct Engine {
     was_closed: bool,
     queues_for_archive: bool,
     first_archive: Mutex<Option<Arc<dyn FirstArchive>>>,
-    /// Each write is on the disk when it returns.
+    /// Write options: each write is on the disk when it returns.
     write_options: WriteOptions,
     write_times: Histogram,
     disk_reserve_bytes: u64,
     claims: Claims,
     caught_up: RwLock<HashSet<MerchantId>>,
-    /// One write at a time.
+    /// Serializes the writes.
     writer: Mutex<DiskReserve>,
     last_commit: AtomicU64,
     high_water: Arc<HighWater>,
     keeper: Mutex<Option<MarkKeeper>>,
-    /// What went wrong outside of an append: the mark could not be synced, or a write of rows ended uncertain. The next
-    /// append says so.
+    /// An error outside of an append: the mark could not be synced, or a write of rows has an unknown outcome. The next
+    /// append reports it.
     failure: Arc<OnceLock<String>>,
-    /// Why nothing is written any more.
+    /// The reason for which nothing is written any more.
     stopped: OnceLock<String>,
 }
 
 impl Engine {
-    /// Opens the store of a data directory, or makes one. Nothing acknowledged is missing from what is
-    /// opened, but for what the options give up.
+    /// Opens the store of a data directory, or creates one. No acknowledged commit is missing from an open store,
+    /// except those that the options give up.
     ///
     /// # Errors
-    /// [`OpenError`], with what an operator must know. Nothing was changed.
+    /// [`OpenError`], with the facts that an operator needs. Nothing was changed.
     pub fn open(options: &EngineOptions) -> Result<Engine, OpenError> {
         let opened = open::open(options)?;
         let Opened { db, options: database, db_dir, high_water, last_commit, starts, identity, .. } = opened;
@@ -111,18 +111,18 @@ impl Engine {
         })
     }
 
-    /// Whether the process that had the store open before this one stopped; true of a new store.
+    /// Returns true when the previous process closed the store; true for a new store.
     pub(super) const fn was_closed(&self) -> bool {
         self.was_closed
     }
 
-    /// Which store it is.
+    /// The identity of the store.
     #[must_use]
     pub const fn identity(&self) -> StoreIdentity {
         self.identity
     }
 
-    /// Names the archive that commits go to before they are written from now on.
+    /// Sets the archive that commits are written to before the store writes them, from now on.
     pub fn archive_first_in(&self, archive: Arc<dyn FirstArchive>) {
         *self.first_archive.lock() = Some(archive);
     }
@@ -131,11 +131,11 @@ impl Engine {
         self.first_archive.lock().clone()
     }
 
-    /// Takes commits that are archived out of the queue. Not synced: a crash may bring them back, and the archiver takes
-    /// out what its archive has once it has opened it.
+    /// Removes archived commits from the queue. Not synced: a crash may restore them, and an archiver that opens its
+    /// archive removes those that the archive has.
     ///
     /// # Errors
-    /// What RocksDB said; they are all there still.
+    /// The message of RocksDB; all of them are still in the queue.
     pub fn unqueue(&self, commits: &[CommitNumber]) -> Result<(), String> {
         let mut batch = WriteBatch::default();
         let meta = handle(&self.db, Family::Meta);
@@ -143,22 +143,22 @@ impl Engine {
         self.db.write(batch).map_err(rocksdb::Error::into_string)
     }
 
-    /// Archives the writes of a plan, when that comes before writing them.
+    /// Archives the writes of a plan, when the archive comes before the store.
     fn archive_first(&self, group: &[Append], plan: &Plan) -> Result<(), String> {
         let Some(archive) = self.first_archive() else { return Ok(()) };
         archive.archive(&mut writes(group, plan), self.last_commit())
     }
 
-    /// Whether commits leave a row until they are archived.
+    /// Returns true when commits write a row that is kept until they are archived.
     fn queues(&self) -> bool {
         self.queues_for_archive && self.first_archive().is_none()
     }
 
-    /// Ends cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The directory
-    /// is free once the last handle is dropped.
+    /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The
+    /// directory is free once the last handle is dropped.
     ///
     /// # Errors
-    /// When a step failed. What was acknowledged is durable all the same.
+    /// When a step failed. All acknowledged commits are durable all the same.
     pub fn close(&self) -> Result<(), CloseError> {
         let _no_writer = self.writer();
         let first = self.stopped.set("the store is closed".to_owned()).is_ok();
@@ -181,17 +181,17 @@ impl Engine {
         &self.directory
     }
 
-    /// How long the log is that is written to now; 0 when the system does not say.
+    /// The length of the log that is currently written to; 0 when the system does not tell it.
     pub fn log_bytes(&self) -> u64 {
         let newest = manifest::logs(&self.db_dir).pop();
         newest.and_then(|log| fs::metadata(log).ok()).map_or(0, |log| log.len())
     }
 
-    /// Makes a directory on the same disk that holds the database as of one moment: links to its table files, and
-    /// copies of its logs up to that moment. Nothing is flushed, and writes go on.
+    /// Creates a directory on the same disk that holds the database as of one moment: links to its table files, and
+    /// copies of its logs up to that moment. Nothing is flushed, and writes continue.
     ///
     /// # Errors
-    /// What RocksDB said; nothing is left of the directory then.
+    /// The message of RocksDB; the directory does not exist then.
     pub fn link_files(&self, to: &Path) -> Result<(), String> {
         link_database(&self.db, to)
     }
@@ -214,10 +214,10 @@ impl Engine {
         self.disk_reserve_bytes
     }
 
-    /// Refuses what would take the disk below its reserve.
+    /// Refuses a write that would take the free space of the disk below its reserve.
     ///
     /// # Errors
-    /// Why not, in words for an operator.
+    /// The reason, in words for an operator.
     pub fn admit(&self, byte_count: u64) -> Result<(), String> {
         self.writer().admit(byte_count, Instant::now())
     }
@@ -232,14 +232,14 @@ impl Engine {
         self.writer.lock()
     }
 
-    /// What is answered without a look at the group.
+    /// The verdict that applies to any group, if the store cannot write now.
     fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<Verdict> {
         if let Some(reason) = self.stopped.get() {
             return Some(Verdict::Unavailable(reason.clone()));
         }
         if let Some(reason) = self.failure.get() {
-            // The process must end: without the mark a later start could not tell what is missing, and what became of rows
-            // only a start can tell.
+            // The process must end: without the mark a later start could not detect missing commits, and only a start
+            // can find the outcome of the rows.
             return Some(self.stop(reason));
         }
         let byte_count: usize = group.iter().map(Append::byte_count).sum();
@@ -259,13 +259,13 @@ impl Engine {
         Verdict::Ambiguous(reason.to_owned())
     }
 
-    /// A write of rows ended uncertain: nothing is written any more, and the next append says why.
+    /// Records that a write of rows has an unknown outcome: nothing is written any more, and the next append says why.
     fn unwritten_rows(&self, reason: String) -> RowError {
         drop(self.failure.set(reason.clone())); // The first reason is the one that counts.
         RowError::Unwritten { reason }
     }
 
-    /// Writes a plan, and moves the mark.
+    /// Writes a plan, and advances the mark.
     fn write(&self, group: &[Append], plan: &Plan, last: CommitNumber) -> Result<(), String> {
         let byte_count = group.iter().map(Append::byte_count).sum();
         let mut sink = BatchSink::new(&self.families, byte_count);
@@ -294,7 +294,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // The thread goes before the database does.
+        // The thread must end before the database is dropped.
         drop(self.keeper.lock().take());
     }
 }
@@ -454,7 +454,7 @@ impl RowStore for Engine {
             self.db.compact_range_cf_opt(in_family, Some(key), Some(end), &options);
         }
         if self.queues_for_archive {
-            // Commits on their way to the archive had the rows with them.
+            // The queue for the archive contained these rows.
             let meta = handle(&self.db, Family::Meta);
             self.db.compact_range_cf_opt(meta, None::<&[u8]>, None::<&[u8]>, &options);
         }

@@ -1,9 +1,9 @@
-//! Who holds which merchant's log, and what of a group may be written: the rules of an append that every
-//! journal keeps alike, apart from where the bytes go.
+//! The holders of merchants' logs, and the choice of the batches of a group that may be written: the rules of an append
+//! that every journal shares, independent of the medium that stores the bytes.
 //!
-//! A merchant is here from its first claim until its claim is released. Between [`Claims::plan`] and
+//! A merchant is tracked from its first claim until its claim is released. Between [`Claims::plan`] and
 //! [`Claims::settle`] its batches are being written; a claim waits for them, so that the head it returns is
-//! the durable one, and shuts out what the earlier holder still has queued.
+//! the durable one, and fences the batches that the earlier holder still has queued.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use till_domain::ids::MerchantId;
@@ -12,14 +12,14 @@ use super::by_merchant::ByMerchant;
 use super::snapshot::SNAPSHOTS_KEPT;
 use super::{Append, Claim, CommitNumber, Epoch, Head, Sequence, Verdict};
 
-/// What stands on disk about a merchant when it is first claimed.
+/// The stored state of a merchant when it is first claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Durable {
     /// The end of its log.
     pub(crate) head: Head,
-    /// Up to where its rows are derived.
+    /// The position up to which its rows are derived.
     pub(crate) applied: Head,
-    /// Where its snapshots were taken, ascending.
+    /// The positions of its snapshots, ascending.
     pub(crate) snapshots: Vec<Sequence>,
 }
 
@@ -32,7 +32,7 @@ struct Slot {
 struct Inner {
     slots: ByMerchant<Slot>,
     last_epoch: Epoch,
-    /// Grows whenever something read from disk before may be outdated now.
+    /// Grows whenever a value that was read from disk earlier may be outdated.
     outdated: u64,
 }
 
@@ -45,30 +45,30 @@ pub(crate) struct Claims {
 /// One batch of a plan.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// To be written under this number. The snapshots at these positions go.
+    /// To be written under this number. The snapshots at these positions are removed.
     Write { commit: CommitNumber, dropped_snapshots: Vec<Sequence>, keeps_snapshot: bool },
     /// Not to be written.
     Drop(Verdict),
 }
 
-/// What of a group is to be written.
+/// The batches of a group that are to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// One step per batch, in order.
+    /// The decision about each batch, in order.
     pub(crate) steps: Vec<Step>,
-    /// What will be true of each merchant that has a batch in the plan.
+    /// The durable state, after the plan is written, of each merchant that has a batch in it.
     pub(crate) after: ByMerchant<Durable>,
-    /// The last number given out, unless nothing is to be written.
+    /// The last assigned number, unless nothing is to be written.
     pub(crate) last_commit: Option<CommitNumber>,
 }
 
 impl Plan {
-    /// The verdicts when the write of the plan went well.
+    /// The verdicts when the plan was written.
     pub(crate) fn committed(self) -> Vec<Verdict> {
         self.verdicts(Verdict::Committed)
     }
 
-    /// The verdicts when the write of the plan did not go well.
+    /// The verdicts when the write of the plan failed.
     pub(crate) fn failed(self, verdict: &Verdict) -> Vec<Verdict> {
         self.verdicts(|_| verdict.clone())
     }
@@ -89,7 +89,7 @@ impl Claims {
         Claims { inner: Mutex::new(inner), settled: Condvar::new() }
     }
 
-    /// Claims a merchant's log; `load` reads what is on disk, when the merchant is not known yet.
+    /// Claims a merchant's log; `load` reads its stored state when the merchant is not tracked yet.
     pub(crate) fn claim<E>(&self, merchant_id: MerchantId, load: impl Fn() -> Result<Durable, E>) -> Result<Claim, E> {
         let mut inner = self.lock();
         while !inner.slots.contains_key(&merchant_id) {
@@ -117,7 +117,7 @@ impl Claims {
         Claim { epoch, head }
     }
 
-    /// Forgets the claim of this epoch. A slot that is being written stays, shut to everybody.
+    /// Ends the claim of this epoch. A merchant whose batches are being written stays tracked, closed to all appends.
     pub(crate) fn release(&self, merchant_id: MerchantId, epoch: Epoch) {
         let mut inner = self.lock();
         let Some(slot) = inner.slots.get_mut(&merchant_id).filter(|slot| slot.epoch == epoch) else { return };
@@ -142,7 +142,7 @@ impl Claims {
         }
     }
 
-    /// What of the group is to be written, numbered behind `last_commit`. Must be followed by
+    /// The batches of the group that are to be written, numbered from `last_commit` on. Must be followed by
     /// [`Claims::settle`].
     pub(crate) fn plan(&self, group: &[Append], last_commit: CommitNumber) -> Plan {
         let mut inner = self.lock();
@@ -164,8 +164,7 @@ impl Claims {
         plan
     }
 
-    /// Ends what [`Claims::plan`] began: `after` holds what is true on disk now, or nothing when nothing of
-    /// the plan was written.
+    /// Ends the step that [`Claims::plan`] began, with the durable states of the plan and the outcome of its write.
     pub(crate) fn settle(&self, planned: &ByMerchant<Durable>, outcome: Outcome) {
         let mut inner = self.lock();
         for (merchant_id, after) in planned {
@@ -188,12 +187,12 @@ impl Claims {
     }
 }
 
-/// What became of the write of a plan.
+/// The outcome of the write of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It is on disk.
     Written,
-    /// It is not, or nobody knows and nothing goes on.
+    /// It is not on disk, or that is unknown and nothing continues.
     NotWritten,
 }
 
@@ -223,7 +222,7 @@ fn refusal(append: &Append, now: &Durable) -> Option<Verdict> {
     append.defect().map(|defect| Verdict::Unavailable(format!("the batch cannot be written: {defect}")))
 }
 
-/// Adds the append's snapshot and returns whether it is among those to keep, and which ones go.
+/// Adds the append's snapshot. Returns if the snapshot is kept, and the positions of those to be removed.
 fn keep_newest(snapshots: &mut Vec<Sequence>, append: &Append) -> (bool, Vec<Sequence>) {
     let Some(snapshot) = &append.snapshot else { return (false, Vec::new()) };
     let at = snapshot.at.sequence;

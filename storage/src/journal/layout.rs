@@ -1,6 +1,6 @@
-//! From appends to keys and values, and back: the layout on disk that every embedded journal shares.
+//! Conversion of appends to keys and values, and back: the layout on disk that every embedded journal shares.
 //!
-//! A stored record is commit number (8) | CRC-32C of those 8 bytes (4) | record. The number stands outside
+//! A stored record is commit number (8) | CRC-32C of those 8 bytes (4) | record. The number is outside
 //! of the record because it is assigned when the batch is written; the record has a checksum of its own.
 
 use till_domain::ids::MerchantId;
@@ -19,13 +19,13 @@ use super::{
     StoredSnapshot,
 };
 
-/// Bytes in front of a stored record.
+/// Bytes before a stored record.
 const COMMIT_LEN: usize = 8 + 4;
 
-/// Records fetched by one scan: bounds what a reader holds before it looks at [`READ_BYTES_MAX`].
+/// Records fetched by one scan: this limits the memory of a reader before it checks [`READ_BYTES_MAX`].
 const RECORDS_PER_SCAN: usize = 256;
 
-/// Takes the writes of one atomic step.
+/// Receives the writes of one atomic step.
 pub trait WriteSink {
     /// Sets a key.
     fn put(&mut self, family: Family, key: &[u8], value: &[u8]);
@@ -33,12 +33,12 @@ pub trait WriteSink {
     fn delete(&mut self, family: Family, key: &[u8]);
 }
 
-/// Hands everything that the plan writes to the sink, merchant by merchant in the order of families and keys,
+/// Passes all writes of the plan to the sink, merchant by merchant in the order of families and keys,
 /// each key once.
 ///
-/// A key that several batches of the group write is written with the last value: the step is atomic, nobody
-/// sees those between. So hot rows (a merchant's totals, its head and position, the last commit) are written
-/// once per group. No two merchants write one key: those above all merchants are named by who made them.
+/// A key that several batches of the group write is written with the last value: the step is atomic, so no
+/// reader sees the others. So hot rows (a merchant's totals, its head and position, the last commit) are written
+/// once per group. No two merchants write the same key: keys above all merchants contain the merchant or its object.
 pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSink) {
     let mut writes: Vec<(&Append, &Step)> = group.iter().zip(&plan.steps).collect();
     // Stable, so that a merchant's records stay in order.
@@ -63,7 +63,7 @@ pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSin
     }
 }
 
-/// Hands the rows of one merchant's batches to the sink.
+/// Passes the rows of one merchant's batches to the sink.
 fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
     let written = writes.iter().filter(|(_, step)| matches!(step, Step::Write { .. })).map(|(append, _)| *append);
     let mut rows: Vec<(u128, RowWrite<'_>)> =
@@ -78,8 +78,8 @@ fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
     }
 }
 
-/// A number by which rows of one merchant are sorted without a look at their keys, as a rule: the family, and what
-/// stands in the key behind the merchant.
+/// A number by which rows of one merchant are sorted, usually without a comparison of their keys: the family, and the
+/// bytes of the key after the merchant.
 fn rank(row: &RowWrite<'_>) -> u128 {
     let mut bytes = [0; 16];
     bytes[0] = u8::try_from(row.family.index()).unwrap_or(u8::MAX);
@@ -89,7 +89,7 @@ fn rank(row: &RowWrite<'_>) -> u128 {
     u128::from_be_bytes(bytes)
 }
 
-/// Hands a record to the sink as it stands in the log.
+/// Passes a record to the sink as the log stores it.
 pub fn write_record(
     merchant_id: MerchantId,
     record: &EncodedRecord,
@@ -106,7 +106,7 @@ pub fn write_record(
     sink.put(Family::Journal, &key.encode(), scratch);
 }
 
-/// Hands row writes to the sink.
+/// Passes row writes to the sink.
 pub(crate) fn write_rows<'a>(rows: impl IntoIterator<Item = RowWrite<'a>>, sink: &mut impl WriteSink) {
     for row in rows {
         match row.value {
@@ -135,7 +135,7 @@ fn write_positions(after: &ByMerchant<Durable>, sink: &mut impl WriteSink) {
     }
 }
 
-/// Hands the position of a merchant's rows to the sink.
+/// Passes the position of a merchant's rows to the sink.
 pub fn write_applied(merchant_id: MerchantId, applied: Head, sink: &mut impl WriteSink) {
     sink.put(Family::Rows, &AppliedKey(merchant_id).encode(), &encode_head(applied));
 }
@@ -163,7 +163,7 @@ fn read_position(
     }
 }
 
-/// What a first claim of a merchant must know.
+/// The stored state that a first claim of a merchant needs.
 pub(crate) fn read_durable(reader: &impl RowReader, merchant_id: MerchantId) -> Result<Durable, JournalError> {
     let head = read_head(reader, merchant_id)?;
     let applied = read_applied(reader, merchant_id)?;
@@ -175,7 +175,7 @@ pub(crate) fn read_durable(reader: &impl RowReader, merchant_id: MerchantId) -> 
     Ok(Durable { head, applied, snapshots })
 }
 
-/// The merchant's good snapshots, newest first.
+/// The merchant's valid snapshots, newest first.
 pub fn read_snapshots(
     reader: &impl RowReader,
     merchant_id: MerchantId,
@@ -227,10 +227,10 @@ pub fn read_records(
     Ok(records)
 }
 
-/// The record in a stored value, not yet checked: [`super::record::decode`] does.
+/// The record in a stored value, not yet checked: [`super::record::decode`] does that.
 ///
 /// # Errors
-/// [`JournalError::Damaged`] when what stands in front of the record is not what was written.
+/// [`JournalError::Damaged`] when the bytes before the record are damaged.
 pub fn decode_stored(
     merchant_id: MerchantId,
     key: &[u8],
@@ -247,7 +247,7 @@ pub fn decode_stored(
     Ok((key.sequence, StoredRecord { commit, bytes: bytes.to_vec() }))
 }
 
-/// Merchants that have a log, behind `after`.
+/// Merchants that have a log, after `after`.
 pub fn read_merchants(
     reader: &impl RowReader,
     after: Option<MerchantId>,
@@ -263,7 +263,7 @@ pub fn read_merchants(
     heads.collect()
 }
 
-/// A number that stands alone under a key of the family meta.
+/// The number that is the whole value of a key of the family meta.
 pub fn read_meta_number<const LEN: usize>(
     reader: &(impl RowReader + ?Sized),
     key: MetaKey,

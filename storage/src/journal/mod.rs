@@ -1,4 +1,4 @@
-//! Every merchant's log: what a record is, what an append asks for, what it answers.
+//! Merchants' logs: records, appends and their verdicts.
 
 mod append;
 mod by_merchant;
