@@ -89,7 +89,7 @@ const _: () = assert!(AppliedKey::LEN == 17, "on disk since format 1: a change n
 /// One snapshot of one merchant's bounded state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotKey {
-    /// Whose state.
+    /// The merchant whose state it is.
     pub merchant_id: MerchantId,
     /// The last record folded into it.
     pub sequence: Sequence,
@@ -105,7 +105,7 @@ impl SnapshotKey {
         merchant_and_sequence(self.merchant_id, self.sequence)
     }
 
-    /// The key with these bytes, unless the length is another kind's.
+    /// The key with these bytes, unless the length differs.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<SnapshotKey> {
         let JournalKey { merchant_id, sequence } = JournalKey::decode(bytes)?;
@@ -147,7 +147,7 @@ impl HeadKey {
         (kind == Self::KIND).then_some(HeadKey(merchant))
     }
 
-    /// The keys of all merchants' heads behind `after`.
+    /// The keys of all merchants' heads after `after`.
     #[must_use]
     pub fn range(after: Option<MerchantId>) -> KeyRange {
         let lower = after.map_or_else(
@@ -164,7 +164,7 @@ impl HeadKey {
 
 const _: () = assert!(HeadKey::LEN == 17, "on disk since format 1: a change needs a new key kind");
 
-/// The rows of the family meta that stand once.
+/// The rows of the family meta of which there is only one each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetaKey {
     /// Number of the last commit, written in every batch.
@@ -173,9 +173,9 @@ pub enum MetaKey {
     Format,
     /// Format of derived rows.
     RowFormat,
-    /// How often this directory was opened for writing.
+    /// The number of times that this directory was opened for writing.
     Starts,
-    /// Which store it is.
+    /// The identity of the store.
     Identity,
 }
 
@@ -220,7 +220,7 @@ impl GivenUpKey {
         number_behind(b'L', bytes).map(GivenUpKey)
     }
 
-    /// All of them.
+    /// The keys of all of them.
     #[must_use]
     pub fn range() -> KeyRange {
         (vec![b'L'], vec![b'L' + 1])
@@ -253,13 +253,13 @@ impl UnarchivedKey {
         number_behind(Self::KIND, bytes).map(UnarchivedKey)
     }
 
-    /// The keys of all commits behind one.
+    /// The keys of all commits after one.
     #[must_use]
     pub fn range_behind(after: CommitNumber) -> KeyRange {
         (UnarchivedKey(after.next()).encode().to_vec(), vec![Self::KIND + 1])
     }
 
-    /// The keys of all commits behind one, up to another.
+    /// The keys of all commits after one, up to another.
     #[must_use]
     pub fn range_between(after: CommitNumber, last: CommitNumber) -> KeyRange {
         (UnarchivedKey(after.next()).encode().to_vec(), UnarchivedKey(last.next()).encode().to_vec())
@@ -302,7 +302,7 @@ fn merchant_and_sequence(merchant_id: MerchantId, sequence: Sequence) -> [u8; ME
     key
 }
 
-/// A key behind every (merchant, sequence) of the merchant and before the next merchant's first.
+/// A key after every (merchant, sequence) of the merchant and before the next merchant's first.
 fn behind_sequences(merchant_id: MerchantId) -> Vec<u8> {
     let mut key = merchant_id.to_bytes().to_vec();
     key.extend_from_slice(&[0xff; 9]);

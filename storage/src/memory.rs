@@ -1,4 +1,4 @@
-//! A store in memory that can be told to fail, for tests of everything above.
+//! A store in memory with planned failures, for tests of the layers above.
 //!
 //! It keeps the same keys and values as the one on disk and passes the same conformance suite.
 
@@ -18,14 +18,14 @@ use crate::journal::{
 };
 use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore, Visit};
 
-/// How an append is to fail.
+/// The way in which an append is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppendFault {
     /// Nothing is written, and the next append works again.
     Unavailable,
-    /// The group is written, the caller is not told, and no append works any more.
+    /// The group is written, the caller gets no verdict about it, and no append works any more.
     AmbiguousWritten,
-    /// The group is lost, the caller is not told, and no append works any more.
+    /// The group is lost, the caller gets no verdict about it, and no append works any more.
     AmbiguousLost,
 }
 
@@ -37,7 +37,7 @@ struct Rows {
 
 #[derive(Debug, Default)]
 struct Faults {
-    /// What becomes of the next appends, first the next one; nothing lets it work.
+    /// The planned faults of the next appends, the next one first; none lets an append work.
     appends: VecDeque<Option<AppendFault>>,
     unreadable: Vec<(Family, Vec<u8>)>,
     stopped: bool,
@@ -50,7 +50,7 @@ pub struct MemoryStore {
     rows: RwLock<Arc<Rows>>,
     faults: Arc<Mutex<Faults>>,
     unheld: Condvar,
-    /// One writer at a time.
+    /// Serializes the writes.
     writer: Mutex<()>,
 }
 
@@ -77,7 +77,7 @@ impl MemoryStore {
         }
     }
 
-    /// The store that the next process would open: what is durable, no claims and no planned failures.
+    /// The store that the next process would open: the durable data, no claims and no planned failures.
     #[must_use]
     pub fn reopened(&self) -> MemoryStore {
         MemoryStore::holding(self.rows(), Epoch(1 << 32))
@@ -106,7 +106,7 @@ impl MemoryStore {
         self.faults().held = true;
     }
 
-    /// Held appends go on.
+    /// Held appends continue.
     pub fn resume_appends(&self) {
         self.faults().held = false;
         self.unheld.notify_all();
@@ -119,12 +119,12 @@ impl MemoryStore {
         self.rows().families[family.index()].iter().map(pair).collect()
     }
 
-    /// Overwrites a row behind the journal's back, as damage would.
+    /// Overwrites a row without the journal, as damage would.
     pub fn damage(&self, family: Family, key: &[u8], value: &[u8]) {
         self.write(|rows| rows.put(family, key, value));
     }
 
-    /// Removes a row behind the journal's back.
+    /// Removes a row without the journal.
     pub fn lose(&self, family: Family, key: &[u8]) {
         self.write(|rows| rows.delete(family, key));
     }
@@ -142,7 +142,7 @@ impl MemoryStore {
         change(Arc::make_mut(&mut rows));
     }
 
-    /// Waits while appends are held, then tells what becomes of this one.
+    /// Waits while appends are held, then returns the planned fault of this one.
     fn next_fault(&self) -> Result<Option<AppendFault>, Verdict> {
         let held = |faults: &mut Faults| faults.held;
         let mut faults = self.faults();
@@ -289,7 +289,7 @@ impl RowStore for MemoryStore {
     }
 }
 
-/// One moment of the store.
+/// A snapshot of the store.
 struct MemoryView {
     rows: Arc<Rows>,
     faults: Arc<Mutex<Faults>>,

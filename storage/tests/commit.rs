@@ -1,4 +1,4 @@
-//! The commit thread: order, groups, barriers, and what it does when a write fails.
+//! The commit thread: order, groups, barriers, and failed writes.
 
 mod fixtures;
 
@@ -16,13 +16,13 @@ use till_storage::journal::record::BODY_LEN_MAX;
 use till_storage::journal::{Append, CommitNumber, Head, Journal, Verdict};
 use till_storage::memory::{AppendFault, MemoryStore};
 
-/// The signal of a process that ended itself.
+/// The signal with which a process aborts.
 const SIGABRT: i32 = 6;
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);
 
-/// Longer than any test: what lingers so long waits for company, or for the end.
+/// Longer than any test: a background write with this delay waits for another submission, or for the end.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Bench {
         Bench::lingering(LINGER)
     }
 
-    /// What nobody waits for waits so long for company.
+    /// A bench in which background writes are delayed for this time.
     fn lingering(linger: Duration) -> Bench {
         let store = Arc::new(MemoryStore::new());
         let fatal = Arc::new(Mutex::new(Vec::new()));
@@ -236,7 +236,7 @@ fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
     bench.store.hold_appends();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let large = shop.batch(&[&vec![7; BODY_LEN_MAX]]);
-    // One may be with the journal already, so one more than the queue holds.
+    // One submission may be with the journal already, so one more than the queue holds.
     let submit = |name| bench.committer.submit(bench.append(name, large.clone()), Urgency::AtOnce);
     let accepted = (0..QUEUE_BYTES_MAX / BODY_LEN_MAX + 1).map_while(|_| submit("large").ok()).count();
     let rejected = submit("too many").expect_err("it is full");
@@ -282,7 +282,7 @@ fn what_finds_no_company_is_written_alone_when_it_has_lingered() {
     let linger = Duration::from_millis(50);
     let bench = Bench::lingering(linger);
     let mut shop = Chain::claim(&*bench.store, SHOP);
-    // Once while the thread still looks out after its start, once when it has gone to sleep, once after a group.
+    // Once while the thread still looks at the queue after its start, once when it sleeps, once after a group.
     for number in 1..=3 {
         let start = Instant::now();
         bench.submit_unhurried(bench.append("alone", shop.batch(&[b"body"])));
@@ -317,7 +317,7 @@ fn stopping_does_not_wait_for_company() {
     assert_eq!(bench.outcomes.try_iter().collect::<Vec<_>>(), [committed("last", 1)]);
 }
 
-/// Says to a process of this test that it is the one to end.
+/// Tells a process of this test that it is the one to abort.
 const ENDING: &str = "TILL_TEST_LAST_WORD_PANICS";
 
 #[test]
@@ -332,7 +332,7 @@ fn a_last_word_that_panics_ends_the_process_all_the_same() {
     assert_eq!(ended.status.signal(), Some(SIGABRT), "{ended:?}");
 }
 
-/// Ends the process, or comes back when nothing did.
+/// Aborts the process, or returns when nothing did.
 fn panic_with_the_last_word() {
     let store = Arc::new(MemoryStore::new());
     let journal: Arc<dyn Journal> = Arc::<MemoryStore>::clone(&store);

@@ -1,4 +1,4 @@
-//! What every store must do, run against each of them.
+//! The rules for every store, tested with each of them.
 
 mod fixtures;
 
@@ -25,7 +25,7 @@ trait Subject: Sized {
     fn fresh() -> Self;
     fn store(&self) -> &Self::Store;
     fn reopened(self) -> Self;
-    /// Closed, changed behind the store's back, and opened again.
+    /// The store, closed, changed without its knowledge, and opened again.
     fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Self;
     /// The next append cannot be written.
     fn unwritable(self) -> Self;

@@ -1,7 +1,7 @@
 //! Flipped bits, cuts and zeros in the logs and the MANIFEST of a store that was killed: either a start
-//! refuses and names the file and the place, or nothing acknowledged is missing. It never hangs.
+//! refuses and names the file and the byte, or no acknowledged commit is missing. It never hangs.
 //!
-//! `TILL_DAMAGE_RUNS` sets how many damages are tried per kind of file, for longer runs.
+//! `TILL_DAMAGE_RUNS` sets the number of damages that are tried per kind of file, for longer runs.
 
 mod fixtures;
 
@@ -22,7 +22,7 @@ use till_storage::rows::{RowReader, RowStore};
 const MERCHANTS: [MerchantId; 3] = [merchant(1), merchant(2), merchant(3)];
 const BLOCK_LEN: usize = 32 * 1024;
 
-/// A data directory as a kill left it, and what had been acknowledged.
+/// A data directory as a kill left it, with its acknowledged commits.
 struct Image {
     directory: TempDir,
     acknowledged: Vec<Head>,
@@ -58,7 +58,7 @@ impl Image {
         Image::killed(64 * 1024 * 1024, &[60])
     }
 
-    /// Killed after several flushes, in the second of three lives, so that the MANIFEST says a lot.
+    /// Killed after several flushes, in the second of three runs of the store, so that the MANIFEST has many records.
     fn flushed() -> Image {
         Image::killed(256 * 1024, &[150, 150, 40])
     }
@@ -141,7 +141,7 @@ fn place(error: OpenError, damage: &str) -> Place {
     place
 }
 
-/// Where the physical records of a log file begin.
+/// The offsets at which the physical records of a log file begin.
 fn record_starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -229,7 +229,7 @@ fn an_undamaged_image_opens_with_everything() {
 #[test]
 fn no_damage_of_the_log_loses_an_acknowledged_commit_without_a_word() {
     let image = Image::unflushed();
-    // Everything in this log was acknowledged, so that no damage of it is harmless.
+    // Everything in this log was acknowledged, so no damage of it is harmless.
     assert_eq!(refusals(&image, &image.log(), runs(20), 1), runs(20));
 }
 
@@ -260,7 +260,7 @@ fn no_flipped_bit_of_the_mark_hides_that_the_end_of_the_log_is_gone() {
     let (log, mark) = (directory.path().join(image.log()), directory.path().join("high-water"));
     let (sound_log, sound_mark) = (fs::read(&log).expect("readable"), fs::read(&mark).expect("readable"));
     let last = *record_starts(&sound_log).last().expect("it has records");
-    // Cut off where a record ends, and in the midst of one: a start may not trust the log to say so.
+    // Cut off at the end of a record, and inside of one: a start may not rely on the log to detect it.
     for end in [last, last + 9] {
         fs::write(&log, &sound_log[..end]).expect("writable");
         for at in bytes_of_the_mark() {

@@ -58,7 +58,7 @@ fn logs(directory: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// The newest log cut off behind `commits` of the commits that `append` wrote into a new store.
+/// The newest log, cut off after `commits` of the commits that `append` wrote into a new store.
 fn cut_log(directory: &Path, kept_bytes: impl Fn(u64) -> u64) -> PathBuf {
     let log = logs(directory).pop().expect("a live store has a log");
     let length = fs::metadata(&log).expect("it is there").len();
@@ -145,7 +145,7 @@ fn a_store_of_the_first_row_format_opens_and_is_of_the_newest_from_then_on() {
     assert!(matches!(refused(directory.path()), OpenError::RowFormatTooNew { .. }));
 }
 
-/// Whether any file below a directory has these bytes.
+/// Returns true when a file below a directory contains these bytes.
 fn is_in_a_file(directory: &Path, bytes: &[u8]) -> bool {
     fs::read_dir(directory).expect("readable").flatten().any(|entry| match entry.path() {
         path if path.is_dir() => is_in_a_file(&path, bytes),
@@ -213,10 +213,10 @@ fn a_log_damaged_behind_the_last_acknowledged_commit_starts() {
     drop(engine);
     let log = logs(directory.path()).pop().expect("a live store has a log");
     let sound = fs::read(&log).expect("readable");
-    // One that RocksDB's reader would never come back from: a record of a type that only recycled logs have.
+    // A record that RocksDB's reader would read without end: its type occurs in recycled logs only.
     let mut endless = sound[..300].to_vec();
     endless[6] = 5;
-    // Not one of them was acknowledged: torn writes of a batch, as a power cut leaves them.
+    // None of them was acknowledged: torn writes of a batch, as a power cut leaves them.
     let zeros_between = [&[0; 9], &sound[..300]].concat();
     for tail in [sound[..50].to_vec(), vec![0; 40_000], vec![0xff; 40_000], zeros_between, endless] {
         fs::write(&log, [sound.as_slice(), &tail].concat()).expect("writable");
@@ -337,7 +337,7 @@ fn an_opening_past_its_time_limit_is_an_error_and_not_a_hang() {
     wait_for_threads("open"); // The end of the process must not come in the middle of what it does.
 }
 
-/// Waits until no thread of this process has the name. One that was just begun has a moment to take it.
+/// Waits until no thread of this process has the name. A thread that was just started gets a moment to take it.
 fn wait_for_threads(name: &str) {
     std::thread::sleep(Duration::from_millis(300));
     let until = Instant::now() + Duration::from_secs(60);

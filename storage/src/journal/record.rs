@@ -46,7 +46,8 @@ pub const HEADER_LEN: usize = 100;
 
 const _: () = assert!(CRC_AT + 4 == HEADER_LEN && HEADER_LEN == 100, "on disk since format 1");
 
-/// The offset of the end of the magic in a stored record, which follows the commit number and its checksum.
+/// The number of offsets at which the magic of a stored record is searched: it follows the commit number and its
+/// checksum.
 const GLANCE_LEN: usize = 13;
 
 /// The maximum length of a body: 8 MiB. A request body is at most 1 MiB and a decision stores it at most a few times,

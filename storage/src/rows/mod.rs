@@ -1,4 +1,4 @@
-//! Rows: what is derived from the logs, read by key or by range.
+//! Rows: the data derived from the logs, read by key or by range.
 
 mod page;
 mod store;

@@ -106,7 +106,7 @@ impl<R: RowReader> MerchantReader<R> {
     /// The activities of entries, in their order.
     ///
     /// # Errors
-    /// [`Unreadable`] when one cannot be read, or is not there.
+    /// [`Unreadable`] when one cannot be read, or does not exist.
     pub fn activities(&self, entries: Vec<ActivityEntry>) -> Result<Vec<Activity>, Unreadable> {
         let row_key = |id| ActivityIndex::All.range(self.merchant_id(), id, id).1.0;
         let missing = entries.iter().filter(|entry| entry.row.is_none());
@@ -121,8 +121,8 @@ impl<R: RowReader> MerchantReader<R> {
         entries.into_iter().map(activity).collect()
     }
 
-    /// The distinct addresses of the activity log that have a text, in lower case, in them; and the number of addresses
-    /// in all. Nothing when there are more than `addresses_max`.
+    /// The distinct addresses of the activity log that contain a text, in lower case; and the number of addresses
+    /// in all. None when there are more than `addresses_max`.
     ///
     /// # Errors
     /// [`Unreadable`] when they cannot be read.
@@ -138,7 +138,7 @@ impl<R: RowReader> MerchantReader<R> {
             if all > addresses_max {
                 return ControlFlow::Break(());
             }
-            // The key ends in the address: most are passed over as they stand.
+            // The key ends with the address: most keys are skipped without decoding.
             if contains(key, text.as_bytes()) {
                 emails.push(decode_key::<ActivityEmails>(key));
             }
@@ -155,7 +155,7 @@ fn activity_of(key: &[u8]) -> Option<ActivityId> {
     key.last_chunk::<ID_LEN>().map(|bytes| ActivityId::from_bytes(*bytes))
 }
 
-/// Whether bytes have others in them.
+/// Returns true when bytes contain others.
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len().max(1)).any(|window| window == part)
 }

@@ -1,5 +1,5 @@
 //! The bytes that format 1 wrote, in `golden_v1.txt`: one line per event, row, key and snapshot, `name hex`.
-//! They are what a release has left on disks. Never change a line; add lines.
+//! They are the bytes that releases have left on disks. Never change a line; add lines.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ fn name(event: &Event) -> String {
     format!("{event:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
-/// Names of later shapes of events, at the positions behind the kinds.
+/// Names of later shapes of events, at the positions after the kinds.
 const LATER_EVENTS: [&str; 3] = ["MerchantCreatedV2", "CardTokenizedV2", "CardSavedV2"];
 
 fn check_mutation(name: &str, mutation: &Mutation) {
@@ -81,7 +81,7 @@ fn check_mutation(name: &str, mutation: &Mutation) {
     assert_eq!(decode_mutation(&golden, &TestPersonal::default()).as_ref(), Ok(mutation), "{name}");
 }
 
-/// A mutation whose bytes are those of its one event, behind a head of seven bytes.
+/// A mutation whose bytes are those of its one event, after a head of seven bytes.
 fn bare(event: Event) -> Mutation {
     let last_id = IdPosition::default();
     Mutation { at: Millis(1), caller: Caller::System, last_id, answer: None, events: vec![event] }

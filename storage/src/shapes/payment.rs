@@ -23,7 +23,7 @@ use super::session::{InstrumentV1, MoneyV1};
 use super::shape::{Shape, shape_enum, shape_struct};
 
 shape_enum! {
-    /// Where a payment stands.
+    /// The status of a payment.
     PaymentStatusV1 of PaymentStatus {
         Pending,
         Authorized,
@@ -39,7 +39,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// Whether an authorization is captured by itself.
+    /// The mode that tells if an authorization is captured automatically.
     CaptureModeV1 of CaptureMode {
         Automatic,
         Manual,
@@ -47,7 +47,7 @@ shape_enum! {
 }
 
 shape_struct! {
-    /// Why an acquirer refused what it was asked for.
+    /// The reason for which an acquirer refused a call.
     FailureV1 of Failure {
         code: String,
         message: String,
@@ -75,7 +75,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// Which call to the acquirer.
+    /// The kind of a call to the acquirer.
     EffectKindV1 of EffectKind {
         Authorize,
         Void,
@@ -97,7 +97,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// What the acquirer can be asked to do to a payment.
+    /// The kind of an operation on a payment.
     OperationKindV1 of OperationKind {
         Capture,
         Void,
@@ -127,7 +127,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// How far a refund has come.
+    /// The status of a refund.
     RefundStatusV1 of RefundStatus {
         Pending,
         Successful,
@@ -191,7 +191,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// The decision of a dispute, with all that follows from it.
+    /// The decision of a dispute, with all its consequences.
     DisputeClosingV1 of DisputeClosing {
         dispute_id: [u8; 16],
         payment_id: [u8; 16],
@@ -260,7 +260,7 @@ pub(super) struct PaymentV1 {
     refunded_minor: u64,
 }
 
-/// A payment of which more is known than the first shape holds.
+/// A payment with fields that the first shape does not have.
 #[derive(Debug, Decode)]
 pub(super) struct PaymentV2 {
     first: PaymentV1,
@@ -282,7 +282,7 @@ fn subject(id: PaymentId, customer_id: Option<CustomerId>) -> SubjectId {
 }
 
 impl PaymentV1 {
-    /// True when the shape holds all of the payment.
+    /// Returns true when the shape holds all of the payment.
     pub(super) fn holds(payment: &Payment) -> bool {
         let Payment { confirmed_refund_minor, operation, last_operation, .. } = payment;
         let is_plain = *confirmed_refund_minor == 0 && operation.is_none() && last_operation.is_none();
@@ -355,7 +355,7 @@ impl Shape<Payment> for PaymentV1 {
 }
 
 impl PaymentV2 {
-    /// True when the shape holds all of the payment.
+    /// Returns true when the shape holds all of the payment.
     pub(super) fn holds(payment: &Payment) -> bool {
         let Payment { charged_back_minor, open_dispute, .. } = payment;
         *charged_back_minor == 0 && open_dispute.is_none()

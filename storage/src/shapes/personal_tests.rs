@@ -267,14 +267,14 @@ const GOLDEN_KEYRING: &str = "\
     aa2967c78c0dc73f39f8f08d119b5125190126abdfae1ac70f5e9ad23f7161256ea01e153711b407126b859029cd159b30c7\
     5456cffd60516520d0378a610acf07de88cdbd2e0c9d18d5284fc1f43912ac0a2fa175a1de123e12c36a7cddc2ccd063c7ec\
     4568d5fba28ef4bc04e25bfa68b0bc1a80b2a560a86cc6480208cd440fb6ad87f9849f92561f755f3e";
-/// Where the key of [`CUSTOMER`] stands.
+/// The key of the vault row of [`CUSTOMER`].
 const GOLDEN_VAULT_KEY: &str = "\
     a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a10303030303030303030303030303030303";
 /// The wrapped key of [`CUSTOMER`].
 const GOLDEN_SUBJECT_KEY: &str = "\
     014bd8ad6c6f60b37ea21c06bd5848556609a9d46560b3c383414e57311ec0b0b584db3c1e7ee5ef08662cfd634c8b025fb7\
     1cdba938b34a52ff699cbbbd1761e0a05d919a198c5aab";
-/// [`NAME`] at [`LABEL`] under it.
+/// [`NAME`], sealed with [`LABEL`] under that key.
 const GOLDEN_SEALED: &str = "\
     e4236fc0a67a6647015ca5919f689bfa18f432e1f270629c3b62e8d4b8d0ed22d06e8739ffeb62555397d4d7b582b7f89e9d\
     efc99d201c6b8ff4af5472265e";

@@ -53,7 +53,7 @@ proptest! {
 
     #[test]
     fn no_bytes_whatever_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
-        // What is sealed in such bytes is not legible, so only shapes without personal data are read.
+        // Sealed fields are not legible in such bytes, so only shapes without personal data are read.
         let bytes = [[1].as_slice(), &bytes].concat();
         let _ = decode_state(&bytes);
         for table in TableKind::ALL.iter().copied().filter(|table| !has_personal_data(*table)) {
@@ -242,7 +242,7 @@ fn the_largest_change_of_metadata_that_the_rules_allow_fits_a_record() {
         panic!("out of place")
     };
     let text = |bytes: u64| "x".repeat(usize::try_from(bytes).expect("some MiB"));
-    // Of a document of the largest size one half becomes a set, to which the largest value is added.
+    // One half of a document of the largest size becomes a set, to which the largest value is added.
     let half = DOCUMENT_BYTES_MAX / 2;
     let value = u64::try_from(VALUE_BYTES_MAX).expect("a MiB");
     let (id, number, set, position) = (*id, *number, *set, 0);

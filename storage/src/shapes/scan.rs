@@ -20,7 +20,7 @@ use super::tables::{KeyParts, StoredTable, TableKind};
 pub type KeyedRow<T> = (<T as Table>::Key, <T as Table>::Row);
 
 impl<R: RowReader> MerchantReader<R> {
-    /// At most `limit` rows of a table that are found by keys of a range, in their order or the other way round.
+    /// At most `limit` rows of a table by a range of keys, in the order of the keys or in reverse.
     ///
     /// # Errors
     /// [`Unreadable`] when a row cannot be read.
@@ -33,7 +33,7 @@ impl<R: RowReader> MerchantReader<R> {
         self.decode_all::<T>(&self.pairs::<T>(range, direction, limit)?)
     }
 
-    /// Their keys alone.
+    /// The keys of such rows alone.
     ///
     /// # Errors
     /// [`Unreadable`] when a key cannot be read.
@@ -47,16 +47,16 @@ impl<R: RowReader> MerchantReader<R> {
         pairs.iter().map(|(key, _)| decode_key::<T>(key)).collect()
     }
 
-    /// Whether there is a row in a range.
+    /// Returns true when there is a row in a range.
     ///
     /// # Errors
-    /// [`Unreadable`] when that cannot be told.
+    /// [`Unreadable`] when the range cannot be read.
     pub fn has_any<T: StoredTable>(&self, range: impl RangeBounds<T::Key>) -> Result<bool, Unreadable> {
         Ok(!self.pairs::<T>(range, Direction::Forward, 1)?.is_empty())
     }
 
     /// The page at a cursor, or the newest one, of a list that is ordered by ids; newest first. An id that names no row
-    /// stands for its place in time.
+    /// represents its position in time.
     ///
     /// # Errors
     /// [`Unreadable`] when a row of the page cannot be read.
@@ -102,7 +102,7 @@ impl<R: RowReader> MerchantReader<R> {
             Some(Cursor::After(id)) => (older(id), Direction::Backward),
             Some(Cursor::Before(id)) => (newer(id), Direction::Forward),
         };
-        // One row more than the page has tells whether the list goes on; it is not decoded.
+        // One row more than the page has tells if the list continues; it is not decoded.
         let mut pairs = self.pairs::<T>(range, direction, size.saturating_add(1))?;
         let goes_on = pairs.len() > size;
         pairs.truncate(size);
@@ -165,8 +165,8 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
-/// At most `limit` open calls of all merchants after one: of each merchant those about payments, in the order of payment
-/// and refund, then those of payouts, and then those of evidence.
+/// At most `limit` open calls of all merchants after one: of each merchant those about payments, in the order of
+/// payment and refund, then those of payouts, and then those of evidence.
 ///
 /// # Errors
 /// [`Unreadable`] when they cannot be read.
@@ -214,7 +214,7 @@ pub fn next_merchant_with_timers(
     }
 }
 
-/// The key with these bytes, which are of the table's range.
+/// The key with these bytes, which are in the table's range.
 pub(super) fn decode_key<T: StoredTable>(bytes: &[u8]) -> Result<T::Key, Unreadable> {
     let rest = bytes.get(T::KIND.head_len()..).unwrap_or_default();
     T::decode_key(rest).ok_or_else(malformed::<T>)
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::memory::MemoryStore;
 
-    /// A store with these keys, and nothing that could be decoded under them.
+    /// A store with these keys, whose values cannot be decoded.
     fn store(keys: impl IntoIterator<Item = (MerchantId, AnyKey)>) -> MemoryStore {
         let store = MemoryStore::new();
         for (merchant, key) in keys {

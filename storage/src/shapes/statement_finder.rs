@@ -1,4 +1,4 @@
-//! The statements of entries, worked out when the entries are read.
+//! The statements of entries, determined when the entries are read.
 
 use std::ops::Bound;
 
@@ -11,8 +11,8 @@ use crate::rows::{Direction, RowReader};
 
 use super::reader::MerchantReader;
 
-/// Finds the statements of one merchant's entries. Each month is read once, so that many entries of few months cost a few
-/// reads.
+/// Finds the statements of one merchant's entries. Each month is read once, so that many entries of few months cost a
+/// few reads.
 #[derive(Debug, Default)]
 pub struct StatementFinder {
     closed: Vec<ClosedMonth>,

@@ -44,7 +44,7 @@ pub trait StoredTable: Table {
     fn decode_key(rest: &[u8]) -> Option<Self::Key>;
 }
 
-/// What a key in bytes tells.
+/// The information in the bytes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyParts {
     /// The key of the applied position, which is no row's.
@@ -122,7 +122,7 @@ macro_rules! tables {
                 }
             }
 
-            /// Where its rows stand.
+            /// The family of its rows.
             #[must_use]
             pub const fn family(self) -> Family {
                 match self {
@@ -219,7 +219,7 @@ macro_rules! tables {
             }
         }
 
-        /// Whether a row may stand under a key, as far as the row tells.
+        /// Returns true when a row may be stored under a key, as far as the row tells.
         pub(super) fn belongs(key: &AnyKey, row: &AnyRow) -> bool {
             match (key, row) {
                 $($((AnyKey::$name(key), AnyRow::$name(row)) => *key == row.$id $(($($arguments)?))?,)?)+
@@ -303,7 +303,7 @@ tables! {
 }
 
 impl TableKind {
-    /// Whether its keys begin with a merchant.
+    /// Returns true when its keys begin with a merchant.
     #[must_use]
     pub fn is_below_a_merchant(self) -> bool {
         self.family() != Family::Directory
