@@ -76,7 +76,7 @@ fn other_numbers_of_13_to_19_digits_are_not() {
 }
 
 #[test]
-fn single_spaces_and_dashes_may_stand_between_digits_and_nothing_else() {
+fn single_spaces_and_dashes_may_separate_digits() {
     for text in [
         "4242 4242 4242 4242",
         "4242-4242-4242-4242",
@@ -100,7 +100,7 @@ fn single_spaces_and_dashes_may_stand_between_digits_and_nothing_else() {
 }
 
 #[test]
-fn a_number_is_delimited_by_anything_but_an_ascii_letter_or_digit() {
+fn a_number_is_delimited_by_all_but_ascii_letters_and_digits() {
     for text in [
         "4242424242424242",
         "Ada Example 4242424242424242",

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn time_counter_and_randomness_stand_in_their_bits_and_what_is_too_wide_is_dropped() {
+    fn id_parts_have_their_bits_and_overlong_ones_are_cut() {
         let position = IdPosition { millis: 0xffff_0123_4567_89ab, counter: 0xfcde };
         let id = RawId::new(position, 0xd123_4567_89ab_cdef);
         assert_eq!(id.to_bytes(), 0x0123_4567_89ab_7cde_9123_4567_89ab_cdef_u128.to_be_bytes());
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_an_id_have_nothing_between_them_and_the_ends_have_one() {
+    fn an_id_is_adjacent_to_its_neighbours_and_the_ends_have_one() {
         let (first, last) = (RawId::from_bytes([0; 16]), RawId::from_bytes([u8::MAX; 16]));
         assert_eq!((first.predecessor(), last.successor()), (None, None));
         let id = RawId::from_bytes(0x0100_u128.to_be_bytes());
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_grow_strictly_even_when_the_clock_steps_back_and_the_counter_is_full() {
+    fn ids_grow_strictly_despite_clock_steps_and_a_full_counter() {
         let mut position = IdPosition::default();
         let mut last = RawId::new(position, u64::MAX);
         for step in 0..10_000_u64 {

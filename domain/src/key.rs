@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_made_key_is_well_formed_and_one_changed_character_is_noticed() {
+    fn a_made_key_is_well_formed_and_changed_characters_are_found() {
         let key = key_text(std::array::from_fn(|index| u8::try_from(index * 7).unwrap_or(0)));
         assert_eq!(key.len(), 3 + 32 + 6);
         assert!(is_well_formed(&key));

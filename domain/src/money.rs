@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fee_rounds_half_up_adds_the_fixed_part_and_never_exceeds_the_amount() {
+    fn a_fee_rounds_half_up_and_never_exceeds_the_amount() {
         let rate = FeeRate { basis_points: 250, fixed_minor: 10 };
         assert_eq!(rate.fee_minor(amount(10_000)), 260);
         assert_eq!(FeeRate { basis_points: 250, fixed_minor: 0 }.fee_minor(amount(20)), 1, "0.5 rounds up");

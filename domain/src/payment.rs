@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_of_the_life_of_a_payment_is_the_drawn_one_and_none_is_missing() {
+    fn the_table_of_a_payments_life_equals_the_contracts() {
         let rows: Vec<&str> = DRAWN.lines().filter(|line| !line.trim().is_empty()).collect();
         assert_eq!(rows.len(), PaymentStatus::ALL.len(), "a status without a row");
         for (status, row) in PaymentStatus::ALL.into_iter().zip(rows) {

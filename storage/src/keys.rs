@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_range_holds_the_records_from_its_start_and_nothing_of_the_next_merchant() {
+    fn a_journal_range_ends_before_the_next_merchant() {
         let (lower, upper) = JournalKey::range(MERCHANT, Sequence(7));
         let inside = |key: Vec<u8>| key >= lower && key < upper;
         assert!(!inside(journal(MERCHANT, 6)));

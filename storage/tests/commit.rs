@@ -118,7 +118,7 @@ fn what_waits_is_written_in_one_group_and_completed_in_order() {
 }
 
 #[test]
-fn a_barrier_passes_behind_the_batch_it_rests_on_whatever_follows() {
+fn a_barrier_passes_after_the_batch_that_it_depends_on() {
     let bench = Bench::new();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let first = shop.batch(&[b"1"]);
@@ -162,7 +162,7 @@ fn a_barrier_fails_with_the_batch_it_rests_on() {
 }
 
 #[test]
-fn a_barrier_whose_head_cannot_be_read_is_neither_passed_nor_failed() {
+fn a_barrier_with_an_unreadable_head_neither_passes_nor_fails() {
     let bench = Bench::new();
     bench.store.fail_reads(Family::Meta, b"H");
     bench.submit(bench.barrier("unreadable", SHOP, Head::EMPTY));
@@ -170,7 +170,7 @@ fn a_barrier_whose_head_cannot_be_read_is_neither_passed_nor_failed() {
 }
 
 #[test]
-fn an_uncertain_write_completes_its_group_then_is_fatal_and_nothing_is_written_any_more() {
+fn an_uncertain_write_completes_its_group_and_ends_all_writes() {
     for fault in [AppendFault::AmbiguousLost, AppendFault::AmbiguousWritten] {
         let bench = Bench::new();
         let mut shop = Chain::claim(&*bench.store, SHOP);
@@ -249,7 +249,7 @@ fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
 }
 
 #[test]
-fn what_nobody_waits_for_is_written_with_the_next_that_somebody_waits_for_and_in_order() {
+fn background_writes_are_written_with_the_next_urgent_one() {
     let bench = Bench::lingering(FOR_EVER);
     let (mut shop, mut cafe) = (Chain::claim(&*bench.store, SHOP), Chain::claim(&*bench.store, CAFE));
     bench.submit_unhurried(bench.append("shop 1", shop.batch(&[b"1"])));
@@ -266,7 +266,7 @@ fn what_nobody_waits_for_is_written_with_the_next_that_somebody_waits_for_and_in
 }
 
 #[test]
-fn a_barrier_that_somebody_waits_for_takes_along_what_it_rests_on() {
+fn an_urgent_barrier_takes_along_the_batches_it_depends_on() {
     let bench = Bench::lingering(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
     bench.submit_unhurried(bench.append("first", shop.batch(&[b"1"])));

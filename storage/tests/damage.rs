@@ -227,20 +227,20 @@ fn an_undamaged_image_opens_with_everything() {
 }
 
 #[test]
-fn no_damage_of_the_log_loses_an_acknowledged_commit_without_a_word() {
+fn no_damage_of_the_log_silently_loses_a_commit() {
     let image = Image::unflushed();
     // Everything in this log was acknowledged, so no damage of it is harmless.
     assert_eq!(refusals(&image, &image.log(), runs(20), 1), runs(20));
 }
 
 #[test]
-fn no_damage_of_the_last_of_many_logs_loses_an_acknowledged_commit_without_a_word() {
+fn no_damage_of_the_last_of_many_logs_silently_loses_a_commit() {
     let image = Image::flushed();
     refusals(&image, &image.log(), runs(12), 2);
 }
 
 #[test]
-fn no_damage_of_the_manifest_loses_an_acknowledged_commit_without_a_word() {
+fn no_damage_of_the_manifest_silently_loses_a_commit() {
     let image = Image::flushed();
     refusals(&image, &image.manifest(), runs(20), 3);
     let image = Image::unflushed();
@@ -253,7 +253,7 @@ fn bytes_of_the_mark() -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn no_flipped_bit_of_the_mark_hides_that_the_end_of_the_log_is_gone() {
+fn no_flipped_bit_of_the_mark_hides_a_cut_log() {
     let image = Image::unflushed();
     let directory = tempfile::tempdir().expect("a temporary directory");
     copy(image.directory.path(), directory.path());
@@ -274,7 +274,7 @@ fn no_flipped_bit_of_the_mark_hides_that_the_end_of_the_log_is_gone() {
 }
 
 #[test]
-fn a_flipped_bit_of_the_mark_of_a_sound_store_is_harmless_and_gone_after_a_start() {
+fn a_flipped_bit_of_a_sound_stores_mark_is_repaired_by_a_start() {
     let image = Image::unflushed();
     for at in [3, 12, 31, 4_096, 4_096 + 15, 4_096 + 30] {
         let image_of_start = tempfile::tempdir().expect("a temporary directory");

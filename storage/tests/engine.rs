@@ -74,7 +74,7 @@ fn meta(directory: &Path, key: &[u8], value: &[u8]) {
 }
 
 #[test]
-fn a_clean_close_leaves_empty_logs_and_a_mark_at_the_last_commit() {
+fn a_clean_close_leaves_empty_logs_and_the_last_commits_mark() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 3);
@@ -92,7 +92,7 @@ fn a_clean_close_leaves_empty_logs_and_a_mark_at_the_last_commit() {
 }
 
 #[test]
-fn a_store_that_was_not_closed_has_everything_that_was_acknowledged() {
+fn a_killed_store_has_every_acknowledged_commit() {
     let (live, image) = (directory(), directory());
     let engine = opened(live.path());
     append(&engine, 5);
@@ -103,7 +103,7 @@ fn a_store_that_was_not_closed_has_everything_that_was_acknowledged() {
 }
 
 #[test]
-fn a_directory_that_is_open_is_refused_and_free_again_afterwards() {
+fn an_open_directory_is_refused_until_it_is_closed() {
     let directory = directory();
     let engine = opened(directory.path());
     assert!(matches!(refused(directory.path()), OpenError::InUse { .. }));
@@ -112,7 +112,7 @@ fn a_directory_that_is_open_is_refused_and_free_again_afterwards() {
 }
 
 #[test]
-fn a_database_that_another_program_has_open_is_refused_as_in_use() {
+fn a_database_that_another_program_has_open_is_in_use() {
     let directory = directory();
     drop(opened(directory.path()));
     let names = Family::ALL.map(Family::name);
@@ -135,7 +135,7 @@ fn a_newer_format_is_refused_with_an_upgrade_in_the_message() {
 }
 
 #[test]
-fn a_store_of_the_first_row_format_opens_and_is_of_the_newest_from_then_on() {
+fn a_store_of_the_first_row_format_is_upgraded_when_opened() {
     let directory = directory();
     drop(opened(directory.path()));
     meta(directory.path(), &MetaKey::RowFormat.encode(), &1_u32.to_be_bytes());
@@ -178,7 +178,7 @@ fn a_deleted_row_leaves_the_files_when_it_is_purged() {
 }
 
 #[test]
-fn missing_commits_are_refused_by_number_and_place_and_given_up_only_by_name() {
+fn missing_commits_are_named_and_given_up_only_explicitly() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 5);
@@ -227,7 +227,7 @@ fn a_log_damaged_behind_the_last_acknowledged_commit_starts() {
 }
 
 #[test]
-fn a_record_that_rocksdb_never_comes_back_from_is_refused_by_number_and_place_and_can_be_given_up() {
+fn an_endless_record_is_refused_by_its_location_or_given_up() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 1);
@@ -249,7 +249,7 @@ fn a_record_that_rocksdb_never_comes_back_from_is_refused_by_number_and_place_an
 }
 
 #[test]
-fn an_older_log_with_such_a_record_is_refused_and_can_be_given_up_with_the_logs_behind_it() {
+fn an_endless_record_in_an_older_log_gives_up_later_logs_too() {
     let (live, image) = (directory(), directory());
     append(&opened(live.path()), 1);
     let names = Family::ALL.map(Family::name);
@@ -280,7 +280,7 @@ fn an_older_log_with_such_a_record_is_refused_and_can_be_given_up_with_the_logs_
 }
 
 #[test]
-fn a_database_without_its_mark_is_refused_until_loss_is_accepted() {
+fn a_database_without_a_mark_is_refused_until_loss_is_accepted() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 2);

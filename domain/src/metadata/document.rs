@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_and_sets_come_in_the_same_order_and_a_hash_in_a_string_is_none() {
+    fn pieces_and_sets_are_in_one_order_and_a_quoted_hash_is_no_set() {
         let document = document(r##"{"a":"#1\"#2","b":{"c":#10},"d":#2,"e":[1,"#"]}"##);
         let text = r##"{"a":"#1\"#2","b":{"c":"##;
         let expected = [

@@ -78,7 +78,7 @@ fn a_topup_is_an_effective_credit_against_the_bank() {
 }
 
 #[test]
-fn a_topups_external_id_given_twice_is_a_conflict_that_names_the_first() {
+fn a_repeated_topup_external_id_is_a_conflict_naming_the_first() {
     let mut world = World::open();
     let topup_id = world.topup(topup_known_as(500, "bank-1"));
     world.when(topup_known_as(700, "bank-1")).refused(Refusal::TopupExternalIdTaken { topup_id });
@@ -102,7 +102,7 @@ fn a_topups_and_a_payments_external_ids_do_not_meet() {
 }
 
 #[test]
-fn topups_up_to_the_largest_total_are_taken_and_one_unit_more_is_refused() {
+fn topups_are_accepted_up_to_exactly_the_largest_total() {
     let mut world = World::open();
     world.given(topup(AMOUNT_MAX_MINOR - 1));
     world.when(topup(2)).refused(Refusal::TotalTooLarge);
@@ -112,7 +112,7 @@ fn topups_up_to_the_largest_total_are_taken_and_one_unit_more_is_refused() {
 }
 
 #[test]
-fn a_taken_topup_external_id_is_refused_before_a_total_that_is_too_large() {
+fn a_taken_topup_external_id_is_refused_before_a_large_total() {
     let mut world = World::open();
     let topup_id = world.topup(topup_known_as(AMOUNT_MAX_MINOR, "bank-1"));
     world.when(topup_known_as(1, "bank-1")).refused(Refusal::TopupExternalIdTaken { topup_id });
@@ -139,7 +139,7 @@ fn a_declined_payment_makes_its_room_free_again() {
 }
 
 #[test]
-fn a_captured_payment_moves_from_reserved_to_the_total_and_is_not_counted_twice() {
+fn a_captured_payment_is_counted_in_the_total_and_not_reserved() {
     let mut world = World::open();
     let id = pending(&mut world, AMOUNT_MAX_MINOR - 10);
     world.given(result(id, approved_and_captured()));
@@ -173,7 +173,7 @@ fn a_voided_payment_makes_its_room_free_again_and_not_before() {
 }
 
 #[test]
-fn an_invoice_is_an_effective_debit_and_may_overdraw_the_balance() {
+fn an_invoice_is_an_effective_debit_and_may_overdraw() {
     let mut world = World::open();
     world.given(topup(500));
     let Answer::Invoice(id) = world.given(invoice_known_as(700, "bill-1")) else { panic!("an invoice was asked for") };
@@ -201,7 +201,7 @@ fn an_invoice_opens_the_balance_by_itself() {
 }
 
 #[test]
-fn an_invoices_external_id_given_twice_is_a_conflict_that_names_the_first() {
+fn a_repeated_invoice_external_id_is_a_conflict() {
     let mut world = World::open();
     let Answer::Invoice(invoice_id) = world.given(invoice_known_as(1, "bill-1")) else { panic!("no invoice") };
     world.when(invoice_known_as(AMOUNT_MAX_MINOR, "bill-1")).refused(Refusal::InvoiceExternalIdTaken { invoice_id });
@@ -210,7 +210,7 @@ fn an_invoices_external_id_given_twice_is_a_conflict_that_names_the_first() {
 }
 
 #[test]
-fn invoices_up_to_the_largest_total_are_charged_and_one_unit_more_is_refused() {
+fn invoices_are_charged_up_to_exactly_the_largest_total() {
     let mut world = World::open();
     pending(&mut world, 10);
     world.given(invoice(AMOUNT_MAX_MINOR - 11));

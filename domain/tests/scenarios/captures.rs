@@ -20,7 +20,7 @@ fn pending(world: &mut World) -> PaymentId {
 }
 
 #[test]
-fn an_initiated_payment_asks_for_its_authorization_in_the_same_step() {
+fn an_initiated_payment_requests_its_authorization_at_once() {
     let mut world = World::open();
     let id = pending(&mut world);
     let effect = world.look_up::<Effects>(EffectId::operation(id));
@@ -28,7 +28,7 @@ fn an_initiated_payment_asks_for_its_authorization_in_the_same_step() {
 }
 
 #[test]
-fn two_refunds_are_open_beside_a_payments_operation_and_each_closes_alone() {
+fn two_refunds_and_an_operation_are_open_at_once_independently() {
     let mut world = World::open();
     let id = pending(&mut world);
     let operation = EffectId::operation(id);
@@ -73,7 +73,7 @@ fn an_automatic_capture_is_an_activity_of_the_system() {
 }
 
 #[test]
-fn a_payment_without_capture_is_authorized_only_and_lapses_after_seven_days() {
+fn a_payment_without_capture_is_authorized_and_lapses_in_7_days() {
     let mut world = World::open();
     let session = world.card_session();
     let id = world.authorized(initiate(session));
@@ -85,7 +85,7 @@ fn a_payment_without_capture_is_authorized_only_and_lapses_after_seven_days() {
 }
 
 #[test]
-fn a_payment_that_asked_for_no_capture_is_not_captured_by_the_acquirers_word() {
+fn an_unrequested_capture_by_the_acquirer_does_not_count() {
     let mut world = World::open();
     let session = world.card_session();
     let id = world.payment(initiate(session).authorize_only());
@@ -94,7 +94,7 @@ fn a_payment_that_asked_for_no_capture_is_not_captured_by_the_acquirers_word() {
 }
 
 #[test]
-fn a_declined_payment_failed_for_the_acquirers_reason_and_posts_nothing() {
+fn a_declined_payment_keeps_the_reason_and_posts_nothing() {
     let mut world = World::open();
     let id = pending(&mut world);
     world.when(result(id, declined())).answers(Answer::Changed(true));
@@ -117,7 +117,7 @@ fn a_result_that_comes_twice_changes_nothing_the_second_time() {
 }
 
 #[test]
-fn an_approval_after_a_decline_is_given_back_and_leaves_the_payment_failed() {
+fn an_approval_after_a_decline_is_given_back() {
     let mut world = World::open();
     let id = pending(&mut world);
     world.given(result(id, declined()));
@@ -231,7 +231,7 @@ fn a_fee_of_zero_posts_nothing() {
 }
 
 #[test]
-fn the_fee_is_the_one_of_the_moment_of_capture_and_of_the_payments_method() {
+fn the_fee_is_that_of_the_method_at_the_time_of_capture() {
     let mut world = World::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let card = world.card_session();
@@ -248,7 +248,7 @@ fn the_fee_is_the_one_of_the_moment_of_capture_and_of_the_payments_method() {
 }
 
 #[test]
-fn a_payment_of_a_method_that_was_disabled_meanwhile_is_still_captured() {
+fn a_payment_of_a_method_disabled_since_is_still_captured() {
     let mut world = World::open();
     let id = pending(&mut world);
     world.given(configure(PaymentMethod::Card, disabled()));
@@ -257,7 +257,7 @@ fn a_payment_of_a_method_that_was_disabled_meanwhile_is_still_captured() {
 }
 
 #[test]
-fn a_card_that_settles_at_once_is_available_at_once_whatever_the_delay() {
+fn a_card_that_settles_at_once_ignores_the_settlement_delay() {
     let mut world = World::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let id = pending(&mut world);

@@ -60,7 +60,7 @@ fn what_another_contact_has_is_refused_and_names_it() {
 }
 
 #[test]
-fn an_update_keeps_what_is_not_given_and_says_whether_it_changed_anything() {
+fn an_update_keeps_missing_fields_and_tells_if_it_changed_any() {
     let mut world = World::open();
     let id = contact(&mut world);
     world.after_seconds(60);
@@ -73,7 +73,7 @@ fn an_update_keeps_what_is_not_given_and_says_whether_it_changed_anything() {
 }
 
 #[test]
-fn a_removed_contact_is_found_by_nothing_and_its_fields_are_free() {
+fn a_removed_contact_is_not_found_and_its_fields_are_free() {
     let mut world = World::open();
     let id = contact(&mut world);
     let (answer, vault) = world.when(remove_contact(id)).writes_to_the_vault();
@@ -115,7 +115,7 @@ fn a_session_whose_card_is_forgotten_is_not_active() {
 }
 
 #[test]
-fn an_authorization_of_a_removed_contact_goes_on_and_saves_no_card() {
+fn an_authorization_of_a_removed_contact_saves_no_card() {
     let mut world = World::open();
     let id = contact(&mut world);
     let token = world.token(7, TokenUsage::Multiple);
@@ -179,7 +179,7 @@ fn a_payment_with_a_known_card_renews_its_expiry_too() {
 }
 
 #[test]
-fn an_identifier_of_a_card_is_of_one_card_and_of_a_known_one_only_if_it_has_none() {
+fn a_card_identifier_is_unique_and_given_only_once() {
     let mut world = World::open();
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
@@ -223,7 +223,7 @@ fn a_card_is_made_the_default_once() {
 }
 
 #[test]
-fn forgetting_the_default_card_makes_the_newest_other_the_default() {
+fn forgetting_the_default_card_makes_the_newest_one_the_default() {
     let mut world = World::open();
     let id = contact(&mut world);
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8), card(&mut world, id, 9)];
@@ -238,7 +238,7 @@ fn forgetting_the_default_card_makes_the_newest_other_the_default() {
 }
 
 #[test]
-fn a_forgotten_card_has_no_holder_and_its_number_can_be_saved_anew() {
+fn a_forgotten_card_has_no_holder_and_can_be_saved_again() {
     let mut world = World::open();
     let id = contact(&mut world);
     let first = card(&mut world, id, 7);

@@ -59,7 +59,7 @@ fn an_own_id_that_nobody_has_is_not_found() {
 }
 
 #[test]
-fn an_identifier_that_looks_like_an_own_id_and_matches_nobody_is_not_found() {
+fn an_unknown_identifier_in_the_form_of_an_id_is_not_found() {
     let mut world = World::open();
     let session = world.card_session();
     for text in ["ctc_", "ctc_1", "ctc_01h2e8kqvbfwea724h75qc655"] {
@@ -69,7 +69,7 @@ fn an_identifier_that_looks_like_an_own_id_and_matches_nobody_is_not_found() {
 }
 
 #[test]
-fn an_identifier_that_only_begins_like_an_own_id_is_one_of_the_merchants() {
+fn an_identifier_that_only_begins_like_an_id_is_the_merchants() {
     let mut world = World::open();
     for text in ["ctc", "ctc-1", "CTC_1", "xctc_1"] {
         let (_, customer) = pay(&mut world, nobody().known_as(text));
@@ -115,7 +115,7 @@ fn the_customer_found_by_email_receives_a_new_external_id() {
 }
 
 #[test]
-fn the_customer_found_by_mobile_receives_a_new_external_id_when_no_email_matches() {
+fn a_mobiles_customer_gets_the_external_id_if_no_email_matches() {
     let mut world = World::open();
     let somchai = world.customer(nobody().mobile(NUMBER));
     let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
@@ -124,7 +124,7 @@ fn the_customer_found_by_mobile_receives_a_new_external_id_when_no_email_matches
 }
 
 #[test]
-fn a_new_external_id_goes_to_the_customer_of_the_email_rather_than_of_the_mobile() {
+fn a_new_external_id_goes_to_the_emails_customer_first() {
     let mut world = World::open();
     let by_email = world.customer(nobody().email(SOMCHAI));
     let by_mobile = world.customer(nobody().mobile(NUMBER));
@@ -134,7 +134,7 @@ fn a_new_external_id_goes_to_the_customer_of_the_email_rather_than_of_the_mobile
 }
 
 #[test]
-fn a_customer_with_another_external_id_keeps_it_and_a_new_one_is_created() {
+fn a_customer_keeps_its_external_id_and_a_new_one_is_created() {
     let mut world = World::open();
     let first = world.customer(nobody().known_as("c-1").email(SOMCHAI));
     let (payment, second) = pay(&mut world, nobody().known_as("c-2").email(SOMCHAI));
@@ -146,7 +146,7 @@ fn a_customer_with_another_external_id_keeps_it_and_a_new_one_is_created() {
 }
 
 #[test]
-fn the_mobile_is_not_asked_when_the_customer_of_the_email_has_another_external_id() {
+fn an_emails_customer_with_another_external_id_ends_the_search() {
     let mut world = World::open();
     world.customer(nobody().known_as("c-1").email(SOMCHAI));
     let by_mobile = world.customer(nobody().mobile(NUMBER));
@@ -172,7 +172,7 @@ fn an_email_that_nobody_has_creates_a_customer() {
 }
 
 #[test]
-fn a_mobile_finds_its_customer_when_no_email_is_given_or_matches() {
+fn a_mobile_finds_its_customer_unless_an_email_matches() {
     let mut world = World::open();
     let somchai = world.customer(nobody().mobile(NUMBER));
     assert_eq!(pay(&mut world, nobody().mobile(NUMBER)).1.id, somchai);
@@ -188,7 +188,7 @@ fn a_mobile_that_nobody_has_creates_a_customer() {
 }
 
 #[test]
-fn the_email_decides_before_the_mobile_which_stays_with_its_customer() {
+fn the_email_decides_and_the_mobile_stays_with_its_customer() {
     let mut world = World::open();
     let by_email = world.customer(nobody().email(SOMCHAI));
     let by_mobile = world.customer(nobody().mobile(NUMBER));
@@ -199,7 +199,7 @@ fn the_email_decides_before_the_mobile_which_stays_with_its_customer() {
 }
 
 #[test]
-fn the_other_given_fields_update_the_customer_and_free_the_old_values() {
+fn the_given_fields_update_the_customer_and_free_old_values() {
     let mut world = World::open();
     let somchai = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
     world.after_seconds(5);
@@ -213,7 +213,7 @@ fn the_other_given_fields_update_the_customer_and_free_the_old_values() {
 }
 
 #[test]
-fn a_field_that_is_not_given_stays_with_the_customer_and_goes_to_the_payment() {
+fn a_missing_field_is_copied_from_the_customer_to_the_payment() {
     let mut world = World::open();
     world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
     let (payment, customer) = pay(&mut world, nobody().known_as("c-1"));
@@ -234,7 +234,7 @@ fn a_customer_that_nothing_changes_is_not_touched() {
 }
 
 #[test]
-fn a_later_change_of_the_customer_does_not_reach_earlier_payments() {
+fn a_later_change_of_the_customer_does_not_change_its_payments() {
     let mut world = World::open();
     let (payment, _) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI));
     pay(&mut world, nobody().known_as("c-1").email(MALEE));
@@ -242,7 +242,7 @@ fn a_later_change_of_the_customer_does_not_reach_earlier_payments() {
 }
 
 #[test]
-fn a_value_that_its_customer_gave_up_may_become_another_customers() {
+fn a_value_that_a_customer_gave_up_can_be_given_to_another() {
     let mut world = World::open();
     let first = world.customer(nobody().known_as("c-1").email(SOMCHAI));
     pay(&mut world, nobody().known_as("c-1").email(MALEE));
@@ -275,7 +275,7 @@ fn the_fields_of_the_selection_are_defaults_field_by_field() {
 }
 
 #[test]
-fn what_a_device_says_does_not_name_another_customer_than_the_call_does() {
+fn a_device_does_not_name_another_customer_than_the_call() {
     let mut world = World::open();
     let victim = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     let before = world.customer_row(victim);
@@ -292,7 +292,7 @@ fn what_a_device_says_does_not_name_another_customer_than_the_call_does() {
 }
 
 #[test]
-fn what_a_device_says_names_the_customer_where_the_call_names_the_same_or_nobody() {
+fn a_device_names_the_customer_unless_the_call_names_another() {
     let mut world = World::open();
     let known = world.customer(nobody().known_as("c-1").email(SOMCHAI));
     for here in [nobody(), nobody().called("Malee"), nobody().email(SOMCHAI), nobody().known_as("c-1")] {
@@ -304,7 +304,7 @@ fn what_a_device_says_names_the_customer_where_the_call_names_the_same_or_nobody
 }
 
 #[test]
-fn an_unknown_customer_id_of_the_selection_is_not_found_unless_the_call_names_another() {
+fn an_unknown_id_of_a_device_is_refused_unless_overruled() {
     let mut world = World::open();
     let unknown = nobody().own(raw_id(9, CustomerId::from_raw));
     let token = world.token(1, till_domain::card::TokenUsage::Single);
@@ -334,7 +334,7 @@ fn a_saved_card_sessions_owner_may_be_named_at_selection() {
 }
 
 #[test]
-fn every_field_that_does_not_name_the_saved_cards_owner_is_a_mismatch() {
+fn every_field_that_does_not_name_the_cards_owner_mismatches() {
     let mut world = World::open();
     let owner = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     let other = world.customer(nobody().known_as("c-2").email(MALEE).mobile(OTHER_NUMBER));
@@ -375,7 +375,7 @@ fn a_field_that_matches_nobody_is_a_mismatch_with_a_saved_card() {
 }
 
 #[test]
-fn a_name_given_with_the_owner_of_a_saved_card_renames_the_owner() {
+fn a_name_given_with_the_owner_of_a_saved_card_renames_it() {
     let mut world = World::open();
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card));

@@ -160,7 +160,7 @@ fn a_reversed_payment_on_hold_settles_with_its_charge_back() {
 }
 
 #[test]
-fn conceding_all_of_it_is_logged_before_the_reversal_by_whoever_conceded() {
+fn a_full_concession_is_logged_before_its_reversal() {
     let mut world = World::open();
     let id = world.settled();
     let dispute_id = world.dispute(dispute(id));
@@ -178,7 +178,7 @@ fn conceding_all_of_it_is_logged_before_the_reversal_by_whoever_conceded() {
 }
 
 #[test]
-fn evidence_is_given_once_and_the_acquirer_is_asked_for_its_decision() {
+fn evidence_is_given_once_and_sent_to_the_acquirer() {
     let mut world = World::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute(id));
@@ -214,7 +214,7 @@ fn evidence_that_decides_closes_the_dispute() {
 }
 
 #[test]
-fn a_dispute_that_ends_before_its_evidence_is_taken_ends_that_call() {
+fn a_dispute_that_ends_early_ends_the_call_of_its_evidence() {
     let mut world = World::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute(id));
@@ -241,7 +241,7 @@ fn evidence_that_is_not_given_in_time_loses_the_dispute() {
 }
 
 #[test]
-fn a_late_timer_loses_a_dispute_and_settles_its_capture_together() {
+fn a_late_timer_loses_a_dispute_and_settles_its_capture() {
     let mut world = with_fees();
     let id = world.held();
     let dispute_id = world.dispute(dispute_part(id, 4_000));
@@ -253,7 +253,7 @@ fn a_late_timer_loses_a_dispute_and_settles_its_capture_together() {
 }
 
 #[test]
-fn an_escalated_dispute_is_logged_for_the_system_and_still_takes_evidence() {
+fn an_escalation_is_logged_for_the_system_and_allows_evidence() {
     let mut world = World::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute(id));
@@ -299,7 +299,7 @@ fn the_last_refund_after_a_charge_back_reverses_the_payment() {
 }
 
 #[test]
-fn a_refund_that_fails_beside_a_dispute_leaves_its_money_to_the_merchant() {
+fn a_failed_refund_beside_a_dispute_returns_its_money() {
     let mut world = with_fees();
     let id = world.held();
     let refund_id = world.refund(refund(id).part(4_000));
@@ -312,7 +312,7 @@ fn a_refund_that_fails_beside_a_dispute_leaves_its_money_to_the_merchant() {
 }
 
 #[test]
-fn one_dispute_of_a_payment_is_open_at_a_time_about_what_is_left() {
+fn a_payment_has_one_open_dispute_about_the_rest_of_it() {
     let mut world = World::open();
     let id = world.settled();
     world.when(dispute_part(id, 10_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 10_000 });
@@ -376,7 +376,7 @@ fn by_instalments(world: &mut World, bearer: InterestBearer) -> PaymentId {
 }
 
 #[test]
-fn the_merchant_pays_the_interest_that_it_bears_with_the_capture() {
+fn the_merchant_pays_the_interest_that_it_bears_at_capture() {
     let mut world = World::open();
     world.given(configure(PaymentMethod::Installment, with_fee(100, 0)));
     let id = by_instalments(&mut world, InterestBearer::Merchant);

@@ -140,7 +140,7 @@ fn a_named_topup_without_external_id_is_added_once() {
 }
 
 #[test]
-fn a_named_topup_with_external_id_is_replayed_before_the_id_is_found_taken() {
+fn a_repeated_topup_is_replayed_before_its_external_id_is_taken() {
     let mut world = World::open();
     let answer = world.given(topup_known_as(100, "bank-1").named("call-1"));
     world.when(topup_known_as(100, "bank-1").named("call-1")).replays(answer);

@@ -69,7 +69,7 @@ fn asks(world: &mut World) -> Vec<(Ask, &'static str)> {
 }
 
 #[test]
-fn what_is_a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
+fn a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
     let mut world = World::open();
     for (ask, argument) in asks(&mut world) {
         world.when(ask).refused(in_arguments([argument]));
@@ -88,7 +88,7 @@ fn all_arguments_that_are_card_numbers_are_named_at_once() {
 }
 
 #[test]
-fn a_merchant_whose_numbers_look_so_may_be_allowed_them_and_refused_them_again() {
+fn card_numbers_as_identifiers_can_be_allowed_and_refused_again() {
     let mut world = World::open();
     world.when(take_card_numbers(true)).answers(TAKEN);
     world.when(take_card_numbers(true)).changes_nothing(Answer::Changed(false));
@@ -125,7 +125,7 @@ fn a_text_that_only_holds_a_card_number_is_a_fine_identifier() {
 }
 
 #[test]
-fn what_a_merchant_kept_when_it_was_allowed_can_be_removed_later() {
+fn an_identifier_kept_while_allowed_can_be_removed_later() {
     let mut world = World::open();
     world.given(take_card_numbers(true));
     world.given(add(NUMBER, "", "4242424242424242"));
@@ -146,7 +146,7 @@ fn a_card_number_is_refused_before_a_kept_answer_is_looked_for() {
 }
 
 #[test]
-fn the_holder_of_a_card_stands_with_its_token_and_saved_card_only() {
+fn a_cards_holder_is_kept_with_its_token_and_saved_card_only() {
     let mut world = World::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));

@@ -82,7 +82,7 @@ fn a_used_single_token_says_so_also_after_its_end() {
 }
 
 #[test]
-fn a_selection_in_another_currency_than_the_merchants_is_refused() {
+fn a_selection_in_another_currency_is_refused() {
     let mut world = World::open();
     world
         .when(select(Selection::UnnamedCard).money(usd(100)))
@@ -163,7 +163,7 @@ fn a_name_alone_does_not_rename_the_named_cards_owner() {
 }
 
 #[test]
-fn the_named_card_may_belong_to_a_customer_who_receives_an_external_id_with_this_call() {
+fn the_owner_of_a_named_card_may_get_an_external_id_by_the_call() {
     let mut world = World::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select(Selection::UnnamedCard));

@@ -17,7 +17,7 @@ fn a_merchants_program_makes_keys_as_the_operator_does() {
 }
 
 #[test]
-fn a_key_must_end_in_the_future_when_it_is_made_and_its_answer_is_repeated_afterwards() {
+fn a_key_must_expire_in_the_future_and_its_answer_is_repeated() {
     let mut world = World::open();
     let merchant_id = world.merchant_id;
     let now = world.clock;
@@ -77,7 +77,7 @@ fn a_key_may_revoke_itself_and_nothing_else_afterwards() {
 }
 
 #[test]
-fn a_suspended_merchant_revokes_a_leaked_key_and_changes_none_otherwise() {
+fn a_suspended_merchant_can_only_revoke_keys() {
     let mut world = World::open();
     let (merchant_id, leaked) = (world.merchant_id, world.key(generate_key(world.merchant_id, 2, None)));
     world.given(suspend());

@@ -47,7 +47,7 @@ fn sweep(command: SweepMetadata) -> Ask {
 }
 
 #[test]
-fn adding_at_a_path_that_does_not_exist_makes_the_record_its_objects_and_the_set() {
+fn adding_at_a_new_path_creates_the_record_objects_and_the_set() {
     let mut world = World::open();
     world.when(add("k", "a.tags", "\"x\"")).answers(TRUE);
     assert_eq!(value(&world), r#"{"a":{"tags":["x"]}}"#);
@@ -63,7 +63,7 @@ fn without_a_path_the_root_is_the_set() {
 }
 
 #[test]
-fn an_item_that_is_there_already_is_not_added_again_and_value_and_version_stay() {
+fn adding_an_item_that_is_present_changes_nothing() {
     let mut world = World::open();
     world.given(add("k", "tags", "\"a\""));
     world.when(add("k", "tags", "\"b\"")).answers(TRUE);
@@ -96,7 +96,7 @@ fn what_is_no_set_is_refused_and_names_the_path() {
 }
 
 #[test]
-fn an_array_becomes_a_set_when_it_is_first_used_and_keeps_the_first_of_repeated_items() {
+fn an_array_becomes_a_set_of_its_distinct_items() {
     let mut world = World::open();
     world.given(sync("k", r#"{"l":[3,1,3,{"a":1},1,{"a":1}]}"#));
     world.when(add("k", "l", "2")).answers(TRUE);
@@ -105,7 +105,7 @@ fn an_array_becomes_a_set_when_it_is_first_used_and_keeps_the_first_of_repeated_
 }
 
 #[test]
-fn items_of_an_array_with_repeats_keep_their_places_as_positions_when_it_becomes_a_set() {
+fn distinct_items_of_an_array_keep_their_places_as_positions() {
     let mut world = World::open();
     world.given(sync("k", r#"{"l":[3,3,1,3,2,1]}"#));
     world.when(remove("k", "l", "1")).answers(TRUE);
@@ -120,7 +120,7 @@ fn items_of_an_array_with_repeats_keep_their_places_as_positions_when_it_becomes
 }
 
 #[test]
-fn an_array_that_becomes_a_set_without_changing_keeps_its_version_and_one_that_loses_items_does_not() {
+fn only_an_array_that_loses_items_as_a_set_changes_its_version() {
     let mut world = World::open();
     world.given(sync("k", r#"{"l":[1,2],"m":[1,1]}"#));
     world.when(add("k", "l", "1")).answers(FALSE);
@@ -144,7 +144,7 @@ fn the_bytesize_is_that_of_the_canonical_form_whatever_is_a_set() {
 }
 
 #[test]
-fn removing_answers_whether_the_item_was_there_and_the_order_of_the_others_stays() {
+fn removing_tells_if_the_item_was_there_and_keeps_the_order() {
     let mut world = World::open();
     for item in ["1", "2", "3"] {
         world.given(add("k", "l", item));
@@ -198,7 +198,7 @@ fn a_stale_version_comes_before_what_stands_at_the_path() {
 }
 
 #[test]
-fn the_expiry_is_by_the_ttl_given_else_by_the_last_one_else_two_years() {
+fn the_expiry_follows_the_given_ttl_the_last_one_or_two_years() {
     let mut world = World::open();
     world.given(add("k", "l", "1"));
     assert_eq!(record(&world).expires_at, world.clock.plus_seconds(63_072_000));
@@ -260,7 +260,7 @@ fn a_record_has_one_timer_that_moves_on_with_it() {
 }
 
 #[test]
-fn a_timer_at_the_expiry_ends_the_record_and_leaves_its_items_to_be_swept() {
+fn a_timer_at_the_expiry_ends_the_record_and_its_sets_are_swept() {
     let mut world = World::open();
     world.given(add("k", "l", "1").ttl(10));
     let record = record(&world);
@@ -289,7 +289,7 @@ fn a_record_without_sets_leaves_nothing_to_be_swept() {
 }
 
 #[test]
-fn syncing_replaces_the_whole_value_and_its_sets_are_swept_while_the_record_lives_on() {
+fn syncing_replaces_the_value_and_the_old_sets_are_swept() {
     let mut world = World::open();
     world.given(add("k", "l", "1"));
     let first = record(&world);
@@ -330,7 +330,7 @@ fn rows_of_a_set_that_lives_are_never_swept() {
 }
 
 #[test]
-fn a_set_that_was_swept_in_part_is_not_seen_again_under_the_same_key() {
+fn a_partly_swept_set_is_not_visible_again_under_the_same_key() {
     let mut world = World::open();
     world.given(add("k", "l", "1"));
     world.given(add("k", "l", "2"));
@@ -387,7 +387,7 @@ fn cost_of_adding_to(items: u64) -> (usize, usize) {
 }
 
 #[test]
-fn adding_to_a_large_set_reads_and_changes_as_many_rows_as_adding_to_a_small_one() {
+fn adding_to_a_large_set_costs_as_few_rows_as_to_a_small_one() {
     let small = cost_of_adding_to(10);
     assert_eq!(small, cost_of_adding_to(10_000));
     assert!(small.0 < 20 && small.1 < 10, "{small:?}");
@@ -406,7 +406,7 @@ fn a_repeated_call_is_answered_as_before() {
 }
 
 #[test]
-fn a_suspended_merchants_changes_are_refused_and_its_records_expire_all_the_same() {
+fn metadata_of_a_suspended_merchant_cannot_change_but_expires() {
     let mut world = World::open();
     world.given(add("k", "l", "1").ttl(1));
     world.given(suspend());

@@ -99,7 +99,7 @@ fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
 }
 
 #[test]
-fn more_than_is_authorized_is_not_captured_and_the_refusal_says_how_much_is() {
+fn the_refusal_of_a_too_large_capture_names_the_limit() {
     let mut world = World::open();
     let id = world.standing();
     world.when(capture_part(id, PRICE_MINOR + 1)).refused(Refusal::AmountExceedsPayment { limit_minor: PRICE_MINOR });
@@ -107,7 +107,7 @@ fn more_than_is_authorized_is_not_captured_and_the_refusal_says_how_much_is() {
 }
 
 #[test]
-fn while_an_operation_is_open_every_other_call_is_refused_and_every_flag_is_false() {
+fn an_open_operation_refuses_every_other_call_and_clears_flags() {
     for (kind, ask) in [(OperationKind::Capture, capture as fn(PaymentId) -> Ask), (OperationKind::Void, void)] {
         let mut world = World::open();
         let id = world.standing();
@@ -189,7 +189,7 @@ fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
 }
 
 #[test]
-fn a_reversal_cancels_the_entries_with_the_fee_and_gives_no_money() {
+fn a_reversal_cancels_the_entries_and_the_fee() {
     let mut world = World::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let id = world.held();
@@ -217,7 +217,7 @@ fn a_settled_capture_is_not_reversed() {
 }
 
 #[test]
-fn a_capture_with_an_accepted_refund_is_not_reversed_until_that_has_failed() {
+fn a_capture_with_an_accepted_refund_is_not_reversed() {
     let mut world = World::open();
     let id = world.held();
     let refund = world.refund(refund(id).part(1));
@@ -227,7 +227,7 @@ fn a_capture_with_an_accepted_refund_is_not_reversed_until_that_has_failed() {
 }
 
 #[test]
-fn settlement_waits_for_an_open_reversal_and_comes_at_once_when_that_is_refused() {
+fn settlement_waits_for_an_open_reversal_to_be_refused() {
     let mut world = World::open();
     let id = world.held();
     world.given(reverse(id));
@@ -240,7 +240,7 @@ fn settlement_waits_for_an_open_reversal_and_comes_at_once_when_that_is_refused(
 }
 
 #[test]
-fn a_lapse_waits_for_an_open_capture_and_comes_at_once_when_that_is_refused() {
+fn a_lapse_waits_for_an_open_capture_to_be_refused() {
     let mut world = World::open();
     let id = world.standing();
     world.given(capture(id));
@@ -252,7 +252,7 @@ fn a_lapse_waits_for_an_open_capture_and_comes_at_once_when_that_is_refused() {
 }
 
 #[test]
-fn a_capture_that_is_confirmed_after_the_authorization_would_have_lapsed_counts() {
+fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
     let mut world = World::open();
     let id = world.standing();
     world.given(capture(id));
@@ -262,7 +262,7 @@ fn a_capture_that_is_confirmed_after_the_authorization_would_have_lapsed_counts(
 }
 
 #[test]
-fn the_void_of_a_lapsed_authorization_that_is_refused_is_asked_for_again_a_day_later() {
+fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
     let mut world = World::open();
     let id = world.standing();
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
@@ -280,7 +280,7 @@ fn the_void_of_a_lapsed_authorization_that_is_refused_is_asked_for_again_a_day_l
 }
 
 #[test]
-fn an_approval_without_the_capture_that_was_asked_for_is_captured_by_till() {
+fn till_captures_an_approval_without_the_requested_capture() {
     let mut world = World::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
@@ -294,7 +294,7 @@ fn an_approval_without_the_capture_that_was_asked_for_is_captured_by_till() {
 }
 
 #[test]
-fn a_refused_automatic_capture_is_given_up_and_the_payment_fails_without_activity() {
+fn a_refused_automatic_capture_voids_and_fails_the_payment() {
     let mut world = World::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
@@ -311,7 +311,7 @@ fn a_refused_automatic_capture_is_given_up_and_the_payment_fails_without_activit
 }
 
 #[test]
-fn a_payment_that_nobody_answers_expires_after_an_hour_and_not_before() {
+fn an_unanswered_payment_expires_after_exactly_an_hour() {
     let mut world = World::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
@@ -350,7 +350,7 @@ fn a_late_success_is_given_back_and_posts_nothing() {
 }
 
 #[test]
-fn what_the_acquirer_does_not_take_back_ends_all_the_same_with_its_reason_in_the_log() {
+fn a_refused_late_void_or_refund_ends_with_its_reason() {
     let (mut world, id, _) = given_back_late(approved());
     world.given(given_back(id, refused()));
     let ended = Event::LateCallEnded { payment_id: id, failure: Some(refusal_by_acquirer()) };
@@ -358,7 +358,7 @@ fn what_the_acquirer_does_not_take_back_ends_all_the_same_with_its_reason_in_the
 }
 
 #[test]
-fn a_late_failure_of_an_expired_payment_ends_its_call_and_nothing_else() {
+fn a_late_failure_of_an_expired_payment_only_ends_its_call() {
     let (world, id, open) = given_back_late(declined());
     assert_eq!((open, world.payment_row(id).status), (None, PaymentStatus::Expired));
     assert_eq!(world.payment_row(id).failure, None);
@@ -400,7 +400,7 @@ fn a_payment_that_is_not_there_is_not_found_under_any_name() {
 }
 
 #[test]
-fn the_answer_of_a_named_call_stays_when_the_acquirer_refuses_later() {
+fn an_answer_is_kept_when_the_acquirer_refuses_later() {
     let mut world = World::open();
     let id = world.standing();
     world.given(capture(id).named("call-1"));

@@ -14,7 +14,7 @@ use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 
 #[test]
-fn a_new_merchant_takes_cards_and_instalments_on_the_sandbox_without_a_fee() {
+fn a_new_merchant_has_every_method_on_the_sandbox_without_a_fee() {
     let world = World::open();
     for method in PaymentMethod::ALL {
         assert_eq!(world.state.integrations.get(&method), Some(&Integration::initial()));
@@ -30,7 +30,7 @@ fn a_merchant_is_created_once() {
 }
 
 #[test]
-fn a_named_call_that_created_a_merchant_is_found_across_merchants() {
+fn a_named_call_that_created_a_merchant_is_found_by_its_name() {
     let mut world = World::empty();
     let ask = create_merchant(world.merchant_id).named("call-1");
     let answer = world.given(ask.clone());
@@ -67,7 +67,7 @@ fn suspending_and_resuming_say_whether_they_changed_anything() {
 }
 
 #[test]
-fn a_suspended_merchants_and_its_clients_calls_are_refused_until_it_is_resumed() {
+fn a_suspended_merchants_calls_are_refused_until_it_is_resumed() {
     let mut world = World::open();
     let session = world.card_session();
     let token = world.token(1, TokenUsage::Multiple);
@@ -91,7 +91,7 @@ fn the_operator_goes_on_with_a_suspended_merchant() {
 }
 
 #[test]
-fn a_key_leads_to_its_merchant_and_its_text_goes_to_the_vault_only_for_a_call_that_can_be_repeated() {
+fn a_keys_text_is_in_the_vault_only_for_a_repeatable_call() {
     let mut world = World::open();
     let ask = generate_key(world.merchant_id, 3, None);
     assert_eq!(world.when(ask).writes_to_the_vault().1, [], "nobody could ask for it again");

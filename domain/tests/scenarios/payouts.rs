@@ -32,7 +32,7 @@ fn newest_event(world: &World) -> WebhookEvent {
 }
 
 #[test]
-fn an_accepted_payout_holds_its_amount_against_the_bank_until_it_is_answered() {
+fn an_accepted_payout_is_on_hold_until_it_is_answered() {
     let mut world = with_balance(1_000);
     let id = world.payout(payout_known_as(400, "out-1"));
     let payout = row(&world, id);
@@ -130,7 +130,7 @@ fn a_suspended_merchant_sends_no_payout_and_open_ones_end() {
 }
 
 #[test]
-fn an_accepted_payout_is_activity_of_whoever_asked_and_its_end_is_none() {
+fn an_accepted_payout_is_an_activity_and_its_end_is_not() {
     let mut world = with_balance(100);
     let id = world.payout(payout(60));
     world.given(payout_done(id));

@@ -37,7 +37,7 @@ fn not_refundable(status: PaymentStatus) -> Refusal {
 }
 
 #[test]
-fn a_refund_is_accepted_with_its_entries_on_hold_and_the_acquirer_asked() {
+fn an_accepted_refund_is_on_hold_and_sent_to_the_acquirer() {
     let mut world = World::open();
     let id = world.settled();
     world.after_seconds(1);
@@ -65,7 +65,7 @@ fn a_refund_is_accepted_with_its_entries_on_hold_and_the_acquirer_asked() {
 }
 
 #[test]
-fn a_refund_is_an_activity_of_who_asked_with_its_payment_as_the_parent() {
+fn a_refund_is_an_activity_of_its_caller_below_its_payment() {
     let mut world = World::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(1));
@@ -89,7 +89,7 @@ fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
 }
 
 #[test]
-fn a_confirmed_refund_of_money_on_hold_is_effective_with_its_capture() {
+fn a_confirmed_refund_of_held_money_settles_with_its_capture() {
     let mut world = with_fees();
     let id = world.held();
     let settles_at = world.timers()[0].due;
@@ -120,7 +120,7 @@ fn a_refund_whose_timer_fires_alone_waits_for_its_capture() {
 }
 
 #[test]
-fn a_refund_that_is_confirmed_after_its_capture_settled_counts_meanwhile() {
+fn a_refund_pending_at_settlement_counts_meanwhile() {
     let mut world = with_fees();
     let id = world.held();
     let refund_id = world.refund(refund(id).part(4_000));
@@ -132,7 +132,7 @@ fn a_refund_that_is_confirmed_after_its_capture_settled_counts_meanwhile() {
 }
 
 #[test]
-fn a_failed_refund_gives_its_money_back_and_can_be_asked_for_again() {
+fn a_failed_refund_returns_its_money_and_can_be_requested_again() {
     for settles in [false, true] {
         let mut world = with_fees();
         let id = if settles { world.settled() } else { world.held() };
@@ -151,7 +151,7 @@ fn a_failed_refund_gives_its_money_back_and_can_be_asked_for_again() {
 }
 
 #[test]
-fn a_refund_that_fails_after_its_capture_settled_gives_back_what_it_counted() {
+fn a_refund_that_fails_after_settlement_returns_its_amount() {
     let mut world = with_fees();
     let id = world.held();
     let refund_id = world.refund(refund(id).part(9_900));
@@ -164,7 +164,7 @@ fn a_refund_that_fails_after_its_capture_settled_gives_back_what_it_counted() {
 }
 
 #[test]
-fn the_last_refund_that_leaves_nothing_reverses_the_payment_by_whoever_asked_for_it() {
+fn the_last_refund_reverses_the_payment_for_its_caller() {
     let mut world = World::open();
     let id = world.settled();
     let first = world.refund(refund(id).part(4_000));
@@ -180,7 +180,7 @@ fn the_last_refund_that_leaves_nothing_reverses_the_payment_by_whoever_asked_for
 }
 
 #[test]
-fn a_refund_of_all_that_was_captured_is_full_and_two_halves_are_not() {
+fn a_refund_of_the_whole_capture_is_full_and_two_halves_are_not() {
     let mut world = World::open();
     let id = world.standing();
     world.given(capture_part(id, 4_000));
@@ -193,7 +193,7 @@ fn a_refund_of_all_that_was_captured_is_full_and_two_halves_are_not() {
 }
 
 #[test]
-fn no_more_than_what_is_left_is_refunded_however_often_it_is_asked() {
+fn refunds_never_exceed_the_rest_of_the_capture() {
     let mut world = World::open();
     let id = world.settled();
     world.given(refund(id).part(4_000));
@@ -215,7 +215,7 @@ fn a_refund_that_is_not_confirmed_counts_as_refunded() {
 }
 
 #[test]
-fn a_refund_of_money_on_hold_needs_the_balance_only_beyond_what_is_left_of_its_capture() {
+fn a_refund_of_held_money_needs_the_balance_only_for_the_excess() {
     let mut world = with_fees();
     let id = world.held();
     world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
@@ -231,7 +231,7 @@ fn a_refund_of_money_on_hold_needs_the_balance_only_beyond_what_is_left_of_its_c
 }
 
 #[test]
-fn a_refund_of_one_capture_does_not_take_what_is_left_of_another() {
+fn a_refund_does_not_use_the_rest_of_another_capture() {
     let mut world = with_fees();
     let (id, _other) = (world.held(), world.held());
     world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
@@ -263,7 +263,7 @@ fn a_refund_is_judged_in_the_order_of_the_contract() {
 }
 
 #[test]
-fn a_refunds_external_id_names_the_first_one_even_when_that_failed() {
+fn a_refunds_external_id_is_taken_even_when_the_refund_failed() {
     let mut world = World::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(1).external_id("back-1"));

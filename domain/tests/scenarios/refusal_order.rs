@@ -31,7 +31,7 @@ fn a_dead_key_is_refused_before_a_reused_idempotency_key() {
 }
 
 #[test]
-fn a_reused_idempotency_key_is_refused_before_the_merchants_suspension() {
+fn a_reused_idempotency_key_is_refused_before_a_suspension() {
     let mut world = World::open();
     let session = world.card_session();
     world.payment(initiate(session).named("call-1"));
@@ -40,14 +40,14 @@ fn a_reused_idempotency_key_is_refused_before_the_merchants_suspension() {
 }
 
 #[test]
-fn a_suspended_merchant_is_refused_before_its_session_is_looked_up() {
+fn a_suspended_merchant_is_refused_before_its_session_is_read() {
     let mut world = World::open();
     world.given(suspend());
     world.when(initiate(raw_id(9, SessionId::from_raw))).refused(Refusal::MerchantSuspended);
 }
 
 #[test]
-fn a_reused_idempotency_key_is_refused_before_a_session_that_is_not_active() {
+fn a_reused_idempotency_key_is_refused_before_a_bad_session() {
     let mut world = World::open();
     let session = world.card_session();
     world.payment(initiate(session).named("call-1"));
@@ -56,7 +56,7 @@ fn a_reused_idempotency_key_is_refused_before_a_session_that_is_not_active() {
 }
 
 #[test]
-fn a_kept_answer_is_replayed_before_the_used_session_is_found_to_be_not_active() {
+fn an_answer_is_replayed_before_its_session_is_found_used() {
     let mut world = World::open();
     let session = world.card_session();
     let answer = world.given(initiate(session).named("call-1"));
@@ -65,7 +65,7 @@ fn a_kept_answer_is_replayed_before_the_used_session_is_found_to_be_not_active()
 }
 
 #[test]
-fn a_session_that_is_not_active_is_refused_before_another_amount() {
+fn an_inactive_session_is_refused_before_another_amount() {
     let mut world = World::open();
     let session = world.card_session();
     world.after_seconds(1_800);
@@ -73,7 +73,7 @@ fn a_session_that_is_not_active_is_refused_before_another_amount() {
 }
 
 #[test]
-fn a_used_session_is_refused_before_another_amount_and_names_its_payment() {
+fn a_used_session_is_refused_before_another_amount() {
     let mut world = World::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
@@ -127,7 +127,7 @@ fn the_interest_bearer_is_refused_before_an_unknown_customer() {
 }
 
 #[test]
-fn an_unknown_customer_is_refused_before_a_mismatch_of_the_other_fields() {
+fn an_unknown_customer_is_refused_before_a_mismatch() {
     let mut world = World::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select_saved(card));
@@ -136,7 +136,7 @@ fn an_unknown_customer_is_refused_before_a_mismatch_of_the_other_fields() {
 }
 
 #[test]
-fn an_unknown_customer_is_refused_before_a_missing_or_unknown_card() {
+fn an_unknown_customer_is_refused_before_a_bad_card() {
     let mut world = World::open();
     let session = world.session(select(Selection::UnnamedCard));
     let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
@@ -145,7 +145,7 @@ fn an_unknown_customer_is_refused_before_a_missing_or_unknown_card() {
 }
 
 #[test]
-fn a_missing_or_mismatched_owner_is_refused_before_a_taken_external_id() {
+fn a_bad_owner_is_refused_before_a_taken_external_id() {
     let (mut world, _) = with_order_1();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select_saved(card));
@@ -155,7 +155,7 @@ fn a_missing_or_mismatched_owner_is_refused_before_a_taken_external_id() {
 }
 
 #[test]
-fn a_missing_or_unknown_card_is_refused_before_a_taken_external_id() {
+fn a_bad_card_is_refused_before_a_taken_external_id() {
     let (mut world, _) = with_order_1();
     let session = world.session(select(Selection::UnnamedCard));
     let ask = initiate(session).external_id("order-1");
@@ -164,7 +164,7 @@ fn a_missing_or_unknown_card_is_refused_before_a_taken_external_id() {
 }
 
 #[test]
-fn a_taken_external_id_is_refused_before_a_total_that_is_too_large() {
+fn a_taken_external_id_is_refused_before_a_too_large_total() {
     let (mut world, payment_id) = with_order_1();
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(AMOUNT_MAX_MINOR)));

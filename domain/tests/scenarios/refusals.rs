@@ -35,7 +35,7 @@ fn an_expired_session_is_not_found() {
 }
 
 #[test]
-fn a_used_session_is_not_found_and_names_the_payment_that_used_it() {
+fn a_used_session_is_not_found_and_names_its_payment() {
     let mut world = World::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
@@ -43,7 +43,7 @@ fn a_used_session_is_not_found_and_names_the_payment_that_used_it() {
 }
 
 #[test]
-fn a_used_session_names_its_payment_also_after_it_would_have_expired() {
+fn a_used_session_names_its_payment_after_it_would_have_expired() {
     let mut world = World::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
@@ -68,7 +68,7 @@ fn a_currency_other_than_the_sessions_is_a_conflict() {
 }
 
 #[test]
-fn authorization_only_is_not_supported_where_the_method_always_captures() {
+fn authorization_only_is_refused_where_the_method_captures() {
     let mut world = World::open();
     world.given(configure(PaymentMethod::Card, always_capturing()));
     let session = world.card_session();
@@ -85,7 +85,7 @@ fn authorization_only_is_judged_by_the_sessions_own_method() {
 }
 
 #[test]
-fn a_method_that_was_disabled_after_its_selection_is_not_supported_whatever_capture_says() {
+fn a_method_disabled_since_its_selection_is_not_supported() {
     let mut world = World::open();
     let session = world.card_session();
     world.given(configure(PaymentMethod::Card, disabled()));
@@ -102,7 +102,7 @@ fn an_instalment_session_asks_for_its_interest_bearer() {
 }
 
 #[test]
-fn an_instalment_session_takes_no_other_interest_bearer_than_its_own() {
+fn an_instalment_session_accepts_only_its_own_interest_bearer() {
     let mut world = World::open();
     for (fixed, other) in
         [(InterestBearer::Merchant, InterestBearer::Customer), (InterestBearer::Customer, InterestBearer::Merchant)]
@@ -141,7 +141,7 @@ fn a_saved_card_session_takes_no_customer_but_the_owner() {
 }
 
 #[test]
-fn an_unknown_customer_id_is_not_found_with_every_kind_of_session() {
+fn an_unknown_customer_id_is_not_found_with_any_kind_of_session() {
     let mut world = World::open();
     let unknown = nobody().own(raw_id(9, CustomerId::from_raw));
     let card = world.saved_card(1, "owner@example.com");
@@ -183,7 +183,7 @@ fn a_card_of_another_customer_is_not_found() {
 }
 
 #[test]
-fn a_card_is_not_found_for_a_customer_that_this_call_would_create() {
+fn a_card_is_not_found_for_a_customer_that_the_call_creates() {
     let mut world = World::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select(Selection::UnnamedCard));

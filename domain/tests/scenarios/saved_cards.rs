@@ -152,7 +152,7 @@ fn a_payment_with_a_saved_card_or_by_instalments_saves_nothing() {
 }
 
 #[test]
-fn a_card_is_saved_with_an_authorization_that_is_not_captured_too() {
+fn a_card_is_saved_also_when_the_payment_is_not_captured() {
     let mut world = World::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));

@@ -10,7 +10,7 @@ use till_domain::time::Millis;
 const LIFETIME_MILLIS: u64 = 30 * 60 * 1_000;
 
 #[test]
-fn a_session_can_be_used_until_the_last_millisecond_of_its_30_minutes() {
+fn a_session_can_be_used_for_30_minutes_to_the_millisecond() {
     let mut world = World::open();
     let session = world.card_session();
     world.clock = Millis(START.0 + LIFETIME_MILLIS - 1);
@@ -55,7 +55,7 @@ fn sessions_of_one_multiple_token_are_used_one_by_one() {
 }
 
 #[test]
-fn an_expired_session_does_not_come_back_when_the_clock_steps_back() {
+fn an_expired_session_stays_expired_when_the_clock_steps_back() {
     let mut world = World::open();
     let session = world.card_session();
     world.clock = Millis(START.0 + LIFETIME_MILLIS);

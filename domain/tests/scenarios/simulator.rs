@@ -82,7 +82,7 @@ fn many_short_runs_keep_what_always_holds() {
 }
 
 #[test]
-fn whatever_is_asked_the_books_balance_and_the_log_replays_to_what_is_live() {
+fn random_commands_keep_the_books_balanced_and_replayable() {
     let mut seen = BTreeSet::new();
     for seed in SEEDS {
         let _replay = Replay { seed, test: "whatever_is_asked" };

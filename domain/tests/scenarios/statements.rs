@@ -124,7 +124,7 @@ fn a_month_is_closed_at_its_end_and_not_before() {
 }
 
 #[test]
-fn an_entry_at_the_last_instant_is_of_the_month_and_one_at_its_end_of_the_next() {
+fn the_last_instant_of_a_month_is_of_it_and_its_end_of_the_next() {
     let mut world = World::open();
     at(&mut world, Millis(JULY.0 - 1));
     world.given(topup(1_000));
@@ -156,7 +156,7 @@ fn a_timer_three_months_late_closes_one_month_after_the_other() {
 }
 
 #[test]
-fn a_record_after_the_end_of_a_month_closes_it_before_its_own_entries() {
+fn a_record_after_a_months_end_closes_it_before_its_own_entries() {
     let mut world = World::open();
     world.given(topup(1_000));
     at(&mut world, Millis(AUGUST.0 + 5));
@@ -168,7 +168,7 @@ fn a_record_after_the_end_of_a_month_closes_it_before_its_own_entries() {
 }
 
 #[test]
-fn a_settlement_that_fires_together_with_the_end_of_a_month_is_of_the_next() {
+fn a_settlement_at_the_end_of_a_month_is_of_the_next() {
     let mut world = World::open();
     at(&mut world, Millis(JULY.0 - 172_800_000 - 1));
     world.held();
@@ -195,7 +195,7 @@ fn a_statement_has_the_sums_of_its_types() {
 }
 
 #[test]
-fn a_capture_is_of_the_month_in_which_its_settlement_was_recorded() {
+fn a_capture_is_of_the_month_in_which_it_is_recorded_as_settled() {
     let mut world = World::open();
     at(&mut world, Millis(JULY.0 - 1_000));
     world.held();
@@ -214,7 +214,7 @@ fn a_capture_is_of_the_month_in_which_its_settlement_was_recorded() {
 }
 
 #[test]
-fn a_balance_of_an_earlier_version_has_statements_from_its_next_month_on() {
+fn a_balance_of_an_older_version_has_statements_from_next_month() {
     let mut world = World::open();
     let Ok(outcome) = world.step(&topup(1_000)) else { panic!("accepted") };
     let till_domain::decide::Outcome::Effective { mutation, .. } = outcome else { panic!("effective") };

@@ -29,7 +29,7 @@ fn scopes(world: &World) -> Vec<IdempotencyScope> {
 }
 
 #[test]
-fn an_unused_session_goes_a_day_and_an_hour_after_its_end_with_the_key_of_its_customer_fields() {
+fn an_unused_session_is_removed_with_its_key_after_25_hours() {
     let mut world = World::open();
     let token = world.token(1, TokenUsage::Multiple);
     let session = world.session(select_token(token).customer(nobody().email("somchai@example.com")));
@@ -53,7 +53,7 @@ fn a_session_without_customer_fields_has_no_key_to_forget() {
 }
 
 #[test]
-fn a_used_session_names_its_payment_for_a_day_and_an_hour_and_goes_then() {
+fn a_used_session_names_its_payment_for_25_hours() {
     let mut world = World::open();
     let session = world.card_session();
     world.clock = before(START.plus_seconds(SESSION_LIFETIME_SECONDS));
@@ -79,7 +79,7 @@ fn a_session_stays_as_long_as_a_call_for_its_payment_is_open() {
 }
 
 #[test]
-fn a_session_stays_while_a_lapsed_authorization_is_being_given_up() {
+fn a_session_stays_while_a_lapsed_authorization_is_voided() {
     let mut world = World::open();
     let session = world.card_session();
     let payment_id = world.authorized(initiate(session));
@@ -133,7 +133,7 @@ fn a_used_token_stays_as_long_as_its_session_can_be_paid() {
 }
 
 #[test]
-fn the_number_of_a_used_token_stays_until_the_authorization_is_answered() {
+fn a_used_tokens_number_stays_until_its_payment_is_answered() {
     let mut world = World::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
@@ -145,7 +145,7 @@ fn the_number_of_a_used_token_stays_until_the_authorization_is_answered() {
 }
 
 #[test]
-fn a_kept_answer_goes_when_it_ends_and_the_name_can_be_used_again() {
+fn an_ended_answer_is_removed_and_its_name_can_be_used_again() {
     let mut world = World::open();
     world.given(topup(100).named("call-1"));
     let expired = || scopes_of_one();
@@ -176,7 +176,7 @@ fn the_text_of_a_key_goes_with_the_answer_that_showed_it() {
 }
 
 #[test]
-fn an_answer_that_takes_the_place_of_an_ended_one_leaves_no_text_behind() {
+fn an_answer_that_replaces_an_ended_one_removes_its_text() {
     let mut world = World::open();
     let first = world.key(generate_key(world.merchant_id, 7, None).named("call-1"));
     world.after_seconds(ANSWER_KEPT_SECONDS);
@@ -196,7 +196,7 @@ fn created_by_name() -> (World, Expired) {
 }
 
 #[test]
-fn a_merchant_is_no_longer_found_by_the_name_of_the_call_that_created_it_when_the_answer_goes() {
+fn the_name_of_a_merchants_creation_is_removed_with_its_answer() {
     let (mut world, expired) = created_by_name();
     assert_eq!(world.all::<CreatedMerchants>().len(), 1);
     world.when(sweep([expired])).answers(SOMETHING);
@@ -204,7 +204,7 @@ fn a_merchant_is_no_longer_found_by_the_name_of_the_call_that_created_it_when_th
 }
 
 #[test]
-fn the_name_of_a_call_that_has_created_another_merchant_since_stays() {
+fn the_name_of_a_call_that_created_another_merchant_since_stays() {
     let (mut world, expired) = created_by_name();
     let Expired::Answer(scope) = expired.clone() else { panic!("it is an answer") };
     let merchant_id = raw_id(8, MerchantId::from_raw);

@@ -30,7 +30,7 @@ fn last_activity(world: &World) -> Activity {
 }
 
 #[test]
-fn an_invitation_makes_a_user_who_can_be_removed_and_each_step_is_activity_of_the_key() {
+fn invitation_membership_and_removal_are_activities_of_the_key() {
     let mut world = World::open();
     let actor = Actor::ApiKey(world.first_key());
     let user = joined(&mut world, "ada@shop.example");
@@ -55,7 +55,7 @@ fn what_the_operator_does_is_activity_of_its_support() {
 }
 
 #[test]
-fn an_address_is_invited_once_at_a_time_and_never_twice_into_the_team() {
+fn an_address_has_one_open_invitation_and_no_second_membership() {
     let mut world = World::open();
     let invitation_id = invited(&mut world, "ada@shop.example");
     world.when(invite("ada@shop.example")).refused(Refusal::AlreadyInvited { invitation_id });
@@ -78,7 +78,7 @@ fn an_invitation_is_accepted_once() {
 }
 
 #[test]
-fn an_invitation_ends_after_a_week_to_the_millisecond_and_can_be_repeated() {
+fn an_invitation_ends_after_a_week_and_can_be_repeated() {
     let mut world = World::open();
     let (first, second) = (invited(&mut world, "ada@shop.example"), invited(&mut world, "bob@shop.example"));
     world.after_seconds(INVITATION_LIFETIME_SECONDS);
@@ -120,7 +120,7 @@ fn the_number_of_open_invitations_and_of_users_is_limited() {
 }
 
 #[test]
-fn who_was_a_member_once_has_belonged_and_who_was_only_invited_has_not() {
+fn a_former_member_has_belonged_and_an_invited_person_has_not() {
     let mut world = World::open();
     let user = joined(&mut world, "ada@shop.example");
     world.given(remove_user(user));
@@ -131,7 +131,7 @@ fn who_was_a_member_once_has_belonged_and_who_was_only_invited_has_not() {
 }
 
 #[test]
-fn a_merchant_begins_with_the_first_plan_and_each_switch_names_both() {
+fn a_merchant_starts_with_the_first_plan_and_switches_name_both() {
     let mut world = World::open();
     world.when(select_plan(STARTER.id)).changes_nothing(Answer::Changed(false));
     world.when(select_plan(GROWTH.id)).answers(Answer::Changed(true));

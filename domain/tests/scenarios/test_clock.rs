@@ -17,7 +17,7 @@ const DAY_SECONDS: u64 = 86_400;
 const CHANGED: Answer = Answer::Changed(true);
 
 #[test]
-fn a_merchant_is_created_with_a_test_clock_that_shows_the_wall_clock() {
+fn a_new_test_clock_shows_the_wall_clock() {
     let world = World::on_test_clock();
     assert_eq!(world.find::<TestClocks>(world.merchant_id), Some(TestClock { offset_ms: 0 }));
     assert_eq!(World::open().state.test_clock, None);
@@ -156,7 +156,7 @@ fn a_replaced_webhook_secret_signs_for_a_day_of_the_wall_clock() {
 }
 
 #[test]
-fn a_wall_clock_that_steps_back_takes_the_merchants_time_nowhere() {
+fn a_merchants_time_stays_when_the_wall_clock_steps_back() {
     let mut world = World::on_test_clock();
     world.given(open_balance());
     let last = world.state.last_at;

@@ -26,7 +26,7 @@ fn authorized(world: &mut World) -> PaymentId {
 }
 
 #[test]
-fn a_capture_settles_when_the_delay_is_over_and_its_entries_together() {
+fn a_capture_settles_with_all_its_entries_after_the_delay() {
     let mut world = World::open();
     let id = captured(&mut world);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -40,7 +40,7 @@ fn a_capture_settles_when_the_delay_is_over_and_its_entries_together() {
 }
 
 #[test]
-fn a_timer_that_is_not_due_changes_nothing_until_its_very_millisecond() {
+fn a_timer_changes_nothing_before_its_exact_millisecond() {
     let mut world = World::open();
     captured(&mut world);
     let timers = world.timers();
@@ -120,7 +120,7 @@ fn a_suspended_merchants_captures_settle() {
 }
 
 #[test]
-fn an_authorization_that_lapses_is_given_up_at_the_acquirer_first() {
+fn an_authorization_that_lapses_is_voided_at_the_acquirer_first() {
     let mut world = World::open();
     let id = authorized(&mut world);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
@@ -133,7 +133,7 @@ fn an_authorization_that_lapses_is_given_up_at_the_acquirer_first() {
 }
 
 #[test]
-fn a_lapsed_authorization_is_voided_by_the_system_once_the_acquirer_says_so() {
+fn a_lapsed_authorization_is_voided_once_the_acquirer_confirms() {
     let mut world = World::open();
     let id = authorized(&mut world);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
@@ -150,7 +150,7 @@ fn a_lapsed_authorization_is_voided_by_the_system_once_the_acquirer_says_so() {
 }
 
 #[test]
-fn an_authorization_result_that_comes_while_the_void_is_open_changes_nothing() {
+fn an_authorization_result_during_an_open_void_changes_nothing() {
     let mut world = World::open();
     let id = authorized(&mut world);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);

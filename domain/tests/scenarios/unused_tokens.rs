@@ -28,7 +28,7 @@ fn queue(world: &World) -> TokenQueue {
 }
 
 #[test]
-fn a_multiple_token_that_no_payment_used_ends_after_30_days_to_the_millisecond() {
+fn an_unused_multiple_token_ends_after_exactly_30_days() {
     let mut world = World::open();
     let token = multiple(&mut world);
     world.clock = before(end());
@@ -58,7 +58,7 @@ fn a_selection_alone_keeps_no_multiple_token() {
 }
 
 #[test]
-fn an_ended_multiple_token_goes_with_its_number_once_no_session_can_be_paid_with_it() {
+fn an_ended_multiple_token_and_its_number_go_after_its_sessions() {
     let mut world = World::open();
     let token = multiple(&mut world);
     world.clock = before(end());
@@ -75,7 +75,7 @@ fn an_ended_multiple_token_goes_with_its_number_once_no_session_can_be_paid_with
 }
 
 #[test]
-fn the_last_session_of_an_ending_multiple_token_can_be_paid_and_keeps_it() {
+fn the_last_session_of_an_ending_multiple_token_keeps_it() {
     let mut world = World::open();
     let token = multiple(&mut world);
     world.clock = before(end());
@@ -100,7 +100,7 @@ fn a_token_of_an_older_version_is_queued_and_ends_30_days_later() {
 }
 
 #[test]
-fn a_payment_keeps_a_token_of_an_older_version_before_and_after_it_is_queued() {
+fn a_payment_keeps_a_token_of_an_older_version_queued_or_not() {
     for is_queued in [false, true] {
         let mut world = World::open();
         let token = world.token_of_an_older_version(1);
@@ -136,7 +136,7 @@ fn fill(world: &mut World, oldest: &[TokenId]) {
 }
 
 #[test]
-fn beyond_the_limit_of_an_installation_its_oldest_unused_token_goes() {
+fn an_installations_oldest_unused_token_goes_above_the_limit() {
     let mut world = World::open();
     let tokens = [multiple(&mut world), multiple(&mut world)];
     fill(&mut world, &tokens);

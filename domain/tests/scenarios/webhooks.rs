@@ -33,7 +33,7 @@ fn connected(world: &mut World) -> WebhookId {
 }
 
 #[test]
-fn a_payment_that_is_captured_at_once_is_told_once_when_it_is_completed() {
+fn a_payment_captured_at_once_has_one_event_its_completion() {
     let mut world = World::open();
     let session = world.card_session();
     let id = world.captured(initiate(session));
@@ -71,7 +71,7 @@ fn each_step_of_a_payment_that_is_captured_by_hand_is_told() {
 }
 
 #[test]
-fn a_payment_that_fails_or_expires_is_told_and_a_late_success_is_not() {
+fn failures_and_expiries_have_events_and_late_successes_do_not() {
     let mut world = World::open();
     let session = world.card_session();
     let failed = world.payment(initiate(session));
@@ -125,7 +125,7 @@ fn a_webhook_is_connected_changed_stopped_and_connected_again() {
 }
 
 #[test]
-fn a_webhook_that_takes_nothing_is_disabled_until_it_is_connected_again() {
+fn a_failing_webhook_is_disabled_until_it_is_connected_again() {
     let mut world = World::open();
     let id = connected(&mut world);
     world.when(disable_webhook(id)).answers(CHANGED);
@@ -147,7 +147,7 @@ fn a_rotated_secret_keeps_the_one_before_for_a_day() {
 }
 
 #[test]
-fn webhooks_have_a_limit_and_those_that_were_stopped_do_not_count() {
+fn webhooks_have_a_limit_that_excludes_stopped_ones() {
     let mut world = World::open();
     let first = connected(&mut world);
     for _ in 1..WEBHOOKS_MAX {
@@ -172,7 +172,7 @@ fn a_webhook_that_is_not_there_is_not_found() {
 }
 
 #[test]
-fn a_suspended_merchant_can_stop_a_webhook_and_replace_its_secret_and_nothing_else() {
+fn a_suspended_merchant_can_stop_webhooks_and_rotate_secrets() {
     let mut world = World::open();
     let id = connected(&mut world);
     world.given(suspend());
@@ -184,7 +184,7 @@ fn a_suspended_merchant_can_stop_a_webhook_and_replace_its_secret_and_nothing_el
 }
 
 #[test]
-fn an_event_is_removed_when_it_has_been_kept_for_thirty_days_and_numbers_go_on() {
+fn an_event_is_removed_after_30_days_and_numbering_continues() {
     let mut world = World::open();
     let id = world.held();
     let event = newest(&world);

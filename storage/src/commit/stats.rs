@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_counted_in_the_bucket_whose_end_is_the_next_power_of_two() {
+    fn a_bucket_ends_at_the_next_power_of_two() {
         for (value, bucket) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1_023, 10), (1_024, 11), (u64::MAX, 31)] {
             let histogram = Histogram::default();
             histogram.record(value);

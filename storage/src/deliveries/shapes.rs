@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_progress_and_their_keys_are_the_bytes_that_format_1_wrote() {
+    fn deliveries_and_their_keys_are_the_bytes_of_format_1() {
         let golden = include_str!("golden_deliveries.txt").lines().filter(|line| !line.starts_with('#'));
         let (written, golden) = (written(), golden.collect::<Vec<_>>());
         assert!(written == golden, "{CHANGED}\nlines now:\n{}", written.join("\n"));

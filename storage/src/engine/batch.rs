@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_is_the_bytes_that_the_library_makes_of_the_same_writes() {
+    fn a_batch_has_the_bytes_that_the_library_makes() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let engine = Engine::open(&EngineOptions::new(directory.path())).expect("opens");
         let ids = FamilyIds::of(engine.database());

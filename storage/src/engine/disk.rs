@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_are_refused_below_the_reserve_and_go_on_when_there_is_space_again() {
+    fn writes_are_refused_below_the_reserve_until_space_is_free() {
         let free = Arc::new(AtomicU64::new(1_000));
         let seen = Arc::clone(&free);
         let mut disk = DiskReserve::new(600, Box::new(move || Ok(writable(seen.load(Relaxed)))));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_are_refused_while_the_disk_is_read_only_however_much_is_free() {
+    fn writes_are_refused_while_the_disk_is_read_only() {
         let read_only = Arc::new(AtomicBool::new(true));
         let seen = Arc::clone(&read_only);
         let space = move || Ok(Space { free_bytes: u64::MAX, is_read_only: seen.load(Relaxed) });

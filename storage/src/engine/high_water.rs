@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_was_not_written_any_more_counts_for_less_than_the_other() {
+    fn a_slot_with_an_older_mark_loses_against_the_other() {
         for at in SLOTS_AT {
             let directory = tempfile::tempdir().expect("a temporary directory");
             let (high_water, _) = open(directory.path());
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_the_bytes_that_format_1_wrote_and_every_flipped_bit_is_found() {
+    fn a_slot_has_the_bytes_of_format_1_and_flipped_bits_are_found() {
         let slot = mark(0x0102, 3, 0x0405).encode();
         assert_eq!(
             slot[..28],

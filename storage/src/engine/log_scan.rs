@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_a_damaged_record_is_put_together_again_over_blocks() {
+    fn data_after_a_damaged_record_is_reassembled_over_blocks() {
         let mut bytes = log();
         let sound = payload_behind(&bytes, 12);
         assert_eq!(sound.len(), bytes.len() - 12 - 4 * HEADER_LEN);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_flipped_to_a_recyclable_one_is_endless_but_at_the_front_of_the_log() {
+    fn a_type_flipped_to_a_recyclable_one_is_endless_but_in_front() {
         let third = 2 * BLOCK_LEN + 107;
         for (at, endless) in [(0, false), (12, true), (BLOCK_LEN, true), (2 * BLOCK_LEN, false), (third, true)] {
             let mut bytes = log();

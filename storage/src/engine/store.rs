@@ -468,7 +468,7 @@ mod tests {
     use crate::journal::BatchId;
 
     #[test]
-    fn the_next_append_tells_of_rows_whose_write_ended_uncertain_and_nothing_is_written_after_it() {
+    fn an_uncertain_write_of_rows_stops_every_later_append() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let engine = Engine::open(&EngineOptions::new(directory.path())).expect("it is empty");
         let unwritten = engine.unwritten_rows("an uncertain end".to_owned());

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_waits_for_the_batch_that_is_being_written_and_fences_the_next_one() {
+    fn a_claim_waits_for_the_batch_in_progress_and_fences_the_next() {
         let claims = Arc::new(Claims::new(Epoch(0)));
         let first = claim(&claims);
         let plan = claims.plan(&[append(first.epoch, None)], CommitNumber(0));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_claim_is_fenced_and_its_slot_is_gone_also_when_it_was_being_written() {
+    fn a_released_claim_is_fenced_and_removed_also_during_a_write() {
         let claims = Claims::new(Epoch(0));
         let first = claim(&claims);
         claims.release(MERCHANT, Epoch(77));

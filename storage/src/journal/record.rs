@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_is_found_and_never_taken_for_a_newer_format() {
+    fn every_flipped_bit_is_found_and_is_not_a_newer_format() {
         let record = encoded(b"the body of the record");
         for bit in 0..record.bytes.len() * 8 {
             let mut bytes = record.bytes.clone();

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_equal_when_their_rows_are_and_their_values_are_not_shown() {
+    fn writes_are_equal_by_their_rows_and_hide_their_values() {
         let split = |at: usize| {
             let (key, value) = b"keyvalue".split_at(at);
             [RowWrite { family: Family::Rows, key, value: Some(value) }].into_iter().collect::<RowWrites>()

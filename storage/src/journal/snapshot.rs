@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_with_a_flipped_bit_or_under_another_key_is_no_good_one() {
+    fn a_snapshot_with_a_flipped_bit_or_another_key_is_invalid() {
         let value = encode(KEY, &[5; 32], b"state");
         for bit in 0..value.len() * 8 {
             let mut flipped = value.clone();

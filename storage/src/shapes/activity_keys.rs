@@ -20,12 +20,12 @@ use super::rows::decode_row;
 use super::scan::decode_key;
 use super::tables::TableKind;
 
-/// What entries of the activity log are found by: one value of one index, or all of them.
+/// A condition on entries of the activity log: one value of one index, or none for all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActivityIndex {
     /// Every entry.
     All,
-    /// What happened.
+    /// The type of the activity.
     Type(ActivityType),
     /// The key that acted.
     ActorKey(KeyId),
@@ -33,14 +33,14 @@ pub enum ActivityIndex {
     ActorEmail(Email),
     /// The address of the team member that it is about.
     UserEmail(Email),
-    /// What it is about.
+    /// The object that it is about.
     Object(ActivityObject),
-    /// The payment of what it is about.
+    /// The payment of that object.
     Parent(PaymentId),
 }
 
 impl ActivityIndex {
-    /// Which table it is a part of.
+    /// The table that it is a part of.
     const fn table(&self) -> TableKind {
         match self {
             ActivityIndex::All => TableKind::Activities,
@@ -53,7 +53,7 @@ impl ActivityIndex {
         }
     }
 
-    /// Where its keys stand: all of a merchant's entries with this value, from `oldest` to `newest`, both
+    /// The range of its keys: all of a merchant's entries with this value, from `oldest` to `newest`, both
     /// included.
     fn range(&self, merchant: MerchantId, oldest: ActivityId, newest: ActivityId) -> (Family, KeyRange) {
         let (mut prefix, _) = table_range(merchant, self.table());
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_byte_of_a_type_is_its_own_and_the_id_is_at_the_end_of_every_key() {
+    fn a_types_byte_is_unique_and_every_key_ends_with_the_id() {
         let mut bytes = Vec::new();
         ActivityType::ALL.iter().for_each(|activity_type| activity_type.push(&mut bytes));
         assert_eq!(bytes, (0..).take(ActivityType::ALL.len()).collect::<Vec<u8>>());

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_another_format_and_bytes_too_few_or_too_many_are_told_apart() {
+    fn bytes_of_another_format_or_length_are_told_apart() {
         let read = |bytes: &[u8]| decode::<u64>("number", 1, bytes);
         assert_eq!(read(&[1, 5]), Ok(5));
         assert_eq!(read(&[2, 5]), Err(ShapeError::UnknownFormat { what: "number", found: 2 }));

@@ -56,7 +56,7 @@ fn name() -> Result<Option<String>, ShapeError> {
 }
 
 #[test]
-fn what_is_sealed_opens_now_and_after_a_restart_once_the_pending_row_is_stored() {
+fn a_sealed_text_opens_at_once_and_after_a_restart() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -99,7 +99,7 @@ fn a_forgotten_pending_key_is_not_used_again() {
 }
 
 #[test]
-fn after_a_failed_write_a_new_object_uses_none_of_the_keys_that_were_not_stored() {
+fn after_a_failed_write_a_new_object_uses_no_unstored_key() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut dropped = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let lost = seal(&mut dropped, CUSTOMER);
@@ -114,7 +114,7 @@ fn after_a_failed_write_a_new_object_uses_none_of_the_keys_that_were_not_stored(
 }
 
 #[test]
-fn a_key_handed_out_stays_in_use_however_many_follow_before_it_is_stored() {
+fn a_handed_out_key_stays_in_use_until_it_is_stored() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, keyring, &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -153,7 +153,7 @@ fn a_customer_who_comes_often_costs_one_read() {
 }
 
 #[test]
-fn an_erased_person_is_nothing_also_after_coming_back_under_a_new_key() {
+fn an_erased_person_stays_erased_under_a_new_key() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -178,7 +178,7 @@ fn an_erased_person_is_nothing_also_after_coming_back_under_a_new_key() {
 }
 
 #[test]
-fn a_remembered_field_does_not_stand_in_for_another_text_label_or_subject() {
+fn a_remembered_field_is_only_for_its_text_label_and_subject() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let texts = ["one", "two", "one"].map(|text| (text, actor.seal(CUSTOMER, LABEL, text).expect("a key can be had")));
@@ -212,7 +212,7 @@ fn a_field_opens_at_its_label_of_its_subject_and_merchant_only() {
 }
 
 #[test]
-fn a_damaged_field_and_a_damaged_key_are_errors_and_not_erasures() {
+fn a_damaged_field_or_key_is_an_error_and_not_an_erasure() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -236,7 +236,7 @@ fn a_reader_makes_no_keys() {
 }
 
 #[test]
-fn actor_and_reader_digest_alike_and_e_mail_and_mobile_never_meet() {
+fn actor_and_reader_digest_alike_and_kinds_never_collide() {
     let (keyring, vault) = (keyring(), Vault::default());
     let actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let reader = MerchantReader::new(MERCHANT, Some(Arc::clone(&keyring)), &vault);

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_has_the_keys_between_its_ends_of_its_merchant_and_table() {
+    fn a_range_has_its_merchants_keys_between_its_ends() {
         let own = (0..=9).map(|number| (MERCHANT, AnyKey::Entries(entry(number))));
         let activity = AnyKey::Activities(ActivityId::from_bytes([4; 16]));
         let store = store(own.chain([(OTHER_MERCHANT, AnyKey::Entries(entry(4))), (MERCHANT, activity)]));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_sets_has_their_rows_and_none_of_a_later_set_or_another_record() {
+    fn a_range_of_sets_excludes_later_sets_and_other_records() {
         let (id, other) = (MetadataId::from_bytes([1; 16]), MetadataId::from_bytes([2; 16]));
         let keys = [(id, 2), (id, 3), (id, 255), (id, 256), (other, 3)].into_iter().flat_map(|(id, number)| {
             let number = SetNumber(number);

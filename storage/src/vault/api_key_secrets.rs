@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_api_key_moved_to_another_merchant_or_uid_does_not_open() {
+    fn a_sealed_api_key_moved_to_another_owner_does_not_open() {
         let row = fixed_keyring().seal_api_key_secret(ONE, KEY, SECRET).expect("randomness");
         let (other_merchant, other_key) = (MerchantId::from_bytes([2; 16]), KeyId::from_bytes([4; 16]));
         assert_eq!(fixed_keyring().open_api_key_secret(other_merchant, KEY, &row), Err(SealedError::Refused));

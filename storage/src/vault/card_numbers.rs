@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_output_shows_the_first_six_and_the_last_four_digits_only() {
+    fn debug_output_shows_only_the_first_six_and_last_four_digits() {
         let number = CardNumber::parse("4000056655665556").expect("a card number");
         assert_eq!(format!("{number:?}"), "CardNumber(400005..5556)");
         assert_eq!((number.first_six(), number.last_four()), (*b"400005", *b"5556"));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_number_moved_to_another_merchant_token_or_card_does_not_open() {
+    fn a_sealed_number_moved_to_another_owner_does_not_open() {
         let row = fixed_keyring().seal_card_number(ONE, TOKEN, &visa()).expect("randomness");
         let other_token = CardNumberOf::Token(TokenId::from_bytes([4; 16]));
         let card_of_same_bits = CardNumberOf::Card(CardId::from_bytes([3; 16]));

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewrapped_key_ring_opens_under_the_new_root_key_only_and_has_the_same_keys() {
+    fn a_rewrapped_key_ring_has_the_same_keys_under_the_new_root() {
         let (made, _) = Keyring::create(&root("a")).expect("randomness");
         let rewrapped = made.rewrap(&root("b")).expect("randomness");
         assert!(same_keys(&made, &Keyring::open(&root("b"), &rewrapped).expect("opens")));

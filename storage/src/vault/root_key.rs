@@ -116,7 +116,7 @@ mod tests {
     const TEXT: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff";
 
     #[test]
-    fn a_key_reads_from_64_hexadecimal_characters_in_either_case_and_writes_the_same() {
+    fn a_root_key_is_read_from_64_hexadecimal_digits_of_either_case() {
         let key = RootKey::from_hex(TEXT).expect("the text is a key");
         assert_eq!(key.key().expose()[..3], [0x00, 0x01, 0x02]);
         assert_eq!(key.key().expose()[29..], [0x1d, 0x1e, 0xff]);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_is_no_hexadecimal_digit_is_refused_and_its_place_named() {
+    fn the_position_of_a_non_hexadecimal_character_is_named() {
         for bad in ["g", " ", "é", "+"] {
             let text = format!("{}{bad}{}", &TEXT[..40], &TEXT[41..]);
             assert_eq!(RootKey::from_hex(&text).err(), Some(RootKeyError::NotHexadecimal { position: 41 }));

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_key_opens_for_its_merchant_and_subject_to_the_same_key() {
+    fn a_wrapped_key_opens_for_its_merchant_and_subject() {
         let (made, row) = fixed_keyring().create_subject_key(ONE, CUSTOMER).expect("randomness");
         assert_eq!(row.len(), 73);
         let opened = fixed_keyring().open_subject_key(ONE, CUSTOMER, &row).expect("opens");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_key_moved_to_another_merchant_subject_or_kind_does_not_open() {
+    fn a_wrapped_key_moved_to_another_owner_or_kind_does_not_open() {
         let (_, row) = fixed_keyring().create_subject_key(ONE, CUSTOMER).expect("randomness");
         let other_customer = SubjectId::customer(CustomerId::from_bytes([4; 16]));
         let session_of_same_bits = SubjectId::session(SessionId::from_bytes([3; 16]));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn sealing_the_same_at_the_same_place_gives_the_bytes_on_disk_since_format_1() {
+    fn sealing_is_deterministic_with_the_bytes_of_format_1() {
         assert_eq!(fixed_key().seal(b"name", b"Somchai"), GOLDEN_SEALED);
         assert_eq!(fixed_key().open(b"name", &GOLDEN_SEALED).expect("opens").as_slice(), b"Somchai");
     }

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_other_lengths_and_a_key_ring_with_an_owner_are_no_keys() {
+    fn other_kinds_and_lengths_and_an_owned_key_ring_are_not_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
         unknown[16] = 10;
         let mut owned_keyring = VaultKey::Keyring.encode();

@@ -70,7 +70,7 @@ mod tests {
     const WEBHOOK: WebhookId = WebhookId::from_bytes([3; 16]);
 
     #[test]
-    fn a_secret_opens_for_its_merchant_webhook_and_age_and_nothing_else() {
+    fn a_webhook_secret_opens_only_for_its_own_key() {
         let (keyring, of) = (fixed_keyring(), WebhookSecretOf::Current(WEBHOOK));
         let secret = Zeroizing::new([7; WEBHOOK_SECRET_LEN]);
         let row = keyring.seal_webhook_secret(SHOP, of, &secret).expect("randomness");
