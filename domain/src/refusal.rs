@@ -483,7 +483,7 @@ pub struct ArgumentFault {
 
 /// The reason for which nothing was decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Stop {
+pub enum DecisionError {
     /// The rules refuse it.
     #[error(transparent)]
     Refused(#[from] Refusal),

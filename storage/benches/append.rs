@@ -9,7 +9,7 @@ use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, HEADER_LEN, RecordHeader, RecordType};
-use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, Verdict};
+use till_storage::journal::{Append, AppendVerdict, BatchId, Epoch, Head, Journal, RowWrite, RowWrites};
 
 const MERCHANTS: u8 = 64;
 const RECORD_LEN: usize = 600;
@@ -78,7 +78,7 @@ fn time_groups(engine: &Engine, chains: &mut [Chain], batches: usize, rounds: u6
         let start = Instant::now();
         let verdicts = engine.append(group);
         took += start.elapsed();
-        assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Committed(_))));
+        assert!(verdicts.iter().all(|verdict| matches!(verdict, AppendVerdict::Committed(_))));
     }
     took
 }

@@ -90,7 +90,7 @@ pub struct QueuedCommit {
 #[must_use]
 pub fn decode_queued(key: &[u8], value: &[u8]) -> Option<QueuedCommit> {
     let UnarchivedKey(commit) = UnarchivedKey::decode(key)?;
-    let mut cursor = Cursor(value);
+    let mut cursor = ByteCursor(value);
     let before = CommitNumber(cursor.number()?);
     let merchant_id = MerchantId::from_bytes(*cursor.array()?);
     let first = Sequence(cursor.number()?);
@@ -117,7 +117,7 @@ pub fn encode_vault(vault: &[VaultChange], bytes: &mut Vec<u8>) {
 
 /// Decodes `count` changes from the front of these bytes. None when the bytes are damaged.
 #[must_use]
-pub fn decode_vault(cursor: &mut Cursor<'_>, count: u32) -> Option<Vec<VaultChange>> {
+pub fn decode_vault(cursor: &mut ByteCursor<'_>, count: u32) -> Option<Vec<VaultChange>> {
     let mut change = || {
         let key_length = cursor.byte()?;
         let key = cursor.take(usize::from(key_length))?.to_vec();
@@ -139,9 +139,9 @@ pub fn length(length: usize) -> [u8; 4] {
 
 /// Reads values from the front of bytes.
 #[derive(Debug)]
-pub struct Cursor<'a>(pub &'a [u8]);
+pub struct ByteCursor<'a>(pub &'a [u8]);
 
-impl<'a> Cursor<'a> {
+impl<'a> ByteCursor<'a> {
     /// The next `count` bytes.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;

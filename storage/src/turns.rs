@@ -10,25 +10,25 @@ use parking_lot::{Condvar, Mutex};
 /// A running thread that repeats its task. Dropping it ends it, as [`Turns::stop`] does.
 #[derive(Debug)]
 pub struct Turns {
-    stop: Arc<Stop>,
+    stop: Arc<StopSignal>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// The signal that ends a thread.
 #[derive(Debug, Default)]
-pub struct Stop {
+pub struct StopSignal {
     asked: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Turns {
-    /// Starts a thread of this name that does `work`. The function pauses by [`Stop::wait`] and must return once that
+    /// Starts a thread of this name that does `work`. The function pauses by [`StopSignal::wait`] and must return once that
     /// tells it to.
     ///
     /// # Errors
     /// The error of the system, when it cannot start a thread.
-    pub fn start(name: &str, work: impl FnOnce(&Stop) + Send + 'static) -> io::Result<Turns> {
-        let stop = Arc::new(Stop::default());
+    pub fn start(name: &str, work: impl FnOnce(&StopSignal) + Send + 'static) -> io::Result<Turns> {
+        let stop = Arc::new(StopSignal::default());
         let told = Arc::clone(&stop);
         let thread = Builder::new().name(name.to_owned()).spawn(move || work(&told))?;
         Ok(Turns { stop, thread: Mutex::new(Some(thread)) })
@@ -50,7 +50,7 @@ impl Drop for Turns {
     }
 }
 
-impl Stop {
+impl StopSignal {
     /// Pauses until the next run. Returns true when the thread is to end, also before the pause is over.
     #[must_use]
     pub fn wait(&self, pause: Duration) -> bool {

@@ -13,10 +13,10 @@ use fixtures::{Chain, copy, merchant};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_storage::engine::high_water::SLOT_LEN;
-use till_storage::engine::{Engine, EngineOptions, OpenError, Place};
+use till_storage::engine::{Engine, EngineOptions, FileFault, OpenError};
 use till_storage::family::Family;
 use till_storage::journal::record;
-use till_storage::journal::{Head, Journal, Sequence, Verdict};
+use till_storage::journal::{AppendVerdict, Head, Journal, Sequence};
 use till_storage::rows::{RowReader, RowStore};
 
 const MERCHANTS: [MerchantId; 3] = [merchant(1), merchant(2), merchant(3)];
@@ -47,7 +47,7 @@ fn append(engine: &Engine, batches: usize) -> Vec<Head> {
             append
         });
         let verdicts = engine.append(group.collect());
-        assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Committed(_))), "{verdicts:?}");
+        assert!(verdicts.iter().all(|verdict| matches!(verdict, AppendVerdict::Committed(_))), "{verdicts:?}");
     }
     chains.iter().map(|chain| chain.head).collect()
 }
@@ -94,7 +94,7 @@ impl Image {
     }
 
     /// Opens a copy with one file changed, and checks the promise.
-    fn check(&self, file: &Path, damage: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), Place> {
+    fn check(&self, file: &Path, damage: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), FileFault> {
         let image = tempfile::tempdir().expect("a temporary directory");
         copy(self.directory.path(), image.path());
         let path = image.path().join(file);
@@ -129,7 +129,7 @@ impl Image {
     }
 }
 
-fn place(error: OpenError, damage: &str) -> Place {
+fn place(error: OpenError, damage: &str) -> FileFault {
     let message = error.to_string();
     let place = match error {
         OpenError::CommitsMissing { place, .. } => Some(place),
@@ -159,9 +159,9 @@ fn record_starts(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// A generator of numbers that are the same in every run.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).expect("31 bits") % end
@@ -177,7 +177,7 @@ fn runs(default: usize) -> usize {
 }
 
 /// One damage of many kinds to a log file, and its name.
-fn damage(dice: &mut Dice, bytes: &mut Vec<u8>) -> String {
+fn damage(dice: &mut SeededRandom, bytes: &mut Vec<u8>) -> String {
     let starts = record_starts(bytes);
     let last_block = bytes.len().saturating_sub(1) / BLOCK_LEN * BLOCK_LEN;
     let in_last_block: Vec<usize> = starts.iter().copied().filter(|&start| start >= last_block).collect();
@@ -207,7 +207,7 @@ fn damage(dice: &mut Dice, bytes: &mut Vec<u8>) -> String {
 
 /// Tries many damages of one file and returns how many of them were refused.
 fn refusals(image: &Image, file: &Path, runs: usize, seed: u64) -> usize {
-    let mut dice = Dice(seed);
+    let mut dice = SeededRandom(seed);
     let mut refused = 0;
     for run in 0..runs {
         let sound = fs::read(image.directory.path().join(file)).expect("readable");

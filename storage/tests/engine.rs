@@ -14,7 +14,7 @@ use till_storage::engine::high_water::{FoundMark, HighWater};
 use till_storage::engine::log_scan::LogFault;
 use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Journal, RowWrite, Sequence, Verdict};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite, Sequence};
 use till_storage::keys::{GivenUpKey, MetaKey};
 use till_storage::rows::{RowReader, RowStore};
 
@@ -47,7 +47,7 @@ fn append(engine: &Engine, batches: usize) {
     let mut shop = Chain::claim(engine, SHOP);
     for _ in 0..batches {
         let verdicts = engine.append(vec![shop.batch_with_row()]);
-        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+        assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
     }
 }
 
@@ -80,7 +80,7 @@ fn a_clean_close_leaves_empty_logs_and_the_last_commits_mark() {
     append(&engine, 3);
     assert!(logs(directory.path()).iter().any(|log| fs::metadata(log).is_ok_and(|log| log.len() > 0)));
     engine.close().expect("nothing fails");
-    assert!(matches!(engine.append(vec![Chain::claim_closed(SHOP)])[..], [Verdict::Unavailable(_)]));
+    assert!(matches!(engine.append(vec![Chain::claim_closed(SHOP)])[..], [AppendVerdict::Unavailable(_)]));
     drop(engine);
     for log in logs(directory.path()) {
         assert_eq!(fs::metadata(&log).expect("it is there").len(), 0, "{}", log.display());
@@ -162,7 +162,7 @@ fn a_deleted_row_leaves_the_files_when_it_is_purged() {
     let write = |engine: &Engine, value: Option<&[u8]>| {
         let mut append = Chain::claim(engine, SHOP).batch(&[b"body"]);
         append.derived.push(RowWrite { family: Family::Vault, key: &key, value });
-        assert!(matches!(engine.append(vec![append])[..], [Verdict::Committed(_)]));
+        assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Committed(_)]));
     };
     let engine = Engine::open(&options).expect("it is new");
     write(&engine, Some(&value));

@@ -13,7 +13,7 @@ use crate::payment::{
     Authorization, CaptureMode, Failure, OperationKind, Payment, PaymentAction, PaymentStatus, Ruling,
 };
 use crate::records::{Effects, Payments, Records, Unreadable};
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 use std::sync::Arc;
 
 pub(super) fn record_authorization(
@@ -21,7 +21,7 @@ pub(super) fn record_authorization(
     payment_id: PaymentId,
     result: &AuthorizationResult,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let Some(payment) = records.shared::<Payments>(payment_id)? else { return Ok(nothing()) };
     let is_open = is_open(records, payment_id, |kind| kind == EffectKind::Authorize)?;
     let decision = match result {
@@ -90,7 +90,7 @@ fn approved(
     payment: &Payment,
     approval: Approval<'_>,
     context: &mut Context<'_>,
-) -> Result<Decision, Stop> {
+) -> Result<Decision, DecisionError> {
     let is_automatic = payment.capture_mode == CaptureMode::Automatic;
     let captured = approval.captured && is_automatic;
     let authorization = Authorization {

@@ -11,7 +11,7 @@ use crate::merchant::Integration;
 use crate::money::AmountMinor;
 use crate::payment::{Capture, Payment};
 use crate::records::Records;
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 
 /// The captured amount of a payment, with the actor that asked for it.
 pub(super) struct Captured {
@@ -28,7 +28,7 @@ pub(super) fn captured(
     payment: &Payment,
     Captured { amount, requested_by, settles_at_once, is_disputed }: Captured,
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let state = records.state();
     let method = payment.instrument.method();
     let fee = state.integrations.get(&method).copied().unwrap_or(Integration::initial()).fee;

@@ -11,7 +11,7 @@ use crate::payment::Payment;
 use crate::records::{
     Cards, CardsByExternalId, CardsByFingerprint, CustomerCards, Customers, Records, Tokens, Unreadable,
 };
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::session::Instrument;
 use crate::text::ExternalId;
 
@@ -28,7 +28,7 @@ pub(super) fn save(
     records: &impl Records,
     command: &SaveCardOfToken,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer = contacts::find(records, &command.customer)?;
     let token = records.get::<Tokens>(command.token_id)?.ok_or(Refusal::TokenNotFound)?;
     if token.usage == TokenUsage::Single {
@@ -91,7 +91,7 @@ pub(super) fn set_default(
     customer: &CustomerRef,
     card: &CardRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer = contacts::find(records, customer)?;
     let card = own_card(records, &customer, card)?;
     if card.deleted_at.is_some() {
@@ -109,7 +109,7 @@ pub(super) fn forget(
     customer: &CustomerRef,
     card: &CardRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer = contacts::find(records, customer)?;
     let card = own_card(records, &customer, card)?;
     if card.deleted_at.is_some() {
@@ -137,7 +137,7 @@ fn find_any(records: &impl Records, card: &CardRef) -> Result<Option<Card>, Unre
     id.map_or(Ok(None), |id| records.get::<Cards>(id))
 }
 
-fn own_card(records: &impl Records, customer: &Customer, card: &CardRef) -> Result<Card, Stop> {
+fn own_card(records: &impl Records, customer: &Customer, card: &CardRef) -> Result<Card, DecisionError> {
     let found = find_any(records, card)?.filter(|card| card.customer_id == customer.id);
     Ok(found.ok_or(Refusal::CardNotFound)?)
 }
@@ -151,7 +151,7 @@ fn check_external_id(
     records: &impl Records,
     external_id: Option<&ExternalId>,
     saved_before: Option<&Card>,
-) -> Result<(), Stop> {
+) -> Result<(), DecisionError> {
     let Some(external_id) = external_id else { return Ok(()) };
     let holder = records.get::<CardsByExternalId>(external_id.clone())?;
     if let Some(card_id) = holder.filter(|holder| Some(*holder) != saved_before.map(|card| card.id)) {

@@ -8,13 +8,13 @@ use crate::ids::CustomerId;
 use crate::records::{
     CustomerCards, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Records, Unreadable,
 };
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 
 pub(super) fn add(
     records: &impl Records,
     fields: &ContactFields,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     check_free(records, fields, None)?;
     let customer = Customer {
         id: context.mint(),
@@ -35,7 +35,7 @@ pub(super) fn update(
     customer: &CustomerRef,
     fields: &ContactFields,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let before = find(records, customer)?;
     check_free(records, fields, Some(before.id))?;
     let given = fields.contact.clone();
@@ -59,7 +59,7 @@ pub(super) fn remove(
     records: &impl Records,
     customer: &CustomerRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer_id = find(records, customer)?.id;
     let card_ids = records.get::<CustomerCards>(customer_id)?.unwrap_or_default();
     let mut vault: Vec<VaultWrite> = card_ids.iter().copied().map(VaultWrite::ForgetCardNumber).collect();
@@ -69,7 +69,7 @@ pub(super) fn remove(
 }
 
 /// The customer that a call names by `contact_id`.
-pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Customer, Stop> {
+pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Customer, DecisionError> {
     let id = match customer {
         CustomerRef::Own(id) => Some(*id),
         CustomerRef::External(external_id) => records.get::<CustomersByExternalId>(external_id.clone())?,
@@ -79,7 +79,7 @@ pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Cus
 }
 
 /// Checks that no other customer has the given fields.
-fn check_free(records: &impl Records, fields: &ContactFields, own: Option<CustomerId>) -> Result<(), Stop> {
+fn check_free(records: &impl Records, fields: &ContactFields, own: Option<CustomerId>) -> Result<(), DecisionError> {
     for (argument, holder) in holders(records, fields)? {
         if let Some(customer_id) = holder.filter(|holder| Some(*holder) != own) {
             return Err(Refusal::ContactTaken { argument, customer_id }.into());

@@ -5,7 +5,7 @@ use crate::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use crate::event::Event;
 use crate::ids::CustomerId;
 use crate::records::{Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Records, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::text::{Email, ExternalId, Mobile};
 
 /// The customer of a payment, and the change that linking it makes.
@@ -24,7 +24,7 @@ pub(super) fn link(
     records: &impl Records,
     given: &CustomerFields,
     context: &mut Context<'_>,
-) -> Result<Option<Linked>, Stop> {
+) -> Result<Option<Linked>, DecisionError> {
     let (found, new_external_id) = match &given.id {
         Some(CustomerRef::Own(id)) => (Some(own(records, *id)?), None),
         Some(CustomerRef::External(external_id)) => by_identifier(records, external_id, given)?,
@@ -47,7 +47,7 @@ pub(super) fn named(
     records: &impl Records,
     here: &CustomerFields,
     selected: &CustomerFields,
-) -> Result<CustomerFields, Stop> {
+) -> Result<CustomerFields, DecisionError> {
     let mut given = here.or(selected);
     let (email, mobile) = (&here.contact.email, &here.contact.mobile);
     let meant = match &here.id {
@@ -75,7 +75,11 @@ pub(super) fn named(
 }
 
 /// Checks that every given field names the owner of the saved card, for a session that was made with that card.
-pub(super) fn check_owner(records: &impl Records, given: &CustomerFields, owner: CustomerId) -> Result<(), Stop> {
+pub(super) fn check_owner(
+    records: &impl Records,
+    given: &CustomerFields,
+    owner: CustomerId,
+) -> Result<(), DecisionError> {
     let named = [
         given.id.as_ref().map(|id| by_reference(records, id)).transpose()?,
         given.contact.email.as_ref().map(|email| by_email(records, email)).transpose()?,
@@ -92,12 +96,12 @@ pub(super) fn check_owner(records: &impl Records, given: &CustomerFields, owner:
 }
 
 /// The customer under Till's id, unchanged.
-pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked, Stop> {
+pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked, DecisionError> {
     Ok(Linked { customer: own(records, id)?, event: None, is_new: false })
 }
 
 /// The customer with an id or identifier. If it looks like one of Till's own ids, it must exist.
-fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, Stop> {
+fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, DecisionError> {
     match reference {
         CustomerRef::Own(id) => Ok(Some(own(records, *id)?.id)),
         CustomerRef::External(external_id) => {
@@ -110,7 +114,7 @@ fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Optio
     }
 }
 
-fn own(records: &impl Records, id: CustomerId) -> Result<Customer, Stop> {
+fn own(records: &impl Records, id: CustomerId) -> Result<Customer, DecisionError> {
     Ok(records.get::<Customers>(id)?.ok_or(Refusal::CustomerNotFound)?)
 }
 
@@ -124,7 +128,7 @@ fn by_identifier(
     records: &impl Records,
     external_id: &ExternalId,
     given: &CustomerFields,
-) -> Result<(Option<Customer>, Option<ExternalId>), Stop> {
+) -> Result<(Option<Customer>, Option<ExternalId>), DecisionError> {
     if let Some(id) = by_reference(records, &CustomerRef::External(external_id.clone()))? {
         return Ok((Some(own(records, id)?), None));
     }
@@ -132,7 +136,7 @@ fn by_identifier(
     Ok((found.filter(|customer| customer.external_id.is_none()), Some(external_id.clone())))
 }
 
-fn by_contact(records: &impl Records, contact: &Contact) -> Result<Option<Customer>, Stop> {
+fn by_contact(records: &impl Records, contact: &Contact) -> Result<Option<Customer>, DecisionError> {
     let mut found = None;
     if let Some(email) = &contact.email {
         found = by_email(records, email)?;
@@ -176,7 +180,7 @@ fn create(
     external_id: Option<ExternalId>,
     given: &Contact,
     context: &mut Context<'_>,
-) -> Result<Linked, Stop> {
+) -> Result<Linked, DecisionError> {
     let mut customer = Customer {
         id: context.mint(),
         external_id,

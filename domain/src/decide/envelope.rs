@@ -6,7 +6,7 @@ use super::{identifiers, statements, sweeping, webhook_events};
 use crate::command::{Caller, Command, Idempotency, Request};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Mutation, StoredAnswer, VaultWrite};
 use crate::records::{Answers, MerchantState, Records, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::time::Millis;
 
 /// The result of a request that is not refused.
@@ -30,9 +30,9 @@ pub enum Outcome {
 /// The changes that `request` would make, or its refusal. Reads the records and changes nothing.
 ///
 /// # Errors
-/// [`Stop::Refused`] when the rules refuse it; [`Stop::Unreadable`] when a record that it depends on cannot be read. In
+/// [`DecisionError::Refused`] when the rules refuse it; [`DecisionError::Unreadable`] when a record that it depends on cannot be read. In
 /// both cases nothing may be changed.
-pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, Stop> {
+pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, DecisionError> {
     check_caller(records.state(), request, context.now)?;
     identifiers::check(records.state(), request)?;
     let earlier = earlier_answer(records, request.idempotency.as_ref())?;

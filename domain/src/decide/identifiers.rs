@@ -18,7 +18,7 @@ pub(super) fn check(state: &MerchantState, request: &Request) -> Result<(), Refu
     if are_allowed(state, &request.command) {
         return Ok(());
     }
-    let mut found = Found::default();
+    let mut found = CardNumberArguments::default();
     let key = request.idempotency.as_ref().map(|idempotency| idempotency.scope.key.as_str());
     found.note("Idempotency-Key", key.is_some_and(is_card_number_as_a_whole));
     look_through(&request.command, &mut found);
@@ -38,11 +38,11 @@ fn are_allowed(state: &MerchantState, command: &Command) -> bool {
 
 /// The arguments that are card numbers.
 #[derive(Default)]
-struct Found {
+struct CardNumberArguments {
     arguments: [Option<&'static str>; CARD_NUMBERS_MAX],
 }
 
-impl Found {
+impl CardNumberArguments {
     fn note(&mut self, argument: &'static str, is_number: bool) {
         let free = self.arguments.iter_mut().find(|argument| argument.is_none()).filter(|_| is_number);
         if let Some(free) = free {
@@ -63,7 +63,7 @@ impl Found {
     }
 }
 
-fn look_through(command: &Command, found: &mut Found) {
+fn look_through(command: &Command, found: &mut CardNumberArguments) {
     match command {
         Command::AddInstallation(command) => {
             found.note("identifier", is_card_number_as_a_whole(command.identifier.as_str()));
@@ -131,7 +131,7 @@ fn look_through(command: &Command, found: &mut Found) {
     }
 }
 
-fn look_through_contact(change: &ContactChange, found: &mut Found) {
+fn look_through_contact(change: &ContactChange, found: &mut CardNumberArguments) {
     match change {
         ContactChange::Add(fields) => found.external_id("external_id", fields.external_id.as_ref()),
         ContactChange::Update(customer, fields) => {
@@ -150,7 +150,7 @@ fn look_through_contact(change: &ContactChange, found: &mut Found) {
     }
 }
 
-fn look_through_webhook(change: &WebhookChange, found: &mut Found) {
+fn look_through_webhook(change: &WebhookChange, found: &mut CardNumberArguments) {
     let destination_url = match change {
         WebhookChange::Connect(command) => Some(&command.destination_url),
         WebhookChange::Update(command) => command.destination_url.as_ref(),
@@ -162,14 +162,14 @@ fn look_through_webhook(change: &WebhookChange, found: &mut Found) {
     found.note("destination_url", destination_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
 }
 
-fn look_through_selection(command: &SelectPaymentMethod, found: &mut Found) {
+fn look_through_selection(command: &SelectPaymentMethod, found: &mut CardNumberArguments) {
     if let Selection::SavedCard(card) = &command.selection {
         found.external_id("card_id", of_card(card));
     }
     found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
 }
 
-fn look_through_initiation(command: &InitiatePayment, found: &mut Found) {
+fn look_through_initiation(command: &InitiatePayment, found: &mut CardNumberArguments) {
     found.external_id("external_id", command.external_id.as_ref());
     found.external_id("card_id", command.card.as_ref().and_then(of_card));
     found.note("return_url", has_card_number_as_a_part(command.return_url.as_str()));

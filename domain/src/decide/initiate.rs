@@ -10,7 +10,7 @@ use crate::event::{Answer, Event};
 use crate::merchant::Integration;
 use crate::payment::{CaptureMode, Payment, PaymentStatus};
 use crate::records::{MerchantState, PaymentsByExternalId, Records, Sessions};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::session::{Instrument, Session};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) fn initiate_payment(
     records: &impl Records,
     command: &InitiatePayment,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let session = active_session(records, command, context)?;
     let first_use = token_queue::first_payment(records, &session.instrument)?;
     if session.money != command.money {
@@ -46,7 +46,7 @@ fn active_session(
     records: &impl Records,
     command: &InitiatePayment,
     context: &Context<'_>,
-) -> Result<Arc<Session>, Stop> {
+) -> Result<Arc<Session>, DecisionError> {
     let Some(session) = records.shared::<Sessions>(command.session_id)? else {
         return Err(Refusal::SessionNotActive { payment_id: None }.into());
     };
@@ -86,7 +86,7 @@ fn instrument(
     session: &Session,
     command: &InitiatePayment,
     linked: Option<Linked>,
-) -> Result<(Instrument, Option<Linked>), Stop> {
+) -> Result<(Instrument, Option<Linked>), DecisionError> {
     if session.instrument != Instrument::UnnamedCard {
         return Ok((session.instrument.clone(), linked));
     }
@@ -104,7 +104,7 @@ fn instrument(
     Ok((instrument, Some(linked)))
 }
 
-fn check_external_id(records: &impl Records, command: &InitiatePayment) -> Result<(), Stop> {
+fn check_external_id(records: &impl Records, command: &InitiatePayment) -> Result<(), DecisionError> {
     let Some(external_id) = &command.external_id else { return Ok(()) };
     match records.get::<PaymentsByExternalId>(external_id.clone())? {
         Some(payment_id) => Err(Refusal::ExternalIdTaken { payment_id }.into()),

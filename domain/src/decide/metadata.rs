@@ -6,12 +6,12 @@ use crate::event::{Answer, Event};
 use crate::ids::MetadataId;
 use crate::metadata::{
     BYTESIZE_MAX, CanonicalJson, DOCUMENT_BYTES_MAX, Document, ITEMS_MAX, ItemHash, MetadataPath, MetadataRecord,
-    MetadataSet, Place, SETS_MAX, SetNumber, TTL_DEFAULT_SECONDS,
+    MetadataSet, PathTarget, SETS_MAX, SetNumber, TTL_DEFAULT_SECONDS,
 };
 use crate::records::{
     Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataSets, Records, Unreadable,
 };
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::text::MetadataKey;
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -20,14 +20,14 @@ pub(super) fn add_to_set(
     records: &impl Records,
     command: &AddToMetadataSet,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut edit = Edit::open(records, &command.key, command.version, context)?;
     let found = edit.find_item(records, &command.path, &command.item)?;
-    let added = !matches!(found, Found::There { .. });
+    let added = !matches!(found, ItemLookup::There { .. });
     match found {
-        Found::There { .. } => {}
-        Found::Missing { number, set } => edit.add(number, set, &command.item),
-        Found::NoSet => {
+        ItemLookup::There { .. } => {}
+        ItemLookup::Missing { number, set } => edit.add(number, set, &command.item),
+        ItemLookup::NoSet => {
             edit.form(&command.path, format!("[{}]", command.item.as_str()))?;
             edit.value_changed = true;
         }
@@ -40,16 +40,16 @@ pub(super) fn remove_from_set(
     records: &impl Records,
     command: &RemoveFromMetadataSet,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut edit = Edit::open(records, &command.key, command.version, context)?;
     if edit.was.is_none() {
         return Ok((Decision::nothing(), Answer::Changed(false)));
     }
     let found = edit.find_item(records, &command.path, &command.item)?;
-    let removed = matches!(found, Found::There { .. });
+    let removed = matches!(found, ItemLookup::There { .. });
     match found {
-        Found::There { number, set, position } => edit.remove(number, set, position, &command.item),
-        Found::Missing { .. } | Found::NoSet => {}
+        ItemLookup::There { number, set, position } => edit.remove(number, set, position, &command.item),
+        ItemLookup::Missing { .. } | ItemLookup::NoSet => {}
     }
     let (decision, _) = edit.finish(&command.key, None, context)?;
     Ok((decision, Answer::Changed(removed)))
@@ -59,7 +59,7 @@ pub(super) fn sync(
     records: &impl Records,
     command: &SyncMetadata,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut edit = Edit::open(records, &command.key, command.version, context)?;
     edit.replace(&command.metadata);
     let (decision, record) = edit.finish(&command.key, command.ttl_seconds, context)?;
@@ -71,7 +71,7 @@ pub(super) fn delete(
     records: &impl Records,
     command: &DeleteMetadata,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let record = records.get::<Metadata>(command.key.clone())?.filter(|record| record.is_live(context.now));
     check_version(command.version, record.as_ref())?;
     let deleted = Answer::Changed(record.is_some());
@@ -144,7 +144,7 @@ struct Edit {
 }
 
 /// The position of an item that is looked up.
-enum Found {
+enum ItemLookup {
     /// In a set.
     There { number: SetNumber, set: MetadataSet, position: u64 },
     /// Not in this set.
@@ -159,7 +159,7 @@ impl Edit {
         key: &MetadataKey,
         version: Option<u64>,
         context: &mut Context<'_>,
-    ) -> Result<Edit, Stop> {
+    ) -> Result<Edit, DecisionError> {
         let stored = records.get::<Metadata>(key.clone())?;
         let was = stored.filter(|record| record.is_live(context.now));
         let expired = stored.filter(|record| !record.is_live(context.now));
@@ -184,20 +184,25 @@ impl Edit {
     }
 
     /// Looks an item up in the set at a path. An array at that path becomes a set first.
-    fn find_item(&mut self, records: &impl Records, path: &MetadataPath, item: &CanonicalJson) -> Result<Found, Stop> {
+    fn find_item(
+        &mut self,
+        records: &impl Records,
+        path: &MetadataPath,
+        item: &CanonicalJson,
+    ) -> Result<ItemLookup, DecisionError> {
         let hash = ItemHash::of(item.as_str());
         match self.document.place(path) {
-            Place::Other => Err(Refusal::NotASet.into()),
-            Place::Vacant => Ok(Found::NoSet),
-            Place::Set(number) => {
+            PathTarget::Other => Err(Refusal::NotASet.into()),
+            PathTarget::Vacant => Ok(ItemLookup::NoSet),
+            PathTarget::Set(number) => {
                 let id = self.record.id;
                 let set = records.get::<MetadataSets>((id, number))?.ok_or_else(|| absent("set", id))?;
                 Ok(match records.get::<MetadataItems>((id, number, hash))? {
-                    Some(position) => Found::There { number, set, position },
-                    None => Found::Missing { number, set },
+                    Some(position) => ItemLookup::There { number, set, position },
+                    None => ItemLookup::Missing { number, set },
                 })
             }
-            Place::Array(array) => {
+            PathTarget::Array(array) => {
                 let Distinct { items, places, position } = Distinct::of(array, hash);
                 let (number, set) = if items == array {
                     self.form(path, items)?
@@ -208,8 +213,8 @@ impl Edit {
                     self.form_without_repeats(path, array, items, places)?
                 };
                 Ok(match position {
-                    Some(position) => Found::There { number, set, position },
-                    None => Found::Missing { number, set },
+                    Some(position) => ItemLookup::There { number, set, position },
+                    None => ItemLookup::Missing { number, set },
                 })
             }
         }
@@ -304,7 +309,7 @@ impl Edit {
         key: &MetadataKey,
         ttl_seconds: Option<u64>,
         context: &Context<'_>,
-    ) -> Result<(Decision, MetadataRecord), Stop> {
+    ) -> Result<(Decision, MetadataRecord), DecisionError> {
         if self.value_changed {
             self.record.version = self.record.version.saturating_add(1);
             self.record.updated_at = context.now;

@@ -17,7 +17,7 @@ use crate::payment::{
     PaymentStatus, RefusedOperation, Ruling,
 };
 use crate::records::{Effects, Payments, PaymentsByExternalId, Records, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::time::Millis;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) fn capture_payment(
     caller: Caller,
     command: &CapturePayment,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = permitted(records, &command.payment, OperationKind::Capture, context)?;
     let authorized = payment.money.amount;
     let amount = command.amount.unwrap_or(authorized);
@@ -42,7 +42,7 @@ pub(super) fn void_payment(
     caller: Caller,
     payment: &PaymentRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = permitted(records, payment, OperationKind::Void, context)?;
     let asker = actor(records.state(), caller)?;
     Ok(accepted(requested(&payment, OperationKind::Void, payment.money.amount, asker, context.now)))
@@ -53,7 +53,7 @@ pub(super) fn reverse_payment(
     caller: Caller,
     payment: &PaymentRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = permitted(records, payment, OperationKind::Reverse, context)?;
     let amount = AmountMinor::new(payment.captured_minor()).unwrap_or(payment.money.amount);
     let asker = actor(records.state(), caller)?;
@@ -65,7 +65,7 @@ fn accepted(event: Event) -> (Decision, Answer) {
 }
 
 /// The payment that a call names.
-pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, Stop> {
+pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, DecisionError> {
     let id = match payment {
         PaymentRef::Own(id) => *id,
         PaymentRef::External(external_id) => {
@@ -81,7 +81,7 @@ fn permitted(
     payment: &PaymentRef,
     kind: OperationKind,
     context: &Context<'_>,
-) -> Result<Arc<Payment>, Stop> {
+) -> Result<Arc<Payment>, DecisionError> {
     let payment = named(records, payment)?;
     if payment.allows(kind.action(), context.now) && !has_open_call(records, &payment)? {
         return Ok(payment);
@@ -114,7 +114,7 @@ pub(super) fn record_operation(
     records: &impl Records,
     command: &RecordOperation,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let Some((payment, operation)) = open(records, command)? else {
         return Ok((Decision::nothing(), Answer::Changed(false)));
     };
@@ -149,7 +149,7 @@ fn done(
     operation: Operation,
     command: &RecordOperation,
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let Operation { kind, amount, requested_by, requested_at: _, attempt: _ } = operation;
     match kind {
         OperationKind::Capture => {

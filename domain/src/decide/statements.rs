@@ -12,12 +12,16 @@ use crate::effect::{Timer, TimerKind};
 use crate::event::{Event, Mutation};
 use crate::ledger::BalanceTotals;
 use crate::records::{MerchantState, MonthToDate, Records, Single};
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 use crate::statement::{MonthBounds, MonthEntries, Statement, StatementPeriod, balance_after};
 
 /// The events of months that precede those of a decision: the first decision that finds the balance open or opens it
 /// begins the first month, and every decision at or after the end of a month closes it.
-pub(super) fn before(records: &impl Records, events: &[Event], context: &mut Context<'_>) -> Result<Vec<Event>, Stop> {
+pub(super) fn before(
+    records: &impl Records,
+    events: &[Event],
+    context: &mut Context<'_>,
+) -> Result<Vec<Event>, DecisionError> {
     let is_opened = |event: &Event| matches!(event, Event::StatementPeriodOpened { .. });
     match records.state().statement_period {
         _ if events.is_empty() => Ok(Vec::new()),
@@ -33,7 +37,7 @@ pub(super) fn close_due(
     records: &impl Records,
     timers: &[Timer],
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let is_asked = timers.iter().any(|timer| timer.kind == TimerKind::CloseStatement);
     match records.state().statement_period.filter(|_| is_asked) {
         Some(period) => close_all(records, period, context),
@@ -41,7 +45,7 @@ pub(super) fn close_due(
     }
 }
 
-fn first_period(state: &MerchantState, events: &[Event], context: &Context<'_>) -> Result<Vec<Event>, Stop> {
+fn first_period(state: &MerchantState, events: &[Event], context: &Context<'_>) -> Result<Vec<Event>, DecisionError> {
     let Some(totals) = state.balance.or_else(|| opened(events, context)) else { return Ok(Vec::new()) };
     let MonthBounds { month, starts_at, ends_at } = context.month_at(&profile(state)?.time_zone, context.now);
     // A balance that an earlier version of the program opened may have entries of this month without a number.
@@ -66,7 +70,7 @@ fn close_all(
     records: &impl Records,
     mut period: StatementPeriod,
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let (mut events, merchant) = (Vec::new(), profile(records.state())?);
     let mut entries = records.get::<MonthToDate>(Single)?.unwrap_or_default();
     while period.ends_at <= context.now {

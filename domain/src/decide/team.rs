@@ -8,7 +8,7 @@ use crate::event::{Answer, Event};
 use crate::ids::{InvitationId, MerchantId, PlanId, UserId};
 use crate::plan::{Plan, PlanChoice, STARTER};
 use crate::records::{Invitations, MerchantState, Records};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, Invitation, TEAM_MAX, User};
 use crate::text::Email;
 
@@ -61,7 +61,7 @@ pub(super) fn accept_invitation(
     asker: Asker<'_>,
     id: InvitationId,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let invitation = records.get::<Invitations>(id)?.ok_or(Refusal::InvitationNotFound)?;
     if let Some(accepted) = invitation.accepted {
         return Err(Refusal::InvitationAccepted { user_id: accepted.user_id }.into());

@@ -10,7 +10,7 @@ use crate::event::{Answer, Event};
 use crate::ids::MerchantId;
 use crate::merchant::ADVANCE_MAX_SECONDS;
 use crate::records::{MerchantState, Records};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::time::Millis;
 
 /// A call is refused as a whole, or accepted as a whole.
@@ -46,7 +46,7 @@ pub(super) fn step(
     records: &impl Records,
     command: &StepClock,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     check_has_one(records.state())?;
     let set = set(command.merchant_id, command.to, context);
     let (mut decision, _) = timers::fire_timers(records, &command.timers, context)?;

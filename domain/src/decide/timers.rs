@@ -7,7 +7,7 @@ use crate::event::{Answer, Event};
 use crate::ids::TransactionId;
 use crate::ledger::{Cause, Direction, EntryStatus, Transaction};
 use crate::records::{Payments, Records, Timers, Transactions, Unreadable};
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 use crate::time::Millis;
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(super) fn fire_timers(
     records: &impl Records,
     timers: &[Timer],
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut decision = Decision { events: statements::close_due(records, timers, context)?, vault: Vec::new() };
     for timer in timers.iter().copied().collect::<BTreeSet<Timer>>() {
         if timer.due <= context.now && records.get::<Timers>(timer)?.is_some() {

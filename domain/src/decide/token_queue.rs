@@ -5,7 +5,7 @@ use crate::card::{Token, TokenQueue, UNUSED_TOKEN_LIFETIME_SECONDS, UNUSED_TOKEN
 use crate::event::{Event, VaultWrite};
 use crate::ids::{InstallationId, TokenId};
 use crate::records::{QueuedTokens, Records, TokenQueues, Tokens, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::session::Instrument;
 use crate::time::Millis;
 
@@ -74,7 +74,7 @@ fn waiting_at_front(
 ///
 /// # Errors
 /// Refuses a session whose token was swept meanwhile: the card's number does not exist any more.
-pub(super) fn first_payment(records: &impl Records, instrument: &Instrument) -> Result<Option<Event>, Stop> {
+pub(super) fn first_payment(records: &impl Records, instrument: &Instrument) -> Result<Option<Event>, DecisionError> {
     let Some(token_id) = instrument.multiple_token() else { return Ok(None) };
     let token = records.shared::<Tokens>(token_id)?.ok_or(Refusal::SessionNotActive { payment_id: None })?;
     Ok(token.awaits_first_payment().then_some(Event::TokenKept { token_id }))

@@ -5,7 +5,7 @@ use crate::command::{ConnectWebhook, UpdateWebhook, WebhookChange};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{MerchantId, WebhookId};
 use crate::records::{Records, Webhooks};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::webhook::{PREVIOUS_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookStatus};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) fn change(
     merchant_id: MerchantId,
     change: &WebhookChange,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let saved = |webhook: Webhook| Event::WebhookSaved { merchant_id, webhook };
     match change {
         WebhookChange::Connect(command) => {
@@ -51,7 +51,7 @@ pub(super) fn change(
     }
 }
 
-fn found(records: &impl Records, id: WebhookId) -> Result<Arc<Webhook>, Stop> {
+fn found(records: &impl Records, id: WebhookId) -> Result<Arc<Webhook>, DecisionError> {
     Ok(records.shared::<Webhooks>(id)?.ok_or(Refusal::WebhookNotFound)?)
 }
 

@@ -16,7 +16,7 @@ pub struct Document(Arc<str>);
 
 /// The kind of value at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum PathTarget<'a> {
     /// Nothing, or null: a set can be created there.
     Vacant,
     /// A set.
@@ -89,25 +89,25 @@ impl Document {
 
     /// The kind of value at a path, for a caller that wants to use it as a set.
     #[must_use]
-    pub fn place(&self, path: &MetadataPath) -> Place<'_> {
+    pub fn place(&self, path: &MetadataPath) -> PathTarget<'_> {
         let mut value: &str = &self.0;
         if value == "null" {
-            return Place::Vacant; // A record that does not exist yet: its objects are created.
+            return PathTarget::Vacant; // A record that does not exist yet: its objects are created.
         }
         for segment in path.segments() {
             if !value.starts_with('{') {
-                return Place::Other;
+                return PathTarget::Other;
             }
             match member(value, &quoted(segment)) {
                 Some(found) => value = found,
-                None => return Place::Vacant,
+                None => return PathTarget::Vacant,
             }
         }
         match (value, value.chars().next()) {
-            ("null", _) => Place::Vacant,
-            (_, Some('#')) => set_number(value).map_or(Place::Other, Place::Set),
-            (_, Some('[')) => Place::Array(value),
-            (_, _) => Place::Other,
+            ("null", _) => PathTarget::Vacant,
+            (_, Some('#')) => set_number(value).map_or(PathTarget::Other, PathTarget::Set),
+            (_, Some('[')) => PathTarget::Array(value),
+            (_, _) => PathTarget::Other,
         }
     }
 
@@ -230,23 +230,23 @@ mod tests {
     fn a_place_is_vacant_a_set_an_array_or_something_else() {
         let document = document(r##"{"a":{"b":#7,"n":null},"l":[1],"s":"#1","x.y":[]}"##);
         for (at, expected) in [
-            ("a.b", Place::Set(SetNumber(7))),
-            ("a.n", Place::Vacant),
-            ("a.new", Place::Vacant),
-            ("new.deep.er", Place::Vacant),
-            ("l", Place::Array("[1]")),
-            ("s", Place::Other),
-            ("s.x", Place::Other),
-            ("l.x", Place::Other),
-            ("a.b.c", Place::Other),
-            ("a.n.c", Place::Other),
-            ("a", Place::Other),
-            ("", Place::Other),
-            ("x.y", Place::Vacant),
+            ("a.b", PathTarget::Set(SetNumber(7))),
+            ("a.n", PathTarget::Vacant),
+            ("a.new", PathTarget::Vacant),
+            ("new.deep.er", PathTarget::Vacant),
+            ("l", PathTarget::Array("[1]")),
+            ("s", PathTarget::Other),
+            ("s.x", PathTarget::Other),
+            ("l.x", PathTarget::Other),
+            ("a.b.c", PathTarget::Other),
+            ("a.n.c", PathTarget::Other),
+            ("a", PathTarget::Other),
+            ("", PathTarget::Other),
+            ("x.y", PathTarget::Vacant),
         ] {
             assert_eq!(document.place(&path(at)), expected, "{at}");
         }
-        assert_eq!(Document::vacant().place(&path("a.b")), Place::Vacant);
+        assert_eq!(Document::vacant().place(&path("a.b")), PathTarget::Vacant);
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
             (r#"{"a\n":null}"#, "a\n", r#"{"a\n":#3}"#),
         ] {
             assert_eq!(document(before).with_set(&path(at), number), document(after), "{before} {at}");
-            assert_eq!(document(after).place(&path(at)), Place::Set(number));
+            assert_eq!(document(after).place(&path(at)), PathTarget::Set(number));
         }
     }
 

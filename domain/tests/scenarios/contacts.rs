@@ -1,7 +1,7 @@
 //! The merchant's calls about customers and saved cards: contract, sections 4.1 and 9.1a.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::{CardExpiry, CardHolder, SAVED_CARDS_MAX, SaveCard, TokenUsage};
 use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::{CardId, CustomerId, TokenId};
@@ -12,7 +12,7 @@ use till_domain::refusal::Refusal;
 const EMAIL: &str = "somchai@example.com";
 const MOBILE: &str = "+66812345678";
 
-fn contact(world: &mut World) -> CustomerId {
+fn contact(world: &mut ScenarioWorld) -> CustomerId {
     let fields = nobody().known_as("c-1").email(EMAIL).mobile(MOBILE).called("Somchai");
     match world.given(add_contact(&fields)) {
         Answer::Contact(id) => id,
@@ -21,7 +21,7 @@ fn contact(world: &mut World) -> CustomerId {
 }
 
 /// A card of this number that the customer has saved by a call.
-fn card(world: &mut World, customer: CustomerId, number: u8) -> CardId {
+fn card(world: &mut ScenarioWorld, customer: CustomerId, number: u8) -> CardId {
     let token = world.token(number, TokenUsage::Multiple);
     match world.given(save_card(token, customer)) {
         Answer::Card(id) => id,
@@ -29,13 +29,13 @@ fn card(world: &mut World, customer: CustomerId, number: u8) -> CardId {
     }
 }
 
-fn default_of(world: &World, customer: CustomerId) -> Option<CardId> {
+fn default_of(world: &ScenarioWorld, customer: CustomerId) -> Option<CardId> {
     world.customer_row(customer).default_card_id
 }
 
 #[test]
 fn an_added_contact_is_the_customer_of_later_payments() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let customer = world.customer_row(id);
     assert_eq!((customer.email, customer.mobile), (Some(email(EMAIL)), Some(mobile(MOBILE))));
@@ -45,7 +45,7 @@ fn an_added_contact_is_the_customer_of_later_payments() {
 
 #[test]
 fn what_another_contact_has_is_refused_and_names_it() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let customer_id = contact(&mut world);
     for (fields, argument) in [
         (nobody().known_as("c-1").email("other@example.com"), "external_id"),
@@ -61,7 +61,7 @@ fn what_another_contact_has_is_refused_and_names_it() {
 
 #[test]
 fn an_update_keeps_missing_fields_and_tells_if_it_changed_any() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     world.after_seconds(60);
     world.when(update_contact(id, &nobody().email(EMAIL))).changes_nothing(Answer::Changed(false));
@@ -74,7 +74,7 @@ fn an_update_keeps_missing_fields_and_tells_if_it_changed_any() {
 
 #[test]
 fn a_removed_contact_is_not_found_and_its_fields_are_free() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let (answer, vault) = world.when(remove_contact(id)).writes_to_the_vault();
     assert_eq!((answer, vault), (Answer::Changed(true), vec![VaultWrite::ForgetCustomerKey(id)]));
@@ -88,7 +88,7 @@ fn a_removed_contact_is_not_found_and_its_fields_are_free() {
 
 #[test]
 fn removing_a_contact_forgets_the_cards_and_keeps_the_payments() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let payment = world.payment_by(nobody().own(id));
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8)];
@@ -103,7 +103,7 @@ fn removing_a_contact_forgets_the_cards_and_keeps_the_payments() {
 #[test]
 fn a_session_whose_card_is_forgotten_is_not_active() {
     for removes_the_contact in [false, true] {
-        let mut world = World::open();
+        let mut world = ScenarioWorld::open();
         let id = contact(&mut world);
         let card = card(&mut world, id, 7);
         let session = world.session(select_saved(card));
@@ -116,7 +116,7 @@ fn a_session_whose_card_is_forgotten_is_not_active() {
 
 #[test]
 fn an_authorization_of_a_removed_contact_saves_no_card() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
@@ -128,7 +128,7 @@ fn an_authorization_of_a_removed_contact_saves_no_card() {
 
 #[test]
 fn a_card_is_saved_by_a_call_and_pays_from_then_on() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let token = world.token(7, TokenUsage::Multiple);
     let (answer, vault) = world.when(save_card(token, id)).writes_to_the_vault();
@@ -141,7 +141,7 @@ fn a_card_is_saved_by_a_call_and_pays_from_then_on() {
 
 #[test]
 fn a_token_for_one_use_or_of_nobody_is_not_saved() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let single = world.token(7, TokenUsage::Single);
     world.when(save_card(single, id)).refused(Refusal::TokenForOneUse);
@@ -154,7 +154,7 @@ fn a_token_for_one_use_or_of_nobody_is_not_saved() {
 
 #[test]
 fn a_known_card_is_answered_again_and_its_expiry_is_renewed() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
     let token = world.token(7, TokenUsage::Multiple);
@@ -168,7 +168,7 @@ fn a_known_card_is_answered_again_and_its_expiry_is_renewed() {
 
 #[test]
 fn a_payment_with_a_known_card_renews_its_expiry_too() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
     let expiry = CardExpiry { year: 2035, month: 3 };
@@ -180,7 +180,7 @@ fn a_payment_with_a_known_card_renews_its_expiry_too() {
 
 #[test]
 fn a_card_identifier_is_unique_and_given_only_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
     let token = world.token(7, TokenUsage::Multiple);
@@ -195,7 +195,7 @@ fn a_card_identifier_is_unique_and_given_only_once() {
 
 #[test]
 fn a_customer_has_at_most_a_hundred_saved_cards() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     for number in 0..u8::try_from(SAVED_CARDS_MAX).expect("it is a hundred") {
         card(&mut world, id, number);
@@ -210,7 +210,7 @@ fn a_customer_has_at_most_a_hundred_saved_cards() {
 
 #[test]
 fn a_card_is_made_the_default_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8)];
     world.when(set_default_card(id, cards[0])).answers(Answer::Changed(true));
@@ -224,7 +224,7 @@ fn a_card_is_made_the_default_once() {
 
 #[test]
 fn forgetting_the_default_card_makes_the_newest_one_the_default() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8), card(&mut world, id, 9)];
     world.given(set_default_card(id, cards[0]));
@@ -239,7 +239,7 @@ fn forgetting_the_default_card_makes_the_newest_one_the_default() {
 
 #[test]
 fn a_forgotten_card_has_no_holder_and_can_be_saved_again() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let first = card(&mut world, id, 7);
     world.given(forget_card(id, first));

@@ -1,7 +1,7 @@
 //! Linking a payment to a customer: contract, section 4.1.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::ids::CustomerId;
 use till_domain::payment::Payment;
@@ -14,26 +14,26 @@ const NUMBER: &str = "+66812345678";
 const OTHER_NUMBER: &str = "+66898765432";
 
 /// Pays with these fields, and returns the payment with its customer.
-fn pay(world: &mut World, fields: CustomerFields) -> (Payment, Customer) {
+fn pay(world: &mut ScenarioWorld, fields: CustomerFields) -> (Payment, Customer) {
     let payment = world.payment_by(fields);
     let customer = world.customer_row(payment.customer_id.expect("the fields name a customer"));
     (payment, customer)
 }
 
-fn customers(world: &World) -> usize {
+fn customers(world: &ScenarioWorld) -> usize {
     world.all::<Customers>().len()
 }
 
 #[test]
 fn without_any_field_there_is_no_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let payment = world.payment_by(nobody());
     assert_eq!((payment.customer_id, customers(&world)), (None, 0));
 }
 
 #[test]
 fn a_name_alone_stays_with_the_payment_and_makes_no_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let payment = world.payment_by(nobody().called("Somchai"));
     assert_eq!((payment.customer_id, customers(&world)), (None, 0));
     assert_eq!(payment.contact.name, Some(person("Somchai")));
@@ -41,7 +41,7 @@ fn a_name_alone_stays_with_the_payment_and_makes_no_customer() {
 
 #[test]
 fn an_own_id_decides_alone() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let somchai = world.customer(nobody().email(SOMCHAI));
     world.customer(nobody().email(MALEE));
     let (payment, customer) = pay(&mut world, nobody().own(somchai).email(MALEE));
@@ -52,7 +52,7 @@ fn an_own_id_decides_alone() {
 
 #[test]
 fn an_own_id_that_nobody_has_is_not_found() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let fields = nobody().own(raw_id(9, CustomerId::from_raw));
     world.when(initiate(session).customer(fields)).refused(Refusal::CustomerNotFound);
@@ -60,7 +60,7 @@ fn an_own_id_that_nobody_has_is_not_found() {
 
 #[test]
 fn an_unknown_identifier_in_the_form_of_an_id_is_not_found() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     for text in ["ctc_", "ctc_1", "ctc_01h2e8kqvbfwea724h75qc655"] {
         let fields = nobody().known_as(text).email(SOMCHAI);
@@ -70,7 +70,7 @@ fn an_unknown_identifier_in_the_form_of_an_id_is_not_found() {
 
 #[test]
 fn an_identifier_that_only_begins_like_an_id_is_the_merchants() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     for text in ["ctc", "ctc-1", "CTC_1", "xctc_1"] {
         let (_, customer) = pay(&mut world, nobody().known_as(text));
         assert_eq!(customer.external_id, Some(external(text)));
@@ -79,7 +79,7 @@ fn an_identifier_that_only_begins_like_an_id_is_the_merchants() {
 
 #[test]
 fn an_external_id_finds_its_customer_and_decides_alone() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let known = world.customer(nobody().known_as("c-1"));
     world.customer(nobody().email(MALEE));
     let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(MALEE));
@@ -88,7 +88,7 @@ fn an_external_id_finds_its_customer_and_decides_alone() {
 
 #[test]
 fn an_external_id_that_nobody_has_creates_a_customer_under_it() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
     assert_eq!(customer.external_id, Some(external("c-1")));
     assert_eq!(customer.email, Some(email(SOMCHAI)));
@@ -99,14 +99,14 @@ fn an_external_id_that_nobody_has_creates_a_customer_under_it() {
 
 #[test]
 fn an_external_id_alone_is_enough_to_create_a_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (_, customer) = pay(&mut world, nobody().known_as("c-1"));
     assert_eq!((customer.external_id, customer.email), (Some(external("c-1")), None));
 }
 
 #[test]
 fn the_customer_found_by_email_receives_a_new_external_id() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let somchai = world.customer(nobody().email(SOMCHAI));
     let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI));
     assert_eq!((customer.id, customer.external_id), (somchai, Some(external("c-1"))));
@@ -116,7 +116,7 @@ fn the_customer_found_by_email_receives_a_new_external_id() {
 
 #[test]
 fn a_mobiles_customer_gets_the_external_id_if_no_email_matches() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let somchai = world.customer(nobody().mobile(NUMBER));
     let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.external_id), (somchai, Some(external("c-1"))));
@@ -125,7 +125,7 @@ fn a_mobiles_customer_gets_the_external_id_if_no_email_matches() {
 
 #[test]
 fn a_new_external_id_goes_to_the_emails_customer_first() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let by_email = world.customer(nobody().email(SOMCHAI));
     let by_mobile = world.customer(nobody().mobile(NUMBER));
     let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
@@ -135,7 +135,7 @@ fn a_new_external_id_goes_to_the_emails_customer_first() {
 
 #[test]
 fn a_customer_keeps_its_external_id_and_a_new_one_is_created() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let first = world.customer(nobody().known_as("c-1").email(SOMCHAI));
     let (payment, second) = pay(&mut world, nobody().known_as("c-2").email(SOMCHAI));
     assert_ne!(second.id, first);
@@ -147,7 +147,7 @@ fn a_customer_keeps_its_external_id_and_a_new_one_is_created() {
 
 #[test]
 fn an_emails_customer_with_another_external_id_ends_the_search() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.customer(nobody().known_as("c-1").email(SOMCHAI));
     let by_mobile = world.customer(nobody().mobile(NUMBER));
     let (_, customer) = pay(&mut world, nobody().known_as("c-2").email(SOMCHAI).mobile(NUMBER));
@@ -157,7 +157,7 @@ fn an_emails_customer_with_another_external_id_ends_the_search() {
 
 #[test]
 fn an_email_finds_its_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let somchai = world.customer(nobody().email(SOMCHAI));
     let (_, customer) = pay(&mut world, nobody().email(SOMCHAI));
     assert_eq!((customer.id, customers(&world)), (somchai, 1));
@@ -165,7 +165,7 @@ fn an_email_finds_its_customer() {
 
 #[test]
 fn an_email_that_nobody_has_creates_a_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.customer(nobody().email(SOMCHAI));
     let (_, customer) = pay(&mut world, nobody().email(MALEE));
     assert_eq!((customer.email, customers(&world)), (Some(email(MALEE)), 2));
@@ -173,7 +173,7 @@ fn an_email_that_nobody_has_creates_a_customer() {
 
 #[test]
 fn a_mobile_finds_its_customer_unless_an_email_matches() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let somchai = world.customer(nobody().mobile(NUMBER));
     assert_eq!(pay(&mut world, nobody().mobile(NUMBER)).1.id, somchai);
     let (_, customer) = pay(&mut world, nobody().email(SOMCHAI).mobile(NUMBER));
@@ -182,14 +182,14 @@ fn a_mobile_finds_its_customer_unless_an_email_matches() {
 
 #[test]
 fn a_mobile_that_nobody_has_creates_a_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (_, customer) = pay(&mut world, nobody().mobile(NUMBER));
     assert_eq!((customer.mobile, customer.email), (Some(mobile(NUMBER)), None));
 }
 
 #[test]
 fn the_email_decides_and_the_mobile_stays_with_its_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let by_email = world.customer(nobody().email(SOMCHAI));
     let by_mobile = world.customer(nobody().mobile(NUMBER));
     let (payment, customer) = pay(&mut world, nobody().email(SOMCHAI).mobile(NUMBER));
@@ -200,7 +200,7 @@ fn the_email_decides_and_the_mobile_stays_with_its_customer() {
 
 #[test]
 fn the_given_fields_update_the_customer_and_free_old_values() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let somchai = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
     world.after_seconds(5);
     let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(MALEE).mobile(OTHER_NUMBER).called("Malee"));
@@ -214,7 +214,7 @@ fn the_given_fields_update_the_customer_and_free_old_values() {
 
 #[test]
 fn a_missing_field_is_copied_from_the_customer_to_the_payment() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
     let (payment, customer) = pay(&mut world, nobody().known_as("c-1"));
     assert_eq!((customer.email, customer.mobile), (Some(email(SOMCHAI)), Some(mobile(NUMBER))));
@@ -225,7 +225,7 @@ fn a_missing_field_is_copied_from_the_customer_to_the_payment() {
 
 #[test]
 fn a_customer_that_nothing_changes_is_not_touched() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let before = world.customer(nobody().email(SOMCHAI).called("Somchai"));
     let before = world.customer_row(before);
     world.after_seconds(60);
@@ -235,7 +235,7 @@ fn a_customer_that_nothing_changes_is_not_touched() {
 
 #[test]
 fn a_later_change_of_the_customer_does_not_change_its_payments() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (payment, _) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI));
     pay(&mut world, nobody().known_as("c-1").email(MALEE));
     assert_eq!(world.payment_row(payment.id).contact.email, Some(email(SOMCHAI)));
@@ -243,7 +243,7 @@ fn a_later_change_of_the_customer_does_not_change_its_payments() {
 
 #[test]
 fn a_value_that_a_customer_gave_up_can_be_given_to_another() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let first = world.customer(nobody().known_as("c-1").email(SOMCHAI));
     pay(&mut world, nobody().known_as("c-1").email(MALEE));
     let (_, second) = pay(&mut world, nobody().email(SOMCHAI));
@@ -262,7 +262,7 @@ fn the_fields_of_the_selection_are_defaults_field_by_field() {
         nobody().called("Malee"),
     ];
     for here in given {
-        let mut world = World::open();
+        let mut world = ScenarioWorld::open();
         let token = world.token(1, till_domain::card::TokenUsage::Single);
         let session = world.session(select_token(token).customer(chosen.clone()));
         let payment = world.when(initiate(session).customer(here.clone())).pays();
@@ -276,7 +276,7 @@ fn the_fields_of_the_selection_are_defaults_field_by_field() {
 
 #[test]
 fn a_device_does_not_name_another_customer_than_the_call() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let victim = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     let before = world.customer_row(victim);
     let devices = [nobody().known_as("c-1"), nobody().own(victim), nobody().email(SOMCHAI), nobody().mobile(NUMBER)];
@@ -293,7 +293,7 @@ fn a_device_does_not_name_another_customer_than_the_call() {
 
 #[test]
 fn a_device_names_the_customer_unless_the_call_names_another() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let known = world.customer(nobody().known_as("c-1").email(SOMCHAI));
     for here in [nobody(), nobody().called("Malee"), nobody().email(SOMCHAI), nobody().known_as("c-1")] {
         let token = world.token(1, till_domain::card::TokenUsage::Single);
@@ -305,7 +305,7 @@ fn a_device_names_the_customer_unless_the_call_names_another() {
 
 #[test]
 fn an_unknown_id_of_a_device_is_refused_unless_overruled() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let unknown = nobody().own(raw_id(9, CustomerId::from_raw));
     let token = world.token(1, till_domain::card::TokenUsage::Single);
     let session = world.session(select_token(token).customer(unknown));
@@ -315,7 +315,7 @@ fn an_unknown_id_of_a_device_is_refused_unless_overruled() {
 
 #[test]
 fn a_saved_card_sessions_owner_may_be_named_by_each_field_alone() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let owner = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     let card = world.saved_card(1, SOMCHAI);
     for fields in [nobody().own(owner), nobody().known_as("c-1"), nobody().email(SOMCHAI), nobody().mobile(NUMBER)] {
@@ -327,7 +327,7 @@ fn a_saved_card_sessions_owner_may_be_named_by_each_field_alone() {
 
 #[test]
 fn a_saved_card_sessions_owner_may_be_named_at_selection() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card).customer(nobody().email(SOMCHAI)));
     world.when(initiate(session)).takes_effect();
@@ -335,7 +335,7 @@ fn a_saved_card_sessions_owner_may_be_named_at_selection() {
 
 #[test]
 fn every_field_that_does_not_name_the_cards_owner_mismatches() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let owner = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     let other = world.customer(nobody().known_as("c-2").email(MALEE).mobile(OTHER_NUMBER));
     let card = world.saved_card(1, SOMCHAI);
@@ -357,7 +357,7 @@ fn every_field_that_does_not_name_the_cards_owner_mismatches() {
 
 #[test]
 fn a_field_that_matches_nobody_is_a_mismatch_with_a_saved_card() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let owner = world.customer(nobody().email(SOMCHAI));
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card));
@@ -376,7 +376,7 @@ fn a_field_that_matches_nobody_is_a_mismatch_with_a_saved_card() {
 
 #[test]
 fn a_name_given_with_the_owner_of_a_saved_card_renames_it() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card));
     let payment = world.when(initiate(session).customer(nobody().email(SOMCHAI).called("Somchai J"))).pays();

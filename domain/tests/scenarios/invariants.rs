@@ -1,7 +1,7 @@
 //! The invariants that hold after every command.
 
 use crate::statements;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
@@ -27,7 +27,7 @@ use till_domain::records::{
 use till_domain::refund::RefundStatus;
 
 /// Checks everything, the whole log included. Its cost grows with the log.
-pub(crate) fn check(world: &World) {
+pub(crate) fn check(world: &ScenarioWorld) {
     check_replay(world);
     check_order(&world.log);
     check_mirrors(world);
@@ -45,7 +45,7 @@ pub(crate) fn check(world: &World) {
 }
 
 /// Every entry of the activity log has its index rows, and there are no others.
-fn check_activity(world: &World) {
+fn check_activity(world: &ScenarioWorld) {
     let mut expected: BTreeSet<AnyKey> = BTreeSet::new();
     for activity in world.all::<Activities>() {
         let id = activity.id;
@@ -141,7 +141,7 @@ fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
 }
 
 /// The log alone gives the same state and rows.
-fn check_replay(world: &World) {
+fn check_replay(world: &ScenarioWorld) {
     let mut state = MerchantState::default();
     let mut rows = MemoryRows::default();
     for mutation in &world.log {
@@ -272,7 +272,7 @@ fn posted_by(transaction: &Transaction) -> Vec<RawId> {
 }
 
 /// The state in memory equals the rows.
-fn check_mirrors(world: &World) {
+fn check_mirrors(world: &ScenarioWorld) {
     let state = &world.state;
     assert_eq!(world.find::<Profiles>(Single), state.profile);
     assert_eq!(world.find::<Balances>(Single), state.balance);
@@ -285,7 +285,7 @@ fn check_mirrors(world: &World) {
 }
 
 /// Every transaction is balanced, its entries have its status, and the totals are their sums.
-fn check_ledger(world: &World) {
+fn check_ledger(world: &ScenarioWorld) {
     let mut entries: Vec<Entry> = Vec::new();
     for transaction in world.all::<Transactions>() {
         check_transaction(&transaction);
@@ -350,7 +350,7 @@ fn uncovered(entries: &[Entry]) -> u64 {
 }
 
 /// A payment's status, effect, capture and session agree; the amount that may still be captured is reserved.
-fn check_payments(world: &World) {
+fn check_payments(world: &ScenarioWorld) {
     let payments = world.all::<Payments>();
     let mut reserved_minor = 0;
     for payment in &payments {
@@ -368,7 +368,7 @@ fn check_payments(world: &World) {
     check_references_of_payments(world, &payments);
 }
 
-pub(crate) fn check_payment(world: &World, payment: &Payment) {
+pub(crate) fn check_payment(world: &ScenarioWorld, payment: &Payment) {
     let open = world.find::<Effects>(EffectId::operation(payment.id)).map(|effect| effect.kind);
     let operation = payment.operation.as_ref().map(|operation| operation.kind.effect_kind());
     match payment.status {
@@ -400,7 +400,7 @@ pub(crate) fn check_payment(world: &World, payment: &Payment) {
 
 /// No payment captures more than was authorized or refunds more than was captured, and its status agrees with the
 /// amounts.
-fn check_amounts(world: &World, payment: &Payment) {
+fn check_amounts(world: &ScenarioWorld, payment: &Payment) {
     assert!(payment.captured_minor() <= payment.money.amount.get(), "more is captured than was authorized");
     assert!(payment.taken_back_minor() <= payment.captured_minor(), "more is taken back than was captured");
     assert!(payment.confirmed_refund_minor <= payment.refunded_minor);
@@ -417,7 +417,7 @@ fn check_amounts(world: &World, payment: &Payment) {
 }
 
 /// A refund, its transaction, its effect and its indexes agree, and the payment has their sums.
-fn check_refunds(world: &World) {
+fn check_refunds(world: &ScenarioWorld) {
     let refunds = world.all::<Refunds>();
     let (mut accepted, mut confirmed) = (BTreeMap::<PaymentId, u64>::new(), BTreeMap::<PaymentId, u64>::new());
     for refund in &refunds {
@@ -455,7 +455,7 @@ fn check_refunds(world: &World) {
 }
 
 /// A dispute, its transaction, its open call and its indexes agree, and the payment has their sums.
-fn check_disputes(world: &World) {
+fn check_disputes(world: &ScenarioWorld) {
     let disputes = world.all::<Disputes>();
     let (mut open, mut charged_back) = (BTreeMap::new(), BTreeMap::<PaymentId, u64>::new());
     for dispute in &disputes {
@@ -492,7 +492,7 @@ fn check_disputes(world: &World) {
 }
 
 /// A payout, its transaction, its open call and its indexes agree.
-fn check_payouts(world: &World) {
+fn check_payouts(world: &ScenarioWorld) {
     let payouts = world.all::<Payouts>();
     for payout in &payouts {
         let transaction = world.look_up::<Transactions>(payout.transaction_id);
@@ -515,7 +515,7 @@ fn check_payouts(world: &World) {
     assert_eq!(world.all::<OpenPayouts>().len(), pending.count());
 }
 
-fn check_references_of_payments(world: &World, payments: &[Payment]) {
+fn check_references_of_payments(world: &ScenarioWorld, payments: &[Payment]) {
     let named: BTreeMap<_, PaymentId> =
         payments.iter().filter_map(|payment| Some((payment.external_id.clone()?, payment.id))).collect();
     let count = payments.iter().filter(|payment| payment.external_id.is_some()).count();
@@ -527,7 +527,7 @@ fn check_references_of_payments(world: &World, payments: &[Payment]) {
 }
 
 /// An identifier, an address and a number belong to one customer at a time, and lead to that customer.
-fn check_customers(world: &World) {
+fn check_customers(world: &ScenarioWorld) {
     let customers = world.all::<Customers>();
     let count = |has: fn(&till_domain::customer::Customer) -> bool| customers.iter().filter(|one| has(one)).count();
     assert_eq!(world.all::<CustomersByExternalId>().len(), count(|one| one.external_id.is_some()));
@@ -547,7 +547,7 @@ fn check_customers(world: &World) {
 
 /// The saved cards of a customer are listed in order, and found by their numbers, until they are forgotten; a removed
 /// customer has none.
-fn check_cards(world: &World) {
+fn check_cards(world: &ScenarioWorld) {
     let mut by_customer: BTreeMap<CustomerId, Vec<CardId>> = BTreeMap::new();
     for card in world.all::<Cards>() {
         let by_number = world.find::<CardsByFingerprint>((card.customer_id, card.card.fingerprint));
@@ -572,7 +572,7 @@ fn check_cards(world: &World) {
 
 /// A timer is set exactly while an entry is on hold, a payment is authorized, a metadata record exists or a dispute has
 /// no evidence, and no operation is open for it.
-fn check_timers(world: &World) {
+fn check_timers(world: &ScenarioWorld) {
     let payments = world.all::<Payments>();
     let with_operation = payments.iter().filter(|payment| payment.operation.is_some());
     let waiting: BTreeSet<_> =
@@ -604,7 +604,7 @@ fn check_timers(world: &World) {
 }
 
 /// Every row of the other indexes leads to a row that agrees with it.
-fn check_references(world: &World) {
+fn check_references(world: &ScenarioWorld) {
     for (key, _) in world.rows.iter() {
         if let AnyKey::Effects(id) = key {
             assert_eq!(world.look_up::<Effects>(*id).id(), *id);
@@ -631,7 +631,7 @@ fn check_references(world: &World) {
 }
 
 /// A record, its document, its sets and their items agree; other rows of metadata are garbage.
-fn check_metadata(world: &World) {
+fn check_metadata(world: &ScenarioWorld) {
     let mut records: BTreeMap<_, MetadataRecord> = BTreeMap::new();
     for (key, _) in world.rows.iter() {
         if let AnyKey::Metadata(key) = key {
@@ -657,7 +657,7 @@ fn check_metadata(world: &World) {
     }
 }
 
-fn check_record(world: &World, key: &str, record: &MetadataRecord) {
+fn check_record(world: &ScenarioWorld, key: &str, record: &MetadataRecord) {
     assert!(record.version >= 1 && record.created_at <= record.updated_at);
     let document = world.look_up::<MetadataDocuments>(record.id);
     let mut numbers: Vec<SetNumber> = Vec::new();
@@ -674,7 +674,7 @@ fn check_record(world: &World, key: &str, record: &MetadataRecord) {
     assert_eq!(record.bytesize, u64::try_from(value.len()).expect("small"), "{value}");
 }
 
-fn check_set(world: &World, record: &MetadataRecord, number: SetNumber) {
+fn check_set(world: &ScenarioWorld, record: &MetadataRecord, number: SetNumber) {
     let set: MetadataSet = world.look_up::<MetadataSets>((record.id, number));
     let items = world.metadata_items(record.id, number);
     assert_eq!(set.item_count, u64::try_from(items.len()).expect("few"));
@@ -690,7 +690,7 @@ fn check_set(world: &World, record: &MetadataRecord, number: SetNumber) {
     assert_eq!(set.item_count, u64::try_from(by_hash.count()).expect("few"), "no item stands there twice");
 }
 /// The vault keeps exactly the data of existing rows, and everything that an open call may need.
-fn check_sweeping(world: &World) {
+fn check_sweeping(world: &ScenarioWorld) {
     let tokens: BTreeSet<_> = world.all::<Tokens>().into_iter().map(|token| token.id).collect();
     assert_eq!(world.numbers, tokens, "a token and its number come and go together");
     let answers = world.all::<Answers>().into_iter();
@@ -713,7 +713,7 @@ fn check_sweeping(world: &World) {
 
 /// A multi-use token that ends unless a payment uses it has a position in its installation's queue, and the queues
 /// contain all positions that exist.
-fn check_token_queues(world: &World) {
+fn check_token_queues(world: &ScenarioWorld) {
     let mut queued = BTreeSet::new();
     for (key, _) in world.rows.iter() {
         if let AnyKey::QueuedTokens((installation_id, position)) = key {

@@ -1,7 +1,7 @@
 //! The table of a payment's life, cell by cell: the effect of each action in each status.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::command::CallResult;
 use till_domain::decide::Outcome;
 use till_domain::dispute::DisputeOutcome;
@@ -11,16 +11,16 @@ use till_domain::payment::{
     AUTHORIZATION_LIFETIME_SECONDS, OperationKind, PENDING_LIFETIME_SECONDS, PaymentAction, PaymentStatus, Ruling,
 };
 use till_domain::records::Effects;
-use till_domain::refusal::Stop;
+use till_domain::refusal::DecisionError;
 
 /// A payment for which the acquirer is asked for an authorization.
-fn initiated(world: &mut World) -> PaymentId {
+fn initiated(world: &mut ScenarioWorld) -> PaymentId {
     let session = world.card_session();
     world.payment(initiate(session).authorize_only())
 }
 
 /// A payment in this status. If it is captured, its entries are on hold.
-fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
+fn payment_in(world: &mut ScenarioWorld, status: PaymentStatus) -> PaymentId {
     let id = match status {
         PaymentStatus::Pending => initiated(world),
         PaymentStatus::Authorized => world.standing(),
@@ -71,7 +71,7 @@ fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
 }
 
 /// Does the action, and returns the code of its refusal, or true when it changed anything.
-fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, &'static str> {
+fn act(world: &mut ScenarioWorld, id: PaymentId, action: PaymentAction) -> Result<bool, &'static str> {
     let ask: Ask = match action {
         PaymentAction::Capture => capture(id),
         PaymentAction::Void => void(id),
@@ -98,19 +98,19 @@ fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, 
     match world.step(&ask) {
         Ok(Outcome::Effective { .. }) => Ok(true),
         Ok(_) => Ok(false),
-        Err(Stop::Refused(refusal)) => Err(refusal.code()),
-        Err(Stop::Unreadable(unreadable)) => panic!("{unreadable}"),
+        Err(DecisionError::Refused(refusal)) => Err(refusal.code()),
+        Err(DecisionError::Unreadable(unreadable)) => panic!("{unreadable}"),
     }
 }
 
 /// The dispute about a payment; when there is none, an unknown id.
-fn dispute_about(world: &World, id: PaymentId) -> DisputeId {
+fn dispute_about(world: &ScenarioWorld, id: PaymentId) -> DisputeId {
     let about = world.payment_row(id).open_dispute;
     about.map_or(raw_id(9, DisputeId::from_raw), |dispute| dispute.id)
 }
 
 /// Has the acquirer carry out its open call.
-fn carry_out(world: &mut World, id: PaymentId, refund_id: Option<RefundId>) {
+fn carry_out(world: &mut ScenarioWorld, id: PaymentId, refund_id: Option<RefundId>) {
     if let Some(refund_id) = refund_id {
         world.given(refund_done(refund_id));
     }
@@ -135,7 +135,7 @@ fn every_cell_that_a_payment_can_be_in_is_what_the_table_says() {
 }
 
 fn check_cell(status: PaymentStatus, action: PaymentAction) {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = payment_in(&mut world, status);
     let (before, records) = (world.payment_row(id), world.log.len());
     let (allowed, ruling) = (before.allows(action, world.clock), status.ruling(action));

@@ -1,7 +1,7 @@
 //! Captures, voids and reversals, and the acquirer's answers to them.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::card::TokenUsage;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
@@ -24,7 +24,7 @@ fn not_permitted(status: PaymentStatus, operation: Option<OperationKind>) -> Ref
     Refusal::InvalidState { status, operation }
 }
 
-fn effect_of(world: &World, id: PaymentId) -> Option<EffectKind> {
+fn effect_of(world: &ScenarioWorld, id: PaymentId) -> Option<EffectKind> {
     world.find::<Effects>(EffectId::operation(id)).map(|effect| effect.kind)
 }
 
@@ -34,13 +34,13 @@ fn answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult
 }
 
 /// The last entry of the activity log.
-fn last_activity(world: &World) -> Activity {
+fn last_activity(world: &ScenarioWorld) -> Activity {
     world.all::<Activities>().pop().expect("something was done")
 }
 
 #[test]
 fn a_capture_is_an_operation_until_the_acquirer_confirms_it() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.after_seconds(5);
     world.when(capture(id)).answers(CHANGED);
@@ -67,7 +67,7 @@ fn a_capture_is_an_operation_until_the_acquirer_confirms_it() {
 
 #[test]
 fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let key = Actor::ApiKey(world.first_key());
     let of = |activity: Activity| (activity.activity_type, activity.actor, activity.object);
     let id = world.standing();
@@ -86,7 +86,7 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
 
 #[test]
 fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 7)));
     let id = world.standing();
     world.given(capture_part(id, 4_000));
@@ -100,7 +100,7 @@ fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
 
 #[test]
 fn the_refusal_of_a_too_large_capture_names_the_limit() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.when(capture_part(id, PRICE_MINOR + 1)).refused(Refusal::AmountExceedsPayment { limit_minor: PRICE_MINOR });
     world.when(capture_part(id, PRICE_MINOR)).answers(CHANGED);
@@ -109,7 +109,7 @@ fn the_refusal_of_a_too_large_capture_names_the_limit() {
 #[test]
 fn an_open_operation_refuses_every_other_call_and_clears_flags() {
     for (kind, ask) in [(OperationKind::Capture, capture as fn(PaymentId) -> Ask), (OperationKind::Void, void)] {
-        let mut world = World::open();
+        let mut world = ScenarioWorld::open();
         let id = world.standing();
         world.given(ask(id));
         for other in [capture(id), void(id), reverse(id)] {
@@ -122,7 +122,7 @@ fn an_open_operation_refuses_every_other_call_and_clears_flags() {
             assert!(!payment.allows(action, world.clock), "{action:?}");
         }
     }
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     world.given(reverse(id));
     let (status, operation) = (PaymentStatus::Successful, Some(OperationKind::Reverse));
@@ -132,7 +132,7 @@ fn an_open_operation_refuses_every_other_call_and_clears_flags() {
 
 #[test]
 fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     let timers = world.timers();
     world.given(capture(id));
@@ -148,7 +148,7 @@ fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
 
 #[test]
 fn a_refused_operation_is_asked_for_again_under_the_next_number() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(capture(id));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
@@ -164,7 +164,7 @@ fn a_refused_operation_is_asked_for_again_under_the_next_number() {
 
 #[test]
 fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(capture(id));
     world.given(capture_done(id));
@@ -177,7 +177,7 @@ fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
 
 #[test]
 fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(void(id));
     world.when(answered(id, OperationKind::Void, 1, refused())).answers(CHANGED);
@@ -190,7 +190,7 @@ fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
 
 #[test]
 fn a_reversal_cancels_the_entries_and_the_fee() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let id = world.held();
     world.given(reverse(id));
@@ -208,7 +208,7 @@ fn a_reversal_cancels_the_entries_and_the_fee() {
 
 #[test]
 fn a_settled_capture_is_not_reversed() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.when(reverse(id)).refused(not_permitted(PaymentStatus::Successful, None));
@@ -218,7 +218,7 @@ fn a_settled_capture_is_not_reversed() {
 
 #[test]
 fn a_capture_with_an_accepted_refund_is_not_reversed() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let refund = world.refund(refund(id).part(1));
     world.when(reverse(id)).refused(not_permitted(PaymentStatus::Successful, None));
@@ -228,7 +228,7 @@ fn a_capture_with_an_accepted_refund_is_not_reversed() {
 
 #[test]
 fn settlement_waits_for_an_open_reversal_to_be_refused() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     world.given(reverse(id));
     assert_eq!(world.timers_of_payments(), [], "nothing settles meanwhile");
@@ -241,7 +241,7 @@ fn settlement_waits_for_an_open_reversal_to_be_refused() {
 
 #[test]
 fn a_lapse_waits_for_an_open_capture_to_be_refused() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
@@ -253,7 +253,7 @@ fn a_lapse_waits_for_an_open_capture_to_be_refused() {
 
 #[test]
 fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
@@ -263,7 +263,7 @@ fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
 
 #[test]
 fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
@@ -281,7 +281,7 @@ fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
 
 #[test]
 fn till_captures_an_approval_without_the_requested_capture() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.given(result(id, approved()));
@@ -295,7 +295,7 @@ fn till_captures_an_approval_without_the_requested_capture() {
 
 #[test]
 fn a_refused_automatic_capture_voids_and_fails_the_payment() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.given(result(id, approved()));
@@ -312,7 +312,7 @@ fn a_refused_automatic_capture_voids_and_fails_the_payment() {
 
 #[test]
 fn an_unanswered_payment_expires_after_exactly_an_hour() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.clock.0 += PENDING_LIFETIME_SECONDS * 1_000 - 1;
@@ -325,8 +325,8 @@ fn an_unanswered_payment_expires_after_exactly_an_hour() {
 }
 
 /// An expired payment, and the call that gives its money back when the acquirer says late that it authorized.
-fn given_back_late(late: AuthorizationResult) -> (World, PaymentId, Option<EffectKind>) {
-    let mut world = World::open();
+fn given_back_late(late: AuthorizationResult) -> (ScenarioWorld, PaymentId, Option<EffectKind>) {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.after_seconds(PENDING_LIFETIME_SECONDS);
@@ -366,7 +366,7 @@ fn a_late_failure_of_an_expired_payment_only_ends_its_call() {
 
 #[test]
 fn a_capture_may_settle_at_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(capture(id));
     let mut ask = capture_done(id);
@@ -379,7 +379,7 @@ fn a_capture_may_settle_at_once() {
 
 #[test]
 fn a_suspended_merchant_voids_and_reverses_and_captures_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (standing, other, held) = (world.standing(), world.standing(), world.held());
     world.given(suspend());
     world.when(capture(standing)).refused(Refusal::MerchantSuspended);
@@ -390,7 +390,7 @@ fn a_suspended_merchant_voids_and_reverses_and_captures_nothing() {
 
 #[test]
 fn a_payment_that_is_not_there_is_not_found_under_any_name() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = crate::world::raw_id(9, PaymentId::from_raw);
     for ask in [capture(id), void(id), reverse(id)] {
         world.when(ask).refused(Refusal::PaymentNotFound);
@@ -401,7 +401,7 @@ fn a_payment_that_is_not_there_is_not_found_under_any_name() {
 
 #[test]
 fn an_answer_is_kept_when_the_acquirer_refuses_later() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(capture(id).named("call-1"));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
@@ -411,7 +411,7 @@ fn an_answer_is_kept_when_the_acquirer_refuses_later() {
 
 #[test]
 fn a_lapse_that_an_earlier_version_recorded_ends_with_its_void() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     let effect = Effect { payment_id: id, kind: EffectKind::Void, opened_at: world.clock };
@@ -426,7 +426,7 @@ fn a_lapse_that_an_earlier_version_recorded_ends_with_its_void() {
 
 #[test]
 fn a_hundred_captures_of_one_payment_at_once_take_effect_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token));
     let id = world.authorized(initiate(session));

@@ -1,7 +1,7 @@
 //! Payouts: contract, sections 7, 9.1a, 10 and 11.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::command::Expired;
 use till_domain::event::Answer;
@@ -13,21 +13,21 @@ use till_domain::refusal::Refusal;
 use till_domain::webhook::{EVENT_KEPT_SECONDS, WebhookEvent, WebhookEventKind, WebhookObject};
 
 /// A merchant with this amount on its balance.
-fn with_balance(minor: u64) -> World {
-    let mut world = World::open();
+fn with_balance(minor: u64) -> ScenarioWorld {
+    let mut world = ScenarioWorld::open();
     world.given(topup(minor));
     world
 }
 
-fn row(world: &World, id: PayoutId) -> Payout {
+fn row(world: &ScenarioWorld, id: PayoutId) -> Payout {
     world.look_up::<Payouts>(id)
 }
 
-fn available(world: &World) -> i64 {
+fn available(world: &ScenarioWorld) -> i64 {
     world.totals().available_minor()
 }
 
-fn newest_event(world: &World) -> WebhookEvent {
+fn newest_event(world: &ScenarioWorld) -> WebhookEvent {
     world.all::<WebhookEvents>().pop().expect("an event")
 }
 
@@ -97,7 +97,7 @@ fn a_second_answer_to_a_payout_changes_nothing() {
 
 #[test]
 fn a_payout_needs_what_is_available_and_no_pending_money_helps() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(payout(1)).refused(Refusal::InsufficientBalance { available_minor: 0 });
     world.held();
     world.given(topup(500));

@@ -1,7 +1,7 @@
 //! Refunds: whole, in parts, several at once, before and after settlement.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::Answer;
@@ -17,17 +17,17 @@ const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
 /// The available and the pending balance.
-fn balance(world: &World) -> (i64, i64) {
+fn balance(world: &ScenarioWorld) -> (i64, i64) {
     (world.totals().available_minor(), world.totals().pending_minor())
 }
 
-fn entry_status(world: &World, id: RefundId) -> EntryStatus {
+fn entry_status(world: &ScenarioWorld, id: RefundId) -> EntryStatus {
     world.look_up::<Transactions>(world.refund_row(id).transaction_id).status
 }
 
 /// A world in which a payment costs the merchant 100 of its 10,000.
-fn with_fees() -> World {
-    let mut world = World::open();
+fn with_fees() -> ScenarioWorld {
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     world
 }
@@ -38,7 +38,7 @@ fn not_refundable(status: PaymentStatus) -> Refusal {
 
 #[test]
 fn an_accepted_refund_is_on_hold_and_sent_to_the_acquirer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.after_seconds(1);
     let refund_id = world.refund(refund(id).part(4_000).external_id("back-1").because("too small"));
@@ -66,7 +66,7 @@ fn an_accepted_refund_is_on_hold_and_sent_to_the_acquirer() {
 
 #[test]
 fn a_refund_is_an_activity_of_its_caller_below_its_payment() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(1));
     let Activity { activity_type, actor, object, parent, .. } = world.all::<Activities>().pop().expect("the refund");
@@ -76,7 +76,7 @@ fn a_refund_is_an_activity_of_its_caller_below_its_payment() {
 
 #[test]
 fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(4_000));
     world.after_seconds(9);
@@ -165,7 +165,7 @@ fn a_refund_that_fails_after_settlement_returns_its_amount() {
 
 #[test]
 fn the_last_refund_reverses_the_payment_for_its_caller() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let first = world.refund(refund(id).part(4_000));
     let rest = world.refund(Ask::from(refund(id)).by(Who::Operator));
@@ -181,7 +181,7 @@ fn the_last_refund_reverses_the_payment_for_its_caller() {
 
 #[test]
 fn a_refund_of_the_whole_capture_is_full_and_two_halves_are_not() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.standing();
     world.given(capture_part(id, 4_000));
     world.given(capture_done(id));
@@ -194,7 +194,7 @@ fn a_refund_of_the_whole_capture_is_full_and_two_halves_are_not() {
 
 #[test]
 fn refunds_never_exceed_the_rest_of_the_capture() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.given(refund(id).part(4_000));
     world.when(refund(id).part(6_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 6_000 });
@@ -206,7 +206,7 @@ fn refunds_never_exceed_the_rest_of_the_capture() {
 
 #[test]
 fn a_refund_that_is_not_confirmed_counts_as_refunded() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let open = world.refund(refund(id));
     world.when(refund(id)).refused(not_refundable(PaymentStatus::Successful));
@@ -264,7 +264,7 @@ fn a_refund_is_judged_in_the_order_of_the_contract() {
 
 #[test]
 fn a_refunds_external_id_is_taken_even_when_the_refund_failed() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(1).external_id("back-1"));
     world.given(refund_answered(refund_id, refused()));
@@ -274,7 +274,7 @@ fn a_refunds_external_id_is_taken_even_when_the_refund_failed() {
 
 #[test]
 fn a_payment_is_refunded_by_the_merchants_own_reference() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.captured(initiate(session).external_id("order-1"));
     let refund_id = world.refund(refund(crate::world::raw_id(9, PaymentId::from_raw)).of_payment_known_as("order-1"));
@@ -283,7 +283,7 @@ fn a_payment_is_refunded_by_the_merchants_own_reference() {
 
 #[test]
 fn an_answer_to_a_refund_that_has_ended_changes_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let (done, failed) = (world.refund(refund(id).part(1)), world.refund(refund(id).part(2)));
     world.given(refund_done(done));
@@ -296,7 +296,7 @@ fn an_answer_to_a_refund_that_has_ended_changes_nothing() {
 
 #[test]
 fn a_suspended_merchant_refunds() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.given(suspend());
     world.when(refund(id)).takes_effect();
@@ -304,7 +304,7 @@ fn a_suspended_merchant_refunds() {
 
 #[test]
 fn a_named_refund_is_made_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let ask = Ask::from(refund(id).part(1)).named("call-1");
     let refund_id = world.refund(ask.clone());

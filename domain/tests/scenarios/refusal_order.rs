@@ -2,7 +2,7 @@
 //! section 4, is answered.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::TokenUsage;
 use till_domain::command::Selection;
 use till_domain::ids::{CardId, CustomerId, PaymentId, SessionId};
@@ -14,8 +14,8 @@ use till_domain::session::InterestBearer;
 const UNKNOWN_SESSION: Refusal = Refusal::SessionNotActive { payment_id: None };
 
 /// A merchant whose payment `order-1` exists.
-fn with_order_1() -> (World, PaymentId) {
-    let mut world = World::open();
+fn with_order_1() -> (ScenarioWorld, PaymentId) {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session).external_id("order-1"));
     (world, payment_id)
@@ -32,7 +32,7 @@ fn a_dead_key_is_refused_before_a_reused_idempotency_key() {
 
 #[test]
 fn a_reused_idempotency_key_is_refused_before_a_suspension() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.payment(initiate(session).named("call-1"));
     world.given(suspend());
@@ -41,14 +41,14 @@ fn a_reused_idempotency_key_is_refused_before_a_suspension() {
 
 #[test]
 fn a_suspended_merchant_is_refused_before_its_session_is_read() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(suspend());
     world.when(initiate(raw_id(9, SessionId::from_raw))).refused(Refusal::MerchantSuspended);
 }
 
 #[test]
 fn a_reused_idempotency_key_is_refused_before_a_bad_session() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.payment(initiate(session).named("call-1"));
     let unknown = initiate(raw_id(9, SessionId::from_raw));
@@ -57,7 +57,7 @@ fn a_reused_idempotency_key_is_refused_before_a_bad_session() {
 
 #[test]
 fn an_answer_is_replayed_before_its_session_is_found_used() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let answer = world.given(initiate(session).named("call-1"));
     world.after_seconds(3_600);
@@ -66,7 +66,7 @@ fn an_answer_is_replayed_before_its_session_is_found_used() {
 
 #[test]
 fn an_inactive_session_is_refused_before_another_amount() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.after_seconds(1_800);
     world.when(initiate(session).money(thb(1))).refused(UNKNOWN_SESSION);
@@ -74,7 +74,7 @@ fn an_inactive_session_is_refused_before_another_amount() {
 
 #[test]
 fn a_used_session_is_refused_before_another_amount() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
     let ask = initiate(session).money(thb(1));
@@ -83,7 +83,7 @@ fn a_used_session_is_refused_before_another_amount() {
 
 #[test]
 fn another_amount_is_refused_before_authorization_only() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, always_capturing()));
     let session = world.card_session();
     world.when(initiate(session).money(thb(1)).authorize_only()).refused(differs(thb(1)));
@@ -91,7 +91,7 @@ fn another_amount_is_refused_before_authorization_only() {
 
 #[test]
 fn another_amount_is_refused_before_a_disabled_method() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.given(configure(PaymentMethod::Card, disabled()));
     world.when(initiate(session).money(thb(1))).refused(differs(thb(1)));
@@ -99,7 +99,7 @@ fn another_amount_is_refused_before_a_disabled_method() {
 
 #[test]
 fn authorization_only_is_refused_before_the_interest_bearer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Installment, always_capturing()));
     let session = world.session(select_installment(InterestBearer::Merchant));
     let refusal = Refusal::AuthorizationOnlyNotSupported;
@@ -109,7 +109,7 @@ fn authorization_only_is_refused_before_the_interest_bearer() {
 
 #[test]
 fn authorization_only_is_refused_before_the_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     world.given(configure(PaymentMethod::Card, always_capturing()));
     let session = world.session(select_saved(card));
@@ -118,7 +118,7 @@ fn authorization_only_is_refused_before_the_customer() {
 
 #[test]
 fn the_interest_bearer_is_refused_before_an_unknown_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.session(select_installment(InterestBearer::Merchant));
     let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
     let fixed = InterestBearer::Merchant;
@@ -128,7 +128,7 @@ fn the_interest_bearer_is_refused_before_an_unknown_customer() {
 
 #[test]
 fn an_unknown_customer_is_refused_before_a_mismatch() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select_saved(card));
     let customer = nobody().own(raw_id(9, CustomerId::from_raw)).email("stranger@example.com");
@@ -137,7 +137,7 @@ fn an_unknown_customer_is_refused_before_a_mismatch() {
 
 #[test]
 fn an_unknown_customer_is_refused_before_a_bad_card() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.session(select(Selection::UnnamedCard));
     let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
     world.when(ask.clone()).refused(Refusal::CustomerNotFound);

@@ -3,7 +3,7 @@
 use crate::invariants;
 use crate::random::Random;
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::card::{CardExpiry, SaveCard, TokenUsage};
@@ -25,7 +25,7 @@ use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::OperationKind;
 use till_domain::records::{AnyKey, Cards, Disputes, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
-use till_domain::refusal::Stop;
+use till_domain::refusal::DecisionError;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
 
@@ -47,15 +47,15 @@ const RUNS_VARIABLE: &str = "TILL_SIMULATOR_SEEDS";
 const SEED_VARIABLE: &str = "TILL_SIMULATOR_SEED";
 
 /// Prints on a failure how the run can be repeated.
-struct Replay {
+struct ReplayHint {
     seed: u64,
     test: &'static str,
 }
 
-impl Drop for Replay {
+impl Drop for ReplayHint {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let Replay { seed, test } = self;
+            let ReplayHint { seed, test } = self;
             eprintln!("seed {seed} failed; replay it: {SEED_VARIABLE}={seed} cargo nextest run -p till-domain {test}");
         }
     }
@@ -73,7 +73,7 @@ fn many_short_runs_keep_what_always_holds() {
         None => 1..=number_of(RUNS_VARIABLE).unwrap_or(SHORT_RUNS),
     };
     for seed in seeds {
-        let _replay = Replay { seed, test: "many_short_runs" };
+        let _replay = ReplayHint { seed, test: "many_short_runs" };
         let is_short_of_money = seed % 2 == 0;
         let mut run = Run::seeded(seed, if is_short_of_money { STEPS_WITHOUT_TOPUP } else { 0 });
         (0..SHORT_STEPS).for_each(|_| run.step());
@@ -85,7 +85,7 @@ fn many_short_runs_keep_what_always_holds() {
 fn random_commands_keep_the_books_balanced_and_replayable() {
     let mut seen = BTreeSet::new();
     for seed in SEEDS {
-        let _replay = Replay { seed, test: "whatever_is_asked" };
+        let _replay = ReplayHint { seed, test: "whatever_is_asked" };
         let mut run = Run::seeded(seed, STEPS_WITHOUT_TOPUP);
         for step in 0..STEPS {
             run.step();
@@ -112,7 +112,7 @@ fn the_same_seed_makes_the_same_log() {
 
 /// A merchant, and the random caller's knowledge of it.
 struct Run {
-    world: World,
+    world: ScenarioWorld,
     random: Random,
     /// Steps before the first top-up and the first large payment.
     steps_without_topup: usize,
@@ -140,7 +140,7 @@ struct Run {
 impl Run {
     /// A run that is short of money for some steps.
     fn seeded(seed: u64, steps_without_topup: usize) -> Run {
-        let mut world = if seed.is_multiple_of(3) { World::on_test_clock() } else { World::open() };
+        let mut world = if seed.is_multiple_of(3) { ScenarioWorld::on_test_clock() } else { ScenarioWorld::open() };
         world.given(configure(PaymentMethod::Card, with_fee(6_000, 5)));
         Run {
             world,
@@ -178,8 +178,8 @@ impl Run {
             }
             Ok(Outcome::Replayed(_)) => self.saw("replayed"),
             Ok(Outcome::Unchanged(_)) => self.saw("unchanged"),
-            Err(Stop::Refused(refusal)) => self.saw(refusal.code()),
-            Err(Stop::Unreadable(unreadable)) => panic!("rows in memory can be read: {unreadable}"),
+            Err(DecisionError::Refused(refusal)) => self.saw(refusal.code()),
+            Err(DecisionError::Unreadable(unreadable)) => panic!("rows in memory can be read: {unreadable}"),
         }
         if self.world.log.len() == records {
             assert_eq!(self.world.state, before, "nothing may change without a record");

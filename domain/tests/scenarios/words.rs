@@ -258,10 +258,10 @@ impl From<Select> for Ask {
 
 /// initiate-payment-flow: of [`PRICE_MINOR`], captured on authorization, without anything optional.
 #[derive(Debug, Clone)]
-pub(crate) struct Initiate(InitiatePayment);
+pub(crate) struct InitiateCall(InitiatePayment);
 
-pub(crate) fn initiate(session_id: SessionId) -> Initiate {
-    Initiate(InitiatePayment {
+pub(crate) fn initiate(session_id: SessionId) -> InitiateCall {
+    InitiateCall(InitiatePayment {
         external_id: None,
         money: thb(PRICE_MINOR),
         session_id,
@@ -274,44 +274,44 @@ pub(crate) fn initiate(session_id: SessionId) -> Initiate {
     })
 }
 
-impl Initiate {
-    pub(crate) fn money(mut self, money: Money) -> Initiate {
+impl InitiateCall {
+    pub(crate) fn money(mut self, money: Money) -> InitiateCall {
         self.0.money = money;
         self
     }
 
-    pub(crate) fn external_id(mut self, text: &str) -> Initiate {
+    pub(crate) fn external_id(mut self, text: &str) -> InitiateCall {
         self.0.external_id = Some(external(text));
         self
     }
 
-    pub(crate) fn card(mut self, card_id: CardId) -> Initiate {
+    pub(crate) fn card(mut self, card_id: CardId) -> InitiateCall {
         self.0.card = Some(CardRef::Own(card_id));
         self
     }
 
-    pub(crate) fn card_known_as(mut self, text: &str) -> Initiate {
+    pub(crate) fn card_known_as(mut self, text: &str) -> InitiateCall {
         self.0.card = Some(CardRef::External(external(text)));
         self
     }
 
     /// `capture: false`.
-    pub(crate) fn authorize_only(mut self) -> Initiate {
+    pub(crate) fn authorize_only(mut self) -> InitiateCall {
         self.0.capture = false;
         self
     }
 
-    pub(crate) fn customer(mut self, customer: CustomerFields) -> Initiate {
+    pub(crate) fn customer(mut self, customer: CustomerFields) -> InitiateCall {
         self.0.customer = customer;
         self
     }
 
-    pub(crate) fn save(mut self, wish: SaveCard) -> Initiate {
+    pub(crate) fn save(mut self, wish: SaveCard) -> InitiateCall {
         self.0.save_card = Some(wish);
         self
     }
 
-    pub(crate) fn bearer(mut self, interest_bearer: InterestBearer) -> Initiate {
+    pub(crate) fn bearer(mut self, interest_bearer: InterestBearer) -> InitiateCall {
         self.0.interest_bearer = Some(interest_bearer);
         self
     }
@@ -321,8 +321,8 @@ impl Initiate {
     }
 }
 
-impl From<Initiate> for Ask {
-    fn from(initiate: Initiate) -> Ask {
+impl From<InitiateCall> for Ask {
+    fn from(initiate: InitiateCall) -> Ask {
         Ask::of(Who::Merchant, Command::InitiatePayment(initiate.0))
     }
 }

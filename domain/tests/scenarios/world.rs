@@ -2,7 +2,7 @@
 
 use crate::invariants;
 use crate::random::Random;
-use crate::words::{Ask, Initiate, Person, Select, Who, nobody};
+use crate::words::{Ask, InitiateCall, Person, Select, Who, nobody};
 use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant, create_merchant_settling_after, fire,
     generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_test_clock,
@@ -29,7 +29,7 @@ use till_domain::records::{
     MetadataPositions, Payments, Records, Refunds, Rows, RowsMut, Sessions, Table, Tokens, Transactions, Unreadable,
 };
 use till_domain::refund::Refund;
-use till_domain::refusal::{Refusal, Stop};
+use till_domain::refusal::{DecisionError, Refusal};
 use till_domain::text::{IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
 
@@ -37,7 +37,7 @@ use till_domain::time::Millis;
 pub(crate) const START: Millis = Millis(1_750_000_000_000);
 
 /// A merchant's state, rows and log.
-pub(crate) struct World {
+pub(crate) struct ScenarioWorld {
     pub(crate) state: MerchantState,
     pub(crate) rows: MemoryRows,
     pub(crate) log: Vec<Mutation>,
@@ -77,10 +77,10 @@ impl Records for View<'_> {
     }
 }
 
-impl World {
+impl ScenarioWorld {
     /// A log without any record.
-    pub(crate) fn empty() -> World {
-        World {
+    pub(crate) fn empty() -> ScenarioWorld {
+        ScenarioWorld {
             state: MerchantState::default(),
             rows: MemoryRows::default(),
             log: Vec::new(),
@@ -98,22 +98,22 @@ impl World {
     }
 
     /// A merchant with a key and an installation.
-    pub(crate) fn open() -> World {
-        World::settling_after(SETTLEMENT_DELAY_DEFAULT_SECONDS)
+    pub(crate) fn open() -> ScenarioWorld {
+        ScenarioWorld::settling_after(SETTLEMENT_DELAY_DEFAULT_SECONDS)
     }
 
     /// The same with another settlement delay.
-    pub(crate) fn settling_after(delay_seconds: u64) -> World {
-        World::created_by(|merchant_id| create_merchant_settling_after(merchant_id, delay_seconds))
+    pub(crate) fn settling_after(delay_seconds: u64) -> ScenarioWorld {
+        ScenarioWorld::created_by(|merchant_id| create_merchant_settling_after(merchant_id, delay_seconds))
     }
 
     /// The same with a test clock.
-    pub(crate) fn on_test_clock() -> World {
-        World::created_by(|merchant_id| with_test_clock(create_merchant(merchant_id)))
+    pub(crate) fn on_test_clock() -> ScenarioWorld {
+        ScenarioWorld::created_by(|merchant_id| with_test_clock(create_merchant(merchant_id)))
     }
 
-    fn created_by(create: impl FnOnce(MerchantId) -> Ask) -> World {
-        let mut world = World::empty();
+    fn created_by(create: impl FnOnce(MerchantId) -> Ask) -> ScenarioWorld {
+        let mut world = ScenarioWorld::empty();
         world.given(create(world.merchant_id));
         world.key_id = Some(world.key(generate_key(world.merchant_id, 1, None)));
         world.given(add_installation());
@@ -152,7 +152,7 @@ impl World {
     }
 
     /// Sends a command and folds its events, without any check.
-    pub(crate) fn step(&mut self, ask: &Ask) -> Result<Outcome, Stop> {
+    pub(crate) fn step(&mut self, ask: &Ask) -> Result<Outcome, DecisionError> {
         let request = self.request(ask);
         let mut entropy = self.random.clone();
         let view = View { state: &self.state, rows: &self.rows, reads: Cell::new(0) };
@@ -207,7 +207,7 @@ impl World {
     /// Sends a command without a check of the invariants.
     #[track_caller]
     pub(crate) fn refused_without_checks(&mut self, ask: Ask, refusal: Refusal) {
-        assert_eq!(self.step(&ask), Err(Stop::Refused(refusal)));
+        assert_eq!(self.step(&ask), Err(DecisionError::Refused(refusal)));
     }
 
     /// Sends a command without a check of the invariants.
@@ -256,7 +256,7 @@ impl World {
 }
 
 /// Phrases that name the object that was made.
-impl World {
+impl ScenarioWorld {
     pub(crate) fn key(&mut self, ask: Ask) -> KeyId {
         match self.given(ask) {
             Answer::Key { key_id, .. } => key_id,
@@ -320,7 +320,7 @@ impl World {
         id
     }
 
-    pub(crate) fn authorized(&mut self, initiate: Initiate) -> PaymentId {
+    pub(crate) fn authorized(&mut self, initiate: InitiateCall) -> PaymentId {
         let id = self.payment(initiate.authorize_only());
         self.given(result(id, approved()));
         id
@@ -396,7 +396,7 @@ impl World {
 }
 
 /// Questions about the stored objects.
-impl World {
+impl ScenarioWorld {
     pub(crate) fn look_up<T: Table>(&self, key: T::Key) -> T::Row {
         self.find::<T>(key).expect("what a scenario looks up is there")
     }
@@ -470,15 +470,15 @@ impl World {
 /// The result of a command.
 #[must_use = "a scenario says what comes of it"]
 pub(crate) struct Then<'a> {
-    world: &'a World,
-    result: Result<Outcome, Stop>,
+    world: &'a ScenarioWorld,
+    result: Result<Outcome, DecisionError>,
 }
 
 impl Then<'_> {
     /// The command was refused for this reason, and nothing changed.
     #[track_caller]
     pub(crate) fn refused(self, refusal: Refusal) {
-        assert_eq!(self.result, Err(Stop::Refused(refusal)));
+        assert_eq!(self.result, Err(DecisionError::Refused(refusal)));
     }
 
     /// The command took effect with this answer.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use till_domain::ids::ActivityId;
 use till_domain::records::Unreadable;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::{ActivityEntry, ActivityIndex, MerchantView};
 
 /// Entries that each of several ranges reads at first; it reads more at a time the further it goes on.
@@ -35,22 +35,22 @@ impl Span {
 
     /// What is older than `id`; nothing when nothing is.
     pub(super) fn older_than(self, id: ActivityId) -> Option<Span> {
-        let newest = neighbour(id, Direction::Backward)?.min(self.newest);
+        let newest = neighbour(id, ScanDirection::Backward)?.min(self.newest);
         (self.oldest <= newest).then_some(Span { newest, ..self })
     }
 
     /// What is newer than `id`; nothing when nothing is.
     pub(super) fn newer_than(self, id: ActivityId) -> Option<Span> {
-        let oldest = neighbour(id, Direction::Forward)?.max(self.oldest);
+        let oldest = neighbour(id, ScanDirection::Forward)?.max(self.oldest);
         (oldest <= self.newest).then_some(Span { oldest, ..self })
     }
 }
 
 /// The id before or behind one.
-fn neighbour(id: ActivityId, direction: Direction) -> Option<ActivityId> {
+fn neighbour(id: ActivityId, direction: ScanDirection) -> Option<ActivityId> {
     let next = match direction {
-        Direction::Forward => id.raw().successor(),
-        Direction::Backward => id.raw().predecessor(),
+        ScanDirection::Forward => id.raw().successor(),
+        ScanDirection::Backward => id.raw().predecessor(),
     };
     next.map(ActivityId::from_raw)
 }
@@ -59,15 +59,15 @@ fn neighbour(id: ActivityId, direction: Direction) -> Option<ActivityId> {
 #[derive(Clone, Copy)]
 pub(super) struct Walk<'a> {
     pub(super) view: &'a MerchantView<'a>,
-    pub(super) direction: Direction,
+    pub(super) direction: ScanDirection,
 }
 
 impl Walk<'_> {
     /// Whether `one` comes before `other` on this way.
     fn is_before(self, one: ActivityId, other: ActivityId) -> bool {
         match self.direction {
-            Direction::Forward => one < other,
-            Direction::Backward => one > other,
+            ScanDirection::Forward => one < other,
+            ScanDirection::Backward => one > other,
         }
     }
 }
@@ -109,8 +109,8 @@ impl Range {
 
 const fn begin(walk: Walk<'_>, span: Span) -> ActivityId {
     match walk.direction {
-        Direction::Forward => span.oldest,
-        Direction::Backward => span.newest,
+        ScanDirection::Forward => span.oldest,
+        ScanDirection::Backward => span.newest,
     }
 }
 
@@ -199,15 +199,15 @@ fn first_of<'r>(union: &'r mut [Range], walk: Walk<'_>, span: Span) -> Result<Op
 /// The span from `id` on.
 const fn from(walk: Walk<'_>, span: Span, id: ActivityId) -> Span {
     match walk.direction {
-        Direction::Forward => Span { oldest: id, ..span },
-        Direction::Backward => Span { newest: id, ..span },
+        ScanDirection::Forward => Span { oldest: id, ..span },
+        ScanDirection::Backward => Span { newest: id, ..span },
     }
 }
 
 /// The span behind `id`.
 fn behind(walk: Walk<'_>, span: Span, id: ActivityId) -> Option<Span> {
     match walk.direction {
-        Direction::Forward => span.newer_than(id),
-        Direction::Backward => span.older_than(id),
+        ScanDirection::Forward => span.newer_than(id),
+        ScanDirection::Backward => span.older_than(id),
     }
 }

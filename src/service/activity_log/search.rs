@@ -3,7 +3,7 @@
 use till_domain::activity::{Activity, Actor};
 use till_domain::ids::ActivityId;
 use till_domain::time::Millis;
-use till_storage::rows::{Beside, Cursor, Direction};
+use till_storage::rows::{Beside, Cursor, ScanDirection};
 use till_storage::shapes::{ActivityEntry, ActivityIndex, MerchantView};
 
 use super::merge::{Intersection, Span, Step, Walk};
@@ -109,32 +109,32 @@ impl Search<'_> {
         let PageRequest { per_page, cursor } = request;
         let (span, size) = (self.selection.span, usize::from(per_page));
         let (part, direction) = match cursor {
-            None => (Some(span), Direction::Backward),
-            Some(Cursor::After(id)) => (span.older_than(id), Direction::Backward),
-            Some(Cursor::Before(id)) => (span.newer_than(id), Direction::Forward),
+            None => (Some(span), ScanDirection::Backward),
+            Some(Cursor::After(id)) => (span.older_than(id), ScanDirection::Backward),
+            Some(Cursor::Before(id)) => (span.newer_than(id), ScanDirection::Forward),
         };
         let mut entries = self.collect(part, direction, size.saturating_add(1)).await?;
         let goes_on = entries.len() > size;
         entries.truncate(size);
-        if direction == Direction::Forward {
+        if direction == ScanDirection::Forward {
             entries.reverse();
         }
         let beside = match cursor {
             None => Beside { newer: false, older: goes_on },
             Some(cursor @ Cursor::After(_)) => {
                 let newest = entries.first().map_or(cursor.vacancy(), |first| first.id);
-                Beside { newer: self.is_any(span.newer_than(newest), Direction::Forward).await?, older: goes_on }
+                Beside { newer: self.is_any(span.newer_than(newest), ScanDirection::Forward).await?, older: goes_on }
             }
             Some(cursor @ Cursor::Before(_)) => {
                 let oldest = entries.last().map_or(cursor.vacancy(), |last| last.id);
-                Beside { newer: goes_on, older: self.is_any(span.older_than(oldest), Direction::Backward).await? }
+                Beside { newer: goes_on, older: self.is_any(span.older_than(oldest), ScanDirection::Backward).await? }
             }
         };
         Ok(Window { entries, beside })
     }
 
     /// Whether an entry of a span passes every filter; indexes say so without its row.
-    async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, ApiError> {
+    async fn is_any(&self, span: Option<Span>, direction: ScanDirection) -> Result<bool, ApiError> {
         if self.selection.contains.is_some() || self.selection.likely.is_some() {
             return Ok(!self.collect(span, direction, 1).await?.is_empty());
         }
@@ -144,7 +144,12 @@ impl Search<'_> {
     }
 
     /// At most `limit` entries of a span that pass every filter.
-    async fn collect(&self, span: Option<Span>, direction: Direction, limit: usize) -> Result<Vec<Activity>, ApiError> {
+    async fn collect(
+        &self,
+        span: Option<Span>,
+        direction: ScanDirection,
+        limit: usize,
+    ) -> Result<Vec<Activity>, ApiError> {
         let (mut entries, mut span) = (Vec::new(), span);
         if let (Some(likely), [_], None) = (&self.selection.likely, &*self.selection.all_of, &self.selection.contains) {
             (entries, span) = self.look_among(likely, span, direction, limit).await?;
@@ -162,7 +167,7 @@ impl Search<'_> {
         &self,
         likely: &Likely,
         span: Option<Span>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<(Vec<Activity>, Option<Span>), ApiError> {
         let walk = Walk { view: self.view, direction };
@@ -185,7 +190,7 @@ impl Search<'_> {
     async fn collect_exactly(
         &self,
         span: Option<Span>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<Activity>, ApiError> {
         let walk = Walk { view: self.view, direction };

@@ -39,7 +39,7 @@ impl RowReader for Rows {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         if lower >= upper {
@@ -47,8 +47,8 @@ impl RowReader for Rows {
         }
         let mut range = self.0.range((family, lower.to_vec())..(family, upper.to_vec()));
         let mut next = || match direction {
-            Direction::Forward => range.next(),
-            Direction::Backward => range.next_back(),
+            ScanDirection::Forward => range.next(),
+            ScanDirection::Backward => range.next_back(),
         };
         while let Some(((_, key), value)) = next()
             && visit(key, value).is_continue()

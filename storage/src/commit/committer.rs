@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 
-use crate::journal::{Append, Head, Journal, Verdict};
+use crate::journal::{Append, AppendVerdict, Head, Journal};
 
-use super::queue::{Queue, Queued, Rejected, Urgency};
+use super::queue::{Queued, Rejected, SubmissionQueue, Urgency};
 use super::stats::CommitStats;
 
 /// Called once with the verdict of an append, on the commit thread: it must be short and must not wait.
-pub type AppendCompletion = Box<dyn FnOnce(&Verdict) + Send>;
+pub type AppendCompletion = Box<dyn FnOnce(&AppendVerdict) + Send>;
 
 /// Called once with the verdict of a barrier, on the commit thread: it must be short and must not wait.
 pub type BarrierCompletion = Box<dyn FnOnce(BarrierVerdict) + Send>;
@@ -76,22 +76,22 @@ pub enum BarrierVerdict {
 
 /// Owns the commit thread. Dropping it stops the thread after the last submission.
 pub struct Committer {
-    queue: Arc<Queue>,
+    queue: Arc<SubmissionQueue>,
     stats: Arc<CommitStats>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Committer {
-    /// Starts the commit thread. Background writes wait up to `linger`, usually [`super::LINGER`], so that several
+    /// Starts the commit thread. Background writes wait up to `delay`, usually [`super::GROUP_COMMIT_DELAY`], so that several
     /// share one sync: see [`Urgency`]. `on_fatal` is called after an uncertain write, after the completions of its
     /// group. It is expected to end the process, which also ends when `on_fatal` panics. Nothing is written any more in
     /// either case.
     ///
     /// # Errors
     /// When the system cannot start a thread.
-    pub fn start(journal: Arc<dyn Journal>, linger: Duration, on_fatal: OnFatal) -> std::io::Result<Committer> {
+    pub fn start(journal: Arc<dyn Journal>, delay: Duration, on_fatal: OnFatal) -> std::io::Result<Committer> {
         let stats = Arc::new(CommitStats::default());
-        let queue = Arc::new(Queue::new(linger, Arc::clone(&stats)));
+        let queue = Arc::new(SubmissionQueue::new(delay, Arc::clone(&stats)));
         let worker = Worker { journal, on_fatal, queue: Arc::clone(&queue), stats: Arc::clone(&stats), stopped: None };
         let thread = std::thread::Builder::new().name("commit".to_owned()).spawn(move || worker.run())?;
         Ok(Committer { queue, stats, thread: Mutex::new(Some(thread)) })
@@ -148,7 +148,7 @@ struct PendingAppend {
 struct Worker {
     journal: Arc<dyn Journal>,
     on_fatal: OnFatal,
-    queue: Arc<Queue>,
+    queue: Arc<SubmissionQueue>,
     stats: Arc<CommitStats>,
     stopped: Option<String>,
 }
@@ -160,8 +160,11 @@ impl Worker {
             let mut heads = self.heads_before(&pending);
             let verdicts = self.write(appends);
             let ambiguous = verdicts.iter().find_map(|verdict| match verdict {
-                Verdict::Ambiguous(reason) => Some(reason.clone()),
-                Verdict::Committed(_) | Verdict::Fenced | Verdict::Stale { .. } | Verdict::Unavailable(_) => None,
+                AppendVerdict::Ambiguous(reason) => Some(reason.clone()),
+                AppendVerdict::Committed(_)
+                | AppendVerdict::Fenced
+                | AppendVerdict::Stale { .. }
+                | AppendVerdict::Unavailable(_) => None,
             });
             self.complete(pending, verdicts, &mut heads);
             if let Some(reason) = ambiguous {
@@ -189,20 +192,20 @@ impl Worker {
         }
     }
 
-    fn write(&self, appends: Vec<Append>) -> Vec<Verdict> {
+    fn write(&self, appends: Vec<Append>) -> Vec<AppendVerdict> {
         let count = appends.len();
         if count == 0 {
             return Vec::new();
         }
         if let Some(reason) = &self.stopped {
-            return vec![Verdict::Unavailable(reason.clone()); count];
+            return vec![AppendVerdict::Unavailable(reason.clone()); count];
         }
         let started = Instant::now();
         let verdicts = catch_unwind(AssertUnwindSafe(|| self.journal.append(appends)));
         self.stats.record_group(count, started.elapsed());
         let mut verdicts = verdicts.unwrap_or_default();
         // The journal panicked or gave too few verdicts, so the outcome of the other batches is unknown.
-        verdicts.resize(count, Verdict::Ambiguous("the journal gave no verdict".to_owned()));
+        verdicts.resize(count, AppendVerdict::Ambiguous("the journal gave no verdict".to_owned()));
         verdicts
     }
 
@@ -210,7 +213,7 @@ impl Worker {
     fn complete(
         &self,
         pending: Vec<Pending>,
-        verdicts: Vec<Verdict>,
+        verdicts: Vec<AppendVerdict>,
         heads: &mut HashMap<MerchantId, Result<Head, String>>,
     ) {
         let mut verdicts = verdicts.into_iter();
@@ -232,7 +235,7 @@ impl Worker {
         }
     }
 
-    fn complete_append(&self, append: PendingAppend, verdict: &Verdict) {
+    fn complete_append(&self, append: PendingAppend, verdict: &AppendVerdict) {
         self.count(verdict).fetch_add(1, Relaxed);
         if let Some(since) = append.waited_for_since {
             self.stats.record_commit(since.elapsed());
@@ -248,13 +251,13 @@ impl Worker {
         }
     }
 
-    fn count(&self, verdict: &Verdict) -> &AtomicU64 {
+    fn count(&self, verdict: &AppendVerdict) -> &AtomicU64 {
         match verdict {
-            Verdict::Committed(_) => &self.stats.committed,
-            Verdict::Fenced => &self.stats.fenced,
-            Verdict::Stale { .. } => &self.stats.stale,
-            Verdict::Unavailable(_) => &self.stats.unavailable,
-            Verdict::Ambiguous(_) => &self.stats.ambiguous,
+            AppendVerdict::Committed(_) => &self.stats.committed,
+            AppendVerdict::Fenced => &self.stats.fenced,
+            AppendVerdict::Stale { .. } => &self.stats.stale,
+            AppendVerdict::Unavailable(_) => &self.stats.unavailable,
+            AppendVerdict::Ambiguous(_) => &self.stats.ambiguous,
         }
     }
 
@@ -269,11 +272,11 @@ impl Worker {
 }
 
 /// Updates a merchant's durable head after an append.
-fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &Verdict) {
+fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &AppendVerdict) {
     match verdict {
-        Verdict::Committed(_) => *head = Ok(new_head),
-        Verdict::Ambiguous(reason) => *head = Err(reason.clone()),
-        Verdict::Fenced | Verdict::Stale { .. } | Verdict::Unavailable(_) => {}
+        AppendVerdict::Committed(_) => *head = Ok(new_head),
+        AppendVerdict::Ambiguous(reason) => *head = Err(reason.clone()),
+        AppendVerdict::Fenced | AppendVerdict::Stale { .. } | AppendVerdict::Unavailable(_) => {}
     }
 }
 
@@ -281,7 +284,7 @@ fn split(group: Vec<Queued>) -> (Vec<Append>, Vec<Pending>) {
     let mut appends = Vec::with_capacity(group.len());
     let mut pending = Vec::with_capacity(group.len());
     for Queued { since, urgency, byte_count: _, submission } in group {
-        let waited_for_since = (urgency == Urgency::AtOnce).then_some(since);
+        let waited_for_since = (urgency == Urgency::Urgent).then_some(since);
         let record_count = submission.record_count();
         pending.push(match submission {
             Submission::Append { append, completion } => {

@@ -5,5 +5,5 @@ mod queue;
 mod stats;
 
 pub use committer::{AppendCompletion, BarrierCompletion, BarrierVerdict, Committer, Submission};
-pub use queue::{LINGER, QUEUE_BYTES_MAX, QUEUE_SUBMISSIONS_MAX, Rejected, RejectedBecause, Urgency};
+pub use queue::{GROUP_COMMIT_DELAY, QUEUE_BYTES_MAX, QUEUE_SUBMISSIONS_MAX, Rejected, RejectedBecause, Urgency};
 pub use stats::{BUCKETS, CommitStats, Histogram};

@@ -25,19 +25,19 @@ pub(super) const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// The usual group-commit delay of background writes: 2 ms. It is some cycles of a caller that pays in a loop, and
 /// small compared with the time that an acquirer takes.
-pub const LINGER: Duration = Duration::from_millis(2);
+pub const GROUP_COMMIT_DELAY: Duration = Duration::from_millis(2);
 
 /// The number of delayed submissions that ends the delay: they share a sync well enough, and more would only keep the
 /// disk idle.
-pub(super) const LINGERING_SUBMISSIONS_MAX: usize = 128;
+pub(super) const DELAYED_SUBMISSIONS_MAX: usize = 128;
 
 /// The urgency of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
     /// A caller waits for it: it is written at once, with everything that was submitted before it.
-    AtOnce,
+    Urgent,
     /// No caller waits for it: it is delayed for a short time, to be written with other submissions.
-    InCompany,
+    Background,
 }
 
 /// The reason for which a submission was rejected.
@@ -84,27 +84,27 @@ enum Thread {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct QueueState {
     submissions: VecDeque<Queued>,
     /// The number of urgent submissions.
     urgent_count: usize,
     byte_count: usize,
-    linger: Duration,
+    delay: Duration,
     thread: Thread,
     closed: bool,
 }
 
 #[derive(Default)]
-pub(super) struct Queue {
-    waiting: Mutex<Waiting>,
+pub(super) struct SubmissionQueue {
+    waiting: Mutex<QueueState>,
     arrived: Condvar,
     stats: Arc<CommitStats>,
 }
 
-impl Queue {
-    pub(super) fn new(linger: Duration, stats: Arc<CommitStats>) -> Queue {
-        let waiting = Mutex::new(Waiting { linger, ..Waiting::default() });
-        Queue { waiting, stats, ..Queue::default() }
+impl SubmissionQueue {
+    pub(super) fn new(delay: Duration, stats: Arc<CommitStats>) -> SubmissionQueue {
+        let waiting = Mutex::new(QueueState { delay, ..QueueState::default() });
+        SubmissionQueue { waiting, stats, ..SubmissionQueue::default() }
     }
 
     pub(super) fn push(&self, submission: Submission, urgency: Urgency) -> Result<(), Box<Rejected>> {
@@ -135,13 +135,13 @@ impl Queue {
         (!group.is_empty()).then_some(group)
     }
 
-    fn wait_until_due(&self) -> MutexGuard<'_, Waiting> {
+    fn wait_until_due(&self) -> MutexGuard<'_, QueueState> {
         let mut waiting = self.lock();
         // After a group a background write usually follows. Its caller need not wake the thread then, which would cost
         // a system call and two thread switches.
-        let mut look_again = Some(Instant::now() + waiting.linger);
+        let mut look_again = Some(Instant::now() + waiting.delay);
         while !waiting.is_due() {
-            let until = waiting.lingers_until().or_else(|| look_again.take());
+            let until = waiting.delayed_until().or_else(|| look_again.take());
             waiting.thread = Thread::Asleep(until);
             self.sleep(&mut waiting, until);
             waiting.thread = Thread::Awake;
@@ -149,7 +149,7 @@ impl Queue {
         waiting
     }
 
-    fn sleep(&self, waiting: &mut MutexGuard<'_, Waiting>, until: Option<Instant>) {
+    fn sleep(&self, waiting: &mut MutexGuard<'_, QueueState>, until: Option<Instant>) {
         match until {
             None => self.arrived.wait(waiting),
             Some(until) => drop(self.arrived.wait_until(waiting, until)),
@@ -162,18 +162,18 @@ impl Queue {
         self.arrived.notify_all();
     }
 
-    fn publish(&self, waiting: &Waiting) {
+    fn publish(&self, waiting: &QueueState) {
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         self.stats.queued.store(count(waiting.submissions.len()), Relaxed);
         self.stats.queued_bytes.store(count(waiting.byte_count), Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.waiting.lock()
     }
 }
 
-impl Waiting {
+impl QueueState {
     fn refusal(&self, byte_count: usize) -> Option<RejectedBecause> {
         if self.closed {
             return Some(RejectedBecause::Stopped);
@@ -184,27 +184,27 @@ impl Waiting {
 
     fn add(&mut self, queued: Queued) {
         self.byte_count += queued.byte_count;
-        self.urgent_count += usize::from(queued.urgency == Urgency::AtOnce);
+        self.urgent_count += usize::from(queued.urgency == Urgency::Urgent);
         self.submissions.push_back(queued);
     }
 
     /// Returns true when a group is to be taken now.
     fn is_due(&self) -> bool {
-        let crowded = self.submissions.len() >= LINGERING_SUBMISSIONS_MAX || self.byte_count > GROUP_BYTES_MAX;
-        let lingered = || self.lingers_until().is_some_and(|until| until <= Instant::now());
-        self.closed || self.urgent_count > 0 || crowded || lingered()
+        let is_full = self.submissions.len() >= DELAYED_SUBMISSIONS_MAX || self.byte_count > GROUP_BYTES_MAX;
+        let has_waited = || self.delayed_until().is_some_and(|until| until <= Instant::now());
+        self.closed || self.urgent_count > 0 || is_full || has_waited()
     }
 
     /// The instant until which the first waiting submission is delayed.
-    fn lingers_until(&self) -> Option<Instant> {
-        self.submissions.front().map(|first| first.since + self.linger)
+    fn delayed_until(&self) -> Option<Instant> {
+        self.submissions.front().map(|first| first.since + self.delay)
     }
 
     /// Returns true when the thread must be woken for a new submission. Once is enough: it looks at the whole queue.
     fn wakes_thread(&mut self) -> bool {
         let Thread::Asleep(until) = self.thread else { return false };
-        let oversleeps = until.is_none_or(|until| self.lingers_until().is_some_and(|due| due < until));
-        let wakes = self.is_due() || oversleeps;
+        let sleeps_too_long = until.is_none_or(|until| self.delayed_until().is_some_and(|due| due < until));
+        let wakes = self.is_due() || sleeps_too_long;
         if wakes {
             self.thread = Thread::Awake;
         }
@@ -228,7 +228,7 @@ impl Waiting {
     fn take_first(&mut self) -> Option<Queued> {
         let first = self.submissions.pop_front()?;
         self.byte_count -= first.byte_count;
-        self.urgent_count -= usize::from(first.urgency == Urgency::AtOnce);
+        self.urgent_count -= usize::from(first.urgency == Urgency::Urgent);
         Some(first)
     }
 }

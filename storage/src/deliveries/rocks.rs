@@ -11,7 +11,7 @@ use super::sorted::{Changes, SortedRows, SortedView};
 use super::store::DeliveryStore;
 use crate::engine::{DiskReserve, NoResult, link_database, options_beside_the_store, walk, within};
 use crate::keys::KeyRange;
-use crate::rows::{Direction, Visit};
+use crate::rows::{ScanDirection, Visit};
 
 /// Deliveries in a RocksDB of their own.
 pub type RocksDeliveries = DeliveryStore<RocksRows>;
@@ -108,7 +108,7 @@ impl SortedView for RocksView<'_> {
     fn visit(
         &self,
         (lower, upper): &KeyRange,
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), DeliveriesError> {
         walk(|options| self.0.raw_iterator_opt(options), (lower, upper), direction, visit).map_err(broken)

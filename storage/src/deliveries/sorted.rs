@@ -2,7 +2,7 @@
 
 use super::contract::DeliveriesError;
 use crate::keys::KeyRange;
-use crate::rows::{Direction, Visit};
+use crate::rows::{ScanDirection, Visit};
 
 /// Keys and values that are written together.
 pub(super) trait SortedRows: Send + Sync {
@@ -22,7 +22,7 @@ pub(super) trait SortedView {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, DeliveriesError>;
 
     /// Visits the pairs of a range, until `visit` ends the visit.
-    fn visit(&self, range: &KeyRange, direction: Direction, visit: &mut Visit<'_>) -> Result<(), DeliveriesError>;
+    fn visit(&self, range: &KeyRange, direction: ScanDirection, visit: &mut Visit<'_>) -> Result<(), DeliveriesError>;
 }
 
 /// Changes that are written together: removals first, so that a key that is both removed and put is present.

@@ -8,7 +8,7 @@ use till_domain::time::Millis;
 
 use super::contract::{Deliveries, DeliveriesError, DeliveryBatch, DeliveryFilter, DeliveryPage};
 use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
-use super::read::{Reader, damaged, due_key, first_key};
+use super::read::{DeliveryReader, damaged, due_key, first_key};
 use super::sorted::{Changes, SortedRows};
 use super::{keys, shapes};
 use crate::rows::Cursor;
@@ -42,8 +42,8 @@ impl<R> DeliveryStore<R> {
 
 #[expect(private_bounds, reason = "what deliveries are kept in is known to this module alone")]
 impl<R: SortedRows> DeliveryStore<R> {
-    fn reader(&self, merchant_id: MerchantId) -> Reader<'_> {
-        Reader { merchant_id, view: self.rows.view() }
+    fn reader(&self, merchant_id: MerchantId) -> DeliveryReader<'_> {
+        DeliveryReader { merchant_id, view: self.rows.view() }
     }
 
     /// The changes that replace a delivery by its new state.

@@ -11,7 +11,7 @@ use super::samples::{EVENT, MERCHANT, OTHER_MERCHANT, OTHER_WEBHOOK, WEBHOOK, an
 use super::sorted::{Changes, SortedRows};
 use super::store::DeliveryStore;
 use super::*;
-use crate::rows::{Beside, Cursor, Direction};
+use crate::rows::{Beside, Cursor, ScanDirection};
 
 fn open(directory: &Path) -> RocksDeliveries {
     RocksDeliveries::open(directory, 0, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"))
@@ -42,7 +42,7 @@ fn due_at(made: u64, due: u64) -> Delivery {
 fn all_rows<R: SortedRows>(store: &DeliveryStore<R>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     let everything = (vec![0], vec![u8::MAX]);
-    let visited = store.rows().view().visit(&everything, Direction::Forward, &mut |key, value| {
+    let visited = store.rows().view().visit(&everything, ScanDirection::Forward, &mut |key, value| {
         found.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     });
@@ -224,7 +224,7 @@ fn nothing_is_written_while_the_disk_is_down_to_its_reserve() {
 fn a_key_without_its_row_or_a_row_under_another_key_is_damage() {
     let store = MemoryDeliveries::new();
     put(&store, [pending(1)]);
-    let row = keys::List::All.key(MERCHANT, pending(1).id);
+    let row = keys::DeliveryList::All.key(MERCHANT, pending(1).id);
     let put_row = |value: Vec<u8>| {
         store.rows().write(Changes { removed: Vec::new(), put: vec![(row.clone(), value)] }).expect("it is written");
     };

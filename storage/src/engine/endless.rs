@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::log_scan::{self, FaultAt};
 use super::manifest;
-use super::refusal::Place;
+use super::refusal::FileFault;
 
 /// The oldest log with such a record.
 pub(super) struct Endless {
@@ -32,8 +32,8 @@ pub(super) fn find(db_dir: &Path) -> Option<Endless> {
 }
 
 impl Endless {
-    pub(super) fn place(&self) -> Place {
-        Place { file: self.log.clone(), offset: self.fault.offset, fault: self.fault.fault }
+    pub(super) fn place(&self) -> FileFault {
+        FileFault { file: self.log.clone(), offset: self.fault.offset, fault: self.fault.fault }
     }
 
     /// Returns true when no log follows: then cutting it is the same as a point-in-time recovery.

@@ -100,7 +100,7 @@ pub enum FoundMark {
 }
 
 #[derive(Debug)]
-struct State {
+struct MarkState {
     mark: Mark,
     unsynced: bool,
 }
@@ -110,7 +110,7 @@ struct State {
 pub struct HighWater {
     file: File,
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<MarkState>,
 }
 
 impl HighWater {
@@ -130,7 +130,7 @@ impl HighWater {
         }
         let found = read_slots(&file).map_err(|source| failed("read", source))?;
         let mark = if let FoundMark::Mark(mark) = found { mark } else { Mark::default() };
-        let state = Mutex::new(State { mark, unsynced: false });
+        let state = Mutex::new(MarkState { mark, unsynced: false });
         Ok((HighWater { file, path, state }, found))
     }
 
@@ -188,14 +188,14 @@ impl HighWater {
         self.file.sync_data()
     }
 
-    fn write(&self, state: &mut State, mark: Mark) -> io::Result<()> {
+    fn write(&self, state: &mut MarkState, mark: Mark) -> io::Result<()> {
         let slot = mark.encode();
         SLOTS_AT.iter().try_for_each(|at| self.file.write_all_at(&slot, *at))?;
-        *state = State { mark, unsynced: true };
+        *state = MarkState { mark, unsynced: true };
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MarkState> {
         self.state.lock()
     }
 }

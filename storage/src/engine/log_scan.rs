@@ -135,12 +135,12 @@ fn claimed(bytes: &[u8]) -> Option<(usize, usize)> {
 
 /// One physical record of a block.
 struct Physical {
-    kind: Kind,
+    kind: PartKind,
     len: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PartKind {
     Full,
     First,
     Middle,
@@ -207,14 +207,14 @@ impl Scanner {
     /// Tracks the assembly of physical records into logical ones.
     fn order(&mut self, physical: &Physical, at: usize) -> Result<(), LogFault> {
         match (physical.kind, self.open_at) {
-            (Kind::Aside, _) | (Kind::Middle, Some(_)) => {}
-            (Kind::Full, None) => self.records += 1,
-            (Kind::First, None) => self.open_at = Some(self.block_at + u64_of(at)),
-            (Kind::Last, Some(_)) => {
+            (PartKind::Aside, _) | (PartKind::Middle, Some(_)) => {}
+            (PartKind::Full, None) => self.records += 1,
+            (PartKind::First, None) => self.open_at = Some(self.block_at + u64_of(at)),
+            (PartKind::Last, Some(_)) => {
                 self.open_at = None;
                 self.records += 1;
             }
-            (Kind::Full | Kind::First, Some(_)) | (Kind::Middle | Kind::Last, None) => {
+            (PartKind::Full | PartKind::First, Some(_)) | (PartKind::Middle | PartKind::Last, None) => {
                 return Err(LogFault::OutOfOrder);
             }
         }
@@ -260,14 +260,14 @@ fn is_good_data(bytes: &[u8]) -> bool {
     data && physical(bytes).is_ok_and(|physical| physical.len > RECYCLABLE_HEADER_LEN)
 }
 
-fn kind(byte: u8) -> Result<Kind, LogFault> {
+fn kind(byte: u8) -> Result<PartKind, LogFault> {
     match byte {
-        1 | 5 => Ok(Kind::Full),
-        2 | 6 => Ok(Kind::First),
-        3 | 7 => Ok(Kind::Middle),
-        4 | 8 => Ok(Kind::Last),
+        1 | 5 => Ok(PartKind::Full),
+        2 | 6 => Ok(PartKind::First),
+        3 | 7 => Ok(PartKind::Middle),
+        4 | 8 => Ok(PartKind::Last),
         // Compression, sizes of user-defined timestamps; with the eighth bit: ignored when not known.
-        9..=11 | 128.. => Ok(Kind::Aside),
+        9..=11 | 128.. => Ok(PartKind::Aside),
         0 | 12..=127 => Err(LogFault::UnknownType(byte)),
     }
 }

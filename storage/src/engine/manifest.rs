@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::high_water::ManifestPosition;
 use super::log_scan::{self, FaultAt, LogFault, LogScan};
-use super::refusal::{OpenError, Place};
+use super::refusal::{FileFault, OpenError};
 
 const MANIFEST_PREFIX: &str = "MANIFEST-";
 
@@ -104,29 +104,29 @@ fn is_torn_write(fault: &FaultAt) -> bool {
 }
 
 fn damaged(file: PathBuf, offset: u64, fault: LogFault, reason: &str) -> OpenError {
-    OpenError::Damaged { place: Some(Place { file, offset, fault }), reason: reason.to_owned() }
+    OpenError::Damaged { place: Some(FileFault { file, offset, fault }), reason: reason.to_owned() }
 }
 
 /// The first bad record of the write-ahead logs.
-pub(super) fn first_log_fault(db_dir: &Path) -> Option<Place> {
+pub(super) fn first_log_fault(db_dir: &Path) -> Option<FileFault> {
     let fault = |path: PathBuf| {
         let fault = log_scan::scan(&path).ok()?.fault?;
-        Some(Place { file: path, offset: fault.offset, fault: fault.fault })
+        Some(FileFault { file: path, offset: fault.offset, fault: fault.fault })
     };
     logs(db_dir).into_iter().find_map(fault)
 }
 
 /// The first bad record of any log file.
-pub(super) fn first_fault(db_dir: &Path) -> Option<Place> {
+pub(super) fn first_fault(db_dir: &Path) -> Option<FileFault> {
     let (file, scan) = scan_current(db_dir)?;
-    let in_manifest = scan.fault.map(|fault| Place { file, offset: fault.offset, fault: fault.fault });
+    let in_manifest = scan.fault.map(|fault| FileFault { file, offset: fault.offset, fault: fault.fault });
     in_manifest.or_else(|| first_log_fault(db_dir))
 }
 
 /// The end of the MANIFEST: the location when RocksDB misses an entry of it.
-pub(super) fn manifest_end(db_dir: &Path) -> Option<Place> {
+pub(super) fn manifest_end(db_dir: &Path) -> Option<FileFault> {
     let (file, scan) = scan_current(db_dir)?;
-    Some(Place { file, offset: scan.sound_bytes, fault: LogFault::End })
+    Some(FileFault { file, offset: scan.sound_bytes, fault: LogFault::End })
 }
 
 fn scan_current(db_dir: &Path) -> Option<(PathBuf, LogScan)> {
@@ -136,13 +136,13 @@ fn scan_current(db_dir: &Path) -> Option<(PathBuf, LogScan)> {
 }
 
 /// The end of the sound part of the logs: their first bad record, or their end.
-pub(super) fn log_end(db_dir: &Path) -> Place {
+pub(super) fn log_end(db_dir: &Path) -> FileFault {
     let end = || {
         let file = logs(db_dir).pop()?;
         let offset = log_scan::scan(&file).ok()?.sound_bytes;
-        Some(Place { file, offset, fault: LogFault::End })
+        Some(FileFault { file, offset, fault: LogFault::End })
     };
-    let missing = || Place { file: db_dir.join("*.log"), offset: 0, fault: LogFault::FileMissing };
+    let missing = || FileFault { file: db_dir.join("*.log"), offset: 0, fault: LogFault::FileMissing };
     first_log_fault(db_dir).or_else(end).unwrap_or_else(missing)
 }
 

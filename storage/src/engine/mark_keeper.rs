@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::high_water::{HighWater, ManifestPosition};
 use super::manifest;
-use crate::turns::{Stop, Turns};
+use crate::turns::{StopSignal, Turns};
 
 /// The maximum age of the mark after a power cut.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -24,12 +24,12 @@ impl MarkKeeper {
         db_dir: PathBuf,
         failure: Arc<OnceLock<String>>,
     ) -> std::io::Result<MarkKeeper> {
-        let keep = move |stop: &Stop| keep(stop, &high_water, &db_dir, &failure);
+        let keep = move |stop: &StopSignal| keep(stop, &high_water, &db_dir, &failure);
         Ok(MarkKeeper { _thread: Turns::start("high-water", keep)? })
     }
 }
 
-fn keep(stop: &Stop, high_water: &HighWater, db_dir: &std::path::Path, failure: &OnceLock<String>) {
+fn keep(stop: &StopSignal, high_water: &HighWater, db_dir: &std::path::Path, failure: &OnceLock<String>) {
     let mut durable = ManifestPosition::default();
     while !stop.wait(SYNC_EVERY) {
         let kept = manifest::sync_behind(db_dir, durable).and_then(|position| {

@@ -35,7 +35,7 @@ pub use identity::StoreIdentity;
 pub use open::is_new;
 pub use options::EngineOptions;
 pub(crate) use read::walk;
-pub use refusal::{CloseError, OpenError, Place};
+pub use refusal::{CloseError, FileFault, OpenError};
 pub use stopped::{HeldDirectory, StoppedStore};
 pub use store::Engine;
 pub use tail::{LostRecord, Tail, TailError};

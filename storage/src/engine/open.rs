@@ -27,7 +27,7 @@ use super::high_water::{FoundMark, HighWater, Mark};
 use super::identity::StoreIdentity;
 use super::manifest;
 use super::read::{Live, handle};
-use super::refusal::{OpenError, Place};
+use super::refusal::{FileFault, OpenError};
 use super::settings::{self, Purpose};
 use super::table_damage;
 use super::time_limit::{NoResult, within};
@@ -60,14 +60,14 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
     let (high_water, found) = HighWater::open(&options.directory)?;
     let db_dir = options.directory.join("db");
     let was_closed = !manifest::has_log_records(&db_dir);
-    let opening = Opening { options, db_dir, high_water, was_closed };
+    let opening = OpenAttempt { options, db_dir, high_water, was_closed };
     match opening.known(found)? {
-        Known::Nothing => {
+        KnownState::Nothing => {
             opening.first_mark()?;
             opening.create()
         }
-        Known::HalfMade => opening.create(),
-        Known::Mark(mark) => opening.open_existing(mark),
+        KnownState::HalfMade => opening.create(),
+        KnownState::Mark(mark) => opening.open_existing(mark),
     }
 }
 
@@ -77,7 +77,7 @@ pub fn is_new(directory: &Path) -> bool {
     ["db", "high-water"].iter().all(|name| !directory.join(name).exists())
 }
 
-struct Opening<'a> {
+struct OpenAttempt<'a> {
     options: &'a EngineOptions,
     db_dir: PathBuf,
     high_water: HighWater,
@@ -85,7 +85,7 @@ struct Opening<'a> {
 }
 
 /// The state of a data directory as its mark tells, before the database is read.
-enum Known {
+enum KnownState {
     /// It never held a database.
     Nothing,
     /// The creation of its database did not finish: the mark was written and never advanced.
@@ -113,18 +113,18 @@ enum Closed {
     Said(String),
 }
 
-impl Opening<'_> {
+impl OpenAttempt<'_> {
     /// The state to compare the database with.
-    fn known(&self, found: FoundMark) -> Result<Known, OpenError> {
+    fn known(&self, found: FoundMark) -> Result<KnownState, OpenError> {
         let what = match found {
-            FoundMark::Mark(mark) if mark == Mark::default() => return Ok(Known::HalfMade),
-            FoundMark::Mark(mark) => return Ok(Known::Mark(mark)),
-            FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(Known::Nothing),
+            FoundMark::Mark(mark) if mark == Mark::default() => return Ok(KnownState::HalfMade),
+            FoundMark::Mark(mark) => return Ok(KnownState::Mark(mark)),
+            FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(KnownState::Nothing),
             FoundMark::Missing => "is missing",
             FoundMark::Damaged => "is damaged",
         };
         match self.options.accept_loss_up_to {
-            Some(_) => Ok(Known::Mark(Mark::default())),
+            Some(_) => Ok(KnownState::Mark(Mark::default())),
             None => Err(OpenError::NoMark { file: self.high_water.path().to_owned(), what }),
         }
     }
@@ -205,7 +205,7 @@ impl Opening<'_> {
             let place = manifest::log_end(&self.db_dir);
             return Err(OpenError::CommitsMissing { first: last.next(), last: marked, place });
         }
-        if let Some(Place { file, offset, fault }) = manifest::first_log_fault(&self.db_dir) {
+        if let Some(FileFault { file, offset, fault }) = manifest::first_log_fault(&self.db_dir) {
             let file = file.display();
             tracing::warn!(%file, offset, %fault, %last, "a log is damaged behind the last acknowledged commit");
         }
@@ -259,7 +259,7 @@ impl Opening<'_> {
         let written = db.write_opt(batch, &settings::synced_write());
         written.map_err(|error| self.damaged(error.into_string()))?;
         self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
-        let Opening { db_dir, high_water, was_closed, options: _ } = self;
+        let OpenAttempt { db_dir, high_water, was_closed, options: _ } = self;
         Ok(Opened { db, options, db_dir, high_water, last_commit, starts, identity, was_closed })
     }
 

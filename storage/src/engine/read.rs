@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use rocksdb::{ColumnFamily, DB, DBPinnableSlice, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
 
 use crate::family::Family;
-use crate::rows::{Direction, RowError, RowReader, Visit};
+use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
 /// The options of look-ups in the present state: the defaults, made once.
 static AS_IT_IS: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
@@ -31,7 +31,7 @@ fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
 pub(crate) fn walk<'d>(
     open: impl FnOnce(ReadOptions) -> DBRawIteratorWithThreadMode<'d, DB>,
     (lower, upper): (&[u8], &[u8]),
-    direction: Direction,
+    direction: ScanDirection,
     visit: &mut Visit<'_>,
 ) -> Result<(), rocksdb::Error> {
     if lower >= upper {
@@ -39,16 +39,16 @@ pub(crate) fn walk<'d>(
     }
     let mut iterator = open(bounded(lower, upper));
     match direction {
-        Direction::Forward => iterator.seek_to_first(),
-        Direction::Backward => iterator.seek_to_last(),
+        ScanDirection::Forward => iterator.seek_to_first(),
+        ScanDirection::Backward => iterator.seek_to_last(),
     }
     while let Some((key, value)) = iterator.item() {
         if visit(key, value).is_break() {
             return Ok(()); // The next row may be in a block that cannot be read, and nobody asked for it.
         }
         match direction {
-            Direction::Forward => iterator.next(),
-            Direction::Backward => iterator.prev(),
+            ScanDirection::Forward => iterator.next(),
+            ScanDirection::Backward => iterator.prev(),
         }
     }
     // An iterator that finds a damaged block looks like one at its end.
@@ -86,7 +86,7 @@ impl RowReader for Live<'_> {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         let open = |options| self.0.raw_iterator_cf_opt(handle(self.0, family), options);
@@ -95,19 +95,19 @@ impl RowReader for Live<'_> {
 }
 
 /// The committed state at one moment, by a snapshot.
-pub(super) struct Moment<'a> {
+pub(super) struct SnapshotReader<'a> {
     db: &'a DB,
     snapshot: SnapshotWithThreadMode<'a, DB>,
 }
 
-impl<'a> Moment<'a> {
+impl<'a> SnapshotReader<'a> {
     /// A snapshot of the present state.
-    pub(super) fn now(db: &'a DB) -> Moment<'a> {
-        Moment { db, snapshot: db.snapshot() }
+    pub(super) fn now(db: &'a DB) -> SnapshotReader<'a> {
+        SnapshotReader { db, snapshot: db.snapshot() }
     }
 }
 
-impl RowReader for Moment<'_> {
+impl RowReader for SnapshotReader<'_> {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
         self.snapshot.get_cf(handle(self.db, family), key).map_err(unreadable(family))
     }
@@ -123,7 +123,7 @@ impl RowReader for Moment<'_> {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         let open = |options| self.snapshot.raw_iterator_cf_opt(handle(self.db, family), options);

@@ -12,7 +12,7 @@ use super::log_scan::LogFault;
 
 /// The location of a fault in a file of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FileFault {
     /// The file.
     pub file: PathBuf,
     /// The byte at which the first bad record begins.
@@ -21,7 +21,7 @@ pub struct Place {
     pub fault: LogFault,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, offset {}: {}", self.file.display(), self.offset, self.fault)
     }
@@ -89,14 +89,14 @@ pub enum OpenError {
         /// The time limit.
         limit: Duration,
         /// The first bad record, when one was found.
-        place: Option<Place>,
+        place: Option<FileFault>,
     },
     /// A file that is needed for every read is damaged, or RocksDB refused for another reason, which it names. Restore
     /// a checkpoint when it is damage.
     #[error("the database cannot be opened: {reason}{}", at(place))]
     Damaged {
         /// The first bad record, when one was found.
-        place: Option<Place>,
+        place: Option<FileFault>,
         /// The reason, as it was found or as RocksDB gave it.
         reason: String,
     },
@@ -108,7 +108,7 @@ pub enum OpenError {
         /// The last missing commit.
         last: CommitNumber,
         /// The first bad record, or the end of the newest log when all of its records are valid.
-        place: Place,
+        place: FileFault,
     },
     /// It is unknown if acknowledged commits are missing.
     #[error(
@@ -123,7 +123,7 @@ pub enum OpenError {
     },
 }
 
-fn at(place: &Option<Place>) -> String {
+fn at(place: &Option<FileFault>) -> String {
     place.as_ref().map_or_else(String::new, |place| format!(" ({place})"))
 }
 

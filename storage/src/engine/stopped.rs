@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::journal::layout::{self, read_meta_number};
 use crate::journal::{CommitNumber, Head, JournalError};
 use crate::keys::MetaKey;
-use crate::rows::{Direction, RowError, RowReader, Visit};
+use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
 use super::EngineOptions;
 use super::format::{FORMAT, ROW_FORMAT};
@@ -185,7 +185,7 @@ impl RowReader for StoppedStore {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         if lower >= upper {

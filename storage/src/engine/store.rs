@@ -14,14 +14,14 @@ use till_domain::ids::MerchantId;
 use crate::archive_queue::{FirstArchive, queue_value};
 use crate::commit::Histogram;
 use crate::family::Family;
-use crate::journal::claims::{Claims, Outcome, Plan, Step};
+use crate::journal::claims::{Claims, PlannedBatch, WriteOutcome, WritePlan};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
-    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord, StoredSnapshot,
-    Verdict,
+    Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
+    StoredSnapshot,
 };
 use crate::keys::UnarchivedKey;
-use crate::rows::{Direction, Gate as RowGate, RowError, RowReader, RowStore, Visit};
+use crate::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
 
 use super::batch::{BatchSink, FamilyIds};
 use super::beside::link_database;
@@ -30,7 +30,7 @@ use super::high_water::HighWater;
 use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
 use super::open::{self, Opened};
-use super::read::{Live, Moment, handle};
+use super::read::{Live, SnapshotReader, handle};
 use super::refusal::{CloseError, OpenError};
 use super::{EngineOptions, manifest, settings, table_damage};
 
@@ -144,7 +144,7 @@ impl Engine {
     }
 
     /// Archives the writes of a plan, when the archive comes before the store.
-    fn archive_first(&self, group: &[Append], plan: &Plan) -> Result<(), String> {
+    fn archive_first(&self, group: &[Append], plan: &WritePlan) -> Result<(), String> {
         let Some(archive) = self.first_archive() else { return Ok(()) };
         archive.archive(&mut writes(group, plan), self.last_commit())
     }
@@ -233,9 +233,9 @@ impl Engine {
     }
 
     /// The verdict that applies to any group, if the store cannot write now.
-    fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<Verdict> {
+    fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<AppendVerdict> {
         if let Some(reason) = self.stopped.get() {
-            return Some(Verdict::Unavailable(reason.clone()));
+            return Some(AppendVerdict::Unavailable(reason.clone()));
         }
         if let Some(reason) = self.failure.get() {
             // The process must end: without the mark a later start could not detect missing commits, and only a start
@@ -244,10 +244,10 @@ impl Engine {
         }
         let byte_count: usize = group.iter().map(Append::byte_count).sum();
         let byte_count = u64::try_from(byte_count).unwrap_or(u64::MAX);
-        disk.admit(byte_count, Instant::now()).err().map(Verdict::Unavailable)
+        disk.admit(byte_count, Instant::now()).err().map(AppendVerdict::Unavailable)
     }
 
-    fn stop(&self, reason: &str) -> Verdict {
+    fn stop(&self, reason: &str) -> AppendVerdict {
         if table_damage::is_cause_of(reason)
             && let Err(error) = table_damage::leave_note(&self.directory, reason)
         {
@@ -256,7 +256,7 @@ impl Engine {
         tracing::error!(reason, "the journal stops: a write ended uncertain");
         // The first reason is the one that counts.
         drop(self.stopped.set(format!("a write ended uncertain: {reason}")));
-        Verdict::Ambiguous(reason.to_owned())
+        AppendVerdict::Ambiguous(reason.to_owned())
     }
 
     /// Records that a write of rows has an unknown outcome: nothing is written any more, and the next append says why.
@@ -266,7 +266,7 @@ impl Engine {
     }
 
     /// Writes a plan, and advances the mark.
-    fn write(&self, group: &[Append], plan: &Plan, last: CommitNumber) -> Result<(), String> {
+    fn write(&self, group: &[Append], plan: &WritePlan, last: CommitNumber) -> Result<(), String> {
         let byte_count = group.iter().map(Append::byte_count).sum();
         let mut sink = BatchSink::new(&self.families, byte_count);
         layout::write_plan(group, plan, &mut sink);
@@ -300,10 +300,10 @@ impl Drop for Engine {
 }
 
 /// The batches of a group that are written, with their numbers.
-fn writes<'g>(group: &'g [Append], plan: &'g Plan) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
+fn writes<'g>(group: &'g [Append], plan: &'g WritePlan) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
     group.iter().zip(&plan.steps).filter_map(|(append, step)| match step {
-        Step::Write { commit, .. } => Some((*commit, append)),
-        Step::Drop(_) => None,
+        PlannedBatch::Write { commit, .. } => Some((*commit, append)),
+        PlannedBatch::Drop(_) => None,
     })
 }
 
@@ -320,7 +320,7 @@ impl Journal for Engine {
         self.claims.release(merchant_id, epoch);
     }
 
-    fn append(&self, group: Vec<Append>) -> Vec<Verdict> {
+    fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict> {
         let mut disk = self.writer();
         if let Some(refusal) = self.refusal(&mut disk, &group) {
             return vec![refusal; group.len()];
@@ -328,8 +328,8 @@ impl Journal for Engine {
         let plan = self.claims.plan(&group, self.last_commit());
         let Some(last) = plan.last_commit else { return plan.committed() };
         if let Err(reason) = self.archive_first(&group, &plan) {
-            self.claims.settle(&plan.after, Outcome::NotWritten);
-            return plan.failed(&Verdict::Unavailable(reason));
+            self.claims.settle(&plan.after, WriteOutcome::NotWritten);
+            return plan.failed(&AppendVerdict::Unavailable(reason));
         }
         match self.write(&group, &plan, last) {
             Ok(()) => {
@@ -337,12 +337,12 @@ impl Journal for Engine {
                 if let Some(archive) = self.first_archive() {
                     archive.confirm(last);
                 }
-                self.claims.settle(&plan.after, Outcome::Written);
+                self.claims.settle(&plan.after, WriteOutcome::Written);
                 plan.committed()
             }
             Err(reason) => {
                 let verdict = self.stop(&reason);
-                self.claims.settle(&plan.after, Outcome::NotWritten);
+                self.claims.settle(&plan.after, WriteOutcome::NotWritten);
                 plan.failed(&verdict)
             }
         }
@@ -386,7 +386,7 @@ impl RowReader for Engine {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         Live(&self.db).visit(family, lower, upper, direction, visit)
@@ -395,7 +395,7 @@ impl RowReader for Engine {
 
 impl RowStore for Engine {
     fn view(&self) -> Box<dyn RowReader + '_> {
-        Box::new(Moment::now(&self.db))
+        Box::new(SnapshotReader::now(&self.db))
     }
 
     fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError> {
@@ -407,7 +407,7 @@ impl RowStore for Engine {
         if self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);
         }
-        let moment = Moment::now(&self.db);
+        let moment = SnapshotReader::now(&self.db);
         let applied = layout::read_applied(&moment, merchant_id)?;
         let head = layout::read_head(&moment, merchant_id)?;
         if applied != head {
@@ -486,7 +486,7 @@ mod tests {
             derived: RowWrites::default(),
             snapshot: None,
         };
-        assert_eq!(engine.append(vec![append.clone()]), [Verdict::Ambiguous("an uncertain end".to_owned())]);
-        assert!(matches!(engine.append(vec![append])[..], [Verdict::Unavailable(_)]));
+        assert_eq!(engine.append(vec![append.clone()]), [AppendVerdict::Ambiguous("an uncertain end".to_owned())]);
+        assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Unavailable(_)]));
     }
 }

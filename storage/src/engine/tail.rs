@@ -16,7 +16,7 @@ use crate::journal::{CommitNumber, Sequence, decode_stored};
 use crate::keys::JournalKey;
 
 use super::log_scan::{self, FaultAt, LogFault};
-use super::refusal::{OpenError, Place};
+use super::refusal::{FileFault, OpenError};
 use super::stopped::{HeldDirectory, StoppedStore};
 use super::{endless, manifest};
 
@@ -54,7 +54,7 @@ pub struct Tail {
     /// The last acknowledged commit, as far as known.
     pub acknowledged: CommitNumber,
     /// The location at which the log is torn; none when it ends after a valid record.
-    pub torn: Option<Place>,
+    pub torn: Option<FileFault>,
     /// Bytes after that location.
     pub torn_bytes: u64,
     /// Records that are recognized in those bytes.
@@ -82,7 +82,7 @@ pub enum TailError {
     #[error("a log is damaged in the middle ({place}), good records follow: restore a checkpoint")]
     Middle {
         /// The damage.
-        place: Place,
+        place: FileFault,
     },
     /// The store does not open.
     #[error(transparent)]
@@ -114,7 +114,7 @@ impl Tail {
             let behind = usize::try_from(sound_bytes).ok().and_then(|from| bytes.get(from..)).unwrap_or_default();
             tail.torn_bytes = u64::try_from(behind.len()).unwrap_or(u64::MAX);
             tail.lost = lost(&bytes, bytes.len() - behind.len());
-            tail.torn = Some(Place { file, offset: fault.offset, fault: fault.fault });
+            tail.torn = Some(FileFault { file, offset: fault.offset, fault: fault.fault });
         } else if tail.misses_acknowledged() {
             tail.torn = Some(cut_off(&db_dir)?);
         }
@@ -128,9 +128,9 @@ impl Tail {
     ///
     /// # Errors
     /// [`TailError::Middle`]: the damage is not at the end.
-    pub fn survey_logs(held: &HeldDirectory) -> Result<Option<Place>, TailError> {
+    pub fn survey_logs(held: &HeldDirectory) -> Result<Option<FileFault>, TailError> {
         let torn = torn(&held.options().directory.join("db"))?;
-        Ok(torn.map(|(file, _, fault)| Place { file, offset: fault.offset, fault: fault.fault }))
+        Ok(torn.map(|(file, _, fault)| FileFault { file, offset: fault.offset, fault: fault.fault }))
     }
 
     /// The store with its log cut, for reading.
@@ -153,7 +153,7 @@ fn torn(db_dir: &Path) -> Result<Option<(PathBuf, u64, FaultAt)>, TailError> {
         let Some(fault) = scan.fault else { continue };
         let is_newest = number + 1 == logs.len();
         if fault.followed || !is_newest {
-            let place = Place { file: log.clone(), offset: fault.offset, fault: fault.fault };
+            let place = FileFault { file: log.clone(), offset: fault.offset, fault: fault.fault };
             return Err(TailError::Middle { place });
         }
         return Ok(Some((log.clone(), scan.sound_bytes, fault)));
@@ -169,7 +169,7 @@ fn open(held: &HeldDirectory, db_dir: &Path) -> Result<StoppedStore, TailError> 
 }
 
 /// The location when commits are missing after the last valid record: the file was cut off there.
-fn cut_off(db_dir: &Path) -> Result<Place, TailError> {
+fn cut_off(db_dir: &Path) -> Result<FileFault, TailError> {
     let place = manifest::log_end(db_dir);
     match place.fault {
         LogFault::FileMissing => Err(unreadable(format!("no log is there that could end early ({place})"))),

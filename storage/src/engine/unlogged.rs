@@ -6,7 +6,7 @@ use std::path::Path;
 use rocksdb::{DB, FlushOptions, WriteBatch, WriteOptions};
 
 use crate::family::Family;
-use crate::rows::{Direction, RowError, RowReader, Visit};
+use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
 use super::read::{Live, handle};
 use super::refusal::OpenError;
@@ -115,7 +115,7 @@ impl RowReader for Unlogged {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         Live(&self.db).visit(family, lower, upper, direction, visit)

@@ -9,7 +9,7 @@ use till_domain::ids::{CardId, CustomerId, MerchantId};
 use till_domain::records::{Cards, CustomerCards, Table, Unreadable};
 
 use crate::journal::layout;
-use crate::rows::Direction;
+use crate::rows::ScanDirection;
 use crate::shapes::{MerchantReader, StaysSealed, encode_row, row_key};
 
 use super::read::{Live, handle};
@@ -49,7 +49,7 @@ fn list_saved_cards(db: &DB, merchant_id: MerchantId) -> Result<usize, Unreadabl
     let reader = MerchantReader::new(merchant_id, None, Live(db));
     let mut after = Bound::Unbounded;
     loop {
-        let cards = reader.scan::<Cards>((after, Bound::Unbounded), Direction::Forward, PAGE)?;
+        let cards = reader.scan::<Cards>((after, Bound::Unbounded), ScanDirection::Forward, PAGE)?;
         let is_last = cards.len() < PAGE;
         after = cards.last().map_or(Bound::Unbounded, |(card_id, _)| Bound::Excluded(*card_id));
         for (card_id, card) in cards.into_iter().filter(|(_, card)| card.deleted_at.is_none()) {

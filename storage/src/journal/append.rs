@@ -75,7 +75,7 @@ impl fmt::Debug for SnapshotWrite {
 
 /// The result of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AppendVerdict {
     /// It is durable, under this number.
     Committed(CommitNumber),
     /// A later claim holds the log: the claim of this batch has ended. Nothing was written.

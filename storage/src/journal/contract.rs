@@ -5,7 +5,7 @@ use std::fmt;
 
 use till_domain::ids::MerchantId;
 
-use super::{Append, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot, Verdict};
+use super::{Append, AppendVerdict, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot};
 
 /// The maximum number of bytes of records that one [`Journal::read`] returns, though always one record when there is
 /// one: a reader of a long log repeats the call.
@@ -73,7 +73,7 @@ pub enum JournalError {
 
 /// Every merchant's log.
 pub trait Journal: Send + Sync + 'static {
-    /// Claims a merchant's log: batches of earlier claims are [`Verdict::Fenced`] from now on. Waits
+    /// Claims a merchant's log: batches of earlier claims are [`AppendVerdict::Fenced`] from now on. Waits
     /// for a batch of this merchant that is being written.
     ///
     /// # Errors
@@ -87,9 +87,9 @@ pub trait Journal: Send + Sync + 'static {
     /// returns one verdict per batch in the same order.
     ///
     /// A batch whose expected head is not its merchant's head at its turn is dropped alone; a later batch
-    /// of a merchant builds on the earlier ones of the group. After one [`Verdict::Ambiguous`] every later
+    /// of a merchant builds on the earlier ones of the group. After one [`AppendVerdict::Ambiguous`] every later
     /// append is refused until a restart; a write is never repeated.
-    fn append(&self, group: Vec<Append>) -> Vec<Verdict>;
+    fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict>;
 
     /// The durable head of a merchant's log, [`Head::EMPTY`] when there is none.
     ///

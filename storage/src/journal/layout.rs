@@ -9,10 +9,10 @@ use crate::family::Family;
 use crate::keys::{
     AppliedKey, HEAD_LEN, HeadKey, JournalKey, MERCHANT_LEN, MetaKey, SnapshotKey, decode_head, encode_head,
 };
-use crate::rows::{Direction, RowError, RowPair, RowReader};
+use crate::rows::{RowError, RowPair, RowReader, ScanDirection};
 
 use super::by_merchant::ByMerchant;
-use super::claims::{Durable, Plan, Step};
+use super::claims::{Durable, PlannedBatch, WritePlan};
 use super::snapshot::{self, SNAPSHOTS_KEPT};
 use super::{
     Append, CommitNumber, EncodedRecord, Head, JournalError, READ_BYTES_MAX, RowWrite, Sequence, StoredRecord,
@@ -39,18 +39,19 @@ pub trait WriteSink {
 /// A key that several batches of the group write is written with the last value: the step is atomic, so no
 /// reader sees the others. So hot rows (a merchant's totals, its head and position, the last commit) are written
 /// once per group. No two merchants write the same key: keys above all merchants contain the merchant or its object.
-pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSink) {
-    let mut writes: Vec<(&Append, &Step)> = group.iter().zip(&plan.steps).collect();
+pub(crate) fn write_plan(group: &[Append], plan: &WritePlan, sink: &mut impl WriteSink) {
+    let mut writes: Vec<(&Append, &PlannedBatch)> = group.iter().zip(&plan.steps).collect();
     // Stable, so that a merchant's records stay in order.
     writes.sort_by_key(|(append, _)| append.merchant_id);
     let mut scratch = Vec::new();
     for (append, step) in &writes {
-        let Step::Write { commit, .. } = step else { continue };
+        let PlannedBatch::Write { commit, .. } = step else { continue };
         for record in &append.records {
             write_record(append.merchant_id, record, *commit, &mut scratch, sink);
         }
     }
-    let of_one_merchant = |left: &(&Append, &Step), right: &(&Append, &Step)| left.0.merchant_id == right.0.merchant_id;
+    let of_one_merchant =
+        |left: &(&Append, &PlannedBatch), right: &(&Append, &PlannedBatch)| left.0.merchant_id == right.0.merchant_id;
     for writes in writes.chunk_by(of_one_merchant) {
         write_derived(writes, sink);
     }
@@ -64,8 +65,9 @@ pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSin
 }
 
 /// Passes the rows of one merchant's batches to the sink.
-fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
-    let written = writes.iter().filter(|(_, step)| matches!(step, Step::Write { .. })).map(|(append, _)| *append);
+fn write_derived(writes: &[(&Append, &PlannedBatch)], sink: &mut impl WriteSink) {
+    let written =
+        writes.iter().filter(|(_, step)| matches!(step, PlannedBatch::Write { .. })).map(|(append, _)| *append);
     let mut rows: Vec<(u128, RowWrite<'_>)> =
         written.flat_map(|append| append.derived.iter()).map(|row| (rank(&row), row)).collect();
     // Stable, so that the last of a key is the last written.
@@ -116,8 +118,8 @@ pub(crate) fn write_rows<'a>(rows: impl IntoIterator<Item = RowWrite<'a>>, sink:
     }
 }
 
-fn write_snapshots(append: &Append, step: &Step, sink: &mut impl WriteSink) {
-    let Step::Write { dropped_snapshots, keeps_snapshot, .. } = step else { return };
+fn write_snapshots(append: &Append, step: &PlannedBatch, sink: &mut impl WriteSink) {
+    let PlannedBatch::Write { dropped_snapshots, keeps_snapshot, .. } = step else { return };
     let key = |sequence| SnapshotKey { merchant_id: append.merchant_id, sequence };
     if let Some(snapshot) = append.snapshot.as_ref().filter(|_| *keeps_snapshot) {
         let key = key(snapshot.at.sequence);
@@ -194,7 +196,7 @@ pub fn read_snapshots(
 
 fn scan_snapshots(reader: &impl RowReader, merchant_id: MerchantId, max: usize) -> Result<Vec<RowPair>, JournalError> {
     let (lower, upper) = SnapshotKey::range(merchant_id);
-    Ok(reader.scan(Family::Snapshots, &lower, &upper, Direction::Backward, max)?)
+    Ok(reader.scan(Family::Snapshots, &lower, &upper, ScanDirection::Backward, max)?)
 }
 
 /// Records of a merchant's log, within the limits of [`super::Journal::read`].
@@ -209,7 +211,7 @@ pub fn read_records(
     while records.len() < max {
         let (lower, upper) = JournalKey::range(merchant_id, from);
         let wanted = RECORDS_PER_SCAN.min(max - records.len());
-        let pairs = reader.scan(Family::Journal, &lower, &upper, Direction::Forward, wanted)?;
+        let pairs = reader.scan(Family::Journal, &lower, &upper, ScanDirection::Forward, wanted)?;
         let ended = pairs.len() < wanted;
         for (key, value) in pairs {
             let (sequence, record) = decode_stored(merchant_id, &key, &value)?;
@@ -254,7 +256,7 @@ pub fn read_merchants(
     max: usize,
 ) -> Result<Vec<(MerchantId, Head)>, JournalError> {
     let (lower, upper) = HeadKey::range(after);
-    let pairs = reader.scan(Family::Meta, &lower, &upper, Direction::Forward, max)?;
+    let pairs = reader.scan(Family::Meta, &lower, &upper, ScanDirection::Forward, max)?;
     let heads = pairs.into_iter().filter_map(|(key, value)| {
         let HeadKey(merchant_id) = HeadKey::decode(&key)?;
         let damaged = JournalError::Damaged { merchant_id, what: "head" };

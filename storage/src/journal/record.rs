@@ -132,7 +132,7 @@ impl fmt::Debug for EncodedRecord {
 
 /// A checked record, borrowed from the bytes it was read from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct DecodedRecord<'a> {
     /// The header.
     pub header: RecordHeader,
     /// BLAKE3-256 of all bytes of the record.
@@ -141,7 +141,7 @@ pub struct Record<'a> {
     pub body: &'a [u8],
 }
 
-impl Record<'_> {
+impl DecodedRecord<'_> {
     /// The head of the log that ends with this record.
     #[must_use]
     pub const fn head(&self) -> Head {
@@ -165,9 +165,9 @@ impl Record<'_> {
 }
 
 /// Shows no body: its content must not appear in a log.
-impl fmt::Debug for Record<'_> {
+impl fmt::Debug for DecodedRecord<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Record({:?}, {:?}, body of {} bytes)", self.head(), self.header, self.body.len())
+        write!(f, "DecodedRecord({:?}, {:?}, body of {} bytes)", self.head(), self.header, self.body.len())
     }
 }
 
@@ -255,7 +255,7 @@ pub fn encode(header: &RecordHeader, body: &[u8]) -> Result<EncodedRecord, Recor
 /// error means that the bytes are damaged, and recovery stops rather than skips.
 ///
 /// Source: the shape in the module's documentation; CRC-32C test vectors from RFC 3720, appendix B.4.
-pub fn decode(bytes: &[u8]) -> Result<Record<'_>, RecordError> {
+pub fn decode(bytes: &[u8]) -> Result<DecodedRecord<'_>, RecordError> {
     let too_short = RecordError::WrongLength { expected: HEADER_LEN, found: bytes.len() };
     let (header, body) = bytes.split_first_chunk::<HEADER_LEN>().ok_or(too_short)?;
     if header[..FORMAT_AT] != MAGIC {
@@ -270,7 +270,7 @@ pub fn decode(bytes: &[u8]) -> Result<Record<'_>, RecordError> {
     if let Some(fault) = length_fault(header, body) {
         return Err(fault);
     }
-    Ok(Record { header: decode_header(header)?, hash: *blake3::hash(bytes).as_bytes(), body })
+    Ok(DecodedRecord { header: decode_header(header)?, hash: *blake3::hash(bytes).as_bytes(), body })
 }
 
 /// The header of a stored record, of which only the magic is checked: the header of a damaged record may be damaged,

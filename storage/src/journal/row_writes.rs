@@ -31,12 +31,12 @@ impl fmt::Debug for RowWrite<'_> {
 #[derive(Clone, Default)]
 pub struct RowWrites {
     bytes: Vec<u8>,
-    spans: Vec<Span>,
+    spans: Vec<RowSpan>,
 }
 
 /// The range of a row in the bytes: the key, and after it the value, if it has one.
 #[derive(Clone, Copy)]
-struct Span {
+struct RowSpan {
     family: Family,
     start: usize,
     key_end: usize,
@@ -59,7 +59,7 @@ impl RowWrites {
             self.bytes.extend_from_slice(value);
             self.bytes.len()
         });
-        self.spans.push(Span { family: row.family, start, key_end, value_end });
+        self.spans.push(RowSpan { family: row.family, start, key_end, value_end });
     }
 
     /// Begins a row that is written in place: `key` pushes its key and returns its family. The row is added once it
@@ -67,7 +67,7 @@ impl RowWrites {
     pub fn begin(&mut self, key: impl FnOnce(&mut Vec<u8>) -> Family) -> BegunRow<'_> {
         let start = self.bytes.len();
         let family = key(&mut self.bytes);
-        BegunRow { span: Span { family, start, key_end: self.bytes.len(), value_end: None }, writes: self }
+        BegunRow { span: RowSpan { family, start, key_end: self.bytes.len(), value_end: None }, writes: self }
     }
 
     /// The rows, in the order in which they were added.
@@ -101,7 +101,7 @@ impl RowWrites {
 #[must_use = "it is not written yet"]
 pub struct BegunRow<'a> {
     writes: &'a mut RowWrites,
-    span: Span,
+    span: RowSpan,
 }
 
 impl BegunRow<'_> {
@@ -115,7 +115,7 @@ impl BegunRow<'_> {
             bytes.truncate(self.span.start);
             return Err(error);
         }
-        spans.push(Span { value_end: Some(bytes.len()), ..self.span });
+        spans.push(RowSpan { value_end: Some(bytes.len()), ..self.span });
         Ok(())
     }
 

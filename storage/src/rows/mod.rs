@@ -4,4 +4,4 @@ mod page;
 mod store;
 
 pub use page::{Beside, Cursor};
-pub use store::{Direction, Gate, RowError, RowPair, RowReader, RowStore, Visit};
+pub use store::{RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};

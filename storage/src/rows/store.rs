@@ -16,7 +16,7 @@ pub type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'v;
 
 /// The direction in which a scan reads its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum ScanDirection {
     /// From the lower end to the upper.
     Forward,
     /// From the upper end to the lower.
@@ -25,7 +25,7 @@ pub enum Direction {
 
 /// The result of the check that a merchant's rows may be read for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
+pub enum RowGate {
     /// They are derived from the whole log.
     Open,
     /// They are not: the code that loads the merchant applies the missing records first.
@@ -106,7 +106,7 @@ pub trait RowReader {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError>;
 
@@ -119,7 +119,7 @@ pub trait RowReader {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<RowPair>, RowError> {
         let mut pairs = Vec::new();
@@ -149,7 +149,7 @@ impl<P: Deref<Target: RowReader>> RowReader for P {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         (**self).visit(family, lower, upper, direction, visit)
@@ -172,7 +172,7 @@ pub trait RowStore: RowReader + Send + Sync + 'static {
     ///
     /// # Errors
     /// When it cannot be read.
-    fn gate(&self, merchant_id: MerchantId) -> Result<Gate, RowError>;
+    fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError>;
 
     /// Writes rows derived from records that are durable already, and advances the position to `applied`.
     ///

@@ -10,7 +10,7 @@ use till_domain::text::Email;
 
 use crate::family::Family;
 use crate::keys::KeyRange;
-use crate::rows::{Direction, RowPair, RowReader};
+use crate::rows::{RowPair, RowReader, ScanDirection};
 
 use super::codec::ShapeError;
 use super::key_bytes::{ID_LEN, KeyBytes};
@@ -93,7 +93,7 @@ impl<R: RowReader> MerchantReader<R> {
         &self,
         index: &ActivityIndex,
         (oldest, newest): (ActivityId, ActivityId),
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<ActivityEntry>, Unreadable> {
         let (family, (lower, upper)) = index.range(self.merchant_id(), oldest, newest);
@@ -133,7 +133,7 @@ impl<R: RowReader> MerchantReader<R> {
     ) -> Result<Option<(Vec<Email>, usize)>, Unreadable> {
         let (table, mut emails, mut all) = (TableKind::ActivityEmails, Vec::new(), 0);
         let (lower, upper) = table_range(self.merchant_id(), table);
-        self.rows.visit(table.family(), &lower, &upper, Direction::Forward, &mut |key, _| {
+        self.rows.visit(table.family(), &lower, &upper, ScanDirection::Forward, &mut |key, _| {
             all += 1;
             if all > addresses_max {
                 return ControlFlow::Break(());

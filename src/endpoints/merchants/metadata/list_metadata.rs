@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use till_domain::ids::MetadataId;
 use till_domain::metadata::{MetadataPath, MetadataRecord};
 use till_domain::text::MetadataKey;
-use till_storage::rows::{Beside, Cursor, Direction};
+use till_storage::rows::{Beside, Cursor, ScanDirection};
 
 use super::value::{Room, value_at};
 use crate::access::MerchantCaller;
@@ -55,21 +55,21 @@ struct Walked {
 fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Result<String, ApiError> {
     let PageRequest { per_page, cursor } = request;
     let (direction, from) = match cursor {
-        None => (Direction::Backward, None),
-        Some(Cursor::After(id)) => (Direction::Backward, Some(id)),
-        Some(Cursor::Before(id)) => (Direction::Forward, Some(id)),
+        None => (ScanDirection::Backward, None),
+        Some(Cursor::After(id)) => (ScanDirection::Backward, Some(id)),
+        Some(Cursor::Before(id)) => (ScanDirection::Forward, Some(id)),
     };
     let Walked { mut listed, goes_on } = walk(reader, direction, from, usize::from(per_page))?;
     let beside = match cursor {
         None => Beside { newer: false, older: goes_on },
         Some(Cursor::After(_)) => {
             let newest = listed.first().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: is_any(reader, Direction::Forward, newest)?, older: goes_on }
+            Beside { newer: is_any(reader, ScanDirection::Forward, newest)?, older: goes_on }
         }
         Some(Cursor::Before(_)) => {
             listed.reverse();
             let oldest = listed.last().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: goes_on, older: is_any(reader, Direction::Backward, oldest)? }
+            Beside { newer: goes_on, older: is_any(reader, ScanDirection::Backward, oldest)? }
         }
     };
     Ok(page_json(&Page::found(request, listed, |listed| listed.id, beside)))
@@ -83,7 +83,7 @@ fn page_json(page: &Page<Listed>) -> String {
 
 fn walk(
     reader: &MetadataReader<'_>,
-    direction: Direction,
+    direction: ScanDirection,
     from: Option<MetadataId>,
     size: usize,
 ) -> Result<Walked, ApiError> {
@@ -113,6 +113,6 @@ fn list(
 }
 
 /// Whether there is a record beside one, in this direction.
-fn is_any(reader: &MetadataReader<'_>, direction: Direction, beside: Option<MetadataId>) -> Result<bool, ApiError> {
+fn is_any(reader: &MetadataReader<'_>, direction: ScanDirection, beside: Option<MetadataId>) -> Result<bool, ApiError> {
     Ok(beside.is_some() && !reader.records(direction, beside, 1)?.is_empty())
 }
