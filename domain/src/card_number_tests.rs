@@ -139,7 +139,7 @@ fn texts_that_people_write_are_not_taken_for_numbers() {
 }
 
 #[test]
-fn as_a_whole_means_that_nothing_stands_beside_it_but_spaces() {
+fn a_value_as_a_whole_may_have_spaces_around_it_only() {
     assert!(is_card_number_as_a_whole(" 4242424242424242 "));
     for text in
         ["#4242424242424242", "4242424242424242.", "4242424242424242-", "-4242424242424242", "4242424242424242 1"]
@@ -216,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_held_is_a_run_of_groups_that_is_a_number_as_a_whole(text in "[ a4-]{0,8}([0-9]{1,8}[ -]?){1,6}[a-z,]?") {
+    fn a_contained_number_is_a_run_of_groups_that_is_one_as_a_whole(text in "[ a4-]{0,8}([0-9]{1,8}[ -]?){1,6}[a-z,]?") {
         prop_assert_eq!(holds_card_number(&text), holds_by_trying_all(&text), "{}", text);
     }
 

@@ -61,7 +61,7 @@ impl JournalKey {
     /// The keys of a merchant's records from `from` on.
     #[must_use]
     pub fn range(merchant_id: MerchantId, from: Sequence) -> KeyRange {
-        (JournalKey { merchant_id, sequence: from }.encode().to_vec(), behind_sequences(merchant_id))
+        (JournalKey { merchant_id, sequence: from }.encode().to_vec(), after_sequences(merchant_id))
     }
 }
 
@@ -115,7 +115,7 @@ impl SnapshotKey {
     /// The keys of all of a merchant's snapshots.
     #[must_use]
     pub fn range(merchant_id: MerchantId) -> KeyRange {
-        (merchant_id.to_bytes().to_vec(), behind_sequences(merchant_id))
+        (merchant_id.to_bytes().to_vec(), after_sequences(merchant_id))
     }
 }
 
@@ -217,7 +217,7 @@ impl GivenUpKey {
     /// The key with these bytes, unless they are another kind's.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<GivenUpKey> {
-        number_behind(b'L', bytes).map(GivenUpKey)
+        number_after_kind(b'L', bytes).map(GivenUpKey)
     }
 
     /// The keys of all of them.
@@ -250,12 +250,12 @@ impl UnarchivedKey {
     /// The key with these bytes, unless they are another kind's.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<UnarchivedKey> {
-        number_behind(Self::KIND, bytes).map(UnarchivedKey)
+        number_after_kind(Self::KIND, bytes).map(UnarchivedKey)
     }
 
     /// The keys of all commits after one.
     #[must_use]
-    pub fn range_behind(after: CommitNumber) -> KeyRange {
+    pub fn range_after(after: CommitNumber) -> KeyRange {
         (UnarchivedKey(after.next()).encode().to_vec(), vec![Self::KIND + 1])
     }
 
@@ -268,7 +268,7 @@ impl UnarchivedKey {
 
 const _: () = assert!(UnarchivedKey::LEN == 9, "on disk since format 1: a change needs a new key kind");
 
-fn number_behind(kind: u8, bytes: &[u8]) -> Option<CommitNumber> {
+fn number_after_kind(kind: u8, bytes: &[u8]) -> Option<CommitNumber> {
     let (&found, number) = bytes.split_first()?;
     let number = u64::from_be_bytes(number.try_into().ok()?);
     (found == kind).then_some(CommitNumber(number))
@@ -303,7 +303,7 @@ fn merchant_and_sequence(merchant_id: MerchantId, sequence: Sequence) -> [u8; ME
 }
 
 /// A key after every (merchant, sequence) of the merchant and before the next merchant's first.
-fn behind_sequences(merchant_id: MerchantId) -> Vec<u8> {
+fn after_sequences(merchant_id: MerchantId) -> Vec<u8> {
     let mut key = merchant_id.to_bytes().to_vec();
     key.extend_from_slice(&[0xff; 9]);
     key

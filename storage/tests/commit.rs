@@ -76,7 +76,7 @@ impl Bench {
         self.committer.submit(submission, Urgency::Urgent).expect("there is room");
     }
 
-    fn submit_unhurried(&self, submission: Submission) {
+    fn submit_background(&self, submission: Submission) {
         self.committer.submit(submission, Urgency::Background).expect("there is room");
     }
 
@@ -103,7 +103,7 @@ fn committed(name: &'static str, number: u64) -> CompletedSubmission {
 }
 
 #[test]
-fn what_waits_is_written_in_one_group_and_completed_in_order() {
+fn waiting_batches_are_one_group_and_completed_in_order() {
     let bench = Bench::new();
     let (mut shop, mut cafe) = (Chain::claim(&*bench.store, SHOP), Chain::claim(&*bench.store, CAFE));
     bench.submit_as_one_group(vec![
@@ -196,7 +196,7 @@ fn an_uncertain_write_completes_its_group_and_ends_all_writes() {
 }
 
 #[test]
-fn what_waits_behind_an_uncertain_write_is_not_done() {
+fn batches_after_an_uncertain_write_are_not_written() {
     let bench = Bench::new();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     bench.store.fail_append(0, AppendFault::AmbiguousLost);
@@ -224,7 +224,7 @@ fn a_completion_that_panics_harms_no_other() {
 }
 
 #[test]
-fn stopping_completes_what_waits_and_turns_away_what_comes() {
+fn stopping_completes_waiting_batches_and_rejects_new_ones() {
     let bench = Bench::new();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     for _ in 0..100 {
@@ -238,7 +238,7 @@ fn stopping_completes_what_waits_and_turns_away_what_comes() {
 }
 
 #[test]
-fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
+fn a_full_queue_rejects_and_returns_a_submission() {
     let bench = Bench::new();
     bench.store.hold_appends();
     let mut shop = Chain::claim(&*bench.store, SHOP);
@@ -259,8 +259,8 @@ fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
 fn background_writes_are_written_with_the_next_urgent_one() {
     let bench = Bench::with_delay(FOR_EVER);
     let (mut shop, mut cafe) = (Chain::claim(&*bench.store, SHOP), Chain::claim(&*bench.store, CAFE));
-    bench.submit_unhurried(bench.append("shop 1", shop.batch(&[b"1"])));
-    bench.submit_unhurried(bench.append("cafe 1", cafe.batch(&[b"1"])));
+    bench.submit_background(bench.append("shop 1", shop.batch(&[b"1"])));
+    bench.submit_background(bench.append("cafe 1", cafe.batch(&[b"1"])));
     assert_eq!(bench.committer.stats().queued(), 2);
     bench.submit(bench.append("shop 2", shop.batch(&[b"2"])));
     assert_eq!(bench.next(), committed("shop 1", 1));
@@ -276,8 +276,8 @@ fn background_writes_are_written_with_the_next_urgent_one() {
 fn an_urgent_barrier_takes_along_the_batches_it_depends_on() {
     let bench = Bench::with_delay(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
-    bench.submit_unhurried(bench.append("first", shop.batch(&[b"1"])));
-    bench.submit_unhurried(bench.barrier("nobody's", SHOP, shop.head));
+    bench.submit_background(bench.append("first", shop.batch(&[b"1"])));
+    bench.submit_background(bench.barrier("nobody's", SHOP, shop.head));
     bench.submit(bench.barrier("somebody's", SHOP, shop.head));
     assert_eq!(bench.next(), committed("first", 1));
     assert_eq!(bench.next(), CompletedSubmission::Barrier("nobody's", BarrierVerdict::Passed));
@@ -285,14 +285,14 @@ fn an_urgent_barrier_takes_along_the_batches_it_depends_on() {
 }
 
 #[test]
-fn what_finds_no_company_is_written_alone_when_it_has_lingered() {
+fn a_lone_background_write_is_written_after_its_delay() {
     let delay = Duration::from_millis(50);
     let bench = Bench::with_delay(delay);
     let mut shop = Chain::claim(&*bench.store, SHOP);
     // Once while the thread still looks at the queue after its start, once when it sleeps, once after a group.
     for number in 1..=3 {
         let start = Instant::now();
-        bench.submit_unhurried(bench.append("alone", shop.batch(&[b"body"])));
+        bench.submit_background(bench.append("alone", shop.batch(&[b"body"])));
         assert_eq!(bench.next(), committed("alone", number));
         assert!(start.elapsed() >= delay, "{:?}", start.elapsed());
         if number == 1 {
@@ -302,12 +302,12 @@ fn what_finds_no_company_is_written_alone_when_it_has_lingered() {
 }
 
 #[test]
-fn many_that_nobody_waits_for_are_company_enough() {
+fn many_background_writes_are_written_without_the_whole_delay() {
     let bench = Bench::with_delay(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let mut submitted = 0;
     while bench.committer.stats().groups() == 0 && submitted < 10_000 {
-        bench.submit_unhurried(bench.append("one of many", shop.batch(&[b"body"])));
+        bench.submit_background(bench.append("one of many", shop.batch(&[b"body"])));
         submitted += 1;
     }
     assert!((100..10_000).contains(&submitted), "{submitted}");
@@ -316,31 +316,31 @@ fn many_that_nobody_waits_for_are_company_enough() {
 }
 
 #[test]
-fn stopping_does_not_wait_for_company() {
+fn stopping_does_not_wait_for_the_delay() {
     let bench = Bench::with_delay(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
-    bench.submit_unhurried(bench.append("last", shop.batch(&[b"body"])));
+    bench.submit_background(bench.append("last", shop.batch(&[b"body"])));
     bench.committer.stop();
     assert_eq!(bench.outcomes.try_iter().collect::<Vec<_>>(), [committed("last", 1)]);
 }
 
 /// Tells a process of this test that it is the one to abort.
-const ENDING: &str = "TILL_TEST_LAST_WORD_PANICS";
+const ENDING: &str = "TILL_TEST_ABORT_PANICS";
 
 #[test]
-fn a_last_word_that_panics_ends_the_process_all_the_same() {
+fn a_panic_in_the_abort_callback_also_ends_the_process() {
     if std::env::var_os(ENDING).is_some() {
-        panic_with_the_last_word();
+        panic_in_the_abort_callback();
         std::process::exit(0); // It lived on.
     }
     let test = std::env::current_exe().expect("it has a path");
-    let name = "a_last_word_that_panics_ends_the_process_all_the_same";
+    let name = "a_panic_in_the_abort_callback_also_ends_the_process";
     let ended = Command::new(test).args(["--exact", name]).env(ENDING, "1").output().expect("it can be started");
     assert_eq!(ended.status.signal(), Some(SIGABRT), "{ended:?}");
 }
 
 /// Aborts the process, or returns when nothing did.
-fn panic_with_the_last_word() {
+fn panic_in_the_abort_callback() {
     let store = Arc::new(MemoryStore::new());
     let journal: Arc<dyn Journal> = Arc::<MemoryStore>::clone(&store);
     let committer =

@@ -156,7 +156,7 @@ conformance! {
     merchants_are_listed_page_by_page
     a_damaged_commit_number_is_found
     a_read_is_bounded_in_records_and_bytes
-    what_was_appended_is_there_after_a_restart
+    appended_records_are_present_after_a_restart
 }
 
 fn append_one(journal: &impl Journal, append: Append) -> AppendVerdict {
@@ -530,7 +530,7 @@ fn a_read_is_bounded_in_records_and_bytes<S: StoreUnderTest>() {
     assert_eq!((read(CAFE, 1, 9), read(CAFE, 2, 9)), (1, 2), "two large ones are above {READ_BYTES_MAX} bytes");
 }
 
-fn what_was_appended_is_there_after_a_restart<S: StoreUnderTest>() {
+fn appended_records_are_present_after_a_restart<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     for _ in 0..3 {

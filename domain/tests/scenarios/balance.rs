@@ -119,7 +119,7 @@ fn a_taken_topup_external_id_is_refused_before_a_large_total() {
 }
 
 #[test]
-fn what_may_still_be_captured_counts_towards_the_largest_total() {
+fn capturable_amounts_count_towards_the_largest_total() {
     let mut world = ScenarioWorld::open();
     pending(&mut world, AMOUNT_MAX_MINOR - 10);
     world.when(topup(11)).refused(Refusal::TotalTooLarge);

@@ -27,14 +27,14 @@ fn customers(world: &ScenarioWorld) -> usize {
 #[test]
 fn without_any_field_there_is_no_customer() {
     let mut world = ScenarioWorld::open();
-    let payment = world.payment_by(nobody());
+    let payment = world.payment_by(customer_fields());
     assert_eq!((payment.customer_id, customers(&world)), (None, 0));
 }
 
 #[test]
 fn a_name_alone_stays_with_the_payment_and_makes_no_customer() {
     let mut world = ScenarioWorld::open();
-    let payment = world.payment_by(nobody().called("Somchai"));
+    let payment = world.payment_by(customer_fields().called("Somchai"));
     assert_eq!((payment.customer_id, customers(&world)), (None, 0));
     assert_eq!(payment.contact.name, Some(person("Somchai")));
 }
@@ -42,9 +42,9 @@ fn a_name_alone_stays_with_the_payment_and_makes_no_customer() {
 #[test]
 fn an_own_id_decides_alone() {
     let mut world = ScenarioWorld::open();
-    let somchai = world.customer(nobody().email(SOMCHAI));
-    world.customer(nobody().email(MALEE));
-    let (payment, customer) = pay(&mut world, nobody().own(somchai).email(MALEE));
+    let somchai = world.customer(customer_fields().email(SOMCHAI));
+    world.customer(customer_fields().email(MALEE));
+    let (payment, customer) = pay(&mut world, customer_fields().own(somchai).email(MALEE));
     assert_eq!(customer.id, somchai);
     assert_eq!(customer.email, Some(email(SOMCHAI)), "another customer's address stays there");
     assert_eq!(payment.contact.email, Some(email(MALEE)), "the payment keeps what was given");
@@ -54,7 +54,7 @@ fn an_own_id_decides_alone() {
 fn an_own_id_that_nobody_has_is_not_found() {
     let mut world = ScenarioWorld::open();
     let session = world.card_session();
-    let fields = nobody().own(raw_id(9, CustomerId::from_raw));
+    let fields = customer_fields().own(raw_id(9, CustomerId::from_raw));
     world.when(initiate(session).customer(fields)).refused(Refusal::CustomerNotFound);
 }
 
@@ -63,7 +63,7 @@ fn an_unknown_identifier_in_the_form_of_an_id_is_not_found() {
     let mut world = ScenarioWorld::open();
     let session = world.card_session();
     for text in ["ctc_", "ctc_1", "ctc_01h2e8kqvbfwea724h75qc655"] {
-        let fields = nobody().known_as(text).email(SOMCHAI);
+        let fields = customer_fields().known_as(text).email(SOMCHAI);
         world.when(initiate(session).customer(fields)).refused(Refusal::CustomerNotFound);
     }
 }
@@ -72,7 +72,7 @@ fn an_unknown_identifier_in_the_form_of_an_id_is_not_found() {
 fn an_identifier_that_only_begins_like_an_id_is_the_merchants() {
     let mut world = ScenarioWorld::open();
     for text in ["ctc", "ctc-1", "CTC_1", "xctc_1"] {
-        let (_, customer) = pay(&mut world, nobody().known_as(text));
+        let (_, customer) = pay(&mut world, customer_fields().known_as(text));
         assert_eq!(customer.external_id, Some(external(text)));
     }
 }
@@ -80,16 +80,17 @@ fn an_identifier_that_only_begins_like_an_id_is_the_merchants() {
 #[test]
 fn an_external_id_finds_its_customer_and_decides_alone() {
     let mut world = ScenarioWorld::open();
-    let known = world.customer(nobody().known_as("c-1"));
-    world.customer(nobody().email(MALEE));
-    let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(MALEE));
+    let known = world.customer(customer_fields().known_as("c-1"));
+    world.customer(customer_fields().email(MALEE));
+    let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(MALEE));
     assert_eq!((customer.id, customer.email), (known, None));
 }
 
 #[test]
 fn an_external_id_that_nobody_has_creates_a_customer_under_it() {
     let mut world = ScenarioWorld::open();
-    let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
+    let (_, customer) =
+        pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
     assert_eq!(customer.external_id, Some(external("c-1")));
     assert_eq!(customer.email, Some(email(SOMCHAI)));
     assert_eq!(customer.mobile, Some(mobile(NUMBER)));
@@ -100,25 +101,25 @@ fn an_external_id_that_nobody_has_creates_a_customer_under_it() {
 #[test]
 fn an_external_id_alone_is_enough_to_create_a_customer() {
     let mut world = ScenarioWorld::open();
-    let (_, customer) = pay(&mut world, nobody().known_as("c-1"));
+    let (_, customer) = pay(&mut world, customer_fields().known_as("c-1"));
     assert_eq!((customer.external_id, customer.email), (Some(external("c-1")), None));
 }
 
 #[test]
 fn the_customer_found_by_email_receives_a_new_external_id() {
     let mut world = ScenarioWorld::open();
-    let somchai = world.customer(nobody().email(SOMCHAI));
-    let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI));
+    let somchai = world.customer(customer_fields().email(SOMCHAI));
+    let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI));
     assert_eq!((customer.id, customer.external_id), (somchai, Some(external("c-1"))));
-    let (_, again) = pay(&mut world, nobody().known_as("c-1"));
+    let (_, again) = pay(&mut world, customer_fields().known_as("c-1"));
     assert_eq!(again.id, somchai, "and is found by it from now on");
 }
 
 #[test]
 fn a_mobiles_customer_gets_the_external_id_if_no_email_matches() {
     let mut world = ScenarioWorld::open();
-    let somchai = world.customer(nobody().mobile(NUMBER));
-    let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
+    let somchai = world.customer(customer_fields().mobile(NUMBER));
+    let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.external_id), (somchai, Some(external("c-1"))));
     assert_eq!(customer.email, Some(email(SOMCHAI)), "the other fields update the customer");
 }
@@ -126,9 +127,9 @@ fn a_mobiles_customer_gets_the_external_id_if_no_email_matches() {
 #[test]
 fn a_new_external_id_goes_to_the_emails_customer_first() {
     let mut world = ScenarioWorld::open();
-    let by_email = world.customer(nobody().email(SOMCHAI));
-    let by_mobile = world.customer(nobody().mobile(NUMBER));
-    let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
+    let by_email = world.customer(customer_fields().email(SOMCHAI));
+    let by_mobile = world.customer(customer_fields().mobile(NUMBER));
+    let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.mobile), (by_email, None));
     assert_eq!(world.customer_row(by_mobile).external_id, None);
 }
@@ -136,8 +137,8 @@ fn a_new_external_id_goes_to_the_emails_customer_first() {
 #[test]
 fn a_customer_keeps_its_external_id_and_a_new_one_is_created() {
     let mut world = ScenarioWorld::open();
-    let first = world.customer(nobody().known_as("c-1").email(SOMCHAI));
-    let (payment, second) = pay(&mut world, nobody().known_as("c-2").email(SOMCHAI));
+    let first = world.customer(customer_fields().known_as("c-1").email(SOMCHAI));
+    let (payment, second) = pay(&mut world, customer_fields().known_as("c-2").email(SOMCHAI));
     assert_ne!(second.id, first);
     assert_eq!((second.external_id, second.email), (Some(external("c-2")), None));
     assert_eq!(payment.contact.email, Some(email(SOMCHAI)), "the payment keeps what was given");
@@ -148,9 +149,9 @@ fn a_customer_keeps_its_external_id_and_a_new_one_is_created() {
 #[test]
 fn an_emails_customer_with_another_external_id_ends_the_search() {
     let mut world = ScenarioWorld::open();
-    world.customer(nobody().known_as("c-1").email(SOMCHAI));
-    let by_mobile = world.customer(nobody().mobile(NUMBER));
-    let (_, customer) = pay(&mut world, nobody().known_as("c-2").email(SOMCHAI).mobile(NUMBER));
+    world.customer(customer_fields().known_as("c-1").email(SOMCHAI));
+    let by_mobile = world.customer(customer_fields().mobile(NUMBER));
+    let (_, customer) = pay(&mut world, customer_fields().known_as("c-2").email(SOMCHAI).mobile(NUMBER));
     assert_ne!(customer.id, by_mobile, "the customer found is the one of the e-mail, who has an identifier");
     assert_eq!((customer.email, customer.mobile), (None, None));
 }
@@ -158,41 +159,41 @@ fn an_emails_customer_with_another_external_id_ends_the_search() {
 #[test]
 fn an_email_finds_its_customer() {
     let mut world = ScenarioWorld::open();
-    let somchai = world.customer(nobody().email(SOMCHAI));
-    let (_, customer) = pay(&mut world, nobody().email(SOMCHAI));
+    let somchai = world.customer(customer_fields().email(SOMCHAI));
+    let (_, customer) = pay(&mut world, customer_fields().email(SOMCHAI));
     assert_eq!((customer.id, customers(&world)), (somchai, 1));
 }
 
 #[test]
 fn an_email_that_nobody_has_creates_a_customer() {
     let mut world = ScenarioWorld::open();
-    world.customer(nobody().email(SOMCHAI));
-    let (_, customer) = pay(&mut world, nobody().email(MALEE));
+    world.customer(customer_fields().email(SOMCHAI));
+    let (_, customer) = pay(&mut world, customer_fields().email(MALEE));
     assert_eq!((customer.email, customers(&world)), (Some(email(MALEE)), 2));
 }
 
 #[test]
 fn a_mobile_finds_its_customer_unless_an_email_matches() {
     let mut world = ScenarioWorld::open();
-    let somchai = world.customer(nobody().mobile(NUMBER));
-    assert_eq!(pay(&mut world, nobody().mobile(NUMBER)).1.id, somchai);
-    let (_, customer) = pay(&mut world, nobody().email(SOMCHAI).mobile(NUMBER));
+    let somchai = world.customer(customer_fields().mobile(NUMBER));
+    assert_eq!(pay(&mut world, customer_fields().mobile(NUMBER)).1.id, somchai);
+    let (_, customer) = pay(&mut world, customer_fields().email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.email), (somchai, Some(email(SOMCHAI))));
 }
 
 #[test]
 fn a_mobile_that_nobody_has_creates_a_customer() {
     let mut world = ScenarioWorld::open();
-    let (_, customer) = pay(&mut world, nobody().mobile(NUMBER));
+    let (_, customer) = pay(&mut world, customer_fields().mobile(NUMBER));
     assert_eq!((customer.mobile, customer.email), (Some(mobile(NUMBER)), None));
 }
 
 #[test]
 fn the_email_decides_and_the_mobile_stays_with_its_customer() {
     let mut world = ScenarioWorld::open();
-    let by_email = world.customer(nobody().email(SOMCHAI));
-    let by_mobile = world.customer(nobody().mobile(NUMBER));
-    let (payment, customer) = pay(&mut world, nobody().email(SOMCHAI).mobile(NUMBER));
+    let by_email = world.customer(customer_fields().email(SOMCHAI));
+    let by_mobile = world.customer(customer_fields().mobile(NUMBER));
+    let (payment, customer) = pay(&mut world, customer_fields().email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.mobile), (by_email, None));
     assert_eq!(payment.contact.mobile, Some(mobile(NUMBER)));
     assert_eq!(world.customer_row(by_mobile).mobile, Some(mobile(NUMBER)));
@@ -201,9 +202,10 @@ fn the_email_decides_and_the_mobile_stays_with_its_customer() {
 #[test]
 fn the_given_fields_update_the_customer_and_free_old_values() {
     let mut world = ScenarioWorld::open();
-    let somchai = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
+    let somchai = world.customer(customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
     world.after_seconds(5);
-    let (_, customer) = pay(&mut world, nobody().known_as("c-1").email(MALEE).mobile(OTHER_NUMBER).called("Malee"));
+    let (_, customer) =
+        pay(&mut world, customer_fields().known_as("c-1").email(MALEE).mobile(OTHER_NUMBER).called("Malee"));
     assert_eq!(customer.id, somchai);
     assert_eq!((customer.email, customer.mobile), (Some(email(MALEE)), Some(mobile(OTHER_NUMBER))));
     assert_eq!(customer.name, Some(person("Malee")));
@@ -215,8 +217,8 @@ fn the_given_fields_update_the_customer_and_free_old_values() {
 #[test]
 fn a_missing_field_is_copied_from_the_customer_to_the_payment() {
     let mut world = ScenarioWorld::open();
-    world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
-    let (payment, customer) = pay(&mut world, nobody().known_as("c-1"));
+    world.customer(customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai"));
+    let (payment, customer) = pay(&mut world, customer_fields().known_as("c-1"));
     assert_eq!((customer.email, customer.mobile), (Some(email(SOMCHAI)), Some(mobile(NUMBER))));
     assert_eq!(payment.contact.email, Some(email(SOMCHAI)));
     assert_eq!(payment.contact.mobile, Some(mobile(NUMBER)));
@@ -226,40 +228,40 @@ fn a_missing_field_is_copied_from_the_customer_to_the_payment() {
 #[test]
 fn a_customer_that_nothing_changes_is_not_touched() {
     let mut world = ScenarioWorld::open();
-    let before = world.customer(nobody().email(SOMCHAI).called("Somchai"));
+    let before = world.customer(customer_fields().email(SOMCHAI).called("Somchai"));
     let before = world.customer_row(before);
     world.after_seconds(60);
-    let (_, after) = pay(&mut world, nobody().email(SOMCHAI).called("Somchai"));
+    let (_, after) = pay(&mut world, customer_fields().email(SOMCHAI).called("Somchai"));
     assert_eq!(after, before);
 }
 
 #[test]
 fn a_later_change_of_the_customer_does_not_change_its_payments() {
     let mut world = ScenarioWorld::open();
-    let (payment, _) = pay(&mut world, nobody().known_as("c-1").email(SOMCHAI));
-    pay(&mut world, nobody().known_as("c-1").email(MALEE));
+    let (payment, _) = pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI));
+    pay(&mut world, customer_fields().known_as("c-1").email(MALEE));
     assert_eq!(world.payment_row(payment.id).contact.email, Some(email(SOMCHAI)));
 }
 
 #[test]
 fn a_value_that_a_customer_gave_up_can_be_given_to_another() {
     let mut world = ScenarioWorld::open();
-    let first = world.customer(nobody().known_as("c-1").email(SOMCHAI));
-    pay(&mut world, nobody().known_as("c-1").email(MALEE));
-    let (_, second) = pay(&mut world, nobody().email(SOMCHAI));
+    let first = world.customer(customer_fields().known_as("c-1").email(SOMCHAI));
+    pay(&mut world, customer_fields().known_as("c-1").email(MALEE));
+    let (_, second) = pay(&mut world, customer_fields().email(SOMCHAI));
     assert_ne!(second.id, first);
     assert_eq!(world.look_up::<CustomersByEmail>(email(SOMCHAI)), second.id);
 }
 
 #[test]
 fn the_fields_of_the_selection_are_defaults_field_by_field() {
-    let chosen = nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai");
+    let chosen = customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai");
     let given = [
-        nobody(),
-        nobody().known_as("c-2"),
-        nobody().email(MALEE),
-        nobody().mobile(OTHER_NUMBER),
-        nobody().called("Malee"),
+        customer_fields(),
+        customer_fields().known_as("c-2"),
+        customer_fields().email(MALEE),
+        customer_fields().mobile(OTHER_NUMBER),
+        customer_fields().called("Malee"),
     ];
     for here in given {
         let mut world = ScenarioWorld::open();
@@ -277,10 +279,16 @@ fn the_fields_of_the_selection_are_defaults_field_by_field() {
 #[test]
 fn a_device_does_not_name_another_customer_than_the_call() {
     let mut world = ScenarioWorld::open();
-    let victim = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
+    let victim = world.customer(customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     let before = world.customer_row(victim);
-    let devices = [nobody().known_as("c-1"), nobody().own(victim), nobody().email(SOMCHAI), nobody().mobile(NUMBER)];
-    let calls = [nobody().email(MALEE), nobody().mobile(OTHER_NUMBER), nobody().known_as("c-2")];
+    let devices = [
+        customer_fields().known_as("c-1"),
+        customer_fields().own(victim),
+        customer_fields().email(SOMCHAI),
+        customer_fields().mobile(NUMBER),
+    ];
+    let calls =
+        [customer_fields().email(MALEE), customer_fields().mobile(OTHER_NUMBER), customer_fields().known_as("c-2")];
     for (here, chosen) in calls.iter().flat_map(|here| devices.iter().map(move |chosen| (here, chosen))) {
         let token = world.token(1, till_domain::card::TokenUsage::Multiple);
         let session = world.session(select_token(token).customer(chosen.clone()));
@@ -294,10 +302,15 @@ fn a_device_does_not_name_another_customer_than_the_call() {
 #[test]
 fn a_device_names_the_customer_unless_the_call_names_another() {
     let mut world = ScenarioWorld::open();
-    let known = world.customer(nobody().known_as("c-1").email(SOMCHAI));
-    for here in [nobody(), nobody().called("Malee"), nobody().email(SOMCHAI), nobody().known_as("c-1")] {
+    let known = world.customer(customer_fields().known_as("c-1").email(SOMCHAI));
+    for here in [
+        customer_fields(),
+        customer_fields().called("Malee"),
+        customer_fields().email(SOMCHAI),
+        customer_fields().known_as("c-1"),
+    ] {
         let token = world.token(1, till_domain::card::TokenUsage::Single);
-        let session = world.session(select_token(token).customer(nobody().known_as("c-1").mobile(NUMBER)));
+        let session = world.session(select_token(token).customer(customer_fields().known_as("c-1").mobile(NUMBER)));
         assert_eq!(world.when(initiate(session).customer(here)).pays().customer_id, Some(known));
     }
     assert_eq!(world.customer_row(known).mobile, Some(mobile(NUMBER)));
@@ -306,19 +319,24 @@ fn a_device_names_the_customer_unless_the_call_names_another() {
 #[test]
 fn an_unknown_id_of_a_device_is_refused_unless_overruled() {
     let mut world = ScenarioWorld::open();
-    let unknown = nobody().own(raw_id(9, CustomerId::from_raw));
+    let unknown = customer_fields().own(raw_id(9, CustomerId::from_raw));
     let token = world.token(1, till_domain::card::TokenUsage::Single);
     let session = world.session(select_token(token).customer(unknown));
     world.when(initiate(session)).refused(Refusal::CustomerNotFound);
-    world.when(initiate(session).customer(nobody().known_as("c-1"))).takes_effect();
+    world.when(initiate(session).customer(customer_fields().known_as("c-1"))).takes_effect();
 }
 
 #[test]
 fn a_saved_card_sessions_owner_may_be_named_by_each_field_alone() {
     let mut world = ScenarioWorld::open();
-    let owner = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
+    let owner = world.customer(customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     let card = world.saved_card(1, SOMCHAI);
-    for fields in [nobody().own(owner), nobody().known_as("c-1"), nobody().email(SOMCHAI), nobody().mobile(NUMBER)] {
+    for fields in [
+        customer_fields().own(owner),
+        customer_fields().known_as("c-1"),
+        customer_fields().email(SOMCHAI),
+        customer_fields().mobile(NUMBER),
+    ] {
         let session = world.session(select_saved(card));
         let payment = world.when(initiate(session).customer(fields)).pays();
         assert_eq!(payment.customer_id, Some(owner));
@@ -329,26 +347,26 @@ fn a_saved_card_sessions_owner_may_be_named_by_each_field_alone() {
 fn a_saved_card_sessions_owner_may_be_named_at_selection() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, SOMCHAI);
-    let session = world.session(select_saved(card).customer(nobody().email(SOMCHAI)));
+    let session = world.session(select_saved(card).customer(customer_fields().email(SOMCHAI)));
     world.when(initiate(session)).takes_effect();
 }
 
 #[test]
 fn every_field_that_does_not_name_the_cards_owner_mismatches() {
     let mut world = ScenarioWorld::open();
-    let owner = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
-    let other = world.customer(nobody().known_as("c-2").email(MALEE).mobile(OTHER_NUMBER));
+    let owner = world.customer(customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
+    let other = world.customer(customer_fields().known_as("c-2").email(MALEE).mobile(OTHER_NUMBER));
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card));
     let mismatches = [
-        nobody().own(other),
-        nobody().known_as("c-2"),
-        nobody().email(MALEE),
-        nobody().mobile(OTHER_NUMBER),
-        nobody().own(owner).email(MALEE),
-        nobody().own(owner).mobile(OTHER_NUMBER),
-        nobody().known_as("c-2").email(SOMCHAI),
-        nobody().email(SOMCHAI).mobile(OTHER_NUMBER),
+        customer_fields().own(other),
+        customer_fields().known_as("c-2"),
+        customer_fields().email(MALEE),
+        customer_fields().mobile(OTHER_NUMBER),
+        customer_fields().own(owner).email(MALEE),
+        customer_fields().own(owner).mobile(OTHER_NUMBER),
+        customer_fields().known_as("c-2").email(SOMCHAI),
+        customer_fields().email(SOMCHAI).mobile(OTHER_NUMBER),
     ];
     for fields in mismatches {
         world.when(initiate(session).customer(fields)).refused(Refusal::CustomerMismatch);
@@ -358,16 +376,16 @@ fn every_field_that_does_not_name_the_cards_owner_mismatches() {
 #[test]
 fn a_field_that_matches_nobody_is_a_mismatch_with_a_saved_card() {
     let mut world = ScenarioWorld::open();
-    let owner = world.customer(nobody().email(SOMCHAI));
+    let owner = world.customer(customer_fields().email(SOMCHAI));
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card));
     let strangers = [
-        nobody().known_as("c-9"),
-        nobody().email("nobody@example.com"),
-        nobody().mobile(OTHER_NUMBER),
-        nobody().own(owner).email("nobody@example.com"),
-        nobody().own(owner).mobile(OTHER_NUMBER),
-        nobody().known_as("c-9").email(SOMCHAI),
+        customer_fields().known_as("c-9"),
+        customer_fields().email("nobody@example.com"),
+        customer_fields().mobile(OTHER_NUMBER),
+        customer_fields().own(owner).email("nobody@example.com"),
+        customer_fields().own(owner).mobile(OTHER_NUMBER),
+        customer_fields().known_as("c-9").email(SOMCHAI),
     ];
     for fields in strangers {
         world.when(initiate(session).customer(fields)).refused(Refusal::CustomerMismatch);
@@ -379,7 +397,7 @@ fn a_name_given_with_the_owner_of_a_saved_card_renames_it() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card));
-    let payment = world.when(initiate(session).customer(nobody().email(SOMCHAI).called("Somchai J"))).pays();
+    let payment = world.when(initiate(session).customer(customer_fields().email(SOMCHAI).called("Somchai J"))).pays();
     let owner = world.customer_row(payment.customer_id.expect("the owner was named"));
     assert_eq!(owner.name, Some(person("Somchai J")));
 }

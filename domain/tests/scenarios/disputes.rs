@@ -44,7 +44,7 @@ fn logged(world: &ScenarioWorld) -> Vec<(ActivityType, Actor)> {
 }
 
 /// The names and the statuses of the webhook events, oldest first, without the payment's completion.
-fn told(world: &ScenarioWorld) -> Vec<(&'static str, &'static str)> {
+fn webhook_events(world: &ScenarioWorld) -> Vec<(&'static str, &'static str)> {
     let events = world.all::<WebhookEvents>().into_iter();
     events.map(|event| (event.kind.name(), event.object.status())).skip(1).collect()
 }
@@ -83,7 +83,7 @@ fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
         ]
     );
     assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Disputed, (-9_000, 0)));
-    assert_eq!(told(&world), [("DISPUTE_OPENED", "OPEN")]);
+    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")]);
     assert_eq!(logged(&world).len(), 1, "the payout alone: no type of activity is for an opened dispute");
 }
 
@@ -99,7 +99,7 @@ fn a_dispute_of_money_on_hold_nets_out_with_its_capture_first() {
     world.given(close(dispute_id, DisputeOutcome::Won));
     assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Canceled, (200, 9_900)));
     assert_eq!(status(&world, id), PaymentStatus::Successful);
-    assert_eq!(told(&world), [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "WON")]);
+    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "WON")]);
     assert_eq!(logged(&world).len(), 1, "the payout alone");
 }
 
@@ -143,7 +143,7 @@ fn a_payment_that_is_lost_as_a_whole_is_reversed_by_the_system() {
     assert_eq!((status(&world, id), world.payment_row(id).captured_minor()), (PaymentStatus::Reversed, 10_000));
     assert_eq!(logged(&world), [(ActivityType::PaymentReversed, Actor::System)]);
     let expected = [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "LOST"), ("PAYMENT_REVERSED", "REVERSED")];
-    assert_eq!(told(&world), expected);
+    assert_eq!(webhook_events(&world), expected);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn the_last_refund_after_a_charge_back_reverses_the_payment() {
     assert_eq!(status(&world, id), PaymentStatus::Successful, "the refund is not confirmed");
     world.given(refund_done(refund_id));
     assert_eq!(status(&world, id), PaymentStatus::Reversed);
-    let last: Vec<_> = told(&world).into_iter().skip(2).collect();
+    let last: Vec<_> = webhook_events(&world).into_iter().skip(2).collect();
     assert_eq!(last, [("REFUND_COMPLETED", "SUCCESSFUL"), ("PAYMENT_REVERSED", "REVERSED")]);
 }
 
@@ -366,7 +366,7 @@ fn a_card_may_be_disputed_as_soon_as_it_is_captured() {
     let dispute = world.all::<Disputes>().pop().expect("the dispute");
     assert_eq!((dispute.payment_id, dispute.money, dispute.reason), (id, thb(10_000), None));
     assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Disputed, (-100, 0)));
-    assert_eq!(told(&world), [("DISPUTE_OPENED", "OPEN")], "behind the completion");
+    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")], "behind the completion");
 }
 
 /// A captured payment of 10,000 by instalments.

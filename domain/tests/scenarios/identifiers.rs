@@ -40,7 +40,7 @@ fn installation_known_as(identifier: &str) -> Ask {
 /// Calls that each contain a card number, and the argument that contains it.
 fn asks(world: &mut ScenarioWorld) -> Vec<(Ask, &'static str)> {
     let session = world.card_session();
-    let known = |text: &str| nobody().known_as(text);
+    let known = |text: &str| customer_fields().known_as(text);
     let saved = Selection::SavedCard(CardRef::External(external(NUMBER)));
     vec![
         (initiate(session).external_id(NUMBER).into(), "external_id"),
@@ -80,7 +80,8 @@ fn a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
 fn all_arguments_that_are_card_numbers_are_named_at_once() {
     let mut world = ScenarioWorld::open();
     let session = world.card_session();
-    let initiate = initiate(session).external_id(NUMBER).card_known_as(NUMBER).customer(nobody().known_as(NUMBER));
+    let initiate =
+        initiate(session).external_id(NUMBER).card_known_as(NUMBER).customer(customer_fields().known_as(NUMBER));
     let mut ask = returning_to(initiate, "https://shop.example/4242424242424242");
     ask.idempotency_key = Some(NUMBER.to_owned());
     let all = in_arguments(["Idempotency-Key", "external_id", "card_id", "return_url", "customer_id"]);
@@ -150,7 +151,8 @@ fn a_cards_holder_is_kept_with_its_token_and_saved_card_only() {
     let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
-    let payment = world.captured(initiate(session).customer(nobody().email("a@b.example")).save(SaveCard::Add));
+    let payment =
+        world.captured(initiate(session).customer(customer_fields().email("a@b.example")).save(SaveCard::Add));
     let holder = card_facts(7).holder;
     assert!(matches!(holder, CardHolder::Sealed(_)));
     assert_eq!(world.look_up::<Tokens>(token).card.holder, holder);

@@ -128,7 +128,8 @@ fn a_session_with_a_saved_card_ignores_card_id() {
     let card = world.saved_card(1, "owner@example.com");
     let other = world.saved_card(2, "owner@example.com");
     let session = world.session(select_saved(card));
-    let payment = world.when(initiate(session).card(other).customer(nobody().email("owner@example.com"))).pays();
+    let payment =
+        world.when(initiate(session).card(other).customer(customer_fields().email("owner@example.com"))).pays();
     assert!(matches!(payment.instrument, Instrument::SavedCard { card_id, .. } if card_id == card));
 }
 
@@ -157,7 +158,7 @@ fn a_name_alone_does_not_rename_the_named_cards_owner() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select(Selection::UnnamedCard));
-    let payment = world.when(initiate(session).card(card).customer(nobody().called("Guest"))).pays();
+    let payment = world.when(initiate(session).card(card).customer(customer_fields().called("Guest"))).pays();
     let owner = world.customer_row(payment.customer_id.expect("the card has an owner"));
     assert_eq!((payment.contact.name, owner.name), (Some(person("Guest")), None));
 }
@@ -167,7 +168,7 @@ fn the_owner_of_a_named_card_may_get_an_external_id_by_the_call() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select(Selection::UnnamedCard));
-    let fields = nobody().known_as("c-1").email("owner@example.com");
+    let fields = customer_fields().known_as("c-1").email("owner@example.com");
     let payment = world.when(initiate(session).card(card).customer(fields)).pays();
     let owner = world.customer_row(payment.customer_id.expect("the owner was named"));
     assert_eq!(owner.external_id, Some(external("c-1")));
@@ -177,7 +178,7 @@ fn the_owner_of_a_named_card_may_get_an_external_id_by_the_call() {
 fn a_payment_starts_pending_with_everything_that_was_asked_for() {
     let mut world = ScenarioWorld::open();
     let session = world.card_session();
-    let ask = initiate(session).external_id("order-1").customer(nobody().email("somchai@example.com"));
+    let ask = initiate(session).external_id("order-1").customer(customer_fields().email("somchai@example.com"));
     let id = world.payment(ask);
     let payment = world.look_up::<Payments>(id);
     assert_eq!(payment.status, till_domain::payment::PaymentStatus::Pending);

@@ -44,7 +44,7 @@ fn a_key_keeps_the_version_that_it_was_made_with() {
 }
 
 #[test]
-fn a_key_is_called_what_it_was_called_last() {
+fn a_key_has_the_name_that_it_was_given_last() {
     let mut world = ScenarioWorld::open();
     let key_id = world.first_key();
     world.when(rename_key(key_id, "bar")).answers(Answer::Changed(true));

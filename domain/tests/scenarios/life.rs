@@ -23,7 +23,7 @@ fn initiated(world: &mut ScenarioWorld) -> PaymentId {
 fn payment_in(world: &mut ScenarioWorld, status: PaymentStatus) -> PaymentId {
     let id = match status {
         PaymentStatus::Pending => initiated(world),
-        PaymentStatus::Authorized => world.standing(),
+        PaymentStatus::Authorized => world.authorized_payment(),
         PaymentStatus::Successful => world.held(),
         PaymentStatus::Failed => {
             let id = initiated(world);
@@ -37,7 +37,7 @@ fn payment_in(world: &mut ScenarioWorld, status: PaymentStatus) -> PaymentId {
             id
         }
         PaymentStatus::Voided => {
-            let id = world.standing();
+            let id = world.authorized_payment();
             world.given(void(id));
             world.given(void_done(id));
             id

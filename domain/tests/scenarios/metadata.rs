@@ -85,7 +85,7 @@ fn null_is_a_value_and_a_place_for_a_set() {
 }
 
 #[test]
-fn what_is_no_set_is_refused_and_names_the_path() {
+fn a_value_that_is_not_a_set_is_refused_with_its_path() {
     let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"a":{"b":1},"c":"x","d":[1],"n":null}"#));
     for path in ["", "a", "a.b", "c", "c.x", "d.x", "n.x"] {

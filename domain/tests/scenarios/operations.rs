@@ -41,7 +41,7 @@ fn last_activity(world: &ScenarioWorld) -> Activity {
 #[test]
 fn a_capture_is_an_operation_until_the_acquirer_confirms_it() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.after_seconds(5);
     world.when(capture(id)).answers(CHANGED);
     let payment = world.payment_row(id);
@@ -70,7 +70,7 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
     let mut world = ScenarioWorld::open();
     let key = Actor::ApiKey(world.first_key());
     let of = |activity: Activity| (activity.activity_type, activity.actor, activity.object);
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(capture_done(id));
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentCaptured, key.clone(), ActivityObject::Payment(id)));
@@ -78,7 +78,7 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
     world.given(reversal_done(id));
     let operator = Actor::User { email: None };
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentReversed, operator, ActivityObject::Payment(id)));
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(void(id));
     world.given(void_done(id));
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentVoided, key, ActivityObject::Payment(id)));
@@ -88,7 +88,7 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
 fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
     let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 7)));
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture_part(id, 4_000));
     assert_eq!(world.state.reserved_minor, PRICE_MINOR);
     world.given(capture_done(id));
@@ -101,7 +101,7 @@ fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
 #[test]
 fn the_refusal_of_a_too_large_capture_names_the_limit() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.when(capture_part(id, PRICE_MINOR + 1)).refused(Refusal::AmountExceedsPayment { limit_minor: PRICE_MINOR });
     world.when(capture_part(id, PRICE_MINOR)).answers(CHANGED);
 }
@@ -110,7 +110,7 @@ fn the_refusal_of_a_too_large_capture_names_the_limit() {
 fn an_open_operation_refuses_every_other_call_and_clears_flags() {
     for (kind, ask) in [(OperationKind::Capture, capture as fn(PaymentId) -> Ask), (OperationKind::Void, void)] {
         let mut world = ScenarioWorld::open();
-        let id = world.standing();
+        let id = world.authorized_payment();
         world.given(ask(id));
         for other in [capture(id), void(id), reverse(id)] {
             world.when(other).refused(not_permitted(PaymentStatus::Authorized, Some(kind)));
@@ -133,7 +133,7 @@ fn an_open_operation_refuses_every_other_call_and_clears_flags() {
 #[test]
 fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     let timers = world.timers();
     world.given(capture(id));
     world.after_seconds(3);
@@ -149,7 +149,7 @@ fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
 #[test]
 fn a_refused_operation_is_asked_for_again_under_the_next_number() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
     world.given(void(id));
@@ -165,7 +165,7 @@ fn a_refused_operation_is_asked_for_again_under_the_next_number() {
 #[test]
 fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(capture_done(id));
     for again in [CallResult::Done, refused()] {
@@ -178,7 +178,7 @@ fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
 #[test]
 fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(void(id));
     world.when(answered(id, OperationKind::Void, 1, refused())).answers(CHANGED);
     let payment = world.payment_row(id);
@@ -242,7 +242,7 @@ fn settlement_waits_for_an_open_reversal_to_be_refused() {
 #[test]
 fn a_lapse_waits_for_an_open_capture_to_be_refused() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
     assert_eq!(world.timers(), []);
@@ -254,7 +254,7 @@ fn a_lapse_waits_for_an_open_capture_to_be_refused() {
 #[test]
 fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
     world.when(capture_done(id)).answers(CHANGED);
@@ -264,7 +264,7 @@ fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
 #[test]
 fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
     world.when(capture(id)).refused(not_permitted(PaymentStatus::Authorized, Some(OperationKind::Void)));
@@ -367,7 +367,7 @@ fn a_late_failure_of_an_expired_payment_only_ends_its_call() {
 #[test]
 fn a_capture_may_settle_at_once() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     let mut ask = capture_done(id);
     if let Command::RecordOperation(RecordOperation { settles_at_once, .. }) = &mut ask.command {
@@ -380,7 +380,7 @@ fn a_capture_may_settle_at_once() {
 #[test]
 fn a_suspended_merchant_voids_and_reverses_and_captures_nothing() {
     let mut world = ScenarioWorld::open();
-    let (standing, other, held) = (world.standing(), world.standing(), world.held());
+    let (standing, other, held) = (world.authorized_payment(), world.authorized_payment(), world.held());
     world.given(suspend());
     world.when(capture(standing)).refused(Refusal::MerchantSuspended);
     world.when(void(other)).answers(CHANGED);
@@ -402,7 +402,7 @@ fn a_payment_that_is_not_there_is_not_found_under_any_name() {
 #[test]
 fn an_answer_is_kept_when_the_acquirer_refuses_later() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id).named("call-1"));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
     world.when(capture(id).named("call-1")).replays(CHANGED);
@@ -412,7 +412,7 @@ fn an_answer_is_kept_when_the_acquirer_refuses_later() {
 #[test]
 fn a_lapse_that_an_earlier_version_recorded_ends_with_its_void() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     let effect = Effect { payment_id: id, kind: EffectKind::Void, opened_at: world.clock };
     let lapses_at = world.timers()[0].due;

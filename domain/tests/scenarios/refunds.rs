@@ -182,7 +182,7 @@ fn the_last_refund_reverses_the_payment_for_its_caller() {
 #[test]
 fn a_refund_of_the_whole_capture_is_full_and_two_halves_are_not() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture_part(id, 4_000));
     world.given(capture_done(id));
     let whole = world.refund(refund(id));
@@ -251,7 +251,7 @@ fn a_refund_of_settled_money_needs_the_balance() {
 #[test]
 fn a_refund_is_judged_in_the_order_of_the_contract() {
     let mut world = with_fees();
-    let (pending, id) = (world.standing(), world.settled());
+    let (pending, id) = (world.authorized_payment(), world.settled());
     let first = world.refund(refund(id).part(1).external_id("back-1"));
     let taken = Refusal::RefundExternalIdTaken { refund_id: first };
     let unknown = crate::world::raw_id(9, PaymentId::from_raw);

@@ -120,7 +120,7 @@ fn authorization_only_is_refused_before_the_customer() {
 fn the_interest_bearer_is_refused_before_an_unknown_customer() {
     let mut world = ScenarioWorld::open();
     let session = world.session(select_installment(InterestBearer::Merchant));
-    let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
+    let ask = initiate(session).customer(customer_fields().own(raw_id(9, CustomerId::from_raw)));
     let fixed = InterestBearer::Merchant;
     world.when(ask.clone()).refused(Refusal::InterestBearerMissing { fixed });
     world.when(ask.bearer(InterestBearer::Customer)).refused(Refusal::InterestBearerMismatch { fixed });
@@ -131,7 +131,7 @@ fn an_unknown_customer_is_refused_before_a_mismatch() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select_saved(card));
-    let customer = nobody().own(raw_id(9, CustomerId::from_raw)).email("stranger@example.com");
+    let customer = customer_fields().own(raw_id(9, CustomerId::from_raw)).email("stranger@example.com");
     world.when(initiate(session).customer(customer)).refused(Refusal::CustomerNotFound);
 }
 
@@ -139,7 +139,7 @@ fn an_unknown_customer_is_refused_before_a_mismatch() {
 fn an_unknown_customer_is_refused_before_a_bad_card() {
     let mut world = ScenarioWorld::open();
     let session = world.session(select(Selection::UnnamedCard));
-    let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
+    let ask = initiate(session).customer(customer_fields().own(raw_id(9, CustomerId::from_raw)));
     world.when(ask.clone()).refused(Refusal::CustomerNotFound);
     world.when(ask.card(raw_id(9, CardId::from_raw))).refused(Refusal::CustomerNotFound);
 }
@@ -151,7 +151,7 @@ fn a_bad_owner_is_refused_before_a_taken_external_id() {
     let session = world.session(select_saved(card));
     let ask = initiate(session).external_id("order-1");
     world.when(ask.clone()).refused(Refusal::CustomerRequired);
-    world.when(ask.customer(nobody().email("stranger@example.com"))).refused(Refusal::CustomerMismatch);
+    world.when(ask.customer(customer_fields().email("stranger@example.com"))).refused(Refusal::CustomerMismatch);
 }
 
 #[test]

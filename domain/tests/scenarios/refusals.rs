@@ -127,23 +127,23 @@ fn a_saved_card_session_asks_for_its_owner() {
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select_saved(card));
     world.when(initiate(session)).refused(Refusal::CustomerRequired);
-    world.when(initiate(session).customer(nobody().called("Somchai"))).refused(Refusal::CustomerRequired);
+    world.when(initiate(session).customer(customer_fields().called("Somchai"))).refused(Refusal::CustomerRequired);
 }
 
 #[test]
 fn a_saved_card_session_takes_no_customer_but_the_owner() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
-    world.customer(nobody().email("other@example.com"));
+    world.customer(customer_fields().email("other@example.com"));
     let session = world.session(select_saved(card));
-    let other = initiate(session).customer(nobody().email("other@example.com"));
+    let other = initiate(session).customer(customer_fields().email("other@example.com"));
     world.when(other).refused(Refusal::CustomerMismatch);
 }
 
 #[test]
 fn an_unknown_customer_id_is_not_found_with_any_kind_of_session() {
     let mut world = ScenarioWorld::open();
-    let unknown = nobody().own(raw_id(9, CustomerId::from_raw));
+    let unknown = customer_fields().own(raw_id(9, CustomerId::from_raw));
     let card = world.saved_card(1, "owner@example.com");
     let sessions = [
         world.card_session(),
@@ -176,9 +176,9 @@ fn an_unknown_card_is_not_found() {
 fn a_card_of_another_customer_is_not_found() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
-    world.customer(nobody().email("other@example.com"));
+    world.customer(customer_fields().email("other@example.com"));
     let session = world.session(select(Selection::UnnamedCard));
-    let ask = initiate(session).card(card).customer(nobody().email("other@example.com"));
+    let ask = initiate(session).card(card).customer(customer_fields().email("other@example.com"));
     world.when(ask).refused(Refusal::CardNotFound);
 }
 
@@ -187,7 +187,7 @@ fn a_card_is_not_found_for_a_customer_that_the_call_creates() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select(Selection::UnnamedCard));
-    let ask = initiate(session).card(card).customer(nobody().email("new@example.com"));
+    let ask = initiate(session).card(card).customer(customer_fields().email("new@example.com"));
     world.when(ask).refused(Refusal::CardNotFound);
 }
 

@@ -13,7 +13,7 @@ const OWNER: &str = "owner@example.com";
 /// A pending payment with this token by the customer with [`OWNER`].
 fn pending(world: &mut ScenarioWorld, token: TokenId, wish: SaveCard) -> PaymentId {
     let session = world.session(select_token(token));
-    world.payment(initiate(session).customer(nobody().email(OWNER)).save(wish))
+    world.payment(initiate(session).customer(customer_fields().email(OWNER)).save(wish))
 }
 
 /// The same, approved.
@@ -125,7 +125,7 @@ fn without_save_card_no_card_is_saved() {
     let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
-    world.captured(initiate(session).customer(nobody().email(OWNER)));
+    world.captured(initiate(session).customer(customer_fields().email(OWNER)));
     assert_eq!(world.all::<Cards>().len(), 0);
 }
 
@@ -143,10 +143,10 @@ fn a_payment_with_a_saved_card_or_by_instalments_saves_nothing() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(7, OWNER);
     let session = world.session(select_saved(card));
-    let id = world.captured(initiate(session).customer(nobody().email(OWNER)).save(SaveCard::Default));
+    let id = world.captured(initiate(session).customer(customer_fields().email(OWNER)).save(SaveCard::Default));
     let bearer = till_domain::session::InterestBearer::Customer;
     let session = world.session(select_installment(bearer));
-    let ask = initiate(session).bearer(bearer).customer(nobody().email(OWNER)).save(SaveCard::Default);
+    let ask = initiate(session).bearer(bearer).customer(customer_fields().email(OWNER)).save(SaveCard::Default);
     world.captured(ask);
     assert_eq!((world.all::<Cards>().len(), default_of(&world, id)), (1, None));
 }
@@ -156,7 +156,7 @@ fn a_card_is_saved_also_when_the_payment_is_not_captured() {
     let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
-    world.authorized(initiate(session).customer(nobody().email(OWNER)).save(SaveCard::Add));
+    world.authorized(initiate(session).customer(customer_fields().email(OWNER)).save(SaveCard::Add));
     assert_eq!(world.all::<Cards>().len(), 1);
 }
 
@@ -165,6 +165,6 @@ fn a_saved_card_pays_from_then_on() {
     let mut world = ScenarioWorld::open();
     let card = world.saved_card(7, OWNER);
     let session = world.session(select_saved(card));
-    let answer = world.when(initiate(session).customer(nobody().email(OWNER))).takes_effect();
+    let answer = world.when(initiate(session).customer(customer_fields().email(OWNER))).takes_effect();
     assert!(matches!(answer, Answer::Payment(_)));
 }

@@ -70,7 +70,7 @@ fn at(world: &mut ScenarioWorld, instant: Millis) {
 }
 
 /// Acts as the service that fires timers, which serves a merchant while something is due.
-fn close_what_is_due(world: &mut ScenarioWorld) {
+fn close_due_months(world: &mut ScenarioWorld) {
     while let Some(first) = world.timers().first().copied().filter(|timer| timer.due <= world.clock) {
         world.given(fire([first]));
     }
@@ -143,7 +143,7 @@ fn a_timer_three_months_late_closes_one_month_after_the_other() {
     let mut world = ScenarioWorld::open();
     world.given(topup(1_000));
     at(&mut world, Millis(OCTOBER.0 + 5));
-    close_what_is_due(&mut world);
+    close_due_months(&mut world);
     assert_eq!(world.all::<Statements>().len(), 4, "the timer alone");
     world.given(topup(8));
     let expected = [
@@ -200,9 +200,9 @@ fn a_capture_is_of_the_month_in_which_it_is_recorded_as_settled() {
     at(&mut world, Millis(JULY.0 - 1_000));
     world.held();
     at(&mut world, AUGUST);
-    close_what_is_due(&mut world);
+    close_due_months(&mut world);
     at(&mut world, OCTOBER);
-    close_what_is_due(&mut world);
+    close_due_months(&mut world);
     let price = i64::try_from(PRICE_MINOR).expect("small");
     let expected = [
         row("2025-06", 0, 0, 0, 0, 0),

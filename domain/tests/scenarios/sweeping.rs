@@ -32,7 +32,7 @@ fn scopes(world: &ScenarioWorld) -> Vec<IdempotencyScope> {
 fn an_unused_session_is_removed_with_its_key_after_25_hours() {
     let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
-    let session = world.session(select_token(token).customer(nobody().email("somchai@example.com")));
+    let session = world.session(select_token(token).customer(customer_fields().email("somchai@example.com")));
     world.clock = before(forgotten());
     world.when(sweep([Expired::Session(session)])).changes_nothing(NOTHING);
     world.clock = forgotten();
@@ -46,7 +46,7 @@ fn an_unused_session_is_removed_with_its_key_after_25_hours() {
 fn a_session_without_customer_fields_has_no_key_to_forget() {
     let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
-    let session = world.session(select_token(token).customer(nobody().known_as("buyer-7")));
+    let session = world.session(select_token(token).customer(customer_fields().known_as("buyer-7")));
     world.clock = forgotten();
     let (_, vault) = world.when(sweep([Expired::Session(session)])).writes_to_the_vault();
     assert_eq!(vault, []);
@@ -216,7 +216,7 @@ fn the_name_of_a_call_that_created_another_merchant_since_stays() {
 }
 
 #[test]
-fn what_is_named_twice_goes_once_in_one_event_of_each_kind() {
+fn an_object_named_twice_is_swept_once_in_one_event_per_kind() {
     let mut world = ScenarioWorld::open();
     let (session, token) = (world.card_session(), world.token(2, TokenUsage::Single));
     world.given(topup(100).named("call-1"));

@@ -48,7 +48,7 @@ fn invitation_membership_and_removal_are_activities_of_the_key() {
 }
 
 #[test]
-fn what_the_operator_does_is_activity_of_its_support() {
+fn the_operators_actions_are_activities_of_its_support() {
     let mut world = ScenarioWorld::open();
     world.given(invite("ada@shop.example").by(Who::Operator));
     assert_eq!(last_activity(&world).actor, Actor::User { email: None }, "none is configured");

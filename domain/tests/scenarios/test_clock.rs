@@ -110,7 +110,7 @@ fn a_step_leaves_timers_of_later_instants_alone() {
 #[test]
 fn an_authorization_lapses_in_a_step() {
     let mut world = ScenarioWorld::on_test_clock();
-    let id = world.standing();
+    let id = world.authorized_payment();
     let (now, timers) = (world.merchant_now(), world.timers());
     assert_eq!(timers[0].due, now.plus_seconds(AUTHORIZATION_LIFETIME_SECONDS));
     world.given(step_clock(world.merchant_id, timers[0].due, timers));
@@ -134,7 +134,7 @@ fn keys_sessions_and_ids_use_the_merchants_time() {
 }
 
 #[test]
-fn what_is_held_waits_by_the_merchants_time_after_an_advance() {
+fn entries_on_hold_settle_by_the_merchants_advanced_time() {
     let mut world = ScenarioWorld::on_test_clock();
     world.given(advance_clock(world.merchant_id, world.clock.plus_seconds(DAY_SECONDS)));
     world.held();

@@ -18,7 +18,7 @@ const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
 /// The kinds of events about a payment, with the statuses of their objects, oldest first.
-fn told(world: &ScenarioWorld, id: PaymentId) -> Vec<(WebhookEventKind, &'static str)> {
+fn webhook_events(world: &ScenarioWorld, id: PaymentId) -> Vec<(WebhookEventKind, &'static str)> {
     let events = world.all::<WebhookEvents>().into_iter().filter(|event| event.payment_id == Some(id));
     events.map(|event| (event.kind, event.object.status())).collect()
 }
@@ -37,7 +37,7 @@ fn a_payment_captured_at_once_has_one_event_its_completion() {
     let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.captured(initiate(session));
-    assert_eq!(told(&world, id), [(WebhookEventKind::PaymentCompleted, "SUCCESSFUL")]);
+    assert_eq!(webhook_events(&world, id), [(WebhookEventKind::PaymentCompleted, "SUCCESSFUL")]);
     let event = newest(&world);
     let price = world.payment_row(id).money.amount.get();
     assert_eq!((event.sequence, event.amount_minor, event.created_at), (1, price, world.clock));
@@ -49,7 +49,7 @@ fn a_payment_captured_at_once_has_one_event_its_completion() {
 #[test]
 fn each_step_of_a_payment_that_is_captured_by_hand_is_told() {
     let mut world = ScenarioWorld::open();
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(operation_answered(id, OperationKind::Capture, 1, refused()));
     world.given(capture(id));
@@ -59,15 +59,15 @@ fn each_step_of_a_payment_that_is_captured_by_hand_is_told() {
         (WebhookEventKind::PaymentOperationFailed, "AUTHORIZED"),
         (WebhookEventKind::PaymentCompleted, "SUCCESSFUL"),
     ];
-    assert_eq!(told(&world, id), expected);
-    let voided = world.standing();
+    assert_eq!(webhook_events(&world, id), expected);
+    let voided = world.authorized_payment();
     world.given(void(voided));
     world.given(void_done(voided));
-    assert_eq!(told(&world, voided)[1..], [(WebhookEventKind::PaymentVoided, "VOIDED")]);
+    assert_eq!(webhook_events(&world, voided)[1..], [(WebhookEventKind::PaymentVoided, "VOIDED")]);
     let reversed = world.held();
     world.given(reverse(reversed));
     world.given(reversal_done(reversed));
-    assert_eq!(told(&world, reversed).last(), Some(&(WebhookEventKind::PaymentReversed, "REVERSED")));
+    assert_eq!(webhook_events(&world, reversed).last(), Some(&(WebhookEventKind::PaymentReversed, "REVERSED")));
 }
 
 #[test]
@@ -76,22 +76,22 @@ fn failures_and_expiries_have_events_and_late_successes_do_not() {
     let session = world.card_session();
     let failed = world.payment(initiate(session));
     world.given(result(failed, declined()));
-    assert_eq!(told(&world, failed), [(WebhookEventKind::PaymentCompleted, "FAILED")]);
+    assert_eq!(webhook_events(&world, failed), [(WebhookEventKind::PaymentCompleted, "FAILED")]);
     let session = world.card_session();
     let expired = world.payment(initiate(session));
     world.after_seconds(3_601);
     world.given(expire(expired));
     world.given(result(expired, approved_and_captured()));
-    assert_eq!(told(&world, expired), [(WebhookEventKind::PaymentExpired, "EXPIRED")]);
+    assert_eq!(webhook_events(&world, expired), [(WebhookEventKind::PaymentExpired, "EXPIRED")]);
 }
 
 #[test]
 fn a_refund_is_told_when_it_has_ended() {
     let mut world = ScenarioWorld::open();
     let id = world.held();
-    let before = told(&world, id).len();
+    let before = webhook_events(&world, id).len();
     let (paid, refused_one) = (world.refund(refund(id).part(40)), world.refund(refund(id).part(50)));
-    assert_eq!(told(&world, id).len(), before, "it is under way");
+    assert_eq!(webhook_events(&world, id).len(), before, "it is under way");
     world.given(refund_done(paid));
     assert_eq!(newest(&world).object, WebhookObject::Refund(paid, RefundStatus::Successful));
     assert_eq!(newest(&world).amount_minor, 40);
@@ -163,10 +163,14 @@ fn webhooks_have_a_limit_that_excludes_stopped_ones() {
 #[test]
 fn a_webhook_that_is_not_there_is_not_found() {
     let mut world = ScenarioWorld::open();
-    let nobody = raw_id(9, WebhookId::from_raw);
-    let asks =
-        [rename_webhook(nobody, "a"), disconnect_webhook(nobody), reconnect_webhook(nobody), disable_webhook(nobody)];
-    for ask in asks.into_iter().chain([rotate_webhook_secret(nobody)]) {
+    let unknown = raw_id(9, WebhookId::from_raw);
+    let asks = [
+        rename_webhook(customer_fields, "a"),
+        disconnect_webhook(unknown),
+        reconnect_webhook(unknown),
+        disable_webhook(unknown),
+    ];
+    for ask in asks.into_iter().chain([rotate_webhook_secret(unknown)]) {
         world.when(ask).refused(Refusal::WebhookNotFound);
     }
 }

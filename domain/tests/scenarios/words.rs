@@ -78,8 +78,8 @@ pub(crate) fn card_facts(number: u8) -> CardFacts {
     }
 }
 
-/// No customer field at all; the methods of [`Person`] add some.
-pub(crate) fn nobody() -> CustomerFields {
+/// Customer fields, of which none is set; the methods of [`Person`] add some.
+pub(crate) fn customer_fields() -> CustomerFields {
     CustomerFields::default()
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn forget_card(id: CustomerId, card_id: CardId) -> Ask {
 pub(crate) struct Select(SelectPaymentMethod);
 
 pub(crate) fn select(selection: Selection) -> Select {
-    Select(SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer: nobody() })
+    Select(SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer: customer_fields() })
 }
 
 pub(crate) fn select_token(token_id: TokenId) -> Select {
@@ -268,7 +268,7 @@ pub(crate) fn initiate(session_id: SessionId) -> InitiateCall {
         card: None,
         capture: true,
         return_url: ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form"),
-        customer: nobody(),
+        customer: customer_fields(),
         save_card: None,
         interest_bearer: None,
     })

@@ -2,7 +2,7 @@
 
 use crate::invariants;
 use crate::random::Random;
-use crate::words::{Ask, InitiateCall, Person, Select, Who, nobody};
+use crate::words::{Ask, InitiateCall, Person, Select, Who, customer_fields};
 use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant, create_merchant_settling_after, fire,
     generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_test_clock,
@@ -335,13 +335,13 @@ impl ScenarioWorld {
     pub(crate) fn saved_card(&mut self, number: u8, address: &str) -> CardId {
         let token = self.token(number, TokenUsage::Multiple);
         let session = self.session(select_token(token));
-        let payment = self.captured(initiate(session).customer(nobody().email(address)).save(SaveCard::Add));
+        let payment = self.captured(initiate(session).customer(customer_fields().email(address)).save(SaveCard::Add));
         let owner = self.look_up::<Payments>(payment).customer_id.expect("an address names a customer");
         self.cards_of(owner).last().expect("the card was saved").id
     }
 
     /// An authorized payment of [`crate::words::PRICE_MINOR`] of a fresh card session.
-    pub(crate) fn standing(&mut self) -> PaymentId {
+    pub(crate) fn authorized_payment(&mut self) -> PaymentId {
         let session = self.card_session();
         self.authorized(initiate(session))
     }

@@ -168,7 +168,7 @@ impl Worker {
             });
             self.complete(pending, verdicts, &mut heads);
             if let Some(reason) = ambiguous {
-                self.stop_for_good(reason);
+                self.stop_permanently(reason);
             }
         }
     }
@@ -261,7 +261,7 @@ impl Worker {
         }
     }
 
-    fn stop_for_good(&mut self, reason: String) {
+    fn stop_permanently(&mut self, reason: String) {
         self.queue.close();
         self.stopped = Some(format!("an earlier write ended uncertain: {reason}"));
         // The callback should have ended the process. A process that stays alive would accept calls and carry out none.

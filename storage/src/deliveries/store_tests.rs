@@ -189,7 +189,7 @@ fn merchants_and_webhooks_with_deliveries_are_found() {
 }
 
 #[test]
-fn what_was_written_is_there_after_closing_and_opening_again() {
+fn written_data_is_present_after_closing_and_opening_again() {
     let directory = tempfile::tempdir().expect("a directory");
     let store = open(directory.path());
     put(&store, [pending(1), answered(2, DeliveryStatus::Successful)]);

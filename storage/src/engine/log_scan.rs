@@ -104,7 +104,7 @@ pub fn scan(path: &Path) -> io::Result<LogScan> {
 
 /// The concatenated payloads of the physical records of a log after the start of one, whatever their checksums are.
 /// From the point where a block cannot be parsed, the rest of the block is included as it is.
-pub(super) fn payload_behind(log: &[u8], from: usize) -> Vec<u8> {
+pub(super) fn payload_after(log: &[u8], from: usize) -> Vec<u8> {
     let mut payload = Vec::new();
     let mut at = from;
     while at < log.len() {
@@ -168,7 +168,7 @@ impl Scanner {
             None => self.sound_block(block),
             // Every block begins with a record, so the first record tells if the log continues.
             Some(_) => {
-                self.followed |= is_good_data(block);
+                self.followed |= is_valid_data(block);
                 self.endless |= self.is_endless(block);
             }
         }
@@ -224,7 +224,7 @@ impl Scanner {
     fn stop(&mut self, fault: LogFault, at: usize, rest: &[u8]) {
         self.fault = Some(FaultAt { offset: self.block_at + u64_of(at), fault, followed: false, endless: false });
         self.endless = self.is_endless(rest);
-        self.followed = (1..rest.len()).any(|skipped| is_good_data(&rest[skipped..]));
+        self.followed = (1..rest.len()).any(|skipped| is_valid_data(&rest[skipped..]));
     }
 
     /// Returns true when RocksDB's reader would stay at the record at the front of the bytes.
@@ -255,7 +255,7 @@ fn physical(bytes: &[u8]) -> Result<Physical, LogFault> {
 
 /// Returns true when a valid record with data is at the front of the bytes. The type is checked first, so that a
 /// search over every byte of a block stays cheap.
-fn is_good_data(bytes: &[u8]) -> bool {
+fn is_valid_data(bytes: &[u8]) -> bool {
     let data = bytes.get(6).is_some_and(|byte| (1..=8).contains(byte));
     data && physical(bytes).is_ok_and(|physical| physical.len > RECYCLABLE_HEADER_LEN)
 }
@@ -326,12 +326,12 @@ mod tests {
     #[test]
     fn data_after_a_damaged_record_is_reassembled_over_blocks() {
         let mut bytes = log();
-        let sound = payload_behind(&bytes, 12);
+        let sound = payload_after(&bytes, 12);
         assert_eq!(sound.len(), bytes.len() - 12 - 4 * HEADER_LEN);
         bytes[20] ^= 1; // The checksum of the second record is wrong now.
-        assert!(payload_behind(&bytes, 12).ends_with(&sound[1_000..]));
+        assert!(payload_after(&bytes, 12).ends_with(&sound[1_000..]));
         let nonsense = [9_u8, 9, 9, 9, 0xff, 0xff, 1, 5, 6];
-        assert_eq!(payload_behind(&nonsense, 0), nonsense, "a length beyond the block is no record");
+        assert_eq!(payload_after(&nonsense, 0), nonsense, "a length beyond the block is no record");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(super) fn position(db_dir: &Path) -> io::Result<ManifestPosition> {
 ///
 /// # Errors
 /// The error of the system. A MANIFEST that is being replaced at this moment stays as it is known.
-pub(super) fn sync_behind(db_dir: &Path, known: ManifestPosition) -> io::Result<ManifestPosition> {
+pub(super) fn synced_position(db_dir: &Path, known: ManifestPosition) -> io::Result<ManifestPosition> {
     let Ok(seen) = position(db_dir) else { return Ok(known) };
     if seen == known {
         return Ok(known);

@@ -32,7 +32,7 @@ impl MarkKeeper {
 fn keep(stop: &StopSignal, high_water: &HighWater, db_dir: &std::path::Path, failure: &OnceLock<String>) {
     let mut durable = ManifestPosition::default();
     while !stop.wait(SYNC_EVERY) {
-        let kept = manifest::sync_behind(db_dir, durable).and_then(|position| {
+        let kept = manifest::synced_position(db_dir, durable).and_then(|position| {
             durable = position;
             high_water.advance_manifest(durable)?;
             high_water.sync()

@@ -199,7 +199,7 @@ fn is_there(store: &StoppedStore, lost: &LostRecord) -> bool {
 
 /// The records that are recognized in the bytes of a log after a location, in their order.
 fn lost(log: &[u8], from: usize) -> Vec<LostRecord> {
-    let payload = log_scan::payload_behind(log, from);
+    let payload = log_scan::payload_after(log, from);
     let mut lost = Vec::new();
     let mut at = 0;
     while let Some(found) = find(&payload[at..], RECORD_BEGINS) {

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_a_release_is_read_again() {
+    fn a_state_read_before_a_release_is_read_again() {
         let claims = Claims::new(Epoch(0));
         let loads = std::cell::Cell::new(0);
         let load = || {

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_in_place_is_what_is_copied() {
+    fn a_row_written_in_place_equals_a_copied_one() {
         let mut writes = RowWrites::with_room(3);
         for row in [SET, EMPTY, DELETED] {
             let begun = writes.begin(|bytes| {

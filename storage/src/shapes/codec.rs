@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_back_is_not_written() {
+    fn a_value_that_could_not_be_read_back_is_not_written() {
         assert!(encode("list", 1, &vec![0_u8; DECODE_LIMIT_BYTES - 100]).is_ok());
         assert!(encode("list", 1, &vec![0_u8; DECODE_LIMIT_BYTES]).is_err());
         assert!(encode("list", 1, &vec![1_u64; DECODE_LIMIT_BYTES / 8]).is_err(), "a byte each, eight in memory");

@@ -289,7 +289,7 @@ impl PaymentV1 {
         is_plain && PaymentV2::holds(payment)
     }
 
-    fn write_what_it_holds(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+    fn write_fields(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let Payment { id, external_id, session_id, status, money, instrument, acquirer, capture_mode, .. } = payment;
         let Payment { return_url, customer_id, contact, save_card, created_at, authorization, .. } = payment;
         let Payment { capture, failure, refunded_minor, .. } = payment;
@@ -320,7 +320,7 @@ impl Shape<Payment> for PaymentV1 {
                 reason: "an operation or a confirmed refund of a payment has no shape".to_owned(),
             });
         }
-        PaymentV1::write_what_it_holds(payment, personal, out)
+        PaymentV1::write_fields(payment, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
@@ -361,8 +361,8 @@ impl PaymentV2 {
         *charged_back_minor == 0 && open_dispute.is_none()
     }
 
-    fn write_what_it_holds(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        PaymentV1::write_what_it_holds(payment, personal, out)?;
+    fn write_fields(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        PaymentV1::write_fields(payment, personal, out)?;
         u64::write(&payment.confirmed_refund_minor, personal, out)?;
         Option::<OperationV1>::write(&payment.operation, personal, out)?;
         Option::<RefusedOperationV1>::write(&payment.last_operation, personal, out)
@@ -374,7 +374,7 @@ impl Shape<Payment> for PaymentV2 {
         if !PaymentV2::holds(payment) {
             return Err(Unreadable { reason: "a dispute of a payment has no shape".to_owned() });
         }
-        PaymentV2::write_what_it_holds(payment, personal, out)
+        PaymentV2::write_fields(payment, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
@@ -389,7 +389,7 @@ impl Shape<Payment> for PaymentV2 {
 
 impl Shape<Payment> for PaymentV3 {
     fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        PaymentV2::write_what_it_holds(payment, personal, out)?;
+        PaymentV2::write_fields(payment, personal, out)?;
         u64::write(&payment.charged_back_minor, personal, out)?;
         Option::<OpenDisputeV1>::write(&payment.open_dispute, personal, out)
     }

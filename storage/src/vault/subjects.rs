@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_elsewhere_or_for_somebody_else_does_not_open() {
+    fn a_field_sealed_elsewhere_or_for_another_does_not_open() {
         let sealed = fixed_key().seal(b"name", b"Somchai");
         assert_eq!(fixed_key().open(b"email", &sealed), Err(SealedError::Refused));
         let somebody_else = SubjectKey::from_secret(&SecretKey::new(&[8; 32]));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_does_not_open_with_any_byte_flipped() {
+    fn a_sealed_row_with_a_flipped_byte_does_not_open() {
         let sealed = fixed_key().seal(b"name", b"Somchai");
         for index in 0..sealed.len() {
             let mut flipped = sealed.clone();

@@ -23,7 +23,7 @@ pub(super) fn read(
     after: CommitNumber,
     bytes_max: usize,
 ) -> Result<Vec<ArchivedCommit>, ArchiveError> {
-    let (lower, upper) = UnarchivedKey::range_behind(after);
+    let (lower, upper) = UnarchivedKey::range_after(after);
     let (mut commits, mut bytes, mut failed) = (Vec::new(), 0, None);
     let visited = store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
         match commit_of(store, key, value) {

@@ -115,7 +115,7 @@ fn queued(engine: &Engine) -> usize {
 }
 
 fn queued_numbers(engine: &Engine) -> Vec<u64> {
-    let (lower, upper) = UnarchivedKey::range_behind(CommitNumber(0));
+    let (lower, upper) = UnarchivedKey::range_after(CommitNumber(0));
     let rows = engine.scan(Family::Meta, &lower, &upper, ScanDirection::Forward, usize::MAX).expect("readable");
     rows.iter().map(|(key, _)| UnarchivedKey::decode(key).expect("its key").0.0).collect()
 }
