@@ -192,7 +192,7 @@ pub struct PlanSwitch {
 pub struct Activity {
     /// Its id, which carries its time.
     pub id: ActivityId,
-    /// When it was recorded.
+    /// The time at which it was recorded.
     pub at: Millis,
     /// The type of the event.
     pub activity_type: ActivityType,

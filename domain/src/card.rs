@@ -224,7 +224,7 @@ pub struct Token {
     pub card: CardFacts,
     /// The number of uses that it allows.
     pub usage: TokenUsage,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
     /// It can be selected until then. A multi-use token has no end once a payment has used it; one that an older
     /// version of the program made has none before it is queued.
@@ -300,9 +300,9 @@ pub struct Card {
     pub external_id: Option<ExternalId>,
     /// The facts of the card.
     pub card: CardFacts,
-    /// When it was saved.
+    /// The time at which it was saved.
     pub created_at: Millis,
-    /// When it was forgotten. It has neither a number nor a holder since then, and cannot pay.
+    /// The time at which it was forgotten. It has neither a number nor a holder since then, and cannot pay.
     pub deleted_at: Option<Millis>,
 }
 

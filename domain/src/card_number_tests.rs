@@ -61,7 +61,7 @@ fn other_numbers_of_13_to_19_digits_are_not() {
         "1700000000000",        // Milliseconds since 1970.
         "1700000000000000",     // Microseconds.
         "1700000000000000000",  // Nanoseconds.
-        "9999999999999995",     // No scheme's.
+        "9999999999999995",     // Of no scheme.
         "0000000000000000",     // The Luhn sum of zeros is right.
         "501800000009",         // 12 digits.
         "42424242424242424242", // 20 digits.

@@ -386,7 +386,7 @@ pub struct GenerateKey {
     pub display: String,
     /// The API version to pin.
     pub api_version: String,
-    /// When it ends, in the future.
+    /// The time at which it ends, in the future.
     pub expires_at: Option<Millis>,
 }
 

@@ -19,9 +19,9 @@ pub struct Customer {
     pub name: Option<PersonName>,
     /// The saved card that is used unless another is named.
     pub default_card_id: Option<CardId>,
-    /// When it was created.
+    /// The time at which it was created.
     pub created_at: Millis,
-    /// When it last changed.
+    /// The time at which it last changed.
     pub updated_at: Millis,
 }
 

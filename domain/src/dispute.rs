@@ -110,9 +110,9 @@ pub struct Dispute {
     pub evidence_due_at: Millis,
     /// Its ledger transaction.
     pub transaction_id: TransactionId,
-    /// When it was opened.
+    /// The time at which it was opened.
     pub created_at: Millis,
-    /// When it was decided.
+    /// The time at which it was decided.
     pub closed_at: Option<Millis>,
 }
 

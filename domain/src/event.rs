@@ -106,9 +106,9 @@ pub enum Answer {
     Metadata {
         /// Its version.
         version: u64,
-        /// When it was made.
+        /// The time at which it was made.
         created_at: Millis,
-        /// When its value last changed.
+        /// The time at which its value last changed.
         updated_at: Millis,
         /// The instant from which it no longer exists.
         expires_at: Millis,

@@ -84,11 +84,11 @@ pub struct ApiKey {
     pub name: Name,
     /// The API version pinned at its creation.
     pub api_version: String,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
     /// The instant at which it expires, if it does.
     pub expires_at: Option<Millis>,
-    /// When it was revoked.
+    /// The time at which it was revoked.
     pub revoked_at: Option<Millis>,
 }
 

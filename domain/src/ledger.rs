@@ -259,13 +259,13 @@ pub struct Transaction {
     pub legs: Vec<Leg>,
     /// The status of its entries.
     pub status: EntryStatus,
-    /// When it was posted.
+    /// The time at which it was posted.
     pub created_at: Millis,
     /// The instant at which it becomes effective by itself, while on hold.
     pub settles_at: Option<Millis>,
-    /// When it became effective.
+    /// The time at which it became effective.
     pub effective_at: Option<Millis>,
-    /// When it was canceled.
+    /// The time at which it was canceled.
     pub canceled_at: Option<Millis>,
 }
 
@@ -351,11 +351,11 @@ pub struct Entry {
     pub status: EntryStatus,
     /// The object that it is linked to.
     pub cause: Cause,
-    /// When it was posted.
+    /// The time at which it was posted.
     pub created_at: Millis,
-    /// When it became effective.
+    /// The time at which it became effective.
     pub effective_at: Option<Millis>,
-    /// When it was canceled.
+    /// The time at which it was canceled.
     pub canceled_at: Option<Millis>,
 }
 
@@ -370,7 +370,7 @@ pub struct Topup {
     pub amount: AmountMinor,
     /// Its transaction.
     pub transaction_id: TransactionId,
-    /// When it was added.
+    /// The time at which it was added.
     pub created_at: Millis,
 }
 
@@ -387,7 +387,7 @@ pub struct Invoice {
     pub description: Option<Description>,
     /// Its transaction.
     pub transaction_id: TransactionId,
-    /// When it was charged.
+    /// The time at which it was charged.
     pub created_at: Millis,
 }
 

@@ -27,7 +27,7 @@ pub struct Profile {
     pub settlement_delay_seconds: u64,
     /// The address that the activity log shows as the actor of an operator's action.
     pub support_email: Option<Email>,
-    /// When it was created.
+    /// The time at which it was created.
     pub created_at: Millis,
     /// True when its calls that change something are refused.
     pub suspended: bool,
@@ -160,6 +160,6 @@ pub struct Installation {
     pub platform: Platform,
     /// Its identifier on that platform: for `Web` the origin that may call from a browser.
     pub identifier: InstallationIdentifier,
-    /// When it was added.
+    /// The time at which it was added.
     pub created_at: Millis,
 }

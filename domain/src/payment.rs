@@ -254,7 +254,7 @@ pub struct Operation {
     pub amount: AmountMinor,
     /// The actor that asked for it, for the activity log.
     pub requested_by: Actor,
-    /// When it was asked for.
+    /// The time at which it was asked for.
     pub requested_at: Millis,
     /// The number of the operation among those of the payment, from 1. The acquirer's reference contains it, so that an
     /// operation that was refused can be requested again.
@@ -277,7 +277,7 @@ pub struct RefusedOperation {
     pub kind: OperationKind,
     /// The reason for the refusal.
     pub failure: Failure,
-    /// When the refusal was recorded.
+    /// The time at which the refusal was recorded.
     pub at: Millis,
     /// The number of the operation among those of the payment.
     pub attempt: u32,
@@ -333,9 +333,9 @@ pub struct Capture {
     pub fee_minor: u64,
     /// Its ledger transaction.
     pub transaction_id: TransactionId,
-    /// When it happened.
+    /// The time at which it happened.
     pub at: Millis,
-    /// When its entries are effective.
+    /// The time at which its entries are effective.
     pub settles_at: Millis,
 }
 
@@ -344,7 +344,7 @@ pub struct Capture {
 pub struct Authorization {
     /// The acquirer's own reference.
     pub acquirer_reference: String,
-    /// When it was recorded.
+    /// The time at which it was recorded.
     pub at: Millis,
     /// The instant at which it lapses, unless it was captured at once.
     pub lapses_at: Option<Millis>,
@@ -377,7 +377,7 @@ pub struct Payment {
     pub contact: Contact,
     /// The instruction to save the card, if there is one.
     pub save_card: Option<SaveCard>,
-    /// When it was initiated.
+    /// The time at which it was initiated.
     pub created_at: Millis,
     /// The authorization, once given.
     pub authorization: Option<Authorization>,

@@ -57,9 +57,9 @@ pub struct Refund {
     pub requested_by: Actor,
     /// Its ledger transaction.
     pub transaction_id: TransactionId,
-    /// When it was accepted.
+    /// The time at which it was accepted.
     pub created_at: Millis,
-    /// When the acquirer's confirmation was recorded.
+    /// The time at which the acquirer's confirmation was recorded.
     pub refunded_at: Option<Millis>,
 }
 

@@ -204,7 +204,7 @@ pub struct Session {
     pub instrument: Instrument,
     /// The default customer fields of the payment.
     pub customer: CustomerFields,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
     /// It can be used until then.
     pub expires_at: Millis,

@@ -176,7 +176,7 @@ pub struct Statement {
     pub opening_minor: i64,
     /// Its entries.
     pub entries: MonthEntries,
-    /// When it was closed.
+    /// The time at which it was closed.
     pub closed_at: Millis,
 }
 

@@ -141,7 +141,7 @@ pub struct WebhookEvent {
     pub object: WebhookObject,
     /// The amount of that object, in minor units.
     pub amount_minor: u64,
-    /// When it happened.
+    /// The time at which it happened.
     pub created_at: Millis,
 }
 
@@ -219,7 +219,7 @@ pub struct Webhook {
     pub status: WebhookStatus,
     /// The id of the last event before it was connected, or connected again: it is sent events with greater ids.
     pub connected_after: WebhookEventId,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
     /// The instant at which Till stopped sending, while it is stopped.
     pub disabled_at: Option<Millis>,

@@ -153,9 +153,9 @@ impl HeadKey {
         let lower = after.map_or_else(
             || vec![Self::KIND],
             |merchant_id| {
-                let mut behind = HeadKey(merchant_id).encode().to_vec();
-                behind.push(0); // The smallest key that is greater.
-                behind
+                let mut next = HeadKey(merchant_id).encode().to_vec();
+                next.push(0); // The smallest greater key.
+                next
             },
         );
         (lower, vec![Self::KIND + 1])

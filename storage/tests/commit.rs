@@ -331,7 +331,7 @@ const ENDING: &str = "TILL_TEST_ABORT_PANICS";
 fn a_panic_in_the_abort_callback_also_ends_the_process() {
     if std::env::var_os(ENDING).is_some() {
         panic_in_the_abort_callback();
-        std::process::exit(0); // It lived on.
+        std::process::exit(0); // The process was not ended.
     }
     let test = std::env::current_exe().expect("it has a path");
     let name = "a_panic_in_the_abort_callback_also_ends_the_process";

@@ -41,7 +41,7 @@ fn fire(
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
-        TimerKind::CloseStatement => Ok(Vec::new()), // Done already, before what becomes effective now.
+        TimerKind::CloseStatement => Ok(Vec::new()), // Done before the transactions that become effective.
     }
 }
 

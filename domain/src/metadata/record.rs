@@ -66,9 +66,9 @@ pub struct MetadataRecord {
     pub bytesize: u64,
     /// Items in all of its sets.
     pub item_count: u64,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
-    /// When its value last changed.
+    /// The time at which its value last changed.
     pub updated_at: Millis,
     /// The instant from which it no longer exists.
     pub expires_at: Millis,

@@ -60,7 +60,7 @@ pub struct Delivery {
     pub attempted_at: Option<Millis>,
     /// The instant at which the next attempt is due. A pending delivery without it is due at once.
     pub next_attempt_at: Option<Millis>,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
 }
 

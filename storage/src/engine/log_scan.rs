@@ -51,9 +51,9 @@ impl fmt::Display for LogFault {
             LogFault::Length => f.write_str("a record reaches past its block or the file"),
             LogFault::Checksum => f.write_str("the checksum of a record is wrong"),
             LogFault::UnknownType(found) => write!(f, "a record of unknown type {found}"),
-            LogFault::OutOfOrder => f.write_str("a part of a record stands alone"),
+            LogFault::OutOfOrder => f.write_str("a part of a record is out of order"),
             LogFault::FileMissing => f.write_str("the file is missing"),
-            LogFault::Text => f.write_str("the text is not what belongs there"),
+            LogFault::Text => f.write_str("the text is not the expected one"),
             LogFault::End => f.write_str("every record is good up to here, where the log ends"),
         }
     }
@@ -363,7 +363,7 @@ mod tests {
         let third = 2 * BLOCK_LEN + 107;
         for (at, endless) in [(0, false), (12, true), (BLOCK_LEN, true), (2 * BLOCK_LEN, false), (third, true)] {
             let mut bytes = log();
-            bytes[at + 6] ^= 4; // Full, first and middle become their recyclable kin, last becomes zero.
+            bytes[at + 6] ^= 4; // Full, first and middle become the recyclable types, last becomes zero.
             let fault = scan_bytes(&bytes).fault.expect("the checksum covers the type");
             assert_eq!((fault.offset, fault.endless), (u64_of(at), endless));
         }

@@ -173,7 +173,7 @@ impl OpenAttempt<'_> {
         } else if self.gives_up(mark.commit) {
             None
         } else {
-            let reason = "RocksDB would not come back from a record of a log".to_owned();
+            let reason = "RocksDB would read a record of a log without end".to_owned();
             return Err(OpenError::Damaged { place: Some(endless.place()), reason });
         };
         endless.cut().map_err(failed("cut a log of"))?;

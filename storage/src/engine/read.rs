@@ -44,7 +44,7 @@ pub(crate) fn walk<'d>(
     }
     while let Some((key, value)) = iterator.item() {
         if visit(key, value).is_break() {
-            return Ok(()); // The next row may be in a block that cannot be read, and nobody asked for it.
+            return Ok(()); // The next row, which is not needed, may be in a block that cannot be read.
         }
         match direction {
             ScanDirection::Forward => iterator.next(),

@@ -70,7 +70,7 @@ impl HeldDirectory {
     pub fn open(&self, db_dir: &Path, families: &[Family]) -> Result<StoppedStore, OpenError> {
         manifest::check(db_dir, self.mark.manifest)?;
         if let Some(endless) = endless::find(db_dir) {
-            let reason = "RocksDB would not come back from a record of a log".to_owned();
+            let reason = "RocksDB would read a record of a log without end".to_owned();
             return Err(OpenError::Damaged { place: Some(endless.place()), reason });
         }
         let db = open_read_only(&self.options, db_dir, families)?;
@@ -189,7 +189,7 @@ impl RowReader for StoppedStore {
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         if lower >= upper {
-            return Ok(()); // No row is asked for, whatever the family.
+            return Ok(()); // No key is given, so no family needs to be open.
         }
         self.check_opened(family)?;
         Live(&self.db).visit(family, lower, upper, direction, visit)

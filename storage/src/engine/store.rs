@@ -254,14 +254,14 @@ impl Engine {
             tracing::error!(%error, "the note of a damaged table could not be left");
         }
         tracing::error!(reason, "the journal stops: a write ended uncertain");
-        // The first reason is the one that counts.
+        // The first reason counts.
         drop(self.stopped.set(format!("a write ended uncertain: {reason}")));
         AppendVerdict::Ambiguous(reason.to_owned())
     }
 
     /// Records that a write of rows has an unknown outcome: nothing is written any more, and the next append says why.
     fn unwritten_rows(&self, reason: String) -> RowError {
-        drop(self.failure.set(reason.clone())); // The first reason is the one that counts.
+        drop(self.failure.set(reason.clone())); // The first reason counts.
         RowError::Unwritten { reason }
     }
 

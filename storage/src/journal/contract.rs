@@ -46,7 +46,7 @@ pub enum JournalError {
         reason: String,
     },
     /// The value of a key is damaged.
-    #[error("the {what} of {merchant_id} is not what was written")]
+    #[error("the {what} of {merchant_id} is damaged")]
     Damaged {
         /// The merchant.
         merchant_id: MerchantId,

@@ -187,7 +187,7 @@ pub fn read_snapshots(
     let good = pairs.into_iter().filter_map(|(key, value)| {
         let snapshot = SnapshotKey::decode(&key).and_then(|key| snapshot::decode(key, &value));
         if snapshot.is_none() {
-            tracing::warn!(%merchant_id, "a snapshot is not what was written; an older one or the log serves");
+            tracing::warn!(%merchant_id, "a snapshot is damaged; an older one or the log is used");
         }
         snapshot
     });

@@ -89,7 +89,7 @@ pub struct RecordHeader {
     pub batch_id: BatchId,
     /// The epoch of the claim that decided it.
     pub epoch: Epoch,
-    /// When it was decided, in milliseconds since the Unix epoch.
+    /// The time at which it was decided, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// Hash of the merchant's previous record, zeros for the first.
     pub prev_hash: [u8; 32],
@@ -204,7 +204,7 @@ pub enum RecordError {
         found: usize,
     },
     /// The bytes are damaged.
-    #[error("the checksum of the record is wrong: the bytes are not what was written")]
+    #[error("the checksum of the record is wrong: the bytes are damaged")]
     WrongChecksum,
     /// The record belongs to another merchant's log.
     #[error("the record belongs to {found}")]

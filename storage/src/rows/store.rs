@@ -49,7 +49,7 @@ pub enum RowError {
         reason: String,
     },
     /// The bytes of one of the store's own rows are damaged.
-    #[error("the {what} of {merchant_id} is not what was written")]
+    #[error("the {what} of {merchant_id} is damaged")]
     Damaged {
         /// The merchant.
         merchant_id: MerchantId,

@@ -60,7 +60,7 @@ impl ActivityIndex {
         self.push_value(&mut prefix);
         let lower = [prefix.as_slice(), &oldest.to_bytes()].concat();
         let mut upper = [prefix.as_slice(), &newest.to_bytes()].concat();
-        upper.push(0); // The smallest key that is greater.
+        upper.push(0); // The smallest greater key.
         (self.table().family(), (lower, upper))
     }
 

@@ -99,7 +99,7 @@ pub(super) fn all_effects_range(after: Option<(MerchantId, OpenCall)>) -> KeyRan
                 dispute_id.push(&mut lower);
             }
         }
-        lower.push(0); // The smallest key that is greater.
+        lower.push(0); // The smallest greater key.
     }
     (lower, upper)
 }

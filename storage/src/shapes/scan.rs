@@ -139,7 +139,7 @@ impl<R: RowReader> MerchantReader<R> {
         let at = |key: &T::Key| row_key(self.merchant_id(), &T::key(key.clone()), self).1;
         let after = |key: &T::Key| {
             let mut bytes = at(key);
-            bytes.push(0); // The smallest key that is greater.
+            bytes.push(0); // The smallest greater key.
             bytes
         };
         let lower = match range.start_bound() {

@@ -147,7 +147,7 @@ macro_rules! tables {
                 }
             }
 
-            /// Of which kind a key is.
+            /// The kind of a key.
             #[must_use]
             pub const fn of(key: &AnyKey) -> TableKind {
                 match key {
@@ -155,7 +155,7 @@ macro_rules! tables {
                 }
             }
 
-            /// Of which kind a row is.
+            /// The kind of a row.
             #[must_use]
             pub const fn of_row(row: &AnyRow) -> TableKind {
                 match row {
@@ -311,7 +311,7 @@ impl TableKind {
 }
 
 impl KeyParts {
-    /// Of which kind the row under the key is, if it is a row's key.
+    /// The kind of the row under the key, if it is the key of a row.
     #[must_use]
     pub const fn table(&self) -> Option<TableKind> {
         match self {

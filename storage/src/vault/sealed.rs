@@ -50,7 +50,7 @@ pub enum SealedError {
     #[error("the sealed row does not open: it is damaged, or was sealed for another record or under another key")]
     Refused,
     /// The row opened, but its content is not of the expected kind: a fault of the writer.
-    #[error("the sealed row opens to something else than what belongs there")]
+    #[error("the content of the sealed row is not of the expected kind")]
     Content,
 }
 
@@ -93,7 +93,7 @@ impl SecretKey {
     /// BLAKE3 of the parts, one after the other, under this key.
     pub(super) fn digest(&self, parts: &[&[u8]]) -> [u8; 32] {
         if let [whole] = parts {
-            return *blake3::keyed_hash(self.expose(), whole).as_bytes(); // The same, without a state of 2 kB.
+            return *blake3::keyed_hash(self.expose(), whole).as_bytes(); // The same digest, without a hasher of 2 kB.
         }
         let mut hasher = blake3::Hasher::new_keyed(self.expose());
         for part in parts {
