@@ -390,8 +390,9 @@ pub enum Event {
         number: SetNumber,
         /// Its counters.
         set: MetadataSet,
-        /// An array of its items, at positions from 0. Events from before [`Event::MetadataRepeatsDropped`] also use
-        /// this one for the distinct items of an array with repeated ones.
+        /// An array of its items, at positions from 0. Versions of the program that did not know
+        /// [`Event::MetadataRepeatsDropped`] also recorded the distinct items of an array with repeated ones by this
+        /// event.
         items: CanonicalJson,
     },
     /// An item was added to a set.

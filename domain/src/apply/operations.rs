@@ -32,7 +32,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     }
 }
 
-/// Opens the call, and removes the timer that the operation makes unnecessary.
+/// Opens the call, and removes the timer that waits for its answer.
 fn request(id: PaymentId, operation: &Operation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let effect = operation.effect(id);
     rows.put::<Effects>(effect.id(), effect);
@@ -44,7 +44,7 @@ fn request(id: PaymentId, operation: &Operation, rows: &mut impl RowsMut) -> Res
     Ok(())
 }
 
-/// The timer that fires unless the operation is done.
+/// The timer that is not set while the operation is open: that of the lapse or of the settlement.
 fn timer_of(payment: &Payment, kind: OperationKind) -> Option<Timer> {
     match kind {
         OperationKind::Capture | OperationKind::Void => {

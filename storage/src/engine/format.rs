@@ -6,8 +6,8 @@ pub const FORMAT: u32 = 1;
 /// Format of the derived rows. A program with a lower one refuses the store.
 pub const ROW_FORMAT: u32 = 8;
 
-/// The oldest format that has all rows which cannot be written at a start. A start writes the rows that stores of older
-/// formats lack, and raises the store to [`ROW_FORMAT`].
+/// The oldest format whose stores lack no rows. A start writes the rows that stores of older formats lack, and raises
+/// the store to [`ROW_FORMAT`].
 pub const OLDEST_ROW_FORMAT: u32 = 8;
 
 const _: () = assert!(ROW_FORMAT == crate::shapes::ROW_FORMAT as u32, "rows begin with the format of the store");

@@ -27,8 +27,8 @@ pub(super) fn position(db_dir: &Path) -> io::Result<ManifestPosition> {
     Ok(ManifestPosition { number, byte_count })
 }
 
-/// The same, durable: a MANIFEST that has changed since it was `known` is synced here. RocksDB syncs it, too, but at an
-/// unknown time, and the position may be claimed only after the bytes are on the disk.
+/// The same position, durable: a MANIFEST that has changed since it was `known` is synced here. RocksDB syncs it, too,
+/// but at an unknown time, and the position may be claimed only after the bytes are on the disk.
 ///
 /// # Errors
 /// The error of the system. A MANIFEST that is being replaced at this moment stays as it is known.

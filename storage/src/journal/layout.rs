@@ -38,7 +38,8 @@ pub trait WriteSink {
 ///
 /// A key that several batches of the group write is written with the last value: the step is atomic, so no
 /// reader sees the others. So hot rows (a merchant's totals, its head and position, the last commit) are written
-/// once per group. No two merchants write the same key: keys above all merchants contain the merchant or its object.
+/// once per group. No two merchants write the same key: a key above all merchants is written only by the
+/// merchant that made it.
 pub(crate) fn write_plan(group: &[Append], plan: &WritePlan, sink: &mut impl WriteSink) {
     let mut writes: Vec<(&Append, &PlannedBatch)> = group.iter().zip(&plan.steps).collect();
     // Stable, so that a merchant's records stay in order.
