@@ -1,4 +1,4 @@
-//! Detection of card numbers in text, without false alarms.
+//! Detection of text that certainly contains a card number.
 //!
 //! A number is 13 to 19 digits with the prefix of a scheme, of a length that the scheme issues, with a right Luhn
 //! digit. Between two digits one space or one dash may stand. It is delimited where no letter or digit of ASCII is

@@ -31,7 +31,7 @@ pub fn key_text(random: [u8; KEY_RANDOM_LEN]) -> String {
 
 /// Returns true when a text begins as every key does.
 #[must_use]
-pub fn looks_like_one(text: &str) -> bool {
+pub fn has_key_prefix(text: &str) -> bool {
     text.starts_with(KEY_PREFIX)
 }
 

@@ -115,7 +115,7 @@ impl KeyAuthentication {
 
 /// The refusal of a token that cannot be an API key, whichever keys there are.
 fn no_key(token: &str) -> ApiError {
-    let message = if key::looks_like_one(token) {
+    let message = if key::has_key_prefix(token) {
         "The API key is mistyped or cut short: its last characters do not fit the others. Copy it whole: sk_ and 38 letters and digits."
     } else {
         "The bearer token is no API key. Send one of the merchant's, which begins with sk_. The admin token is for /admin on the operator's listener only."

@@ -74,7 +74,7 @@ impl Authenticate<Operator> for AdminToken {
 
 /// The refusal of a token that is none of the operator's.
 fn no_admin_token(token: &str) -> ApiError {
-    let message = if key::looks_like_one(token) {
+    let message = if key::has_key_prefix(token) {
         "The bearer token is an API key of a merchant's. Calls of /admin take the admin token: the server's TILL_ADMIN_TOKEN, or what stands in secrets/admin-token of its data directory."
     } else {
         "The admin token is not valid. Send the server's TILL_ADMIN_TOKEN, or what stands in secrets/admin-token of its data directory."

@@ -34,7 +34,7 @@ pub(super) fn record_authorization(
             let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed };
             match payment.status.ruling(PaymentAction::Succeed) {
                 Ruling::Authorizes if is_open => approved(records, &payment, approval, context)?,
-                Ruling::GivenBack => came_late(&payment, approval, context),
+                Ruling::GivenBack => late_approval(&payment, approval, context),
                 Ruling::Refused
                 | Ruling::Nothing
                 | Ruling::Stays
@@ -113,7 +113,7 @@ fn approved(
 }
 
 /// The payment is over, and the acquirer is told, once, to give the money back.
-fn came_late(payment: &Payment, approval: Approval<'_>, context: &Context<'_>) -> Decision {
+fn late_approval(payment: &Payment, approval: Approval<'_>, context: &Context<'_>) -> Decision {
     if payment.authorization.is_some() {
         return Decision::nothing();
     }

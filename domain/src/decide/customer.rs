@@ -106,7 +106,7 @@ fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Optio
         CustomerRef::Own(id) => Ok(Some(own(records, *id)?.id)),
         CustomerRef::External(external_id) => {
             let found = records.get::<CustomersByExternalId>(external_id.clone())?;
-            if found.is_none() && looks_own(external_id) {
+            if found.is_none() && has_form_of_own_id(external_id) {
                 return Err(Refusal::CustomerNotFound.into());
             }
             Ok(found)
@@ -118,7 +118,7 @@ fn own(records: &impl Records, id: CustomerId) -> Result<Customer, DecisionError
     Ok(records.get::<Customers>(id)?.ok_or(Refusal::CustomerNotFound)?)
 }
 
-fn looks_own(external_id: &ExternalId) -> bool {
+fn has_form_of_own_id(external_id: &ExternalId) -> bool {
     external_id.as_str().strip_prefix(CustomerId::PREFIX).is_some_and(|rest| rest.starts_with('_'))
 }
 

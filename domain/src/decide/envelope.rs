@@ -46,7 +46,7 @@ pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'
     decision.events.splice(..0, months);
     // An expired answer is replaced by the new one, and its data in the vault is removed.
     let left = earlier.filter(|earlier| earlier.answer != answer);
-    decision.vault.extend(left.and_then(|earlier| sweeping::kept_beside(earlier.answer)));
+    decision.vault.extend(left.and_then(|earlier| sweeping::vault_removal_of(earlier.answer)));
     Ok(outcome(request, decision, answer, context))
 }
 

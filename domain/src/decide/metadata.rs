@@ -28,7 +28,7 @@ pub(super) fn add_to_set(
         ItemLookup::There { .. } => {}
         ItemLookup::Missing { number, set } => edit.add(number, set, &command.item),
         ItemLookup::NoSet => {
-            edit.form(&command.path, format!("[{}]", command.item.as_str()))?;
+            edit.create_set(&command.path, format!("[{}]", command.item.as_str()))?;
             edit.value_changed = true;
         }
     }
@@ -205,12 +205,12 @@ impl Edit {
             PathTarget::Array(array) => {
                 let Distinct { items, places, position } = Distinct::of(array, hash);
                 let (number, set) = if items == array {
-                    self.form(path, items)?
+                    self.create_set(path, items)?
                 } else {
                     // The array without its repeated items is another value.
                     self.value_changed = true;
                     let array = array.to_owned();
-                    self.form_without_repeats(path, array, items, places)?
+                    self.create_set_of_distinct(path, array, items, places)?
                 };
                 Ok(match position {
                     Some(position) => ItemLookup::There { number, set, position },
@@ -221,7 +221,7 @@ impl Edit {
     }
 
     /// Creates a set of these distinct items where the document has nothing or an array.
-    fn form(&mut self, path: &MetadataPath, items: String) -> Result<(SetNumber, MetadataSet), Refusal> {
+    fn create_set(&mut self, path: &MetadataPath, items: String) -> Result<(SetNumber, MetadataSet), Refusal> {
         let items = CanonicalJson::from_canonical(items);
         let set = set_of(&items);
         let number = self.place_set(path, set)?;
@@ -231,7 +231,7 @@ impl Edit {
 
     /// Creates a set from the distinct items of an array. Each keeps the place of its first occurrence as its position,
     /// so that a caller who pages through the array meanwhile continues after the same item.
-    fn form_without_repeats(
+    fn create_set_of_distinct(
         &mut self,
         path: &MetadataPath,
         array: String,

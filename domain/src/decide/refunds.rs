@@ -125,12 +125,12 @@ fn confirmed(
         status,
         settles_at: settles_at.filter(|_| is_held),
         at: context.now,
-        activity: all_paid_back(refund, status, context),
+        activity: reversal_activity(refund, status, context),
     })
 }
 
 /// The refund that leaves nothing of its payment reverses it. The actor is the one that asked for the refund.
-fn all_paid_back(refund: &Refund, status: PaymentStatus, context: &mut Context<'_>) -> Option<Activity> {
+fn reversal_activity(refund: &Refund, status: PaymentStatus, context: &mut Context<'_>) -> Option<Activity> {
     let is_all = matches!(status, PaymentStatus::Refunded | PaymentStatus::Reversed);
     is_all.then(|| activity(ActivityType::PaymentReversed, refund.payment_id, refund.requested_by.clone(), context))
 }

@@ -38,8 +38,8 @@ pub(super) fn sweep(
     Ok((decision, changed))
 }
 
-/// The data in the vault that is kept for as long as an answer is kept.
-pub(super) const fn kept_beside(answer: Answer) -> Option<VaultWrite> {
+/// The removal of the data in the vault that is kept only while an answer is kept.
+pub(super) const fn vault_removal_of(answer: Answer) -> Option<VaultWrite> {
     if let Answer::Key { key_id, created_at: _ } = answer { Some(VaultWrite::ForgetKeyText(key_id)) } else { None }
 }
 
@@ -158,7 +158,7 @@ impl<R: Records> Sweep<'_, R> {
         if stored.is_kept(self.now) {
             return Ok(());
         }
-        self.swept.vault.extend(kept_beside(stored.answer));
+        self.swept.vault.extend(vault_removal_of(stored.answer));
         self.created_merchant(scope, &stored)?;
         self.swept.scopes.push(scope.clone());
         Ok(())

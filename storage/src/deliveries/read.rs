@@ -75,7 +75,7 @@ impl DeliveryReader<'_> {
         cursor: Option<Cursor<DeliveryId>>,
     ) -> Result<DeliveryPage, DeliveriesError> {
         // One delivery more than the page has tells if the list continues.
-        let mut page = self.side(filter, cursor, size.saturating_add(1))?;
+        let mut page = self.deliveries_beyond(filter, cursor, size.saturating_add(1))?;
         let goes_on = page.len() > size;
         page.truncate(size);
         let beside = match cursor {
@@ -94,11 +94,11 @@ impl DeliveryReader<'_> {
     }
 
     fn has_any(&self, filter: &DeliveryFilter, cursor: Cursor<DeliveryId>) -> Result<bool, DeliveriesError> {
-        Ok(!self.side(filter, Some(cursor), 1)?.is_empty())
+        Ok(!self.deliveries_beyond(filter, Some(cursor), 1)?.is_empty())
     }
 
     /// At most `limit` deliveries of a list on the side of a cursor, the nearest first.
-    pub(super) fn side(
+    pub(super) fn deliveries_beyond(
         &self,
         filter: &DeliveryFilter,
         cursor: Option<Cursor<DeliveryId>>,

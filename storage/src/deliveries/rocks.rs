@@ -9,7 +9,7 @@ use rocksdb::{DB, SnapshotWithThreadMode, WriteBatch, WriteOptions};
 use super::contract::DeliveriesError;
 use super::sorted::{Changes, SortedRows, SortedView};
 use super::store::DeliveryStore;
-use crate::engine::{DiskReserve, NoResult, link_database, options_beside_the_store, walk, within};
+use crate::engine::{DiskReserve, NoResult, auxiliary_database_options, link_database, walk, within};
 use crate::keys::KeyRange;
 use crate::rows::{ScanDirection, Visit};
 
@@ -30,7 +30,7 @@ impl RocksDeliveries {
     ) -> Result<RocksDeliveries, DeliveriesError> {
         let place: PathBuf = directory.to_owned();
         let open = move || {
-            let mut options = options_beside_the_store();
+            let mut options = auxiliary_database_options();
             options.create_if_missing(true);
             DB::open(&options, place).map_err(rocksdb::Error::into_string)
         };

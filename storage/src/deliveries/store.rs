@@ -114,7 +114,7 @@ impl<R: SortedRows> Deliveries for DeliveryStore<R> {
 
     fn of_event(&self, merchant_id: MerchantId, event_id: WebhookEventId) -> Result<Vec<Delivery>, DeliveriesError> {
         let filter = DeliveryFilter { event_id: Some(event_id), ..DeliveryFilter::default() };
-        self.reader(merchant_id).side(&filter, None, usize::MAX)
+        self.reader(merchant_id).deliveries_beyond(&filter, None, usize::MAX)
     }
 
     fn page(

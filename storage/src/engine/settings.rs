@@ -80,7 +80,7 @@ pub(super) fn database(options: &EngineOptions, purpose: Purpose) -> Options {
     database.set_max_manifest_file_size(MANIFEST_BYTES_MAX);
     database.set_max_background_jobs(background_jobs());
     database.set_bytes_per_sync(1024 * 1024);
-    quiet(&mut database);
+    limit_info_log(&mut database);
     count(&mut database);
     database
 }
@@ -92,7 +92,7 @@ fn count(database: &mut Options) {
 }
 
 /// Limits RocksDB's own information log.
-fn quiet(database: &mut Options) {
+fn limit_info_log(database: &mut Options) {
     database.set_log_level(LogLevel::Warn);
     database.set_max_log_file_size(INFO_LOG_BYTES_MAX);
     database.set_keep_log_file_num(INFO_LOG_FILES_MAX);

@@ -23,8 +23,8 @@ use crate::journal::{
 use crate::keys::UnarchivedKey;
 use crate::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
 
+use super::auxiliary::link_database;
 use super::batch::{BatchSink, FamilyIds};
-use super::beside::link_database;
 use super::disk::DiskReserve;
 use super::high_water::HighWater;
 use super::identity::StoreIdentity;

@@ -204,7 +204,7 @@ fn lost(log: &[u8], from: usize) -> Vec<LostRecord> {
     let mut at = 0;
     while let Some(found) = find(&payload[at..], RECORD_BEGINS) {
         let begins = at + found;
-        match told(&payload, begins) {
+        match recognized(&payload, begins) {
             Some((record, ends)) => {
                 lost.push(record);
                 at = ends;
@@ -220,7 +220,7 @@ fn find(bytes: &[u8], wanted: [u8; 4]) -> Option<usize> {
 }
 
 /// The record that begins at a location, when it is whole, and its end.
-fn told(bytes: &[u8], begins: usize) -> Option<(LostRecord, usize)> {
+fn recognized(bytes: &[u8], begins: usize) -> Option<(LostRecord, usize)> {
     let length = u32::from_be_bytes(*bytes.get(begins + 4..)?.first_chunk()?);
     let length = usize::try_from(length).ok().filter(|length| *length <= BODY_LEN_MAX)?;
     let ends = begins + record::HEADER_LEN + length;

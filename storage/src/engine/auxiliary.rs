@@ -1,4 +1,4 @@
-//! Databases next to the store: small ones, of one family, for data that is kept apart from the log.
+//! Auxiliary databases: small ones, of one family, for data that is kept apart from the log.
 
 use std::path::Path;
 
@@ -21,9 +21,9 @@ const LOG_FILES_MAX: usize = 2;
 /// Bytes of log from which a copy of the files would be preceded by a flush. This value means never.
 const NEVER_FLUSH: u64 = u64::MAX;
 
-/// The options of a database next to the store. When it is opened, a torn end of its log is cut.
+/// The options of an auxiliary database. When it is opened, a torn end of its log is cut.
 #[must_use]
-pub fn options_beside_the_store() -> Options {
+pub fn auxiliary_database_options() -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
     blocks.set_block_cache(&Cache::new_lru_cache(BLOCK_CACHE_BYTES));
