@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn the_columns_stand_in_the_order_of_the_actions() {
+    fn the_columns_are_in_the_order_of_the_actions() {
         for (column, action) in PaymentAction::ALL.into_iter().enumerate() {
             assert_eq!(action as usize, column, "{action:?}");
         }

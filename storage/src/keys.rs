@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_heads_begins_behind_the_merchant_it_is_asked_from() {
+    fn a_range_of_heads_begins_after_the_given_merchant() {
         let (lower, upper) = HeadKey::range(Some(MERCHANT));
         let inside =
             |merchant| HeadKey(merchant).encode().to_vec() >= lower && HeadKey(merchant).encode().to_vec() < upper;

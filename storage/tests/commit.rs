@@ -302,7 +302,7 @@ fn a_lone_background_write_is_written_after_its_delay() {
 }
 
 #[test]
-fn many_background_writes_are_written_without_the_whole_delay() {
+fn many_background_writes_do_not_wait_for_the_whole_delay() {
     let bench = Bench::with_delay(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let mut submitted = 0;

@@ -206,7 +206,7 @@ fn missing_commits_are_named_and_given_up_only_explicitly() {
 }
 
 #[test]
-fn a_log_damaged_behind_the_last_acknowledged_commit_starts() {
+fn a_log_damaged_after_the_last_acknowledged_commit_opens() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 5);
@@ -316,7 +316,7 @@ fn a_mark_without_its_database_is_refused() {
 }
 
 #[test]
-fn a_start_that_a_crash_cut_off_before_the_first_mark_goes_on() {
+fn a_creation_that_a_crash_interrupted_is_finished() {
     let directory = directory();
     let engine = opened(directory.path());
     drop(engine);

@@ -145,7 +145,7 @@ fn a_result_for_an_unknown_payment_changes_nothing() {
 }
 
 #[test]
-fn a_void_that_nobody_asked_for_changes_nothing() {
+fn an_unrequested_void_changes_nothing() {
     let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.when(void_done(id)).changes_nothing(Answer::Changed(false));

@@ -140,7 +140,7 @@ fn a_card_is_saved_by_a_call_and_pays_from_then_on() {
 }
 
 #[test]
-fn a_token_for_one_use_or_of_nobody_is_not_saved() {
+fn a_single_use_or_unknown_token_is_not_saved() {
     let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let single = world.token(7, TokenUsage::Single);

@@ -268,7 +268,7 @@ fn an_escalation_is_logged_for_the_system_and_allows_evidence() {
 }
 
 #[test]
-fn a_refund_finds_what_is_not_in_dispute() {
+fn a_refund_can_use_money_that_is_not_in_dispute() {
     let mut world = ScenarioWorld::open();
     let id = world.settled();
     let dispute_id = world.dispute(dispute_part(id, 7_000));

@@ -126,7 +126,7 @@ fn carry_out(world: &mut ScenarioWorld, id: PaymentId, refund_id: Option<RefundI
 }
 
 #[test]
-fn every_cell_that_a_payment_can_be_in_is_what_the_table_says() {
+fn every_reachable_cell_has_the_effect_in_the_table() {
     for status in PaymentStatus::ALL {
         for action in PaymentAction::ALL {
             check_cell(status, action);

@@ -191,7 +191,7 @@ fn a_version_must_be_the_current_one_or_zero_for_none() {
 }
 
 #[test]
-fn a_stale_version_comes_before_what_stands_at_the_path() {
+fn a_stale_version_is_refused_before_the_value_at_the_path() {
     let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"a":1}"#));
     world.when(add("k", "a", "1").at_version(9)).refused(Refusal::VersionMismatch { current: 1 });

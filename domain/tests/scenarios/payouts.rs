@@ -96,7 +96,7 @@ fn a_second_answer_to_a_payout_changes_nothing() {
 }
 
 #[test]
-fn a_payout_needs_what_is_available_and_no_pending_money_helps() {
+fn a_payout_needs_available_money_and_not_pending_money() {
     let mut world = ScenarioWorld::open();
     world.when(payout(1)).refused(Refusal::InsufficientBalance { available_minor: 0 });
     world.held();
@@ -141,7 +141,7 @@ fn an_accepted_payout_is_an_activity_and_its_end_is_not() {
 }
 
 #[test]
-fn a_payout_is_told_to_webhooks_when_it_has_ended() {
+fn a_payout_has_an_event_when_it_has_ended() {
     let mut world = with_balance(1_000);
     let (paid, failed) = (world.payout(payout(400)), world.payout(payout(500)));
     assert!(world.all::<WebhookEvents>().is_empty(), "both are under way");

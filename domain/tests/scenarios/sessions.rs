@@ -65,7 +65,7 @@ fn an_expired_session_stays_expired_when_the_clock_steps_back() {
 }
 
 #[test]
-fn ids_and_times_grow_while_the_clock_stands_behind_the_log() {
+fn ids_and_times_grow_while_the_clock_is_behind_the_log() {
     let mut world = ScenarioWorld::open();
     let first = world.card_session();
     world.clock = Millis(START.0 - 3_600_000);

@@ -91,7 +91,7 @@ fn a_session_stays_while_a_lapsed_authorization_is_voided() {
 }
 
 #[test]
-fn an_unused_single_token_goes_with_its_number_when_it_ends() {
+fn an_ended_unused_single_token_is_removed_with_its_number() {
     let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     world.clock = before(START.plus_seconds(SINGLE_TOKEN_LIFETIME_SECONDS));
@@ -165,7 +165,7 @@ fn scopes_of_one() -> Vec<Expired> {
 }
 
 #[test]
-fn the_text_of_a_key_goes_with_the_answer_that_showed_it() {
+fn the_text_of_a_key_is_removed_with_its_answer() {
     let mut world = ScenarioWorld::open();
     let ask = generate_key(world.merchant_id, 7, None).named("call-1");
     let key_id = world.key(ask);

@@ -47,7 +47,7 @@ fn a_payment_captured_at_once_has_one_event_its_completion() {
 }
 
 #[test]
-fn each_step_of_a_payment_that_is_captured_by_hand_is_told() {
+fn each_step_of_a_manually_captured_payment_has_an_event() {
     let mut world = ScenarioWorld::open();
     let id = world.authorized_payment();
     world.given(capture(id));
@@ -86,7 +86,7 @@ fn failures_and_expiries_have_events_and_late_successes_do_not() {
 }
 
 #[test]
-fn a_refund_is_told_when_it_has_ended() {
+fn a_refund_has_an_event_when_it_has_ended() {
     let mut world = ScenarioWorld::open();
     let id = world.held();
     let before = webhook_events(&world, id).len();

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_format_is_told_from_damage_and_asks_for_an_upgrade() {
+    fn a_later_format_is_not_damage_and_asks_for_an_upgrade() {
         let mut bytes = encode_delivery(&samples::pending(1)).expect("small");
         bytes[0] = FORMAT + 1;
         let error = decode_delivery(&bytes).expect_err("an unknown format");

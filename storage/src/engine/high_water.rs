@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_good_slot_is_damaged_and_not_missing() {
+    fn a_file_without_a_valid_slot_is_damaged_and_not_missing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (high_water, _) = open(directory.path());
         high_water.advance(CommitNumber(1)).expect("writable");

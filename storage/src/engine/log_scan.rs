@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_stands_alone_is_a_fault() {
+    fn a_part_of_a_record_out_of_order_is_a_fault() {
         for kinds in [&[1, 3][..], &[4], &[2, 1], &[2, 3, 2]] {
             let bytes: Vec<u8> = kinds.iter().flat_map(|&kind| physical_bytes(kind, b"payload")).collect();
             let fault = scan_bytes(&bytes).fault.expect("a part stands alone");

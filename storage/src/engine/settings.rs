@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_familys_memtable_looks_beside_the_last_row_of_a_table() {
+    fn every_memtable_inserts_next_to_the_last_row_of_a_table() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let _open = Engine::open(&EngineOptions::new(directory.path())).expect("opens");
         // RocksDB writes its options to a file.

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_row_whose_value_fails_nothing_is_left() {
+    fn a_row_whose_value_fails_leaves_no_bytes() {
         let mut writes: RowWrites = [SET].into_iter().collect();
         let begun = writes.begin(|bytes| {
             bytes.push(8);

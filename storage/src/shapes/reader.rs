@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_key_ring_what_is_sealed_stays_so() {
+    fn without_the_key_ring_sealed_fields_stay_sealed() {
         let (bytes, _) = filled();
         let rows = MerchantReader::new(MERCHANT, None, &bytes);
         let customer = rows.get::<Customers>(samples::customer().id).expect("readable").expect("is there");

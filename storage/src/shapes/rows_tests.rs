@@ -157,7 +157,7 @@ fn a_holder_in_clear_is_read_and_sealed_in_the_next_record() {
 }
 
 #[test]
-fn nothing_personal_stands_in_clear() {
+fn personal_data_is_never_in_clear() {
     let rows: Vec<Vec<u8>> = samples::rows().iter().map(|(key, row)| encoded(key, row)).collect();
     let keys = samples::rows()
         .into_iter()

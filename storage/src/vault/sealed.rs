@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_opens_to_what_was_sealed_and_random_nonces_differ() {
+    fn a_row_opens_to_its_plaintext_and_random_nonces_differ() {
         let row = key().seal_row(b"record", b"plain").expect("randomness");
         assert_eq!(row.len(), 5 + SEALED_OVERHEAD);
         assert_eq!(key().open_row(b"record", &row).expect("opens").as_slice(), b"plain");
