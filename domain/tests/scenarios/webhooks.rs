@@ -165,7 +165,7 @@ fn a_webhook_that_is_not_there_is_not_found() {
     let mut world = ScenarioWorld::open();
     let unknown = raw_id(9, WebhookId::from_raw);
     let asks = [
-        rename_webhook(customer_fields, "a"),
+        rename_webhook(unknown, "a"),
         disconnect_webhook(unknown),
         reconnect_webhook(unknown),
         disable_webhook(unknown),
