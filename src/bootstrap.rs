@@ -17,10 +17,10 @@ use till_operate::archive::Archiver;
 use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
-use till_storage::commit::LINGER;
+use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, is_new, refuse_unfit};
-use till_storage::journal::{Append, BatchId, CommitNumber, Journal, Verdict};
+use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal};
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;
@@ -287,7 +287,7 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         expiry_pause: EXPIRY_PAUSE,
         lifetimes: configuration.lifetimes,
-        linger: LINGER,
+        linger: GROUP_COMMIT_DELAY,
         paused,
         on_fatal: Box::new(abort_with_message),
     }
@@ -406,8 +406,8 @@ fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
     let verdicts = disk.append(vec![append]);
     disk.release(STORE_ITSELF, claim.epoch);
     match verdicts.as_slice() {
-        [Verdict::Committed(_)] => Ok(()),
-        [Verdict::Ambiguous(reason)] => {
+        [AppendVerdict::Committed(_)] => Ok(()),
+        [AppendVerdict::Ambiguous(reason)] => {
             abort_with_message(reason.clone());
             bail!("writing the key ring ended uncertain: {reason}")
         }

@@ -56,9 +56,10 @@ pub struct EngineOptions {
     pub expiry_pause: Duration,
     /// The times that payments wait for an answer, and authorizations for a capture; as a rule [`Lifetimes::default`].
     pub lifetimes: Lifetimes,
-    /// The delay of background writes, such as results of effects, so that several share a sync; as a rule [`LINGER`].
+    /// The delay of background writes, such as results of effects, so that several share a sync; as a rule
+    /// [`GROUP_COMMIT_DELAY`].
     ///
-    /// [`LINGER`]: till_storage::commit::LINGER
+    /// [`GROUP_COMMIT_DELAY`]: till_storage::commit::GROUP_COMMIT_DELAY
     pub linger: Duration,
     /// True when calls to acquirers and timers are paused until [`Engine::resume`].
     pub paused: bool,
@@ -375,7 +376,7 @@ fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Sile
     });
     let no_merchant = MerchantId::from_bytes([0; 16]);
     let barrier = Submission::Barrier { merchant_id: no_merchant, expected_head: Head::default(), completion };
-    committer.submit(barrier, Urgency::AtOnce).map_err(|_| Silent::CommitThread)?;
+    committer.submit(barrier, Urgency::Urgent).map_err(|_| Silent::CommitThread)?;
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
 

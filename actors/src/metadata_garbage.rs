@@ -12,7 +12,7 @@ use till_domain::ids::MerchantId;
 use till_domain::metadata::{ItemHash, SetNumber, SweptItem};
 use till_domain::records::{MetadataGarbage, MetadataItems, MetadataSets, Unreadable};
 use till_domain::time::Millis;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::background::{AT_ONCE, BackgroundWork, Retry, Served};
@@ -59,15 +59,16 @@ impl GarbageCollector {
     /// The next command that removes rows of a merchant.
     fn next(&self, merchant_id: MerchantId) -> Result<Option<SweepMetadata>, Unreadable> {
         let rows = MerchantReader::new(merchant_id, None, &*self.store); // Nothing of it is sealed.
-        let first = rows.scan::<MetadataGarbage>(.., Direction::Forward, 1)?;
+        let first = rows.scan::<MetadataGarbage>(.., ScanDirection::Forward, 1)?;
         let Some((id, below)) = first.into_iter().next() else { return Ok(None) };
         let (start, no_hash) = (SetNumber(0), ItemHash([0; 32]));
         let items = (id, start, no_hash)..(id, below, no_hash);
-        let items = rows.scan::<MetadataItems>(items, Direction::Forward, REMOVED_AT_ONCE)?;
+        let items = rows.scan::<MetadataItems>(items, ScanDirection::Forward, REMOVED_AT_ONCE)?;
         let items = items.into_iter().map(|((_, set, hash), position)| SweptItem { set, hash, position }).collect();
         let mut command = SweepMetadata { id, items, sets: Vec::new(), finished_below: None };
         if command.items.len() < REMOVED_AT_ONCE {
-            let sets = rows.scan_keys::<MetadataSets>((id, start)..(id, below), Direction::Forward, REMOVED_AT_ONCE)?;
+            let sets =
+                rows.scan_keys::<MetadataSets>((id, start)..(id, below), ScanDirection::Forward, REMOVED_AT_ONCE)?;
             command.sets = sets.into_iter().map(|(_, number)| number).collect();
             command.finished_below = (command.sets.len() < REMOVED_AT_ONCE).then_some(below);
         }

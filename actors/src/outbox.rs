@@ -12,7 +12,7 @@ use till_domain::merchant::TestClock;
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, MetadataGarbage, Unreadable, WebhookDirectory};
 use till_domain::time::Millis;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantReader, next_merchant_with_timers, open_effects};
 
 use crate::background::{AT_ONCE, WorkQueue};
@@ -136,7 +136,7 @@ impl Outbox {
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
-            let page = directory.scan_keys::<WebhookDirectory>(range, Direction::Forward, SCANNED_AT_ONCE)?;
+            let page = directory.scan_keys::<WebhookDirectory>(range, ScanDirection::Forward, SCANNED_AT_ONCE)?;
             for (merchant_id, webhook_id) in page.iter().copied() {
                 self.queue_webhook(WebhookEndpoint { merchant_id, webhook_id });
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use till_domain::ids::MerchantId;
 use till_domain::records::{Balances, MerchantDirectory, Rows, Single, Unreadable};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::expiry::ScanThrottle;
@@ -54,7 +54,7 @@ impl OverdrawnCounter {
     fn merchants(&self, after: Option<MerchantId>) -> Result<Vec<MerchantId>, Unreadable> {
         let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
         let directory = MerchantReader::of_all_merchants(&*self.store);
-        directory.scan_keys::<MerchantDirectory>(range, Direction::Forward, MERCHANTS_AT_ONCE)
+        directory.scan_keys::<MerchantDirectory>(range, ScanDirection::Forward, MERCHANTS_AT_ONCE)
     }
 
     fn is_overdrawn(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {

@@ -69,8 +69,8 @@ impl Admission {
 
     const fn urgency(self) -> Urgency {
         match self {
-            Admission::Bounded => Urgency::AtOnce,
-            Admission::Yielding | Admission::Always => Urgency::InCompany,
+            Admission::Bounded => Urgency::Urgent,
+            Admission::Yielding | Admission::Always => Urgency::Background,
         }
     }
 }

@@ -8,7 +8,7 @@ use till_domain::event::Answer;
 use till_domain::ids::{MerchantId, TransactionId};
 use till_domain::records::Timers;
 use till_domain::time::Millis;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::background::{BackgroundWork, Retry, Served};
@@ -43,14 +43,14 @@ impl BackgroundWork for TimerService {
         let has_test_clock = self.clocks.test_clock(merchant_id).is_some();
         let earliest = if has_test_clock { Millis(0) } else { earliest };
         let first = Timer { due: earliest, kind: TimerKind::Settle(TransactionId::from_bytes([0; 16])) };
-        let mut due = rows.scan_keys::<Timers>(first.., Direction::Forward, FIRED_AT_ONCE)?;
+        let mut due = rows.scan_keys::<Timers>(first.., ScanDirection::Forward, FIRED_AT_ONCE)?;
         due.retain(|timer| timer.due <= now);
         let mut has_fired = true;
         if !due.is_empty() {
             let answer = self.registry.carry_out(merchant_id, Command::FireTimers(due), Admission::Always).await?;
             has_fired = answer != Answer::Changed(false);
         }
-        let next = rows.scan_keys::<Timers>(first.., Direction::Forward, 1)?;
+        let next = rows.scan_keys::<Timers>(first.., ScanDirection::Forward, 1)?;
         let next = next.first().map(|timer| timer.due);
         if !has_fired && next.is_some_and(|next| next <= now) {
             // The clock stepped back between this read and the actor's. An immediate repetition would only spin. When

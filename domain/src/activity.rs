@@ -1,11 +1,11 @@
-//! The activity log: what happened, who did it, to what.
+//! The activity log: each entry names an event, its actor and its object.
 
 use crate::ids::{ActivityId, DisputeId, KeyId, MerchantId, PaymentId, PayoutId, RefundId};
 use crate::plan::NamedPlan;
 use crate::text::Email;
 use crate::time::Millis;
 
-/// What happened.
+/// The type of an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActivityType {
     /// Payment funds captured.
@@ -51,11 +51,11 @@ impl ActivityType {
         ActivityType::UserRemoved,
     ];
 
-    /// What the group `dispute` stands for.
+    /// The types of the group `dispute`.
     pub const DISPUTE: [ActivityType; 3] =
         [ActivityType::DisputeChallenged, ActivityType::DisputeEscalated, ActivityType::DisputeConceded];
 
-    /// Those about a member of the team: they alone have [`Activity::user_email`].
+    /// The types that are about a member of the team: only these have [`Activity::user_email`].
     pub const TEAM: [ActivityType; 3] =
         [ActivityType::UserInvited, ActivityType::InvitationAccepted, ActivityType::UserRemoved];
 
@@ -98,12 +98,12 @@ impl ActivityType {
     }
 }
 
-/// Who did it.
+/// The person or program that acted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
     /// A person, by the address of the dashboard user or, for the operator's staff, of support.
     User {
-        /// That address, when one is configured.
+        /// The address, when one is configured.
         email: Option<Email>,
     },
     /// A program, by its key.
@@ -124,7 +124,7 @@ impl Actor {
     }
 }
 
-/// What an activity is about.
+/// The object that an activity is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActivityObject {
     /// A payment.
@@ -178,7 +178,7 @@ impl ActivityObject {
     }
 }
 
-/// From which plan to which a merchant switched.
+/// The change of a merchant from one plan to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanSwitch {
     /// The target plan.
@@ -192,17 +192,18 @@ pub struct PlanSwitch {
 pub struct Activity {
     /// Its id, which carries its time.
     pub id: ActivityId,
-    /// When it was recorded.
+    /// The time at which it was recorded.
     pub at: Millis,
-    /// What happened.
+    /// The type of the event.
     pub activity_type: ActivityType,
-    /// Who did it.
+    /// The person or program that acted.
     pub actor: Actor,
-    /// To what.
+    /// The object that it is about.
     pub object: ActivityObject,
     /// The payment of a refund or dispute.
     pub parent: Option<PaymentId>,
-    /// The invited, removed or accepting user: of the types [`ActivityType::TEAM`], which searches rely on.
+    /// The invited, removed or accepting user. Only activities of [`ActivityType::TEAM`] have it, and searches rely on
+    /// that.
     pub user_email: Option<Email>,
     /// The plans, when one was switched.
     pub plan_switch: Option<PlanSwitch>,

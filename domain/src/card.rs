@@ -1,19 +1,20 @@
-//! Cards: what may be known of one, tokens, saved cards. Never the number: that lies in the vault.
+//! Cards, tokens and saved cards. They never carry the card number, which is in the vault.
 
 use crate::ids::{CardId, CustomerId, InstallationId, TokenId};
 use crate::session::SESSION_LIFETIME_SECONDS;
 use crate::text::{ExternalId, HolderName};
 use crate::time::Millis;
 
-/// How long a token for one use lives: as long as a session.
+/// The lifetime of a single-use token, which is that of a session: 30 minutes.
 pub const SINGLE_TOKEN_LIFETIME_SECONDS: u64 = 1_800;
-/// A token for several uses ends after this time unless a payment uses it: 30 days.
+/// A multi-use token that no payment uses ends after this time: 30 days.
 pub const UNUSED_TOKEN_LIFETIME_SECONDS: u64 = 30 * 86_400;
-/// Tokens for several uses that one installation has at most without a payment that used them. Anybody can make them
-/// who knows the installation's public id: at some 800 bytes each, 80 MB. Beyond it the oldest go.
+/// The maximum number of multi-use tokens of one installation that no payment has used. Anybody who knows the
+/// installation's public id can make them: at some 800 bytes each, 80 MB. Above the limit the oldest ones are removed.
 pub const UNUSED_TOKENS_MAX: u64 = 100_000;
 
-/// Saved cards that a customer has at most: all of them are forgotten in one record when the customer is removed.
+/// The maximum number of saved cards of a customer: all of them are forgotten in one record when the customer is
+/// removed.
 pub const SAVED_CARDS_MAX: usize = 100;
 
 /// The network of a card, told from its first digits.
@@ -83,7 +84,7 @@ impl CardScheme {
         }
     }
 
-    /// The name that a customer knows.
+    /// The name that customers know.
     #[must_use]
     pub const fn display_name(self) -> &'static str {
         match self {
@@ -99,7 +100,7 @@ impl CardScheme {
     }
 }
 
-/// Whether a text is a plausible card number: 12 to 19 digits whose Luhn checksum holds.
+/// Returns true when a text is a plausible card number: 12 to 19 digits with a valid Luhn checksum.
 ///
 /// Source: ISO/IEC 7812-1, annex B.
 #[must_use]
@@ -116,7 +117,7 @@ pub fn is_card_number(digits: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// The last month in which a card is good.
+/// The last month in which a card is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardExpiry {
     /// Four digits.
@@ -135,20 +136,20 @@ impl std::fmt::Debug for CardFingerprint {
     }
 }
 
-/// The name on a card. A person's name: it stands on disk only sealed, under the key of the token or of the customer
+/// The name on a card. It is a person's name, so on disk it is sealed, under the key of the token or of the customer
 /// who saved the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CardHolder {
-    /// It is sealed wherever it is written.
+    /// It is sealed in every record and row.
     Sealed(HolderName),
-    /// A program that did not seal it yet has recorded it, so that it stands in the log in clear.
+    /// It was recorded in clear, by a version of the program that did not seal it yet.
     InClear(HolderName),
-    /// It is not kept here, or its key was deleted.
+    /// It is not kept with this object, or its key was deleted.
     Absent,
 }
 
 impl CardHolder {
-    /// The name, as long as it is known.
+    /// The name, while it is known.
     #[must_use]
     pub const fn name(&self) -> Option<&HolderName> {
         match self {
@@ -157,14 +158,14 @@ impl CardHolder {
         }
     }
 
-    /// The same for a new record, in which it is sealed.
+    /// The holder as a new record stores it, which is sealed.
     #[must_use]
     pub fn to_record(&self) -> CardHolder {
         self.name().cloned().map_or(CardHolder::Absent, CardHolder::Sealed)
     }
 }
 
-/// All that is known of a card outside the vault.
+/// All facts about a card that are kept outside the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFacts {
     /// Its network.
@@ -173,28 +174,28 @@ pub struct CardFacts {
     pub first_digits: String,
     /// The last four digits.
     pub last_digits: String,
-    /// Until when it is good.
+    /// The last month in which it is valid.
     pub expiry: CardExpiry,
     /// The name on it.
     pub holder: CardHolder,
-    /// For recognizing it again.
+    /// It recognizes the same number again.
     pub fingerprint: CardFingerprint,
 }
 
 impl CardFacts {
-    /// The same for a session or a payment, which do not keep the name: it goes with the token or the customer.
+    /// These facts for a session or a payment, which do not keep the name: the token or the customer keeps it.
     #[must_use]
     pub fn without_holder(self) -> CardFacts {
         CardFacts { holder: CardHolder::Absent, ..self }
     }
 }
 
-/// For how many uses a token is.
+/// The number of uses that a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TokenUsage {
     /// One selection of a payment method.
     Single,
-    /// Any number; only such a token's card can be saved.
+    /// Any number of uses. Only the card of such a token can be saved.
     Multiple,
 }
 
@@ -215,73 +216,73 @@ impl TokenUsage {
 /// A tokenized card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Its id, a capability: whoever knows it may select it.
+    /// Its id. It is a capability: every caller that knows it may select the token.
     pub id: TokenId,
-    /// Where it was made.
+    /// The installation where it was made.
     pub installation_id: InstallationId,
-    /// What is known of the card.
+    /// The facts of its card.
     pub card: CardFacts,
-    /// For how many uses.
+    /// The number of uses that it allows.
     pub usage: TokenUsage,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
-    /// Until when it can be selected. A token for several uses has no end once a payment has used it; one that an
-    /// older version of the program made has none before it is queued.
+    /// It can be selected until then. A multi-use token has no end once a payment has used it; one that an older
+    /// version of the program made has none before it is queued.
     pub expires_at: Option<Millis>,
-    /// True when its one use is used up; of one for several uses, whether a payment has used it.
+    /// Of a single-use token: true when it is used up. Of a multi-use token: true when a payment has used it.
     pub used: bool,
 }
 
 impl Token {
-    /// True when its one use is used up.
+    /// Returns true for a single-use token that is used up.
     #[must_use]
     pub fn is_used_up(&self) -> bool {
         self.used && self.usage == TokenUsage::Single
     }
 
-    /// True when it is for several uses, and no payment has used it yet.
+    /// Returns true for a multi-use token that no payment has used.
     #[must_use]
     pub fn awaits_first_payment(&self) -> bool {
         !self.used && self.usage == TokenUsage::Multiple
     }
 
-    /// True when it can be selected at `now`.
+    /// Returns true when it can be selected at `now`.
     #[must_use]
     pub fn can_be_selected(&self, now: Millis) -> bool {
         !self.is_used_up() && !self.has_ended(now)
     }
 
-    /// True when it has ended for so long that no session can be paid with it any more.
+    /// Returns true when it ended so long ago that no session can be paid with it any more.
     #[must_use]
     pub fn is_forgotten(&self, now: Millis) -> bool {
         self.expires_at.is_some_and(|end| end.plus_seconds(SESSION_LIFETIME_SECONDS) <= now)
     }
 
-    /// Whether it can no longer be selected because of its age.
+    /// Returns true when it is too old to be selected.
     #[must_use]
     pub fn has_ended(&self, now: Millis) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 }
 
-/// The queue of an installation's tokens for several uses that wait for their first payment, the oldest first. Those
-/// that were used or swept leave their places empty until the queue has moved past them.
+/// The queue of an installation's multi-use tokens that wait for their first payment, the oldest first. Tokens that
+/// were used or swept leave their positions empty until the queue has moved past them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenQueue {
-    /// Its first place.
+    /// Its first position.
     pub first: u64,
-    /// The place of the next token.
+    /// The position of the next token.
     pub next: u64,
 }
 
 impl TokenQueue {
-    /// The number of places.
+    /// The number of positions.
     #[must_use]
     pub const fn len(self) -> u64 {
         self.next.saturating_sub(self.first)
     }
 
-    /// True when it has none.
+    /// Returns true when it has no position.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.len() == 0
@@ -293,19 +294,19 @@ impl TokenQueue {
 pub struct Card {
     /// Its id.
     pub id: CardId,
-    /// Whose it is.
+    /// The customer who saved it.
     pub customer_id: CustomerId,
-    /// The merchant's own identifier of it.
+    /// The merchant's own identifier for it.
     pub external_id: Option<ExternalId>,
-    /// What is known of it.
+    /// The facts of the card.
     pub card: CardFacts,
-    /// When it was saved.
+    /// The time at which it was saved.
     pub created_at: Millis,
-    /// When it was forgotten: then it has neither a number nor a holder, and cannot pay.
+    /// The time at which it was forgotten. It has neither a number nor a holder since then, and cannot pay.
     pub deleted_at: Option<Millis>,
 }
 
-/// What the merchant asked to become of the card of a payment.
+/// The instruction of the merchant to save the card of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SaveCard {
     /// Save it.
@@ -315,7 +316,7 @@ pub enum SaveCard {
 }
 
 impl SaveCard {
-    /// Every wish.
+    /// Every instruction.
     pub const ALL: [SaveCard; 2] = [SaveCard::Add, SaveCard::Default];
 
     /// The name on the wire.

@@ -1,8 +1,9 @@
-//! Text that holds what is certainly a card number.
+//! Detection of text that certainly contains a card number.
 //!
-//! A number is 13 to 19 digits with the prefix of a scheme, of a length that the scheme issues, with a right Luhn digit.
-//! Between two digits one space or one dash may stand. It is delimited where no letter or digit of ASCII is adjacent:
-//! identifiers and hashes are made of these, and Thai or Chinese text puts no space between a word and a number.
+//! A number is 13 to 19 digits with the prefix of a scheme, of a length that the scheme issues, with a right Luhn
+//! digit. Between two digits one space or one dash may stand. It is delimited where no letter or digit of ASCII is
+//! adjacent: identifiers and hashes are made of these, and Thai or Chinese text puts no space between a word and a
+//! number.
 
 use crate::card::is_card_number;
 use std::ops::RangeInclusive;
@@ -13,7 +14,7 @@ const DIGITS_MIN: usize = 13;
 /// Digits of the longest number.
 const DIGITS_MAX: usize = 19;
 
-/// Bytes of the longest text that is a number as a whole: 18 separators of at most three bytes stand between the
+/// Bytes of the longest text that is a number as a whole: there are 18 separators of at most three bytes between the
 /// digits.
 const WHOLE_BYTES_MAX: usize = DIGITS_MAX + (DIGITS_MAX - 1) * 3;
 
@@ -33,8 +34,8 @@ const FROM_13: &[usize] = &[13, 14, 15, 16, 17, 18, 19];
 const FROM_14: &[usize] = &[14, 15, 16, 17, 18, 19];
 const FROM_16: &[usize] = &[16, 17, 18, 19];
 
-/// The ranges that the schemes issue. Left out are ranges that nobody can tell from other numbers: UATP (every number
-/// of 15 digits that begins with 1), and those that a bank uses at home only.
+/// The ranges that the schemes issue. Ranges that cannot be told from other numbers are left out: UATP (every number of
+/// 15 digits that begins with 1), and those that a bank uses at home only.
 ///
 /// Source: the issuer ranges that the schemes publish under ISO/IEC 7812.
 const SCHEMES: &[Issued] = &[
@@ -79,7 +80,7 @@ const SCHEMES: &[Issued] = &[
     issued(986_000, 986_099, &[16]),             // Humo
 ];
 
-/// True when `text`, which a person wrote, holds a card number somewhere.
+/// Returns true when `text`, which a person wrote, contains a card number.
 #[must_use]
 pub fn holds_card_number(text: &str) -> bool {
     let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_alphanumeric());
@@ -91,16 +92,16 @@ pub fn holds_card_number(text: &str) -> bool {
     })
 }
 
-/// True when `value` is a card number as a whole. Spaces around it do not count.
+/// Returns true when `value` is a card number as a whole. Spaces around it do not count.
 #[must_use]
 pub fn is_card_number_as_a_whole(value: &str) -> bool {
     let value = value.trim_matches(' ');
-    // Nearly all values of metadata, of which there can be very many, are told by their length.
+    // The length alone excludes nearly all values of metadata, which can be very many.
     (DIGITS_MIN..=WHOLE_BYTES_MAX).contains(&value.len()) && begins_with_number(value, str::is_empty)
 }
 
-/// True when a part of `url` is a card number as a whole: a segment of the path, a name or a value of the query. A `+`
-/// and `%20` stand for a space there.
+/// Returns true when a part of `url` is a card number as a whole: a segment of the path, a name or a value of the
+/// query. A `+` and `%20` represent a space there.
 #[must_use]
 pub fn has_card_number_as_a_part(url: &str) -> bool {
     let parts = url.split(['/', ':', '@', '?', '&', '=', '#', ';', ',']);
@@ -108,7 +109,7 @@ pub fn has_card_number_as_a_part(url: &str) -> bool {
     likely.map(|part| part.replace("%20", " ").replace('+', " ")).any(|part| is_card_number_as_a_whole(&part))
 }
 
-/// True when `text` begins with a number that ends where the rest `is_end`.
+/// Returns true when `text` begins with a number after which the rest satisfies `is_end`.
 fn begins_with_number(text: &str, is_end: impl Fn(&str) -> bool) -> bool {
     let (mut digits, mut rest) = (String::with_capacity(DIGITS_MAX), text);
     loop {
@@ -128,7 +129,7 @@ fn begins_with_number(text: &str, is_end: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// A space or a dash, also one that a word processor has put in the place of the plain one.
+/// Returns true for a space or a dash, including those that a word processor puts in place of the plain ones.
 fn is_separator(character: char) -> bool {
     matches!(character, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '-' | '\u{2010}'..='\u{2015}')
 }

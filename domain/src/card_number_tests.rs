@@ -33,7 +33,7 @@ const NUMBERS: [&str; 27] = [
     "8600000000000000",
 ];
 
-/// The text with the digit that makes its Luhn sum right in the place of its last one.
+/// The text, with its last digit replaced by the one that makes the Luhn sum right.
 fn with_check_digit(digits: &str) -> String {
     let body = &digits[..digits.len().saturating_sub(1)];
     let candidates = (0..10).map(|check| format!("{body}{check}"));
@@ -61,7 +61,7 @@ fn other_numbers_of_13_to_19_digits_are_not() {
         "1700000000000",        // Milliseconds since 1970.
         "1700000000000000",     // Microseconds.
         "1700000000000000000",  // Nanoseconds.
-        "9999999999999995",     // No scheme's.
+        "9999999999999995",     // Of no scheme.
         "0000000000000000",     // The Luhn sum of zeros is right.
         "501800000009",         // 12 digits.
         "42424242424242424242", // 20 digits.
@@ -76,7 +76,7 @@ fn other_numbers_of_13_to_19_digits_are_not() {
 }
 
 #[test]
-fn single_spaces_and_dashes_may_stand_between_digits_and_nothing_else() {
+fn single_spaces_and_dashes_may_separate_digits() {
     for text in [
         "4242 4242 4242 4242",
         "4242-4242-4242-4242",
@@ -100,7 +100,7 @@ fn single_spaces_and_dashes_may_stand_between_digits_and_nothing_else() {
 }
 
 #[test]
-fn a_number_is_delimited_by_anything_but_an_ascii_letter_or_digit() {
+fn a_number_is_delimited_by_all_but_ascii_letters_and_digits() {
     for text in [
         "4242424242424242",
         "Ada Example 4242424242424242",
@@ -139,7 +139,7 @@ fn texts_that_people_write_are_not_taken_for_numbers() {
 }
 
 #[test]
-fn as_a_whole_means_that_nothing_stands_beside_it_but_spaces() {
+fn a_value_as_a_whole_may_have_spaces_around_it_only() {
     assert!(is_card_number_as_a_whole(" 4242424242424242 "));
     for text in
         ["#4242424242424242", "4242424242424242.", "4242424242424242-", "-4242424242424242", "4242424242424242 1"]
@@ -169,7 +169,7 @@ fn a_url_is_looked_at_part_by_part() {
     }
 }
 
-/// A published number, with separators between its digits where the choices say so.
+/// A published number with separators between its digits as the choices say.
 fn written(number: &str, choices: &[u8]) -> String {
     let separator = |index: usize| match choices.get(index).copied().unwrap_or(0) % 4 {
         1 => " ",
@@ -216,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_held_is_a_run_of_groups_that_is_a_number_as_a_whole(text in "[ a4-]{0,8}([0-9]{1,8}[ -]?){1,6}[a-z,]?") {
+    fn a_contained_number_is_a_run_of_groups_that_is_one_as_a_whole(text in "[ a4-]{0,8}([0-9]{1,8}[ -]?){1,6}[a-z,]?") {
         prop_assert_eq!(holds_card_number(&text), holds_by_trying_all(&text), "{}", text);
     }
 
@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// The same, found in the slow way: every part of the text that begins and ends with a digit and is delimited.
+/// The same search done the slow way: every part of the text that begins and ends with a digit and is delimited.
 fn holds_by_trying_all(text: &str) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();

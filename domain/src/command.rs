@@ -1,4 +1,4 @@
-//! Commands: what may be asked of a merchant's actor, parsed and checked for form.
+//! Commands: the requests to a merchant's actor, parsed and checked for form.
 
 use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
@@ -21,7 +21,7 @@ use crate::text::{
 use crate::time::Millis;
 use crate::webhook::Subscription;
 
-/// Who asks.
+/// The party that sends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Caller {
     /// A merchant's program, by its key. Checked again inside decide, so that nothing lands after a revocation.
@@ -34,45 +34,45 @@ pub enum Caller {
     System,
 }
 
-/// Where an Idempotency-Key counts.
+/// The scope in which an Idempotency-Key is unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdempotencyScope {
     /// The installation, for calls of an SDK.
     pub installation_id: Option<InstallationId>,
     /// The endpoint with its group, such as `merchants/initiate-payment-flow`.
     pub endpoint: String,
-    /// What the caller named the call.
+    /// The key that the caller gave the call.
     pub key: IdempotencyKey,
 }
 
-/// A named call.
+/// The idempotency data of a call that carries a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
-    /// Where the name counts.
+    /// The scope of the key.
     pub scope: IdempotencyScope,
     /// A keyed fingerprint of the parsed command: equal for equal commands.
     pub fingerprint: [u8; 32],
 }
 
-/// A command with who asks and under which name.
+/// A command with its caller and its idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Who asks.
+    /// The party that sends it.
     pub caller: Caller,
-    /// The call's name, if it has one.
+    /// Its idempotency data, if it carries a key.
     pub idempotency: Option<Idempotency>,
-    /// What is asked.
+    /// The command.
     pub command: Command,
 }
 
-/// What may be asked.
+/// A change that a caller can request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Open a merchant's log.
     CreateMerchant(CreateMerchant),
     /// Refuse the merchant's calls that change something from now on.
     SuspendMerchant,
-    /// Take them again.
+    /// Accept the merchant's calls again.
     ResumeMerchant,
     /// Change what the operator has set for the merchant.
     UpdateMerchant(UpdateMerchant),
@@ -80,7 +80,7 @@ pub enum Command {
     GenerateKey(GenerateKey),
     /// End an API key.
     RevokeKey(KeyId),
-    /// Call an API key something else.
+    /// Rename an API key.
     RenameKey(KeyId, Name),
     /// Add an installation.
     AddInstallation(AddInstallation),
@@ -88,7 +88,7 @@ pub enum Command {
     UpdateInstallation(UpdateInstallation),
     /// Remove an installation.
     RemoveInstallation(InstallationId),
-    /// Say how payments of a method are carried out.
+    /// Set the integration that carries out payments of a method.
     ConfigurePaymentMethod(PaymentMethod, Integration),
     /// Open the balance.
     OpenBalance,
@@ -96,59 +96,60 @@ pub enum Command {
     AddTopup(AddTopup),
     /// Charge an invoice to the balance. Answered with [`crate::event::Answer::Invoice`].
     ChargeInvoice(ChargeInvoice),
-    /// Keep a card under a token. Its number comes beside the command.
+    /// Keep a card under a token. Its number is passed beside the command.
     TokenizeCard(TokenizeCard),
     /// Make a payment session.
     SelectPaymentMethod(SelectPaymentMethod),
     /// Make a payment of a session.
     InitiatePayment(InitiatePayment),
-    /// Record how the acquirer answered an authorization.
+    /// Record the acquirer's answer to an authorization.
     RecordAuthorization(PaymentId, AuthorizationResult),
-    /// Capture what is authorized, or a part of it. Answered with [`crate::event::Answer::Changed`], as the next two.
+    /// Capture the authorized amount, or a part of it. Answered with [`crate::event::Answer::Changed`], as the next
+    /// two.
     CapturePayment(CapturePayment),
-    /// Give an authorization up.
+    /// Void an authorization.
     VoidPayment(PaymentRef),
-    /// Take a capture back before it settles.
+    /// Reverse a capture before it settles.
     ReversePayment(PaymentRef),
-    /// Pay money of a captured payment back. Answered with [`crate::event::Answer::Refund`].
+    /// Refund money of a captured payment. Answered with [`crate::event::Answer::Refund`].
     RefundPayment(RefundPayment),
     /// Open a dispute about a captured payment. Answered with [`crate::event::Answer::Dispute`].
     OpenDispute(OpenDispute),
     /// Give evidence in a dispute. Answered with [`crate::event::Answer::Changed`], as the next three.
     ChallengeDispute(ChallengeDispute),
-    /// Give a dispute up.
+    /// Concede a dispute.
     ConcedeDispute(DisputeId),
-    /// Have the card scheme decide a dispute.
+    /// Escalate a dispute to the card scheme.
     EscalateDispute(DisputeId),
     /// Decide a dispute.
     CloseDispute(DisputeId, DisputeOutcome),
-    /// Record how the acquirer took evidence.
+    /// Record the acquirer's answer to evidence.
     RecordEvidence(DisputeId, EvidenceResult),
     /// Pay money of the balance out. Answered with [`crate::event::Answer::Payout`].
     SendPayout(SendPayout),
     /// Give up a payment that the acquirer has not answered in time.
     ExpirePayment(PaymentId),
-    /// Record how the acquirer answered a capture, a void or a reversal.
+    /// Record the acquirer's answer to a capture, a void or a reversal.
     RecordOperation(RecordOperation),
-    /// Record how the acquirer answered a refund.
+    /// Record the acquirer's answer to a refund.
     RecordRefund(RefundId, CallResult),
-    /// Record how the acquirer answered a payout.
+    /// Record the acquirer's answer to a payout.
     RecordPayout(PayoutId, CallResult),
-    /// Record how the acquirer answered when money of a payment that was over was to be given back.
+    /// Record the acquirer's answer to a late void or refund of a payment that was over.
     RecordGivenBack(PaymentId, CallResult),
-    /// Do what is due.
+    /// Carry out the decisions that are due.
     FireTimers(Vec<Timer>),
-    /// Judge a call that advances the test clock, before its steps are taken. Changes nothing, and keeps no answer.
+    /// Judge a call that advances the test clock, before its steps are taken. It changes nothing, and keeps no answer.
     JudgeAdvance(AdvanceClock),
-    /// Set the test clock to an instant up to which everything that is due has happened.
+    /// Set the test clock to an instant, after everything that is due until then has happened.
     AdvanceClock(AdvanceClock),
-    /// Take the test clock to the instant of some timers, and do what is due then.
+    /// Advance the test clock to the instant of some timers, and carry out the decisions that are due then.
     StepClock(StepClock),
     /// Change the customers or their saved cards.
     ChangeContact(ContactChange),
-    /// Change the team or the plan of the merchant that is named for the activity log.
+    /// Change the team or the plan of the merchant, whose id the activity log needs.
     ChangeTeam(MerchantId, TeamChange),
-    /// Change the webhooks of the merchant that is named for their directory.
+    /// Change the webhooks of the merchant, whose id the directory of webhooks needs.
     ChangeWebhook(MerchantId, WebhookChange),
     /// Add an item to a set of a metadata record.
     AddToMetadataSet(AddToMetadataSet),
@@ -158,14 +159,14 @@ pub enum Command {
     SyncMetadata(SyncMetadata),
     /// Delete a metadata record.
     DeleteMetadata(DeleteMetadata),
-    /// Remove rows of metadata that nobody can see any more.
+    /// Remove rows of metadata that are no longer visible.
     SweepMetadata(SweepMetadata),
-    /// Remove what nobody needs any more.
+    /// Remove expired objects.
     Sweep(Vec<Expired>),
 }
 
 impl Command {
-    /// True when a suspended merchant may still ask it: what gives money back or closes a leak.
+    /// Returns true when a suspended merchant may still send it: commands that give money back or close a leak.
     #[must_use]
     pub const fn works_while_suspended(&self) -> bool {
         match self {
@@ -232,12 +233,12 @@ impl Command {
 pub enum ContactChange {
     /// Add a customer. Answered with [`crate::event::Answer::Contact`].
     Add(ContactFields),
-    /// Change a customer's fields. What is not given stays. Answered with [`crate::event::Answer::Changed`].
+    /// Change a customer's fields. Fields that are not given stay. Answered with [`crate::event::Answer::Changed`].
     Update(CustomerRef, ContactFields),
     /// Remove a customer: the key of the person's data is deleted, and the cards are forgotten. Answered with
     /// [`crate::event::Answer::Changed`].
     Remove(CustomerRef),
-    /// Save the card of a token for several uses. Answered with [`crate::event::Answer::Card`].
+    /// Save the card of a multi-use token. Answered with [`crate::event::Answer::Card`].
     SaveCard(SaveCardOfToken),
     /// Make a saved card the customer's default. Answered with [`crate::event::Answer::Changed`].
     SetDefaultCard(CustomerRef, CardRef),
@@ -254,7 +255,7 @@ pub struct ContactFields {
     pub contact: Contact,
 }
 
-/// Save the card of a token for several uses.
+/// Save the card of a multi-use token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaveCardOfToken {
     /// The token.
@@ -270,9 +271,9 @@ pub struct SaveCardOfToken {
 /// Change the team or the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamChange {
-    /// Invite somebody to the team.
+    /// Invite a user to the team.
     InviteUser(Email),
-    /// Become a member of the team by an invitation.
+    /// Become a member of the team by accepting an invitation.
     AcceptInvitation(InvitationId),
     /// Remove a member of the team.
     RemoveUser(UserId),
@@ -280,25 +281,25 @@ pub enum TeamChange {
     SelectPlan(PlanId),
 }
 
-/// What a sweeper takes for expired. The rules look again before they remove it.
+/// An object that a sweeper found to be expired. The rules check it again before they remove it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Expired {
-    /// A payment session. The token for one use that it used up goes with it.
+    /// A payment session. The single-use token that it used up is removed with it.
     Session(SessionId),
-    /// A token for one use that nobody selected, or one for several uses that no payment has used.
+    /// A single-use token that was never selected, or a multi-use token that no payment has used.
     Token(TokenId),
-    /// The token for one use that this session used up.
+    /// The single-use token that this session used up.
     TokenOf(SessionId),
-    /// A kept answer, with what is kept only for it.
+    /// A kept answer, with the data that is kept only for it.
     Answer(IdempotencyScope),
-    /// An event that webhooks were told.
+    /// An event that was delivered to webhooks.
     WebhookEvent(WebhookEventId),
 }
 
 /// Change the webhooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookChange {
-    /// Make one and send it events from now on. Its secret comes beside the command. Answered with
+    /// Make one and send it events from now on. Its secret is passed beside the command. Answered with
     /// [`crate::event::Answer::Webhook`].
     Connect(ConnectWebhook),
     /// Change one.
@@ -307,10 +308,10 @@ pub enum WebhookChange {
     Disconnect(WebhookId),
     /// Send it events again, from now on.
     Reconnect(WebhookId),
-    /// Sign with the secret that comes beside the command, for a day with the one before, too. Answered with
+    /// Sign with the secret that is passed beside the command, and for a day with the previous one, too. Answered with
     /// [`crate::event::Answer::Webhook`].
     RotateSecret(WebhookId),
-    /// Send it no events from now on, since it takes none.
+    /// Send it no events from now on, since it accepts none.
     Disable(WebhookId),
 }
 
@@ -323,13 +324,13 @@ pub struct ConnectWebhook {
     pub destination_url: DestinationUrl,
     /// The events that it is sent.
     pub subscription: Subscription,
-    /// The API version that bodies are written in.
+    /// The API version in which bodies are written.
     pub api_version: String,
     /// The header that carries the plain HMAC of a body.
     pub signature_header: HeaderName,
 }
 
-/// Change a webhook: what is none stays.
+/// Change a webhook. Fields that are none stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateWebhook {
     /// The webhook.
@@ -347,17 +348,17 @@ pub struct UpdateWebhook {
 /// Open a merchant's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateMerchant {
-    /// The id, made by the caller since it names the log.
+    /// Its id, which the caller makes since it names the log.
     pub merchant_id: MerchantId,
     /// Its name.
     pub name: Name,
     /// The currency of its account.
     pub currency: Currency,
-    /// In which its days begin.
+    /// The time zone in which its days begin.
     pub time_zone: TimeZone,
-    /// How long captured money is held, in seconds.
+    /// The time for which captured money is held, in seconds.
     pub settlement_delay_seconds: u64,
-    /// Shown as the actor of what an operator does.
+    /// The address that the activity log shows as the actor of an operator's action.
     pub support_email: Option<Email>,
     /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: bool,
@@ -365,7 +366,7 @@ pub struct CreateMerchant {
     pub test_clock: bool,
 }
 
-/// Change what the operator has set for a merchant. What is not given stays as it is.
+/// Change the settings of a merchant that the operator owns. Fields that are not given stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateMerchant {
     /// True when its identifiers may look like card numbers.
@@ -375,9 +376,9 @@ pub struct UpdateMerchant {
 /// Make an API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GenerateKey {
-    /// Whose, for the directory of all merchants.
+    /// The merchant, for the directory of all merchants.
     pub merchant_id: MerchantId,
-    /// What the merchant calls it.
+    /// The name that the merchant gives it.
     pub name: Name,
     /// The keyed digest of its text.
     pub digest: KeyDigest,
@@ -385,62 +386,62 @@ pub struct GenerateKey {
     pub display: String,
     /// The API version to pin.
     pub api_version: String,
-    /// When it ends, in the future.
+    /// The time at which it ends, in the future.
     pub expires_at: Option<Millis>,
 }
 
-/// Set the test clock to an instant up to which everything that is due has happened.
+/// Set the test clock to an instant, after everything that is due until then has happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AdvanceClock {
     /// The merchant, for the list of all test clocks.
     pub merchant_id: MerchantId,
-    /// The instant. When it has passed, since the steps took longer, the clock stays as it is.
+    /// The instant. If it has passed already because the steps took longer, the clock stays as it is.
     pub to: Millis,
 }
 
-/// Take the test clock to the instant of some timers, and do what is due then.
+/// Advance the test clock to the instant of some timers, and carry out the decisions that are due then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepClock {
     /// The merchant, for the list of all test clocks.
     pub merchant_id: MerchantId,
-    /// The instant; when it has passed, the clock stays as it is.
+    /// The instant. If it has passed already, the clock stays as it is.
     pub to: Millis,
-    /// The timers that are due then.
+    /// The timers that are due at that instant.
     pub timers: Vec<Timer>,
 }
 
 /// Add an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddInstallation {
-    /// What the merchant calls it.
+    /// The name that the merchant gives it.
     pub name: Name,
-    /// Where it runs.
+    /// The platform on which it runs.
     pub platform: Platform,
-    /// Which one there.
+    /// Its identifier on that platform.
     pub identifier: InstallationIdentifier,
 }
 
-/// Change an installation. Its platform stays: what runs elsewhere is another installation.
+/// Change an installation. Its platform stays: an installation on another platform is a new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateInstallation {
     /// The installation to change.
     pub installation_id: InstallationId,
-    /// The name from now on; it stays when none is given.
+    /// The new name; the name stays when none is given.
     pub name: Option<Name>,
-    /// The identifier from now on; it stays when none is given.
+    /// The new identifier; the identifier stays when none is given.
     pub identifier: Option<InstallationIdentifier>,
 }
 
 /// Add money to the balance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddTopup {
-    /// How much.
+    /// The amount.
     pub amount: AmountMinor,
     /// The operator's reference.
     pub external_id: Option<ExternalId>,
 }
 
-/// Charge an invoice to the balance, which it may take below zero.
+/// Charge an invoice to the balance, which may become negative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeInvoice {
     /// The amount.
@@ -454,13 +455,13 @@ pub struct ChargeInvoice {
 /// Keep a card under a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenizeCard {
-    /// What is known of the card.
+    /// The facts of the card.
     pub card: CardFacts,
-    /// For how many uses.
+    /// The number of uses that the token allows.
     pub usage: TokenUsage,
 }
 
-/// What a customer chose to pay with.
+/// The payment method that a customer chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
     /// A card that the merchant names later.
@@ -474,7 +475,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Of which payment method it is.
+    /// The payment method that it belongs to.
     #[must_use]
     pub const fn method(&self) -> PaymentMethod {
         match self {
@@ -487,11 +488,11 @@ impl Selection {
 /// Make a payment session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectPaymentMethod {
-    /// How much is to be paid.
+    /// The amount to be paid.
     pub money: Money,
-    /// With what.
+    /// The payment method that the customer chose.
     pub selection: Selection,
-    /// Defaults for the payment.
+    /// The default customer fields of the payment.
     pub customer: CustomerFields,
 }
 
@@ -500,62 +501,62 @@ pub struct SelectPaymentMethod {
 pub struct InitiatePayment {
     /// The merchant's reference.
     pub external_id: Option<ExternalId>,
-    /// What the merchant believes is to be paid.
+    /// The amount to be paid, as the merchant knows it. It must equal that of the session.
     pub money: Money,
     /// The session.
     pub session_id: SessionId,
-    /// A saved card, for a session without one.
+    /// A saved card, for a session that has none.
     pub card: Option<CardRef>,
-    /// Whether to capture on authorization.
+    /// True when the payment is captured as soon as it is authorized.
     pub capture: bool,
-    /// Where the customer is sent afterwards.
+    /// The address to which the customer is sent afterwards.
     pub return_url: ReturnUrl,
-    /// Who pays.
+    /// The customer who pays.
     pub customer: CustomerFields,
-    /// What is to become of the card.
+    /// The instruction to save the card, if it is given.
     pub save_card: Option<SaveCard>,
-    /// Confirms who pays the interest.
+    /// The party that bears the interest, as a confirmation.
     pub interest_bearer: Option<InterestBearer>,
 }
 
-/// How an acquirer answered an authorization.
+/// The acquirer's answer to an authorization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthorizationResult {
-    /// It stands.
+    /// It was approved.
     Approved {
         /// The acquirer's reference.
         acquirer_reference: String,
-        /// Whether it was captured with it.
+        /// True when it was captured with the authorization.
         captured: bool,
-        /// Whether the money is there at once, whatever the merchant's settlement delay.
+        /// True when the money is available at once, whatever the merchant's settlement delay.
         settles_at_once: bool,
-        /// True when taken money is in dispute as soon as it is taken.
+        /// True when captured money is in dispute as soon as it is captured.
         is_disputed: bool,
     },
     /// It was refused.
     Declined {
-        /// A word that programs branch on.
+        /// A code that programs branch on.
         code: String,
         /// A sentence for a person.
         message: String,
     },
 }
 
-/// Capture what is authorized, or a part of it: then the rest is released.
+/// Capture the authorized amount, or a part of it: then the rest is released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapturePayment {
     /// The payment.
     pub payment: PaymentRef,
-    /// How much; all that is authorized when it is not given.
+    /// The amount; all that is authorized when it is not given.
     pub amount: Option<AmountMinor>,
 }
 
-/// Pay money of a captured payment back.
+/// Refund money of a captured payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundPayment {
     /// The payment.
     pub payment: PaymentRef,
-    /// How much; all that is left when it is not given.
+    /// The amount; all that is left when it is not given.
     pub amount: Option<AmountMinor>,
     /// The merchant's own reference of the refund.
     pub external_id: Option<ExternalId>,
@@ -570,28 +571,29 @@ pub struct SendPayout {
     pub amount: AmountMinor,
     /// The merchant's own reference of the payout.
     pub external_id: Option<ExternalId>,
-    /// The merchant's words about it.
+    /// The merchant's description of it.
     pub description: Option<Description>,
 }
 
-/// How the acquirer answered a capture, a void or a reversal.
+/// Record the acquirer's answer to a capture, a void or a reversal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordOperation {
     /// The payment.
     pub payment_id: PaymentId,
-    /// What was asked.
+    /// The kind of the operation.
     pub kind: OperationKind,
-    /// The number of the operation among those of the payment, so that a late answer to another one changes nothing.
+    /// The number of the operation among those of the payment, so that a late answer to another operation changes
+    /// nothing.
     pub attempt: u32,
-    /// Of a capture: true when the money is there at once, whatever the merchant's settlement delay.
+    /// Of a capture: true when the money is available at once, whatever the merchant's settlement delay.
     pub settles_at_once: bool,
-    /// Of a capture: true when the money is in dispute as soon as it is taken.
+    /// Of a capture: true when the money is in dispute as soon as it is captured.
     pub is_disputed: bool,
-    /// What was answered.
+    /// The acquirer's answer.
     pub result: CallResult,
 }
 
-/// How an acquirer answered a call that is no authorization.
+/// The acquirer's answer to a call that is not an authorization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallResult {
     /// It is done.
@@ -620,7 +622,7 @@ pub struct ChallengeDispute {
     pub evidence: Evidence,
 }
 
-/// How an acquirer took evidence.
+/// The acquirer's answer to evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvidenceResult {
     /// It decides later.
@@ -636,11 +638,11 @@ pub enum EvidenceResult {
 pub struct AddToMetadataSet {
     /// The record's key.
     pub key: MetadataKey,
-    /// Where in it the set is.
+    /// The path of the set in the record.
     pub path: MetadataPath,
     /// The item.
     pub item: CanonicalJson,
-    /// The version that the caller saw; 0 for no record.
+    /// The version that the caller saw; 0 when there was no record.
     pub version: Option<u64>,
     /// The record's new time to live.
     pub ttl_seconds: Option<u64>,
@@ -651,11 +653,11 @@ pub struct AddToMetadataSet {
 pub struct RemoveFromMetadataSet {
     /// The record's key.
     pub key: MetadataKey,
-    /// Where in it the set is.
+    /// The path of the set in the record.
     pub path: MetadataPath,
     /// The item.
     pub item: CanonicalJson,
-    /// The version that the caller saw; 0 for no record.
+    /// The version that the caller saw; 0 when there was no record.
     pub version: Option<u64>,
 }
 
@@ -666,7 +668,7 @@ pub struct SyncMetadata {
     pub key: MetadataKey,
     /// The value.
     pub metadata: CanonicalJson,
-    /// The version that the caller saw; 0 for no record.
+    /// The version that the caller saw; 0 when there was no record.
     pub version: Option<u64>,
     /// The record's new time to live.
     pub ttl_seconds: Option<u64>,
@@ -677,19 +679,20 @@ pub struct SyncMetadata {
 pub struct DeleteMetadata {
     /// The record's key.
     pub key: MetadataKey,
-    /// The version that the caller saw; 0 for no record.
+    /// The version that the caller saw; 0 when there was no record.
     pub version: Option<u64>,
 }
 
-/// Remove rows of sets that nobody can see any more. They cannot change, so that whoever asks has read them.
+/// Remove rows of sets that are no longer visible. Such rows cannot change any more, so the caller has read them
+/// already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepMetadata {
-    /// Of which record they were.
+    /// The record that they belonged to.
     pub id: MetadataId,
     /// Items.
     pub items: Vec<SweptItem>,
     /// Counters of sets.
     pub sets: Vec<SetNumber>,
-    /// Set once nothing is left of the sets below this number.
+    /// Given once nothing is left of the sets below this number.
     pub finished_below: Option<SetNumber>,
 }

@@ -1,4 +1,4 @@
-//! Customers of a merchant, and how a call names one.
+//! Customers of a merchant, and the references by which calls name them.
 
 use crate::ids::{CardId, CustomerId};
 use crate::text::{Email, ExternalId, Mobile, PersonName};
@@ -11,21 +11,21 @@ pub struct Customer {
     pub id: CustomerId,
     /// The merchant's own identifier of it.
     pub external_id: Option<ExternalId>,
-    /// Its e-mail address, of one customer at a time.
+    /// Its e-mail address, which only one customer has at a time.
     pub email: Option<Email>,
-    /// Its mobile number, of one customer at a time.
+    /// Its mobile number, which only one customer has at a time.
     pub mobile: Option<Mobile>,
     /// Its name.
     pub name: Option<PersonName>,
-    /// The saved card that is taken first.
+    /// The saved card that is used unless another is named.
     pub default_card_id: Option<CardId>,
-    /// When it was created.
+    /// The time at which it was created.
     pub created_at: Millis,
-    /// When it last changed.
+    /// The time at which it last changed.
     pub updated_at: Millis,
 }
 
-/// How a call names a customer.
+/// The reference by which a call names a customer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CustomerRef {
     /// By Till's id.
@@ -34,7 +34,7 @@ pub enum CustomerRef {
     External(ExternalId),
 }
 
-/// How a call names a saved card.
+/// The reference by which a call names a saved card.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CardRef {
     /// By Till's id.
@@ -43,7 +43,7 @@ pub enum CardRef {
     External(ExternalId),
 }
 
-/// How one may be reached, as given with a payment.
+/// The address, number and name that are given with a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contact {
     /// E-mail address.
@@ -57,14 +57,14 @@ pub struct Contact {
 /// The customer fields of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CustomerFields {
-    /// Which customer.
+    /// The customer that the call names.
     pub id: Option<CustomerRef>,
-    /// How to reach it.
+    /// The customer's address, number and name.
     pub contact: Contact,
 }
 
 impl CustomerFields {
-    /// These fields, with `defaults` where one is not given.
+    /// These fields, with those of `defaults` where one is not given.
     #[must_use]
     pub fn or(&self, defaults: &CustomerFields) -> CustomerFields {
         CustomerFields {

@@ -1,4 +1,4 @@
-//! Disputes: the customer's bank takes money of a captured payment back until it is decided whose it is.
+//! Disputes: the customer's bank takes money of a captured payment back until it is decided who keeps it.
 
 use crate::ids::{DisputeId, PaymentId, TransactionId};
 use crate::money::Money;
@@ -13,7 +13,7 @@ pub const EVIDENCE_SECONDS: u64 = 7 * 86_400;
 pub enum DisputeStatus {
     /// It was opened, and nothing was done about it.
     Open,
-    /// The merchant gave evidence.
+    /// It was opened, and nothing has been done about it.
     Challenged,
     /// The card scheme decides it.
     Escalated,
@@ -110,9 +110,9 @@ pub struct Dispute {
     pub evidence_due_at: Millis,
     /// Its ledger transaction.
     pub transaction_id: TransactionId,
-    /// When it was opened.
+    /// The time at which it was opened.
     pub created_at: Millis,
-    /// When it was decided.
+    /// The time at which it was decided.
     pub closed_at: Option<Millis>,
 }
 

@@ -1,15 +1,15 @@
-//! Effects: calls to an acquirer that a recorded decision asks for. Timers: decisions that come due.
+//! Effects: calls to an acquirer that a recorded decision requests. Timers: decisions that become due.
 
 use crate::ids::{DisputeId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
 use crate::time::Millis;
 
-/// The key of an open call to an acquirer about a payment. At most one operation of a payment is open at a time: its authorization, its
-/// capture or its void. Each refund is a call of its own, and several may be open at once.
+/// The key of an open call to an acquirer about a payment. At most one operation of a payment is open at a time: its
+/// authorization, its capture or its void. Each refund is a call of its own, and several may be open at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId {
     /// The payment.
     pub payment_id: PaymentId,
-    /// The refund, when it is one; none for the payment's operation.
+    /// The refund, for the call of one; none for the payment's operation.
     pub refund_id: Option<RefundId>,
 }
 
@@ -21,7 +21,7 @@ impl EffectId {
     }
 }
 
-/// Names an open call to an acquirer, whatever it is about.
+/// The name of an open call to an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OpenCall {
     /// One about a payment.
@@ -35,11 +35,11 @@ pub enum OpenCall {
 /// A call to an acquirer about a payment, open until its result is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
-    /// For which payment.
+    /// The payment.
     pub payment_id: PaymentId,
-    /// Which call.
+    /// The kind of the call.
     pub kind: EffectKind,
-    /// Since when it is open.
+    /// The instant since which it is open.
     pub opened_at: Millis,
 }
 
@@ -59,44 +59,44 @@ impl Effect {
     }
 }
 
-/// Which call to the acquirer.
+/// The kind of a call to the acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EffectKind {
-    /// Authorize the payment, and capture it at once if it is to be.
+    /// Authorize the payment, and capture it at once if that is requested.
     Authorize,
-    /// Give its authorization up.
+    /// Void its authorization.
     Void,
-    /// Capture what is authorized, or a part of it, and release the rest.
+    /// Capture the authorized amount, or a part of it, and release the rest.
     Capture,
-    /// Take its capture back: a full refund under a reference of its own.
+    /// Reverse its capture: a full refund under a reference of its own.
     Reverse,
     /// Pay one of its refunds.
     Refund(RefundId),
-    /// Give an authorization up that came when the payment was over.
+    /// Void an authorization that was approved when the payment was over.
     VoidLate,
-    /// Pay back what was captured with an authorization that came when the payment was over.
+    /// Refund a capture that was made with an authorization when the payment was over.
     RefundLate,
 }
 
-/// Something that comes due by itself. Ordered by time, so that a merchant's first timer is its next.
+/// A decision that becomes due. Ordered by time, so that a merchant's first timer is its next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timer {
-    /// When.
+    /// The instant.
     pub due: Millis,
-    /// What.
+    /// The decision.
     pub kind: TimerKind,
 }
 
-/// What comes due.
+/// The decision that becomes due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimerKind {
     /// A transaction on hold becomes effective.
     Settle(TransactionId),
-    /// An authorization that nobody captured lapses.
+    /// An authorization that was not captured lapses.
     Lapse(PaymentId),
-    /// A metadata record may have expired. A record has one such timer: it is set anew when the record lives on.
+    /// A metadata record may have expired. A record has one such timer: it is set again when the record lives on.
     ExpireMetadata(MetadataId),
-    /// Evidence must be given by then: without it the dispute is lost.
+    /// The time for evidence is over: without evidence the dispute is lost.
     EvidenceDue(DisputeId),
     /// The month of a merchant's next statement is over. A merchant with a balance has one such timer.
     CloseStatement,

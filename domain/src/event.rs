@@ -1,4 +1,4 @@
-//! Events: what happened, with everything that applying needs.
+//! Events: the changes that a decision makes, with all data that applying them needs.
 
 use crate::activity::Activity;
 use crate::card::{Card, CardExpiry, Token};
@@ -25,22 +25,22 @@ use crate::text::{Evidence, ExternalId, IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
 use crate::webhook::{Webhook, WebhookEvent};
 
-/// How long an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
+/// The time for which an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
 /// whole day is served.
 pub const ANSWER_KEPT_SECONDS: u64 = 25 * 3_600;
 
-/// One decision as it stands in a merchant's log: one record, one atomic step.
+/// One decision as a merchant's log stores it: one record, one atomic step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutation {
-    /// When: never before the merchant's previous one.
+    /// Its time, never before that of the merchant's previous one.
     pub at: Millis,
-    /// Who asked.
+    /// The party that sent the request.
     pub caller: Caller,
     /// The position of the merchant's last id, this mutation's included.
     pub last_id: IdPosition,
     /// The answer to keep for a repeated call.
     pub answer: Option<(IdempotencyScope, StoredAnswer)>,
-    /// What happened, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
 }
 
@@ -60,21 +60,21 @@ impl Mutation {
 pub struct StoredAnswer {
     /// The fingerprint of the command that it answers.
     pub fingerprint: [u8; 32],
-    /// What was answered.
+    /// The answer.
     pub answer: Answer,
-    /// Until when it is kept.
+    /// The instant until which it is kept.
     pub expires_at: Millis,
 }
 
 impl StoredAnswer {
-    /// Whether a repeated call is still given it at `now`.
+    /// Returns true when a repeated call is still answered with it at `now`.
     #[must_use]
     pub fn is_kept(&self, now: Millis) -> bool {
         now < self.expires_at
     }
 }
 
-/// What a command that took effect is answered.
+/// The answer of a command that took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// A merchant was created.
@@ -83,7 +83,7 @@ pub enum Answer {
     Key {
         /// Its uid.
         key_id: KeyId,
-        /// When.
+        /// Its time of creation.
         created_at: Millis,
     },
     /// An installation was added.
@@ -96,21 +96,21 @@ pub enum Answer {
     Session(SessionId),
     /// A payment was made.
     Payment(PaymentId),
-    /// Whether it changed anything.
+    /// True when it changed anything.
     Changed(bool),
-    /// Somebody was invited.
+    /// An invitation was made.
     Invitation(InvitationId),
-    /// Somebody became a user.
+    /// An invitation was accepted.
     User(UserId),
     /// A metadata record was given the value that the call brought.
     Metadata {
         /// Its version.
         version: u64,
-        /// When it was made.
+        /// The time at which it was made.
         created_at: Millis,
-        /// When its value last changed.
+        /// The time at which its value last changed.
         updated_at: Millis,
-        /// From when on it is gone.
+        /// The instant from which it no longer exists.
         expires_at: Millis,
     },
     /// A refund was accepted.
@@ -125,12 +125,12 @@ pub enum Answer {
     Dispute(DisputeId),
     /// A customer was added.
     Contact(CustomerId),
-    /// A card was saved, or had been.
+    /// A card was saved, now or before.
     Card(CardId),
 }
 
 impl Answer {
-    /// The id that is answered, as text; none where something else is.
+    /// The id in the answer, as text; none for an answer without an id.
     #[must_use]
     pub fn id_text(&self) -> Option<String> {
         match self {
@@ -155,18 +155,18 @@ impl Answer {
     }
 }
 
-/// A write to the vault that belongs to a decision. The bytes are no part of any event.
+/// A write to the vault that belongs to a decision. Its bytes are not part of any event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VaultWrite {
-    /// Keep the card number that came beside the command.
+    /// Keep the card number that was passed beside the command.
     KeepTokenNumber(TokenId),
     /// Keep the number of a token as that of a saved card, too.
     CopyTokenNumber(TokenId, CardId),
-    /// Keep the text of a key that came beside the command for as long as the answer is kept.
+    /// Keep the text of a key that was passed beside the command, for as long as the answer is kept.
     KeepKeyText(KeyId),
-    /// Keep the secret of a webhook that came beside the command.
+    /// Keep the secret of a webhook that was passed beside the command.
     KeepWebhookSecret(WebhookId),
-    /// The same, and keep the secret that there was as the previous one.
+    /// The same, and keep the present secret as the previous one.
     ReplaceWebhookSecret(WebhookId),
     /// Forget the number of a token.
     ForgetTokenNumber(TokenId),
@@ -178,48 +178,48 @@ pub enum VaultWrite {
     ForgetTokenKey(TokenId),
     /// Forget the number of a saved card.
     ForgetCardNumber(CardId),
-    /// Forget the key under which everything is sealed that is known of a customer: erases the person.
+    /// Forget the key under which all data of a customer is sealed: this erases the person.
     ForgetCustomerKey(CustomerId),
 }
 
-/// What happened.
+/// A change of a merchant's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The merchant's log was opened.
     MerchantCreated {
         /// Its id.
         merchant_id: MerchantId,
-        /// Who it is.
+        /// Its profile.
         profile: Profile,
-        /// What it takes payments with.
+        /// Its payment methods.
         integrations: Vec<(PaymentMethod, Integration)>,
     },
-    /// Its calls that change something are refused from now on, or taken again.
+    /// The merchant's calls that change something are refused from now on, or accepted again.
     SuspensionChanged {
-        /// Whether they are refused.
+        /// True when they are refused.
         suspended: bool,
     },
     /// An API key was made.
     KeyGenerated {
-        /// Whose, for the directory of all merchants.
+        /// The merchant, for the directory of all merchants.
         merchant_id: MerchantId,
         /// The key.
         key: ApiKey,
     },
     /// An API key was ended.
     KeyRevoked {
-        /// Which.
+        /// The key.
         key_id: KeyId,
-        /// When.
+        /// The time.
         at: Millis,
     },
     /// An installation was added.
     InstallationAdded(Installation),
-    /// It was said how payments of a method are carried out.
+    /// The integration that carries out payments of a method was set.
     PaymentMethodConfigured {
-        /// Which method.
+        /// The method.
         method: PaymentMethod,
-        /// How.
+        /// The integration.
         integration: Integration,
     },
     /// The balance was opened.
@@ -237,19 +237,19 @@ pub enum Event {
     SessionCreated {
         /// The session.
         session: Session,
-        /// Whether a token for one use was used up.
+        /// The single-use token that was used up, if there was one.
         token_used_up: Option<TokenId>,
     },
     /// A customer was created.
     CustomerCreated(Customer),
     /// A customer's fields changed.
     CustomerUpdated {
-        /// As it was.
+        /// The customer before.
         before: Customer,
-        /// As it is.
+        /// The customer after.
         after: Customer,
     },
-    /// A payment was made of a session, and its authorization asked for.
+    /// A payment was made for a session, and its authorization requested.
     PaymentInitiated {
         /// The payment.
         payment: Payment,
@@ -258,25 +258,25 @@ pub enum Event {
     },
     /// The acquirer authorized a payment.
     PaymentAuthorized {
-        /// Which.
+        /// The payment.
         payment_id: PaymentId,
         /// The authorization, with the instant at which it lapses.
         authorization: Authorization,
     },
     /// The acquirer refused a payment.
     PaymentFailed {
-        /// Which.
+        /// The payment.
         payment_id: PaymentId,
-        /// How much is no longer reserved, in minor units.
+        /// The amount that is no longer reserved, in minor units.
         released_minor: u64,
-        /// Why.
+        /// The reason.
         failure: Failure,
     },
     /// A payment was captured.
     PaymentCaptured {
-        /// Which.
+        /// The payment.
         payment_id: PaymentId,
-        /// How much is no longer reserved, in minor units.
+        /// The amount that is no longer reserved, in minor units.
         released_minor: u64,
         /// The capture with its fee.
         capture: Capture,
@@ -289,234 +289,235 @@ pub enum Event {
     CardSaved {
         /// The card.
         card: Card,
-        /// Whether it is the customer's default now.
+        /// True when it is the customer's default now.
         is_default: bool,
-        /// When.
+        /// The time.
         at: Millis,
     },
     /// A saved card was made its customer's default.
     DefaultCardSet {
-        /// Whose.
+        /// The customer.
         customer_id: CustomerId,
         /// The card.
         card_id: CardId,
-        /// When.
+        /// The time.
         at: Millis,
     },
-    /// An authorization lapsed: it is to be given up. Only in logs of earlier versions: a lapse is an operation now.
+    /// An authorization lapsed and is to be voided. Only in logs of earlier versions: a lapse is an operation now.
     AuthorizationLapsed {
-        /// Of which payment.
+        /// The payment.
         payment_id: PaymentId,
         /// The call to carry out.
         effect: Effect,
-        /// When it was to lapse, which names its timer.
+        /// The instant at which it was to lapse, which names its timer.
         lapses_at: Millis,
     },
     /// A payment was voided.
     PaymentVoided {
-        /// Which.
+        /// The payment.
         payment_id: PaymentId,
-        /// How much is no longer reserved, in minor units.
+        /// The amount that is no longer reserved, in minor units.
         released_minor: u64,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// A transaction on hold became effective.
     TransactionSettled {
-        /// Which.
+        /// The transaction.
         transaction_id: TransactionId,
-        /// When it was to settle, which names its timer.
+        /// The instant at which it was to settle, which names its timer.
         settles_at: Millis,
         /// Its credits on the balance, in minor units.
         credit_minor: u64,
         /// Its debits on the balance, fee and interest, in minor units.
         debit_minor: u64,
-        /// When it did.
+        /// The instant at which it settled.
         at: Millis,
     },
-    /// An API key is called something else.
+    /// An API key was renamed.
     KeyRenamed {
-        /// Which.
+        /// The key.
         key_id: KeyId,
-        /// What it is called now.
+        /// The new name.
         name: Name,
     },
-    /// Somebody was invited to the team.
+    /// A user was invited to the team.
     UserInvited {
         /// The invitation.
         invitation: Invitation,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// An invitation was accepted.
     InvitationAccepted {
-        /// Who the invited became, which names the invitation.
+        /// The new user, which names the invitation.
         user: User,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// A user was removed from the team.
     UserRemoved {
-        /// Who.
+        /// The user.
         user_id: UserId,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// Another plan was selected.
     PlanSwitched {
-        /// Which, and since when.
+        /// The plan, with the instant of the choice.
         choice: PlanChoice,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// A metadata record was made, changed, or lives longer.
     MetadataSaved {
         /// Its key.
         key: MetadataKey,
-        /// As it is now.
+        /// The record now.
         record: MetadataRecord,
-        /// When its timer was due before; none when it is a new record.
+        /// The previous instant of its timer; none for a new record.
         timer_was: Option<Millis>,
-        /// Its document, where that changed.
+        /// The document, if it changed.
         document: Option<Document>,
         /// The sets below this number were replaced, and are to be swept.
         garbage_below: Option<SetNumber>,
     },
-    /// An array became a set, or an empty place did.
+    /// An array, or an empty place in the document, became a set.
     MetadataSetFormed {
-        /// Of which record.
+        /// The record.
         id: MetadataId,
-        /// Which set.
+        /// The number of the set.
         number: SetNumber,
         /// Its counters.
         set: MetadataSet,
-        /// An array of its items, at positions from 0. Before [`Event::MetadataRepeatsDropped`] also those that were left of
-        /// repeated ones.
+        /// An array of its items, at positions from 0. Versions of the program that did not know
+        /// [`Event::MetadataRepeatsDropped`] also recorded the distinct items of an array with repeated ones by this
+        /// event.
         items: CanonicalJson,
     },
     /// An item was added to a set.
     MetadataItemAdded {
-        /// Of which record.
+        /// The record.
         id: MetadataId,
-        /// To which set.
+        /// The number of the set.
         number: SetNumber,
         /// Its counters.
         set: MetadataSet,
-        /// Where in it.
+        /// The position of the item.
         position: u64,
         /// The item.
         item: CanonicalJson,
     },
     /// An item was removed from a set.
     MetadataItemRemoved {
-        /// Of which record.
+        /// The record.
         id: MetadataId,
-        /// From which set.
+        /// The number of the set.
         number: SetNumber,
         /// Its counters.
         set: MetadataSet,
-        /// Where it was.
+        /// The position that the item had.
         position: u64,
-        /// What it was found by.
+        /// The hash by which the item was found.
         hash: ItemHash,
     },
     /// A metadata record was deleted or has expired.
     MetadataEnded {
         /// Its key.
         key: MetadataKey,
-        /// Which record.
+        /// The record.
         id: MetadataId,
-        /// When its timer was due.
+        /// The instant at which its timer was due.
         timer_due: Millis,
         /// The sets below this number are to be swept.
         garbage_below: Option<SetNumber>,
     },
-    /// The timer of a metadata record was due before the record's expiry, and is set anew.
+    /// The timer of a metadata record was due before the record's expiry, and is set again.
     MetadataTimerMoved {
         /// The record's key.
         key: MetadataKey,
         /// The record as it is now.
         record: MetadataRecord,
-        /// When it was due.
+        /// The instant at which it was due.
         timer_was: Millis,
     },
-    /// Rows of metadata that nobody could see any more were removed.
+    /// Rows of metadata that were no longer visible were removed.
     MetadataSwept {
-        /// Of which record they were.
+        /// The record that they belonged to.
         id: MetadataId,
         /// Items.
         items: Vec<SweptItem>,
         /// Counters of sets.
         sets: Vec<SetNumber>,
-        /// Whether nothing is left.
+        /// True when nothing is left.
         finished: bool,
     },
     /// Sessions were removed.
     SessionsSwept {
-        /// Which.
+        /// The sessions.
         session_ids: Vec<SessionId>,
     },
     /// Tokens for one use were removed.
     TokensSwept {
-        /// Which.
+        /// The tokens.
         token_ids: Vec<TokenId>,
     },
     /// Kept answers were removed.
     AnswersSwept {
-        /// Which.
+        /// Their idempotency keys.
         scopes: Vec<IdempotencyScope>,
-        /// Under which names the merchant is no longer found as one that a named call created.
+        /// The names under which the merchant is no longer found as one that a call with a key created.
         created_merchants: Vec<IdempotencyKey>,
     },
-    /// An installation was changed, and is like this now.
+    /// An installation was changed to this.
     InstallationUpdated(Installation),
     /// An installation was removed.
     InstallationRemoved {
         /// The installation.
         installation_id: InstallationId,
     },
-    /// A token for several uses waits in its installation's queue until a payment uses it, and ends if none does.
+    /// A multi-use token waits in its installation's queue until a payment uses it, and ends if none does.
     TokenQueued {
         /// The token.
         token_id: TokenId,
-        /// At which installation it was made.
+        /// The installation where it was made.
         installation_id: InstallationId,
-        /// Its place in the queue.
+        /// Its position in the queue.
         position: u64,
-        /// The first place of the queue from now on: those before it are empty.
+        /// The first position of the queue from now on: those before it are empty.
         first: u64,
-        /// When it ends.
+        /// The instant at which it ends.
         expires_at: Millis,
     },
-    /// A payment used a token for several uses for the first time: it has no end from now on.
+    /// A payment used a multi-use token for the first time: it has no end from now on.
     TokenKept {
         /// The token.
         token_id: TokenId,
     },
-    /// Identifiers that look like card numbers are taken from now on, or refused again.
+    /// Identifiers that look like card numbers are accepted from now on, or refused again.
     CardNumbersInIdentifiersChanged {
-        /// True when they are taken.
+        /// True when they are accepted.
         allowed: bool,
     },
     /// The acquirer is asked to capture, void or reverse a payment.
     OperationRequested {
         /// The payment.
         payment_id: PaymentId,
-        /// What is asked.
+        /// The requested operation.
         operation: Operation,
     },
-    /// The acquirer refused a capture, a void or a reversal: the payment is as before.
+    /// The acquirer refused a capture, a void or a reversal: the payment is as it was before.
     OperationRefused {
         /// The payment.
         payment_id: PaymentId,
-        /// What was refused.
+        /// The refused operation.
         refused: RefusedOperation,
-        /// Of a capture or a void: when the authorization lapses from now on.
+        /// Of a capture or a void: the instant at which the authorization lapses from now on.
         lapses_at: Option<Millis>,
-        /// True when the payment fails by it, as soon as its authorization is given up.
+        /// True when the payment fails as soon as its authorization is voided.
         fails: bool,
     },
-    /// A payment was taken back before it settled.
+    /// A capture was reversed before it settled.
     PaymentReversed {
         /// The payment.
         payment_id: PaymentId,
@@ -524,19 +525,19 @@ pub enum Event {
         credit_minor: u64,
         /// The debits on the balance that are canceled, fee and interest, in minor units.
         debit_minor: u64,
-        /// When.
+        /// The time.
         at: Millis,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// The acquirer did not answer in time: the payment is over. The call stays open until there is an answer.
     PaymentExpired {
         /// The payment.
         payment_id: PaymentId,
-        /// How much is no longer reserved, in minor units.
+        /// The amount that is no longer reserved, in minor units.
         released_minor: u64,
     },
-    /// The acquirer authorized a payment that was over. It is told to give the money back.
+    /// The acquirer authorized a payment that was over, and is told to give the money back.
     LateSuccess {
         /// The payment.
         payment_id: PaymentId,
@@ -545,11 +546,12 @@ pub enum Event {
         /// True when the money was captured with it.
         captured: bool,
     },
-    /// The last call to the acquirer for a payment that is over has ended: it declined late, or was told to give money back.
+    /// The last call to the acquirer for a payment that is over has ended: it declined late, or was told to give money
+    /// back.
     LateCallEnded {
         /// The payment.
         payment_id: PaymentId,
-        /// Why it declined, when it did.
+        /// The reason, when it declined.
         failure: Option<Failure>,
     },
     /// A refund was accepted, and the acquirer is asked to pay it.
@@ -558,9 +560,9 @@ pub enum Event {
         refund: Refund,
         /// Its transaction, on hold.
         transaction: Transaction,
-        /// How much of it no capture on hold covers, in minor units.
+        /// The part of it that no capture on hold covers, in minor units.
         uncovered_minor: u64,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// The acquirer paid a refund.
@@ -573,11 +575,12 @@ pub enum Event {
         amount_minor: u64,
         /// The status of the payment from now on.
         status: PaymentStatus,
-        /// When its entries become effective: with the capture. None when they are at once.
+        /// The instant at which its entries become effective, together with the capture. None when they are effective
+        /// at once.
         settles_at: Option<Millis>,
-        /// When.
+        /// The time.
         at: Millis,
-        /// What the activity log says, when nothing is left of the payment.
+        /// The entry of the activity log, when nothing is left of the payment.
         activity: Option<Activity>,
     },
     /// The acquirer refused a refund: its entries are canceled.
@@ -586,43 +589,44 @@ pub enum Event {
         refund_id: RefundId,
         /// Its payment.
         payment_id: PaymentId,
-        /// How much it is, in minor units.
+        /// The amount, in minor units.
         amount_minor: u64,
-        /// How much of it no capture on hold covered, in minor units.
+        /// The part of it that no capture on hold covered, in minor units.
         uncovered_minor: u64,
-        /// Why.
+        /// The reason.
         failure: Failure,
-        /// When.
+        /// The time.
         at: Millis,
     },
-    /// A capture became effective from which something is taken back: it covers these refunds and disputes no longer.
+    /// A capture became effective of which something is refunded or disputed: it no longer covers these debits.
     DebitsUncovered {
         /// The payment.
         payment_id: PaymentId,
-        /// How much it covered, in minor units.
+        /// The amount that it covered, in minor units.
         covered_minor: u64,
     },
-    /// A refund that was confirmed, or a dispute that was lost, before its capture became effective is effective, too.
+    /// A refund that was confirmed, or a dispute that was lost, before its capture became effective is effective now,
+    /// too.
     DebitSettled {
         /// Its transaction.
         transaction_id: TransactionId,
-        /// When it was to settle, which names its timer.
+        /// The instant at which it was to settle, which names its timer.
         settles_at: Millis,
         /// The amount, in minor units.
         amount_minor: u64,
-        /// When it did.
+        /// The instant at which it settled.
         at: Millis,
     },
-    /// Something happened that webhooks are told.
+    /// An event that is delivered to webhooks.
     WebhookEventRecorded(WebhookEvent),
-    /// A webhook was connected, changed or stopped, and is like this now.
+    /// A webhook was connected, changed or stopped, and has these values now.
     WebhookSaved {
         /// The merchant, for the directory of webhooks that are sent events.
         merchant_id: MerchantId,
         /// The webhook.
         webhook: Webhook,
     },
-    /// Events were removed that are kept no longer.
+    /// Events whose retention has ended were removed.
     WebhookEventsSwept {
         /// The events.
         event_ids: Vec<WebhookEventId>,
@@ -649,7 +653,7 @@ pub enum Event {
         payout_id: PayoutId,
         /// The amount, in minor units.
         amount_minor: u64,
-        /// When.
+        /// The time.
         at: Millis,
     },
     /// The acquirer refused a payout: its entries are canceled.
@@ -658,9 +662,9 @@ pub enum Event {
         payout_id: PayoutId,
         /// The amount, in minor units.
         amount_minor: u64,
-        /// Why.
+        /// The reason.
         failure: Failure,
-        /// When.
+        /// The time.
         at: Millis,
     },
     /// A dispute was opened about a payment.
@@ -672,7 +676,7 @@ pub enum Event {
         /// The part of it that no capture on hold covers, in minor units.
         uncovered_minor: u64,
     },
-    /// The merchant gave evidence, and the acquirer is to be given it.
+    /// The merchant gave evidence, which is to be sent to the acquirer.
     DisputeChallenged {
         /// The dispute.
         dispute_id: DisputeId,
@@ -704,8 +708,8 @@ pub enum Event {
         /// The clock from now on.
         test_clock: TestClock,
     },
-    /// Entries are counted towards a month from now on: towards the merchant's first one, or towards the one after that
-    /// which has ended.
+    /// Entries are counted towards a month from now on: the merchant's first one, or the one after a month that has
+    /// ended.
     StatementPeriodOpened {
         /// The month.
         period: StatementPeriod,
@@ -737,7 +741,7 @@ pub enum Event {
         card_id: CardId,
         /// The customer's default card from now on.
         default_card_id: Option<CardId>,
-        /// When.
+        /// The time.
         at: Millis,
     },
     /// A customer was removed, and all saved cards with it.
@@ -746,23 +750,23 @@ pub enum Event {
         customer_id: CustomerId,
         /// The cards that were forgotten.
         card_ids: Vec<CardId>,
-        /// When.
+        /// The time.
         at: Millis,
     },
-    /// An array with repeated items became a set of the first of each.
+    /// An array with repeated items became a set of its distinct items.
     MetadataRepeatsDropped {
-        /// Of which record.
+        /// The record.
         id: MetadataId,
-        /// Which set.
+        /// The number of the set.
         number: SetNumber,
-        /// Its counters. The next position is behind the array.
+        /// Its counters. The next position is after the array.
         set: MetadataSet,
-        /// The array. The position of an item in the set is the place, from 0, where it stands first in here.
+        /// The array. The position of an item in the set is the place, from 0, of its first occurrence here.
         array: CanonicalJson,
     },
 }
 
-/// The decision of a dispute, with all that follows from it.
+/// The decision of a dispute, with all its consequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisputeClosing {
     /// The dispute.
@@ -777,9 +781,10 @@ pub struct DisputeClosing {
     pub payment_status: PaymentStatus,
     /// The part of the amount that no capture on hold covered, in minor units.
     pub uncovered_minor: u64,
-    /// Of a charge-back: when its entries become effective, with the capture. None when they are at once.
+    /// Of a charge-back: the instant at which its entries become effective, together with the capture. None when at
+    /// once.
     pub settles_at: Option<Millis>,
-    /// When it was decided.
+    /// The time of the decision.
     pub at: Millis,
     /// The entries of the activity log.
     pub activities: Vec<Activity>,

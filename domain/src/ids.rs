@@ -9,7 +9,7 @@ use uuid::{Builder, Uuid};
 /// Characters of the Crockford base32 alphabet that TypeID uses, in value order.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// What stands in [`VALUES`] for a byte that is no character of the alphabet.
+/// The entry of [`VALUES`] for a byte that is no character of the alphabet.
 const NO_VALUE: u8 = u8::MAX;
 
 /// The value of each character of the alphabet, by its byte.
@@ -23,14 +23,14 @@ static VALUES: [u8; 256] = {
     values
 };
 
-/// Length of the part of an id behind its prefix.
+/// Length of the part of an id after its prefix.
 pub const SUFFIX_LEN: usize = 26;
 
-/// Why a text is no id of the asked kind.
+/// The error of a text that is not an id of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be `{prefix}_` and 26 characters of lower-case base32")]
 pub struct IdError {
-    /// The prefix that the asked kind has, without the underscore.
+    /// The prefix of the expected kind, without the underscore.
     pub prefix: &'static str,
 }
 
@@ -50,7 +50,7 @@ impl RawId {
         RawId(Builder::from_unix_timestamp_millis(position.millis, &tail).into_uuid())
     }
 
-    /// The id with exactly these bytes, as they stand on disk.
+    /// The id with exactly these bytes, as they are stored on disk.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> RawId {
         RawId(Uuid::from_bytes(bytes))
@@ -62,20 +62,20 @@ impl RawId {
         self.0.into_bytes()
     }
 
-    /// Where the id stands in its merchant's order.
+    /// The position of the id in its merchant's order.
     #[must_use]
     pub fn position(self) -> IdPosition {
         let (upper, _) = self.0.as_u64_pair();
         IdPosition { millis: upper >> 16, counter: u16::try_from(upper & 0x0fff).unwrap_or(0) }
     }
 
-    /// The id right before this one in the order of all ids, whether or not it is anybody's.
+    /// The id directly before this one in the order of all ids, in use or not.
     #[must_use]
     pub fn predecessor(self) -> Option<RawId> {
         self.0.as_u128().checked_sub(1).map(Uuid::from_u128).map(RawId)
     }
 
-    /// The id right behind this one in the order of all ids, whether or not it is anybody's.
+    /// The id directly after this one in the order of all ids, in use or not.
     #[must_use]
     pub fn successor(self) -> Option<RawId> {
         self.0.as_u128().checked_add(1).map(Uuid::from_u128).map(RawId)
@@ -137,12 +137,12 @@ impl fmt::Debug for RawId {
     }
 }
 
-/// Where an id stands in its merchant's order: the pair grows with every id.
+/// The position of an id in its merchant's order: the pair grows with every id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct IdPosition {
     /// Milliseconds since the Unix epoch, 48 bits.
     pub millis: u64,
-    /// Ids made within that millisecond, 12 bits.
+    /// The number of ids made within that millisecond, 12 bits.
     pub counter: u16,
 }
 
@@ -164,13 +164,13 @@ impl IdPosition {
     }
 }
 
-/// A source of 64-bit random numbers. The domain has none of its own: it comes in with the context.
+/// A source of 64-bit random numbers. The domain has none of its own: it is passed in with the context.
 pub trait Entropy {
     /// The next 64 random bits.
     fn next_u64(&mut self) -> u64;
 }
 
-/// What the types of ids have in common.
+/// The common interface of the types of ids.
 pub trait Id: Copy {
     /// The prefix of the kind, without the underscore.
     const PREFIX: &'static str;
@@ -203,7 +203,7 @@ macro_rules! id_types {
                 self.0
             }
 
-            /// The id with exactly these bytes, as they stand on disk.
+            /// The id with exactly these bytes, as they are stored on disk.
             #[must_use]
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(RawId::from_bytes(bytes))
@@ -261,7 +261,7 @@ macro_rules! id_types {
     };
 }
 
-// The sign stands here because a macro that is declared by another cannot write it otherwise.
+// The sign is written here because a macro that is declared by another cannot write it otherwise.
 id_types! { $
     /// One merchant: the owner of a log, and the boundary of isolation.
     MerchantId = "mer";
@@ -297,11 +297,11 @@ id_types! { $
     InvoiceId = "inv";
     /// One statement: a month of a merchant's balance that is over.
     StatementId = "stm";
-    /// One webhook: an endpoint of a merchant's that events are delivered to.
+    /// One webhook: an endpoint of a merchant that events are delivered to.
     WebhookId = "whe";
-    /// One event of a merchant's, as webhooks deliver it.
+    /// One event of a merchant, as webhooks deliver it.
     WebhookEventId = "evt";
-    /// One event on its way to one webhook.
+    /// One delivery of one event to one webhook.
     DeliveryId = "dlv";
     /// One user: a member of a merchant's team.
     UserId = "usr";
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn time_counter_and_randomness_stand_in_their_bits_and_what_is_too_wide_is_dropped() {
+    fn id_parts_have_their_bits_and_overlong_ones_are_cut() {
         let position = IdPosition { millis: 0xffff_0123_4567_89ab, counter: 0xfcde };
         let id = RawId::new(position, 0xd123_4567_89ab_cdef);
         assert_eq!(id.to_bytes(), 0x0123_4567_89ab_7cde_9123_4567_89ab_cdef_u128.to_be_bytes());
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_an_id_have_nothing_between_them_and_the_ends_have_one() {
+    fn an_id_is_adjacent_to_its_neighbours_and_the_ends_have_one() {
         let (first, last) = (RawId::from_bytes([0; 16]), RawId::from_bytes([u8::MAX; 16]));
         assert_eq!((first.predecessor(), last.successor()), (None, None));
         let id = RawId::from_bytes(0x0100_u128.to_be_bytes());
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_grow_strictly_even_when_the_clock_steps_back_and_the_counter_is_full() {
+    fn ids_grow_strictly_despite_clock_steps_and_a_full_counter() {
         let mut position = IdPosition::default();
         let mut last = RawId::new(position, u64::MAX);
         for step in 0..10_000_u64 {

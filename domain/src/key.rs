@@ -1,4 +1,4 @@
-//! API keys: their text form and what is kept of them.
+//! API keys: their text form and their stored form.
 
 use crate::ids::KeyId;
 use crate::text::Name;
@@ -6,20 +6,20 @@ use crate::time::Millis;
 
 /// Prefix of every API key.
 pub const KEY_PREFIX: &str = "sk_";
-/// Random base62 characters behind the prefix: 190 bits.
+/// Random base62 characters after the prefix: 190 bits.
 pub const KEY_RANDOM_LEN: usize = 32;
 /// Base62 characters of the checksum at the end.
 pub const KEY_CHECKSUM_LEN: usize = 6;
 /// Characters kept for display: the prefix and the first five random ones.
 pub const KEY_DISPLAY_LEN: usize = 8;
-/// Keys of one merchant that are neither revoked nor over, at most.
+/// The maximum number of keys of one merchant that are neither revoked nor expired.
 pub const LIVE_KEYS_MAX: usize = 1_000;
-/// Keys of one merchant, former ones included, at most: they are part of its bounded state.
+/// The maximum number of keys of one merchant, former ones included: they are part of its bounded state.
 pub const KEYS_MAX: usize = 5_000;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A key's text from its 32 random characters' indexes (each taken modulo 62).
+/// The text of a key from the indexes of its 32 random characters (each taken modulo 62).
 ///
 /// Shape: `sk_` | 32 base62 characters | 6 base62 characters, zero-padded, of the CRC-32 (ISO-HDLC) of those 32.
 #[must_use]
@@ -29,13 +29,14 @@ pub fn key_text(random: [u8; KEY_RANDOM_LEN]) -> String {
     format!("{KEY_PREFIX}{body}{checksum}")
 }
 
-/// True when a text begins as every key does.
+/// Returns true when a text begins as every key does.
 #[must_use]
-pub fn looks_like_one(text: &str) -> bool {
+pub fn has_key_prefix(text: &str) -> bool {
     text.starts_with(KEY_PREFIX)
 }
 
-/// Whether a text has the form of a key and its checksum fits: a mistyped key is refused without a look-up.
+/// Returns true when a text has the form of a key and its checksum is right: a mistyped key is refused without a
+/// look-up.
 #[must_use]
 pub fn is_well_formed(text: &str) -> bool {
     let Some(rest) = text.strip_prefix(KEY_PREFIX) else { return false };
@@ -60,7 +61,7 @@ fn checksum(body: &str) -> [u8; KEY_CHECKSUM_LEN] {
     text
 }
 
-/// A keyed digest of a key's text: what is stored in its place.
+/// A keyed digest of a key's text: it is stored in place of the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyDigest(pub [u8; 32]);
 
@@ -79,20 +80,20 @@ pub struct ApiKey {
     pub digest: KeyDigest,
     /// The first characters, for display.
     pub display: String,
-    /// What the merchant calls it.
+    /// The name that the merchant gives it.
     pub name: Name,
     /// The API version pinned at its creation.
     pub api_version: String,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
-    /// When it ends by itself, if ever.
+    /// The instant at which it expires, if it does.
     pub expires_at: Option<Millis>,
-    /// When it was revoked.
+    /// The time at which it was revoked.
     pub revoked_at: Option<Millis>,
 }
 
 impl ApiKey {
-    /// Whether the key opens anything at `now`.
+    /// Returns true when the key is valid at `now`.
     #[must_use]
     pub fn is_live(&self, now: Millis) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_made_key_is_well_formed_and_one_changed_character_is_noticed() {
+    fn a_made_key_is_well_formed_and_changed_characters_are_found() {
         let key = key_text(std::array::from_fn(|index| u8::try_from(index * 7).unwrap_or(0)));
         assert_eq!(key.len(), 3 + 32 + 6);
         assert!(is_well_formed(&key));
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_checksum_is_the_crc_32_of_the_random_part_in_base62() {
-        // Computed bit by bit here, without the library.
+        // The checksum is computed bit by bit here, without the library.
         let body = "0".repeat(KEY_RANDOM_LEN);
         let mut crc = u32::MAX;
         for byte in body.bytes() {

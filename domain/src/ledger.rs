@@ -10,11 +10,11 @@ use crate::time::Millis;
 pub enum Account {
     /// The default balance, whose entries `balance-history` lists.
     Balance,
-    /// What the acquirer owes.
+    /// The debt of the acquirer.
     AcquirerClearing,
-    /// What the bank moved.
+    /// The money that the bank moved.
     BankClearing,
-    /// What the service earned.
+    /// The earnings of the service.
     Fees,
     /// Invoices of the service.
     Invoices,
@@ -22,7 +22,7 @@ pub enum Account {
     Interest,
 }
 
-/// Which side of an account an entry is on.
+/// The side of an account that an entry is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// In favour of the account's owner.
@@ -54,7 +54,7 @@ impl Direction {
     }
 }
 
-/// What an entry is for.
+/// The purpose of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryType {
     /// A top-up.
@@ -63,9 +63,9 @@ pub enum EntryType {
     Payment,
     /// The fee of a captured payment.
     PaymentFee,
-    /// Money of a captured payment that is paid back.
+    /// Money of a captured payment that is refunded.
     Refund,
-    /// An invoice of the service's.
+    /// An invoice of the service.
     Invoice,
     /// Money that is paid out to the merchant.
     PayOut,
@@ -104,14 +104,14 @@ impl EntryType {
     }
 }
 
-/// Where an entry stands. It moves once, from on hold to one of the others.
+/// The status of an entry. It changes once, from on hold to one of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryStatus {
-    /// Promised.
+    /// Reserved: not counted yet.
     OnHold,
     /// Counted.
     Effective,
-    /// Taken back before it counted.
+    /// Canceled before it counted.
     Canceled,
 }
 
@@ -135,17 +135,17 @@ impl EntryStatus {
 pub struct Leg {
     /// The entry's id.
     pub entry_id: EntryId,
-    /// On which account.
+    /// The account.
     pub account: Account,
-    /// On which side.
+    /// The side of the account.
     pub direction: Direction,
-    /// For what.
+    /// The purpose.
     pub entry_type: EntryType,
-    /// How much; never zero.
+    /// The amount, never zero.
     pub amount: AmountMinor,
 }
 
-/// What a transaction is linked to.
+/// The object that a transaction is linked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// A top-up.
@@ -163,7 +163,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The id of what it is, as text.
+    /// The id of the object, as text.
     #[must_use]
     pub fn id_text(self) -> String {
         match self {
@@ -251,26 +251,26 @@ impl Cause {
 pub struct Transaction {
     /// Its id.
     pub id: TransactionId,
-    /// Why it was posted.
+    /// The object that it was posted for.
     pub cause: Cause,
-    /// In which currency.
+    /// The currency of its entries.
     pub currency: Currency,
     /// Its entries, those of the balance first.
     pub legs: Vec<Leg>,
-    /// Where its entries stand.
+    /// The status of its entries.
     pub status: EntryStatus,
-    /// When it was posted.
+    /// The time at which it was posted.
     pub created_at: Millis,
-    /// When it becomes effective by itself, while on hold.
+    /// The instant at which it becomes effective by itself, while on hold.
     pub settles_at: Option<Millis>,
-    /// When it became effective.
+    /// The time at which it became effective.
     pub effective_at: Option<Millis>,
-    /// When it was canceled.
+    /// The time at which it was canceled.
     pub canceled_at: Option<Millis>,
 }
 
 impl Transaction {
-    /// Whether credits and debits over all accounts are equal.
+    /// Returns true when credits and debits over all accounts are equal.
     #[must_use]
     pub fn is_balanced(&self) -> bool {
         let sum = |side: Direction| -> u128 {
@@ -305,14 +305,15 @@ impl Transaction {
         on_side.fold(0, |sum, leg| sum.saturating_add(leg.amount.get()))
     }
 
-    /// Of a capture: the amount by which its own debits, with this much that is taken back from it, exceed it.
+    /// Of a capture: the amount by which its own debits, together with the given refunded or disputed amount, exceed
+    /// it.
     #[must_use]
     pub fn missing_minor(&self, taken_back_minor: u64) -> u64 {
         let debits = self.balance_minor(Direction::Debit).saturating_add(taken_back_minor);
         debits.saturating_sub(self.balance_minor(Direction::Credit))
     }
 
-    /// The transaction once its entries count.
+    /// The transaction as effective.
     #[must_use]
     pub fn settled(mut self, at: Millis) -> Transaction {
         self.status = EntryStatus::Effective;
@@ -321,7 +322,7 @@ impl Transaction {
         self
     }
 
-    /// The transaction once its entries are taken back before they counted.
+    /// The transaction as canceled before it was effective.
     #[must_use]
     pub fn canceled(mut self, at: Millis) -> Transaction {
         self.status = EntryStatus::Canceled;
@@ -338,23 +339,23 @@ pub struct Entry {
     pub id: EntryId,
     /// Its transaction.
     pub transaction_id: TransactionId,
-    /// On which side.
+    /// The side of the balance.
     pub direction: Direction,
-    /// For what.
+    /// The purpose.
     pub entry_type: EntryType,
-    /// How much.
+    /// The amount.
     pub amount: AmountMinor,
-    /// Of what.
+    /// The currency of the amount.
     pub currency: Currency,
-    /// Where it stands.
+    /// Its status.
     pub status: EntryStatus,
-    /// What it is linked to.
+    /// The object that it is linked to.
     pub cause: Cause,
-    /// When it was posted.
+    /// The time at which it was posted.
     pub created_at: Millis,
-    /// When it became effective.
+    /// The time at which it became effective.
     pub effective_at: Option<Millis>,
-    /// When it was canceled.
+    /// The time at which it was canceled.
     pub canceled_at: Option<Millis>,
 }
 
@@ -365,15 +366,15 @@ pub struct Topup {
     pub id: TopupId,
     /// The operator's reference, unique among the merchant's top-ups.
     pub external_id: Option<ExternalId>,
-    /// How much.
+    /// The amount.
     pub amount: AmountMinor,
     /// Its transaction.
     pub transaction_id: TransactionId,
-    /// When it was added.
+    /// The time at which it was added.
     pub created_at: Millis,
 }
 
-/// An invoice of the service's that was charged to the balance.
+/// An invoice of the service that was charged to the balance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invoice {
     /// Its id.
@@ -386,14 +387,15 @@ pub struct Invoice {
     pub description: Option<Description>,
     /// Its transaction.
     pub transaction_id: TransactionId,
-    /// When it was charged.
+    /// The time at which it was charged.
     pub created_at: Millis,
 }
 
 /// Sums of the entries on the balance, in minor units.
 ///
-/// A capture on hold and the debits on hold that belong to it, its fee, interest, refunds and disputes, net out with each other first. What
-/// is left of it is pending; what is missing of it, and every other debit on hold, counts against what is available.
+/// A capture on hold is first netted with the debits on hold that belong to it: its fee, interest, refunds and
+/// disputes. The rest of the capture is pending; the excess of the debits, and every other debit on hold, reduces the
+/// available balance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BalanceTotals {
     /// Effective credits.
@@ -409,8 +411,8 @@ pub struct BalanceTotals {
 }
 
 impl BalanceTotals {
-    /// Effective credits less effective debits and less the debits on hold that no capture on hold covers: what can be
-    /// paid out. May be negative.
+    /// Effective credits less effective debits and less the debits on hold that no capture on hold covers: the amount
+    /// that can be paid out. It may be negative.
     #[must_use]
     pub fn available_minor(&self) -> i64 {
         let debits = self.effective_debit_minor.saturating_add(self.uncovered_debit_minor);
@@ -423,21 +425,22 @@ impl BalanceTotals {
         difference(self.effective_credit_minor, self.effective_debit_minor)
     }
 
-    /// What is left of the captures on hold: it settles later.
+    /// The rest of the captures on hold, which settles later.
     #[must_use]
     pub fn pending_minor(&self) -> i64 {
         difference(self.held_credit_minor, self.held_debit_minor.saturating_sub(self.uncovered_debit_minor))
     }
 
-    /// Whether `more` minor units of credit, beside `reserved` ones, keep every total within [`AMOUNT_MAX_MINOR`].
+    /// Returns true when `more` minor units of credit, beside `reserved` ones, keep every total within
+    /// [`AMOUNT_MAX_MINOR`].
     #[must_use]
     pub fn has_room_for(&self, more: AmountMinor, reserved_minor: u64) -> bool {
         let parts = [self.effective_credit_minor, self.held_credit_minor, reserved_minor, more.get()];
         parts.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
     }
 
-    /// True when `more` minor units of debit keep the debits within [`AMOUNT_MAX_MINOR`], beside all that captures on hold and
-    /// payments that have `reserved` minor units may still cost.
+    /// Returns true when `more` minor units of debit keep the debits within [`AMOUNT_MAX_MINOR`], beside the largest
+    /// costs of the captures on hold and of payments that have `reserved` minor units.
     #[must_use]
     pub fn has_room_for_debit(&self, more: AmountMinor, reserved_minor: u64) -> bool {
         let debits = [self.effective_debit_minor, self.held_debit_minor, more.get()];
@@ -478,14 +481,14 @@ impl BalanceTotals {
         self
     }
 
-    /// The totals when so much more of the debits on hold is not covered.
+    /// The totals when this amount of the debits on hold ceases to be covered.
     #[must_use]
     pub fn with_uncovered(mut self, debit_minor: u64) -> BalanceTotals {
         self.uncovered_debit_minor = self.uncovered_debit_minor.saturating_add(debit_minor);
         self
     }
 
-    /// The totals when so much less of the debits on hold is not covered: they are covered or on hold no longer.
+    /// The totals when this amount of the uncovered debits on hold becomes covered, or is on hold no longer.
     #[must_use]
     pub fn with_covered(mut self, debit_minor: u64) -> BalanceTotals {
         self.uncovered_debit_minor = self.uncovered_debit_minor.saturating_sub(debit_minor);

@@ -1,11 +1,11 @@
-//! The rules of Till: what a merchant's command may change, and what follows from it.
+//! The rules of Till: the changes that a merchant's command may make, and their consequences.
 //!
 //! Nothing here waits, reads a clock, draws a random number or touches a disk: time, entropy and records
-//! come in, events come out.
+//! are inputs, events are the output.
 
 #![warn(clippy::arithmetic_side_effects, clippy::wildcard_enum_match_arm)]
 
-// What things are.
+// The objects of the domain.
 pub mod activity;
 pub mod card;
 pub mod card_number;
@@ -29,12 +29,12 @@ pub mod text;
 pub mod time;
 pub mod webhook;
 
-// What may be asked, what is answered, what is recorded.
+// Commands, answers and records.
 pub mod command;
 pub mod event;
 pub mod refusal;
 
-// How a command becomes events, and events become state and rows.
+// Commands become events, and events become state and rows.
 pub mod apply;
 pub mod decide;
 pub mod records;

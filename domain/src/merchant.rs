@@ -1,44 +1,44 @@
-//! Merchants: who they are, what they take payments with, where they take them.
+//! Merchants: their profile, their payment methods and their installations.
 
 use crate::ids::InstallationId;
 use crate::money::{Currency, FeeRate};
 use crate::text::{Email, InstallationIdentifier, Name, TimeZone};
 use crate::time::Millis;
 
-/// How long captured money is held when the operator names nothing else: two days.
+/// The settlement delay of a merchant for which the operator gives none: two days.
 pub const SETTLEMENT_DELAY_DEFAULT_SECONDS: u64 = 172_800;
 /// The longest settlement delay: a year.
 pub const SETTLEMENT_DELAY_MAX_SECONDS: u64 = 31_536_000;
-/// The longest time that one call advances a test clock by: 400 days.
+/// The longest time by which one call advances a test clock: 400 days.
 pub const ADVANCE_MAX_SECONDS: u64 = 400 * 86_400;
-/// Most installations of one merchant: they are part of its bounded state.
+/// The maximum number of installations of one merchant: they are part of its bounded state.
 pub const INSTALLATIONS_MAX: usize = 1_000;
 
-/// What the operator said of a merchant.
+/// The data that the operator gave about a merchant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// Its name.
     pub name: Name,
     /// The one currency of its account.
     pub currency: Currency,
-    /// In which its days begin.
+    /// The time zone in which its days begin.
     pub time_zone: TimeZone,
-    /// How long captured money is held before it is effective, in seconds.
+    /// The time for which captured money is held before it is effective, in seconds.
     pub settlement_delay_seconds: u64,
-    /// Shown as the actor of what an operator does.
+    /// The address that the activity log shows as the actor of an operator's action.
     pub support_email: Option<Email>,
-    /// When it was created.
+    /// The time at which it was created.
     pub created_at: Millis,
-    /// Whether its calls that change something are refused.
+    /// True when its calls that change something are refused.
     pub suspended: bool,
     /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: bool,
 }
 
-/// The clock of a merchant that tests advance.
+/// The clock of a merchant whose time the operator advances in tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TestClock {
-    /// The time by which the merchant is ahead of the wall clock, in milliseconds. It only grows.
+    /// The difference by which the merchant's time is ahead of the wall clock, in milliseconds. It only grows.
     pub offset_ms: u64,
 }
 
@@ -94,21 +94,21 @@ impl AcquirerName {
     }
 }
 
-/// How a merchant's payments of one method are carried out.
+/// The settings by which a merchant's payments of one method are carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Integration {
-    /// By whom.
+    /// The acquirer that processes them.
     pub acquirer: AcquirerName,
-    /// Whether the method can be chosen now.
+    /// True when customers can choose the method now.
     pub enabled: bool,
-    /// Whether an authorization can stand without a capture.
+    /// True when a payment can be authorized without being captured.
     pub authorizes_without_capture: bool,
-    /// What a captured payment costs the merchant.
+    /// The fee of a captured payment.
     pub fee: FeeRate,
 }
 
 impl Integration {
-    /// What a new merchant has for every method: enabled on the sandbox, no fee.
+    /// The setting of a new merchant for every method: enabled on the sandbox, no fee.
     #[must_use]
     pub const fn initial() -> Integration {
         Integration {
@@ -120,7 +120,7 @@ impl Integration {
     }
 }
 
-/// Where a client SDK runs.
+/// The platform on which a client SDK runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Platform {
     /// A web site.
@@ -154,12 +154,12 @@ impl Platform {
 pub struct Installation {
     /// Its id.
     pub id: InstallationId,
-    /// What the merchant calls it.
+    /// The name that the merchant gives it.
     pub name: Name,
-    /// Where it runs.
+    /// The platform on which it runs.
     pub platform: Platform,
-    /// Which one there: for `Web` the origin that may call from a browser.
+    /// Its identifier on that platform: for `Web` the origin that may call from a browser.
     pub identifier: InstallationIdentifier,
-    /// When it was added.
+    /// The time at which it was added.
     pub created_at: Millis,
 }

@@ -1,4 +1,4 @@
-//! Money: minor units with their currency, whole numbers only, checked sums only.
+//! Money: minor units with their currency. There are only whole numbers and checked sums.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ pub const AMOUNT_MAX_MINOR: u64 = (1 << 53) - 1;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
-/// Why a text is no currency.
+/// The error of a text that is no currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an upper-case ISO 4217 currency code")]
 pub struct CurrencyError;
@@ -23,7 +23,8 @@ impl Currency {
         std::str::from_utf8(&self.0).unwrap_or("???")
     }
 
-    /// True when people pay with it. ISO 4217 has codes for metals, bonds, units of account, tests and none at all, too.
+    /// Returns true when people pay with it. ISO 4217 also has codes for metals, bonds, units of account, tests and "no
+    /// currency".
     ///
     /// Source: ISO 4217, list one.
     #[must_use]
@@ -33,7 +34,7 @@ impl Currency {
         !NO_MONEY.contains(&self.code())
     }
 
-    /// Digits of an amount in minor units behind the point: 2 for THB, 0 for JPY. 0 where the currency has
+    /// Digits of an amount after the decimal point: 2 for THB, 0 for JPY. 0 when the currency has
     /// no minor unit.
     ///
     /// Source: ISO 4217, list one.
@@ -42,13 +43,13 @@ impl Currency {
         iso_currency::Currency::from_code(self.code()).and_then(iso_currency::Currency::exponent).unwrap_or(0)
     }
 
-    /// The three letters as they stand on disk.
+    /// The three letters as they are stored on disk.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 3] {
         self.0
     }
 
-    /// The currency with exactly these letters, as read from disk.
+    /// The currency with exactly these letters, read from disk.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 3]) -> Currency {
         Currency(bytes)
@@ -79,7 +80,7 @@ impl fmt::Display for Currency {
     }
 }
 
-/// An amount that somebody pays or is paid: 1 to [`AMOUNT_MAX_MINOR`] minor units.
+/// An amount that is paid: 1 to [`AMOUNT_MAX_MINOR`] minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AmountMinor(u64);
 
@@ -100,18 +101,18 @@ impl AmountMinor {
 /// An amount in a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Money {
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub amount: AmountMinor,
-    /// Of what.
+    /// The currency.
     pub currency: Currency,
 }
 
-/// What a merchant pays for a captured payment.
+/// The fee rate of a captured payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FeeRate {
-    /// Hundredths of a percent of the captured amount, 0 to 10,000.
+    /// The proportional part in hundredths of a percent of the captured amount, 0 to 10,000.
     pub basis_points: u16,
-    /// Added to that, in minor units, at most [`AMOUNT_MAX_MINOR`].
+    /// The fixed part in minor units, at most [`AMOUNT_MAX_MINOR`].
     pub fixed_minor: u64,
 }
 
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fee_rounds_half_up_adds_the_fixed_part_and_never_exceeds_the_amount() {
+    fn a_fee_rounds_half_up_and_never_exceeds_the_amount() {
         let rate = FeeRate { basis_points: 250, fixed_minor: 10 };
         assert_eq!(rate.fee_minor(amount(10_000)), 260);
         assert_eq!(FeeRate { basis_points: 250, fixed_minor: 0 }.fee_minor(amount(20)), 1, "0.5 rounds up");

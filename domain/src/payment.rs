@@ -1,4 +1,4 @@
-//! Payments: the record, and the one table that says what becomes of it in which status by which command.
+//! Payments: the record, and the one table that defines the effect of every action in every status.
 
 use crate::activity::Actor;
 use crate::card::SaveCard;
@@ -12,21 +12,21 @@ use crate::session::Instrument;
 use crate::text::{ExternalId, ReturnUrl};
 use crate::time::Millis;
 
-/// How long a payment may wait for the acquirer's answer before it is given up: an hour.
+/// The time for which a payment may wait for the acquirer's answer before it expires: an hour.
 pub const PENDING_LIFETIME_SECONDS: u64 = 3_600;
 
-/// How long an authorization stands before it lapses: seven days, as card schemes allow.
+/// The time after which an authorization lapses: seven days, as card schemes allow.
 pub const AUTHORIZATION_LIFETIME_SECONDS: u64 = 7 * 86_400;
 
-/// How long after a refused void of a lapsed authorization the acquirer is asked for it again: a day.
+/// The time after which a refused void of a lapsed authorization is requested again: a day.
 pub const LAPSE_REPEATED_AFTER_SECONDS: u64 = 86_400;
 
-/// How long payments wait. What is recorded keeps the instants that followed from it.
+/// The lifetimes of payments that wait. Records keep the instants that were computed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetimes {
     /// Seconds after which a pending payment expires.
     pub pending_seconds: u64,
-    /// Seconds after which an authorization that nobody captured lapses.
+    /// Seconds after which an authorization that was not captured lapses.
     pub authorization_seconds: u64,
 }
 
@@ -36,7 +36,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// Where a payment stands.
+/// The status of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaymentStatus {
     /// The acquirer was asked and has not answered yet.
@@ -49,9 +49,9 @@ pub enum PaymentStatus {
     Failed,
     /// Not completed in time.
     Expired,
-    /// Given up after authorization.
+    /// Voided after authorization.
     Voided,
-    /// Taken back after capture and before settlement.
+    /// Reversed after capture and before settlement, or charged back.
     Reversed,
     /// Refunded in part.
     PartiallyRefunded,
@@ -94,16 +94,16 @@ impl PaymentStatus {
     }
 }
 
-/// What can be asked of a payment, or happen to it: the columns of its life.
+/// A call or an event that concerns a payment: the columns of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaymentAction {
-    /// Capture what is authorized, or a part of it.
+    /// Capture the authorized amount, or a part of it.
     Capture,
-    /// Give the authorization up.
+    /// Void the authorization.
     Void,
-    /// Take a capture back before it settles.
+    /// Reverse a capture before it settles.
     Reverse,
-    /// Pay money back.
+    /// Refund money.
     Refund,
     /// A dispute is opened.
     OpenDispute,
@@ -115,7 +115,7 @@ pub enum PaymentAction {
     CloseDispute,
     /// The captured money becomes effective.
     Settle,
-    /// It was not completed in time.
+    /// The payment was not completed in time.
     Expire,
     /// The acquirer says that it authorized, in time or late.
     Succeed,
@@ -141,27 +141,27 @@ impl PaymentAction {
     ];
 }
 
-/// What becomes of a payment in one status by one action: a cell of the table of its life.
+/// The effect of an action on a payment in one status: a cell of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ruling {
     /// The action is refused.
     Refused,
     /// Nothing happens.
     Nothing,
-    /// The action is taken, and the status stays.
+    /// The action is accepted, and the status stays.
     Stays,
-    /// The action is taken, and leads to this status once it is done.
+    /// The action is accepted, and leads to this status once it is done.
     Becomes(PaymentStatus),
-    /// The payment becomes authorized, or successful where it is captured with it.
+    /// The payment becomes authorized, or successful when it is captured with the authorization.
     Authorizes,
-    /// The action is taken, and the status follows from what is left of the payment.
+    /// The action is accepted, and the status follows from the remaining amount of the payment.
     WorkedOut,
     /// The status stays, and the acquirer is told to give the money back.
     GivenBack,
 }
 
 impl Ruling {
-    /// True when the action is taken.
+    /// Returns true when the action is accepted.
     #[must_use]
     pub const fn is_taken(self) -> bool {
         match self {
@@ -172,17 +172,18 @@ impl Ruling {
 }
 
 impl PaymentStatus {
-    /// What becomes of a payment in this status by `action`. The one table of the payment's life.
+    /// The effect of `action` on a payment in this status. This is the one table of the payment's life.
     ///
-    /// The conditions that a status alone does not tell stand in [`Payment::allows`]. A reversed payment settles after a
-    /// charge-back only: what `reverse-payment` takes back is cancelled before it settles.
+    /// The conditions that a status alone does not tell are in [`Payment::allows`]. A reversed payment settles only
+    /// after a charge-back: the entries that `reverse-payment` takes back are canceled before they settle.
     #[must_use]
     pub const fn ruling(self, action: PaymentAction) -> Ruling {
         use PaymentStatus::{Authorized as Auth, Disputed, Expired, Failed, Pending, Reversed, Successful, Voided};
         use Ruling::{Authorizes, Becomes, GivenBack as Back, Nothing as No, Refused as X, Stays, WorkedOut as New};
         #[rustfmt::skip]
         let row = match self {
-            //                               capture              void             reverse            refund  open               challenge concede close  settle expire            succeed     fail
+            //                               capture              void             reverse            refund  open      
+            //         challenge concede close  settle expire            succeed     fail
             Pending =>                      [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    Becomes(Expired), Authorizes, Becomes(Failed)],
             Auth =>                         [Becomes(Successful), Becomes(Voided), X,                 X,      X,                 X,        X,      X,     No,    Becomes(Voided),  No,         No],
             Successful =>                   [X,                   X,               Becomes(Reversed), New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No],
@@ -198,14 +199,14 @@ impl PaymentStatus {
     }
 }
 
-/// What the acquirer can be asked to do to a payment, one at a time.
+/// A call that the acquirer can be asked for about a payment, one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OperationKind {
-    /// Capture what is authorized, or a part of it.
+    /// Capture the authorized amount, or a part of it.
     Capture,
-    /// Give the authorization up.
+    /// Void the authorization.
     Void,
-    /// Take the capture back: a full refund at the acquirer.
+    /// Reverse the capture: a full refund at the acquirer.
     Reverse,
 }
 
@@ -223,7 +224,7 @@ impl OperationKind {
         }
     }
 
-    /// The column of the table that it stands in.
+    /// Its column of the table.
     #[must_use]
     pub const fn action(self) -> PaymentAction {
         match self {
@@ -244,19 +245,19 @@ impl OperationKind {
     }
 }
 
-/// An operation that the acquirer was asked for and has not answered yet: `operation` of `find-payment`.
+/// A requested operation that the acquirer has not answered yet: `operation` of `find-payment`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
-    /// What is to be done.
+    /// The kind of the operation.
     pub kind: OperationKind,
-    /// How much is captured, given up or taken back.
+    /// The amount that is captured, voided or reversed.
     pub amount: AmountMinor,
-    /// Who asked, for the activity log.
+    /// The actor that asked for it, for the activity log.
     pub requested_by: Actor,
-    /// When it was asked for.
+    /// The time at which it was asked for.
     pub requested_at: Millis,
-    /// The number of the operation among those of the payment, from 1. The acquirer's reference has it, so that an
-    /// operation that was refused can be asked for again.
+    /// The number of the operation among those of the payment, from 1. The acquirer's reference contains it, so that an
+    /// operation that was refused can be requested again.
     pub attempt: u32,
 }
 
@@ -268,21 +269,21 @@ impl Operation {
     }
 }
 
-/// An operation that the acquirer refused, and that changed nothing: `last_operation` of `find-payment`, whose status is
-/// FAILED.
+/// An operation that the acquirer refused, and that changed nothing: `last_operation` of `find-payment`, whose status
+/// is FAILED.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedOperation {
-    /// What was to be done.
+    /// The kind of the operation.
     pub kind: OperationKind,
-    /// Why it was not.
+    /// The reason for the refusal.
     pub failure: Failure,
-    /// When the refusal was recorded.
+    /// The time at which the refusal was recorded.
     pub at: Millis,
     /// The number of the operation among those of the payment.
     pub attempt: u32,
 }
 
-/// How a call names a payment.
+/// The reference by which a call names a payment.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaymentRef {
     /// By Till's id.
@@ -291,7 +292,7 @@ pub enum PaymentRef {
     External(ExternalId),
 }
 
-/// Whether an authorization is captured by itself.
+/// The mode that tells if an authorization is captured automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CaptureMode {
     /// Captured on authorization.
@@ -314,10 +315,10 @@ impl CaptureMode {
     }
 }
 
-/// Why an acquirer refused what it was asked for.
+/// The reason for which an acquirer refused a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// A word that programs branch on, such as `insufficient_funds`.
+    /// A code that programs branch on, such as `insufficient_funds`.
     pub code: String,
     /// A sentence for a person.
     pub message: String,
@@ -326,15 +327,15 @@ pub struct Failure {
 /// A capture that happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capture {
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub amount_minor: u64,
     /// The fee, fixed at capture, in minor units.
     pub fee_minor: u64,
     /// Its ledger transaction.
     pub transaction_id: TransactionId,
-    /// When it happened.
+    /// The time at which it happened.
     pub at: Millis,
-    /// When its entries are effective.
+    /// The time at which its entries are effective.
     pub settles_at: Millis,
 }
 
@@ -343,9 +344,9 @@ pub struct Capture {
 pub struct Authorization {
     /// The acquirer's own reference.
     pub acquirer_reference: String,
-    /// When it was recorded.
+    /// The time at which it was recorded.
     pub at: Millis,
-    /// When it lapses, unless captured with it.
+    /// The instant at which it lapses, unless it was captured at once.
     pub lapses_at: Option<Millis>,
 }
 
@@ -358,31 +359,31 @@ pub struct Payment {
     pub external_id: Option<ExternalId>,
     /// The session that it was made from.
     pub session_id: SessionId,
-    /// Where it stands.
+    /// Its status.
     pub status: PaymentStatus,
-    /// How much was asked for.
+    /// The amount that was asked for.
     pub money: Money,
-    /// With what it is paid. Never [`Instrument::UnnamedCard`].
+    /// The instrument that pays. It is never [`Instrument::UnnamedCard`].
     pub instrument: Instrument,
-    /// Who carries it out.
+    /// The acquirer that processes it.
     pub acquirer: AcquirerName,
-    /// Whether it is captured by itself.
+    /// The mode of its capture.
     pub capture_mode: CaptureMode,
-    /// Where the customer is sent afterwards.
+    /// The address to which the customer is sent afterwards.
     pub return_url: ReturnUrl,
-    /// Whose payment it is, when a customer is known.
+    /// The customer who pays, when one is known.
     pub customer_id: Option<CustomerId>,
-    /// How to reach that person, as given with the payment, else as known of the customer.
+    /// The contact of that person, as given with the payment, else as known of the customer.
     pub contact: Contact,
-    /// What is to become of the card.
+    /// The instruction to save the card, if there is one.
     pub save_card: Option<SaveCard>,
-    /// When it was initiated.
+    /// The time at which it was initiated.
     pub created_at: Millis,
     /// The authorization, once given.
     pub authorization: Option<Authorization>,
     /// The capture, once done.
     pub capture: Option<Capture>,
-    /// Why it failed.
+    /// The reason for which it failed.
     pub failure: Option<Failure>,
     /// Accepted refunds less those that failed, in minor units.
     pub refunded_minor: u64,
@@ -399,8 +400,9 @@ pub struct Payment {
 }
 
 impl Payment {
-    /// True when a call for `action` would be taken now, as far as the payment tells: the table allows it, no operation
-    /// is open, a reversal comes before the settlement and finds nothing taken back, a refund or a dispute finds something left.
+    /// Returns true when a call for `action` would be accepted now, as far as the payment tells: the table allows it,
+    /// no operation is open, a reversal comes before the settlement and before any refund or dispute, and for a refund
+    /// or a dispute some of the money is left.
     #[must_use]
     pub fn allows(&self, action: PaymentAction, now: Millis) -> bool {
         let has_what_it_takes = match action {
@@ -421,20 +423,21 @@ impl Payment {
         self.status.ruling(action).is_taken() && self.operation.is_none() && has_what_it_takes
     }
 
-    /// How much was captured, in minor units.
+    /// The captured amount, in minor units.
     #[must_use]
     pub fn captured_minor(&self) -> u64 {
         self.capture.map_or(0, |capture| capture.amount_minor)
     }
 
-    /// The amount that can still be refunded or disputed: captured less accepted refunds, less what is charged back or in
-    /// dispute.
+    /// The amount that can still be refunded or disputed: captured less accepted refunds, less what is charged back or
+    /// in dispute.
     #[must_use]
     pub fn refundable_minor(&self) -> u64 {
         self.captured_minor().saturating_sub(self.taken_back_minor())
     }
 
-    /// The amount that is taken back from the capture, or may be: accepted refunds, charge-backs, and what is in dispute.
+    /// The amount that is taken back from the capture, or may be: accepted refunds, charge-backs, and the amount in
+    /// dispute.
     #[must_use]
     pub fn taken_back_minor(&self) -> u64 {
         let disputed_minor = self.open_dispute.map_or(0, |dispute| dispute.amount_minor);
@@ -450,7 +453,8 @@ impl Payment {
         self.status_without_dispute(confirmed_refund_minor, self.charged_back_minor)
     }
 
-    /// The status of a captured payment without an open dispute that has this much of confirmed refunds and charge-backs.
+    /// The status of a captured payment without an open dispute that has this much of confirmed refunds and
+    /// charge-backs.
     #[must_use]
     pub fn status_without_dispute(&self, confirmed_refund_minor: u64, charged_back_minor: u64) -> PaymentStatus {
         let is_all_gone = confirmed_refund_minor.saturating_add(charged_back_minor) >= self.captured_minor();
@@ -494,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_of_the_life_of_a_payment_is_the_drawn_one_and_none_is_missing() {
+    fn the_table_of_a_payments_life_equals_the_contracts() {
         let rows: Vec<&str> = DRAWN.lines().filter(|line| !line.trim().is_empty()).collect();
         assert_eq!(rows.len(), PaymentStatus::ALL.len(), "a status without a row");
         for (status, row) in PaymentStatus::ALL.into_iter().zip(rows) {
@@ -507,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn the_columns_stand_in_the_order_of_the_actions() {
+    fn the_columns_are_in_the_order_of_the_actions() {
         for (column, action) in PaymentAction::ALL.into_iter().enumerate() {
             assert_eq!(action as usize, column, "{action:?}");
         }

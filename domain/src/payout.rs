@@ -44,7 +44,7 @@ pub struct Payout {
     pub status: PayoutStatus,
     /// The amount that is paid out.
     pub money: Money,
-    /// The merchant's words about it.
+    /// The merchant's description of it.
     pub description: Option<Description>,
     /// The acquirer that pays it.
     pub acquirer: AcquirerName,

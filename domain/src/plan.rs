@@ -11,7 +11,7 @@ pub struct Plan {
     pub id: PlanId,
     /// The name that a person reads.
     pub name: &'static str,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub description: &'static str,
 }
 
@@ -48,18 +48,18 @@ impl Plan {
 /// A plan under the name that it had when it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedPlan {
-    /// Which.
+    /// The id of the plan.
     pub id: PlanId,
-    /// What it was called.
+    /// The name of the plan.
     pub name: Name,
 }
 
 /// A plan that a merchant selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanChoice {
-    /// Which.
+    /// The plan.
     pub plan: NamedPlan,
-    /// When.
+    /// The instant of the choice.
     pub since: Millis,
 }
 

@@ -1,4 +1,4 @@
-//! What is known: a merchant's bounded state, and its rows by typed look-up.
+//! The records of a merchant: its bounded state, and its rows by typed look-up.
 
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue};
@@ -29,30 +29,30 @@ use crate::webhook::{Webhook, WebhookEvent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a merchant's actor keeps in memory, whatever the number of its payments.
+/// The state that a merchant's actor keeps in memory, whatever the number of its payments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MerchantState {
-    /// Who it is; none before it is created.
+    /// Its profile; none before it is created.
     pub profile: Option<Profile>,
     /// Its API keys, at most [`crate::key::KEYS_MAX`].
     pub keys: BTreeMap<KeyId, ApiKey>,
     /// Its installations, at most [`crate::merchant::INSTALLATIONS_MAX`].
     pub installations: BTreeMap<InstallationId, Installation>,
-    /// What it takes payments with.
+    /// Its payment methods.
     pub integrations: BTreeMap<PaymentMethod, Integration>,
     /// The totals of its balance; none before it is opened.
     pub balance: Option<BalanceTotals>,
     /// The month whose statement is closed next; none before the balance is opened.
     pub statement_period: Option<StatementPeriod>,
-    /// Amounts of payments that may still be captured, so that no total can outgrow its limit.
+    /// Amounts of payments that may still be captured, so that no total can exceed its limit.
     pub reserved_minor: u64,
     /// Its team, at most [`crate::team::TEAM_MAX`].
     pub users: BTreeMap<UserId, User>,
-    /// Its invitations that were not accepted, at most [`crate::team::INVITATIONS_OPEN_MAX`] that can be.
+    /// Its invitations that were not accepted, of which at most [`crate::team::INVITATIONS_OPEN_MAX`] can still be.
     pub invitations: BTreeMap<InvitationId, Invitation>,
     /// The plan that it selected; none while it has the first one.
     pub plan: Option<PlanChoice>,
-    /// The number of its last event that webhooks were told, 0 before the first.
+    /// The number of its last webhook event, 0 before the first.
     pub webhook_events: u64,
     /// Its webhooks that are sent events, at most [`crate::webhook::WEBHOOKS_MAX`].
     pub connected_webhooks: BTreeSet<WebhookId>,
@@ -76,15 +76,15 @@ impl MerchantState {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("failed to read a row: {reason}")]
 pub struct Unreadable {
-    /// Which row and why, for an operator.
+    /// The row and the reason, for an operator.
     pub reason: String,
 }
 
 /// One kind of row: its key and its content.
 pub trait Table: 'static {
-    /// What it is found by.
+    /// The type of the key.
     type Key: Clone;
-    /// What it holds.
+    /// The type of the content.
     type Row: Clone;
     /// The key in the enumeration of all.
     fn key(key: Self::Key) -> AnyKey;
@@ -104,7 +104,7 @@ pub trait Rows {
     /// The row under a key of any kind, as it is shared.
     ///
     /// # Errors
-    /// [`Unreadable`] when it cannot be told what stands there.
+    /// [`Unreadable`] when the row cannot be read.
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable>;
 
     /// The row under `key`.
@@ -115,7 +115,7 @@ pub trait Rows {
         Ok(self.read(&T::key(key))?.and_then(T::unwrap))
     }
 
-    /// The same for who only looks at it: rows that are held in memory are not copied.
+    /// The same for a caller that does not change it: rows that are held in memory are not copied.
     ///
     /// # Errors
     /// As [`Rows::read`].
@@ -126,10 +126,10 @@ pub trait Rows {
 
 /// Typed changes.
 pub trait RowsMut: Rows {
-    /// Writes a row, or removes the one under the key.
+    /// Writes a row, or removes the one under the key when none is given.
     fn write(&mut self, key: AnyKey, row: Option<AnyRow>);
 
-    /// Takes the row under `key` out, to be changed and written again: where nobody else has it, nothing is copied.
+    /// Takes the row under `key` out, to be changed and written again. It is copied only when it is shared.
     ///
     /// # Errors
     /// As [`Rows::read`].
@@ -148,7 +148,7 @@ pub trait RowsMut: Rows {
     }
 }
 
-/// All that a decision rests on.
+/// All records that a decision depends on.
 pub trait Records: Rows {
     /// The merchant's bounded state.
     fn state(&self) -> &MerchantState;
@@ -190,8 +190,8 @@ macro_rules! tables {
         }
 
         impl AnyKey {
-            /// Whether a decision or a fold ever reads rows of the kind. The others serve lists and look-ups only, which
-            /// read the store.
+            /// Returns true when a decision or a fold reads rows of the kind. The other kinds serve lists and look-ups
+            /// only, which read the store.
             #[must_use]
             pub const fn is_read_by_decisions(&self) -> bool {
                 match self {
@@ -200,7 +200,7 @@ macro_rules! tables {
             }
         }
 
-        /// A row of any kind. Shared: handing one on copies nothing, and none takes the room of the largest kind.
+        /// A row of any kind. It is shared: a clone copies nothing, and a row takes no more room than its own kind.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum AnyRow {
             $($(#[$doc])* $name(Arc<$row>),)+
@@ -208,7 +208,7 @@ macro_rules! tables {
     };
 }
 
-/// Marks a row whose key says it all.
+/// Marks a row whose key has all the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present;
 
@@ -223,7 +223,7 @@ tables! {
     ApiKeys: KeyId => ApiKey;
     /// Installations.
     Installations: InstallationId => Installation, for lists;
-    /// What the merchant takes payments with.
+    /// The merchant's payment methods.
     Integrations: PaymentMethod => Integration, for lists;
     /// The totals of the balance; there is a row once the balance is open.
     Balances: Single => BalanceTotals;
@@ -251,7 +251,8 @@ tables! {
     Entries: EntryId => Entry, for lists;
     /// Entries on the balance that have become effective, by number: 1 is the first since the first period was opened.
     EffectiveEntries: u64 => EntryId, for lists;
-    /// The numbered entries of the month whose statement is closed next; there is a row once the first period is opened.
+    /// The numbered entries of the month whose statement is closed next; there is a row once the first period is
+    /// opened.
     MonthToDate: Single => MonthEntries;
     /// Statements, in the order in which they are listed.
     Statements: StatementId => Statement, for lists;
@@ -302,7 +303,7 @@ tables! {
     InvoicesByExternalId: ExternalId => InvoiceId;
     /// Payouts by the merchant's reference.
     PayoutsByExternalId: ExternalId => PayoutId;
-    /// Payouts by how far they have come, each in the order in which they are listed.
+    /// Payouts by status, each in the order in which they are listed.
     PayoutsByStatus: (PayoutStatus, PayoutId) => Present, for lists;
     /// Payouts that the acquirer has not ended: open calls to it, as effects are for payments.
     OpenPayouts: PayoutId => Present, for lists;
@@ -316,19 +317,19 @@ tables! {
     OpenEvidence: DisputeId => Present;
     /// Refunds by the merchant's reference.
     RefundsByExternalId: ExternalId => RefundId;
-    /// Refunds by how far they have come, each in the order in which they are listed.
+    /// Refunds by status, each in the order in which they are listed.
     RefundsByStatus: (RefundStatus, RefundId) => Present, for lists;
     /// Refunds by their payment, each in the order in which they are listed.
     RefundsByPayment: (PaymentId, RefundId) => Present, for lists;
     /// Webhooks, connected or not.
     Webhooks: WebhookId => Webhook;
-    /// Events that webhooks were told, in the order in which they are listed.
+    /// Webhook events, in the order in which they are listed.
     WebhookEvents: WebhookEventId => WebhookEvent;
     /// Events by their payment, each in the order in which they are listed.
     WebhookEventsByPayment: (PaymentId, WebhookEventId) => Present, for lists;
-    /// Of all merchants: which webhooks are sent events. Not below the merchant.
+    /// Of all merchants: the webhooks that are sent events. Not below the merchant.
     WebhookDirectory: (MerchantId, WebhookId) => Present, for lists;
-    /// Activities by what happened, each in the order of the log, as all that follow.
+    /// Activities by type, each in the order of the log, as all that follow.
     ActivitiesByType: (ActivityType, ActivityId) => Present, for lists;
     /// Activities by the key that acted.
     ActivitiesByActorKey: (KeyId, ActivityId) => Present, for lists;
@@ -336,29 +337,29 @@ tables! {
     ActivitiesByActorEmail: (Email, ActivityId) => Present, for lists;
     /// Activities by the address of the team member that they are about.
     ActivitiesByUserEmail: (Email, ActivityId) => Present, for lists;
-    /// Activities by what they are about.
+    /// Activities by their object.
     ActivitiesByObject: (ActivityObject, ActivityId) => Present, for lists;
-    /// Activities by the payment of what they are about.
+    /// Activities by the payment of their object.
     ActivitiesByParent: (PaymentId, ActivityId) => Present, for lists;
     /// The distinct addresses of the activity log.
     ActivityEmails: Email => EmailUse;
-    /// Of all merchants: whose API key it is. Not below the merchant.
+    /// Of all merchants: the owners of API keys. Not below the merchant.
     KeyDirectory: KeyDigest => KeyOwner;
-    /// Of all merchants: that there is one, since when. Not below the merchant.
+    /// Of all merchants: the instants of creation. Not below the merchant.
     MerchantDirectory: MerchantId => Millis, for lists;
     /// Of all merchants: the clocks of those that have a test clock. Not below the merchant.
     TestClocks: MerchantId => TestClock, for lists;
-    /// Of all merchants: which one a named call to create a merchant made. Not below the merchant.
+    /// Of all merchants: those that calls with a key created. Not below the merchant.
     CreatedMerchants: IdempotencyKey => CreatedMerchant;
-    /// Metadata records by key, expired ones that nobody has met yet among them.
+    /// Metadata records by key, including expired ones that have not been handled yet.
     Metadata: MetadataKey => MetadataRecord;
     /// Values of metadata records, without the items of their sets.
     MetadataDocuments: MetadataId => Document;
     /// Counters of the sets of metadata records.
     MetadataSets: (MetadataId, SetNumber) => MetadataSet;
-    /// Items of sets by hash: where they stand.
+    /// Items of sets by hash: their positions.
     MetadataItems: (MetadataId, SetNumber, ItemHash) => u64;
-    /// Items of sets by position: what they are.
+    /// Items of sets by position: their values.
     MetadataPositions: (MetadataId, SetNumber, u64) => CanonicalJson, for lists;
     /// Metadata records in the order in which they were made.
     MetadataByCreation: MetadataId => MetadataKey;
@@ -370,14 +371,14 @@ tables! {
     QueuedTokens: (InstallationId, u64) => TokenId;
 }
 
-/// What an address of the activity log is to the merchant.
+/// The role of an address of the activity log for the merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmailUse {
-    /// Whether a user with it belongs to the merchant, or has belonged.
+    /// True when a user with it belongs to the merchant, or has belonged.
     pub has_belonged: bool,
 }
 
-/// Whose API key a digest is.
+/// The owner of the API key with a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyOwner {
     /// The merchant.
@@ -386,7 +387,7 @@ pub struct KeyOwner {
     pub key_id: KeyId,
 }
 
-/// Which merchant a call under an Idempotency-Key created.
+/// The merchant that a call with an Idempotency-Key created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CreatedMerchant {
     /// The merchant.
@@ -397,7 +398,7 @@ pub struct CreatedMerchant {
     pub expires_at: Millis,
 }
 
-/// Rows in memory: all that a test of the rules needs, and what `till verify` replays into.
+/// Rows in memory, for tests of the rules and as the target of the replay by `till verify`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryRows {
     rows: BTreeMap<AnyKey, AnyRow>,
@@ -425,7 +426,7 @@ impl RowsMut for MemoryRows {
     }
 }
 
-/// Rows in the course of one mutation: those that it changes are held apart.
+/// Rows during one mutation: the changed ones are kept apart.
 #[derive(Debug)]
 pub struct ChangedRows<'a, R> {
     rows: &'a R,
@@ -438,7 +439,7 @@ impl<'a, R: Rows> ChangedRows<'a, R> {
         ChangedRows { rows, changed: BTreeMap::new() }
     }
 
-    /// What was changed; no row where one was removed.
+    /// The changed rows; none for a row that was removed.
     #[must_use]
     pub fn into_changed(self) -> BTreeMap<AnyKey, Option<AnyRow>> {
         self.changed

@@ -1,4 +1,4 @@
-//! Refunds: money of a captured payment that is paid back, as effects of their own.
+//! Refunds: money of a captured payment that is refunded, as effects of their own.
 
 use crate::activity::Actor;
 use crate::effect::{Effect, EffectKind};
@@ -8,7 +8,7 @@ use crate::payment::Failure;
 use crate::text::{ExternalId, Reason};
 use crate::time::Millis;
 
-/// How far a refund has come.
+/// The status of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RefundStatus {
     /// The acquirer was asked and has not answered yet.
@@ -41,25 +41,25 @@ pub struct Refund {
     pub id: RefundId,
     /// The merchant's own reference, unique among its refunds.
     pub external_id: Option<ExternalId>,
-    /// The payment whose money is paid back.
+    /// The payment whose money is refunded.
     pub payment_id: PaymentId,
-    /// How far it has come.
+    /// Its status.
     pub status: RefundStatus,
-    /// How much is paid back.
+    /// The refunded amount.
     pub money: Money,
-    /// True when it gives all of the captured amount back by itself.
+    /// True when it refunds all of the captured amount by itself.
     pub is_full: bool,
     /// The merchant's reason for it.
     pub reason: Option<Reason>,
-    /// Why the acquirer refused it.
+    /// The acquirer's reason for refusing it.
     pub failure: Option<Failure>,
-    /// Who asked for it, for the activity log.
+    /// The actor that asked for it, for the activity log.
     pub requested_by: Actor,
     /// Its ledger transaction.
     pub transaction_id: TransactionId,
-    /// When it was accepted.
+    /// The time at which it was accepted.
     pub created_at: Millis,
-    /// When the acquirer's confirmation was recorded.
+    /// The time at which the acquirer's confirmation was recorded.
     pub refunded_at: Option<Millis>,
 }
 

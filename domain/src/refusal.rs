@@ -1,4 +1,4 @@
-//! Refusals: why a command takes no effect. One refusal, one code.
+//! Refusals: the reasons for which a command takes no effect. Every refusal has one code.
 
 use crate::dispute::DisputeStatus;
 use crate::ids::{CardId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
@@ -8,10 +8,10 @@ use crate::records::Unreadable;
 use crate::session::InterestBearer;
 use crate::time::Millis;
 
-/// Arguments of one call that can be card numbers, its Idempotency-Key among them.
+/// The maximum number of arguments of one call that can be card numbers, including its Idempotency-Key.
 pub const CARD_NUMBERS_MAX: usize = 5;
 
-/// Why a command is refused. It changed nothing.
+/// The reason for which a command is refused. It changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The key is not one of the merchant's live keys.
@@ -25,7 +25,7 @@ pub enum Refusal {
         "The merchant is suspended: only calls that close a leak, such as revoke-key, change something. Lists and look-ups go on. Ask the operator to resume it."
     )]
     MerchantSuspended,
-    /// The Idempotency-Key stands for another command.
+    /// The Idempotency-Key was used with another command.
     #[error("This Idempotency-Key was used with another body. Use a new key for a new call.")]
     IdempotencyKeyReused,
     /// No installation of the merchant has this id.
@@ -42,24 +42,24 @@ pub enum Refusal {
     /// The key would end before it is made.
     #[error("must be in the future")]
     KeyEndPassed,
-    /// The merchant has as many of something as it may.
+    /// The merchant has reached a limit.
     #[error("The merchant has {limit} {kind} already, which is the most. Use those that there are.")]
     TooMany {
-        /// Of what, in the plural.
+        /// The kind of object, in the plural.
         kind: &'static str,
-        /// How many it may have.
+        /// The limit.
         limit: usize,
     },
     /// The currency is not the merchant's.
     #[error("is not the currency of the merchant's account: send {currency}")]
     CurrencyNotConfigured {
-        /// The merchant's.
+        /// The merchant's currency.
         currency: Currency,
     },
     /// No token that can be selected has this id.
     #[error("No card token has this id, or it has expired. Tokenize the card again.")]
     TokenNotFound,
-    /// The token for one use is used up.
+    /// The single-use token is used up.
     #[error("The card token was for one use and is used up. Tokenize the card again.")]
     TokenAlreadyUsed,
     /// The payment method is not enabled.
@@ -75,7 +75,7 @@ pub enum Refusal {
         /// The merchant's payment that used it.
         payment_id: Option<PaymentId>,
     },
-    /// Amount or currency are not the session's.
+    /// The amount or the currency is not the session's.
     #[error("{} Send what the session has, or have the customer select the payment method again.", difference(.given, .session))]
     AmountMismatch {
         /// The amount and currency of the call.
@@ -89,13 +89,13 @@ pub enum Refusal {
     /// The session is of instalments and the bearer is not named.
     #[error("is required for an instalment session: send {}, as when the payment method was selected", .fixed.name())]
     InterestBearerMissing {
-        /// The session's.
+        /// The session's bearer.
         fixed: InterestBearer,
     },
     /// The bearer is not the session's.
     #[error("is not the one that was fixed when the payment method was selected: send {}", .fixed.name())]
     InterestBearerMismatch {
-        /// The session's.
+        /// The session's bearer.
         fixed: InterestBearer,
     },
     /// No customer of the merchant has this id.
@@ -103,12 +103,12 @@ pub enum Refusal {
         "No customer of this merchant has this customer_id. One that begins with ctc_ must exist: send the merchant's own identifier to have a customer created."
     )]
     CustomerNotFound,
-    /// No customer of the merchant has this id, where an endpoint of customers names it.
+    /// No customer of the merchant has this id, in a call of an endpoint about customers.
     #[error(
         "No customer of this merchant has this contact_id: neither as Till's id (ctc_...) nor as the merchant's own. E-mail addresses are not looked up here."
     )]
     ContactNotFound,
-    /// An identifier, address or number is another customer's.
+    /// An identifier, address or number belongs to another customer.
     #[error("Another customer of this merchant has this {argument}. Update that customer, or send another one.")]
     ContactTaken {
         /// The argument.
@@ -128,10 +128,10 @@ pub enum Refusal {
         /// The card.
         card_id: CardId,
     },
-    /// The token is for one use, and its card cannot be saved.
+    /// The token is single-use, and its card cannot be saved.
     #[error("must be a token for several uses: have the card tokenized with usage MULTIPLE")]
     TokenForOneUse,
-    /// A saved card asks for its owner to be named.
+    /// A session with a saved card requires that its owner is named.
     #[error("The session uses a saved card: give customer_id, customer_email or customer_mobile of its owner.")]
     CustomerRequired,
     /// The named customer is not the card's owner.
@@ -152,7 +152,7 @@ pub enum Refusal {
     /// A payment has this reference already.
     #[error("Another payment of this merchant has this external_id. Look that payment up before you pay again.")]
     ExternalIdTaken {
-        /// Which.
+        /// The payment.
         payment_id: PaymentId,
     },
     /// A top-up has this reference already.
@@ -160,7 +160,7 @@ pub enum Refusal {
         "Another top-up of this merchant has this external_id: it was added before. For a further one send another external_id."
     )]
     TopupExternalIdTaken {
-        /// Which.
+        /// The top-up.
         topup_id: TopupId,
     },
     /// An invoice has this reference already.
@@ -177,7 +177,7 @@ pub enum Refusal {
     /// A refund has this reference already.
     #[error("Another refund of this merchant has this external_id. Look that refund up before you pay back again.")]
     RefundExternalIdTaken {
-        /// Which.
+        /// The refund.
         refund_id: RefundId,
     },
     /// No dispute of the merchant has this id.
@@ -188,7 +188,7 @@ pub enum Refusal {
     DisputeState {
         /// The status of the dispute.
         status: DisputeStatus,
-        /// True when evidence is refused since it was given already.
+        /// True when evidence is refused because it was given already.
         has_evidence: bool,
     },
     /// A payout has this reference already.
@@ -200,7 +200,7 @@ pub enum Refusal {
     /// The payment's status, or an operation that is open, does not permit it.
     #[error("{}", not_permitted("This cannot be done to the payment now", *.status, *.operation))]
     InvalidState {
-        /// Where the payment stands.
+        /// The status of the payment.
         status: PaymentStatus,
         /// The operation that the acquirer has not answered yet.
         operation: Option<OperationKind>,
@@ -208,15 +208,15 @@ pub enum Refusal {
     /// The payment cannot be refunded.
     #[error("{}", not_permitted("The payment cannot be refunded now", *.status, *.operation))]
     NotRefundable {
-        /// Where the payment stands.
+        /// The status of the payment.
         status: PaymentStatus,
         /// The operation that the acquirer has not answered yet.
         operation: Option<OperationKind>,
     },
-    /// More is asked for than the payment has.
+    /// The amount is larger than the payment has.
     #[error("The amount is more than the payment has: at most {limit_minor} minor units. Send that much or less.")]
     AmountExceedsPayment {
-        /// How much can be captured or refunded.
+        /// The amount that can be captured or refunded.
         limit_minor: u64,
     },
     /// The balance does not cover it.
@@ -224,7 +224,7 @@ pub enum Refusal {
         "The balance does not cover the amount: {available_minor} minor units are available. Send less, or wait until more has settled."
     )]
     InsufficientBalance {
-        /// What is available, in minor units.
+        /// The available amount, in minor units.
         available_minor: i64,
     },
     /// No user of the team has this id.
@@ -239,19 +239,19 @@ pub enum Refusal {
     /// A user of the team has this address already.
     #[error("A user of this merchant has this e-mail address already. There is nothing left to do.")]
     AlreadyMember {
-        /// Which.
+        /// The user.
         user_id: UserId,
     },
     /// An invitation of this address can still be accepted.
     #[error("This e-mail address is invited already. Have that invitation accepted.")]
     AlreadyInvited {
-        /// By which invitation.
+        /// The invitation.
         invitation_id: InvitationId,
     },
     /// The invitation was accepted before.
     #[error("The invitation was accepted before. There is nothing left to do.")]
     InvitationAccepted {
-        /// By whom.
+        /// The user.
         user_id: UserId,
     },
     /// A total of the ledger would exceed its limit.
@@ -262,18 +262,19 @@ pub enum Refusal {
     /// The metadata record is not at the version that the caller names.
     #[error("is not the version of the metadata record, which is {current}")]
     VersionMismatch {
-        /// The version that it is at; 0 when there is none.
+        /// The current version; 0 when there is none.
         current: u64,
     },
-    /// What stands at the path cannot be used as a set.
+    /// The value at the path cannot be used as a set.
     #[error("leads to something that is no array, or through something that is no object")]
     NotASet,
-    /// An identifier, or a value of metadata, is a card number as a whole, and the merchant's setting does not take it.
+    /// An identifier, or a value of metadata, is a card number as a whole, and the merchant's setting does not allow
+    /// it.
     #[error(
         "is a card number, or has one as a value or key: cards are given to tokenize-card only. Where the merchant's own numbers look so, its operator sets card_numbers_in_identifiers"
     )]
     CardNumbersGiven {
-        /// In which arguments, the first ones filled.
+        /// The arguments, in the first elements.
         arguments: [Option<&'static str>; CARD_NUMBERS_MAX],
     },
     /// The merchant has no test clock.
@@ -281,7 +282,7 @@ pub enum Refusal {
         "The merchant has no test clock: its time is the wall clock. Create a merchant with test_clock: true to test with."
     )]
     NoTestClock,
-    /// A test clock would stand still or go back.
+    /// A test clock would not advance.
     #[error("must be later than the merchant's time, which is {}", .now.unix_seconds())]
     ClockNotForward {
         /// The merchant's time.
@@ -290,7 +291,7 @@ pub enum Refusal {
     /// A test clock would be advanced by too much at once.
     #[error("must be at most 400 days later than the merchant's time: send {} or less", .latest.unix_seconds())]
     ClockTooFar {
-        /// The latest instant that it can be advanced to by one call.
+        /// The latest instant to which one call can advance it.
         latest: Millis,
     },
     /// The sets of the record would hold too many items.
@@ -299,7 +300,7 @@ pub enum Refusal {
     /// The record would be too large.
     #[error("would make the record larger than 67108864 bytes")]
     MetadataBytesExceeded,
-    /// What of the record is no item of a set would be too large.
+    /// The part of the record that is not in sets would be too large.
     #[error("would make the record's objects and plain values larger than 4194304 bytes")]
     MetadataDocumentExceeded,
     /// The record would have too many sets.
@@ -308,7 +309,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The name clients branch on. Renaming one breaks the API.
+    /// The code that clients branch on. Renaming one breaks the API.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -368,7 +369,7 @@ impl Refusal {
         }
     }
 
-    /// The argument at fault and whether it is missing, of a refusal whose code is `INVALID_ARGUMENTS`.
+    /// The argument at fault, of a refusal whose code is `INVALID_ARGUMENTS`, and the kind of fault.
     #[must_use]
     pub const fn argument(&self) -> Option<ArgumentFault> {
         match self {
@@ -452,7 +453,7 @@ fn difference(given: &Money, session: &Money) -> String {
     }
 }
 
-/// The reason why the payment does not permit something, and what to do.
+/// The reason for which the payment does not permit something, and advice.
 fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationKind>) -> String {
     match operation {
         Some(operation) => format!(
@@ -463,7 +464,7 @@ fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationK
     }
 }
 
-/// The reason why a dispute does not permit something.
+/// The reason for which a dispute does not permit something.
 fn dispute_not_permitted(status: DisputeStatus, has_evidence: bool) -> String {
     if status.is_open() && has_evidence {
         return "The dispute has its evidence already, which is given once. Wait until it is decided.".to_owned();
@@ -471,22 +472,22 @@ fn dispute_not_permitted(status: DisputeStatus, has_evidence: bool) -> String {
     format!("This cannot be done to the dispute now: it is {}. find-dispute shows it.", status.name())
 }
 
-/// Which argument is at fault.
+/// The argument at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentFault {
     /// Its name on the wire.
     pub argument: &'static str,
-    /// Whether it is missing, else it is invalid.
+    /// True when it is missing, false when it is invalid.
     pub missing: bool,
 }
 
-/// Why nothing was decided.
+/// The reason for which nothing was decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Stop {
+pub enum DecisionError {
     /// The rules refuse it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// What the decision rests on could not be read.
+    /// A record that the decision depends on could not be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }

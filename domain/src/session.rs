@@ -7,14 +7,14 @@ use crate::merchant::PaymentMethod;
 use crate::money::{FeeRate, Money};
 use crate::time::Millis;
 
-/// How long a session can be used: 30 minutes.
+/// The time for which a session can be used: 30 minutes.
 pub const SESSION_LIFETIME_SECONDS: u64 = 1_800;
 
-/// How long a session is kept beyond its end, used or not: a day and an hour, so that a caller who asks again
+/// The time for which a session is kept after its end, used or not: a day and an hour, so that a caller who asks again
 /// for a whole day learns which payment used it, and a client that it failed.
 pub const SESSION_KEPT_SECONDS: u64 = 25 * 3_600;
 
-/// Who pays the interest of instalments.
+/// The party that pays the interest of instalments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InterestBearer {
     /// The customer.
@@ -81,40 +81,40 @@ impl InstallmentPlan {
     }
 }
 
-/// What pays.
+/// The instrument that pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instrument {
     /// A card that the merchant names when it initiates the payment.
     UnnamedCard,
     /// A tokenized card.
     Token {
-        /// Which.
+        /// The token.
         token_id: TokenId,
-        /// For how many uses it was made.
+        /// The number of uses that it allows.
         usage: TokenUsage,
-        /// What is known of the card.
+        /// The facts of the card.
         card: CardFacts,
     },
     /// A card that a customer saved.
     SavedCard {
-        /// Which.
+        /// The saved card.
         card_id: CardId,
-        /// Whose.
+        /// The customer who saved it.
         owner: CustomerId,
-        /// What is known of the card.
+        /// The facts of the card.
         card: CardFacts,
     },
     /// Instalments.
     Installment {
-        /// By which plan.
+        /// The instalment plan.
         plan: InstallmentPlan,
-        /// Who pays the interest, fixed at selection.
+        /// The party that pays the interest, fixed at selection.
         interest_bearer: InterestBearer,
     },
 }
 
 impl Instrument {
-    /// Of which payment method it is.
+    /// The payment method that it belongs to.
     #[must_use]
     pub const fn method(&self) -> PaymentMethod {
         match self {
@@ -123,7 +123,7 @@ impl Instrument {
         }
     }
 
-    /// What is known of the card, where one is named.
+    /// The facts of the card, when one is named.
     #[must_use]
     pub const fn card(&self) -> Option<&CardFacts> {
         match self {
@@ -132,7 +132,7 @@ impl Instrument {
         }
     }
 
-    /// Who pays the interest, of instalments.
+    /// The party that pays the interest, for instalments.
     #[must_use]
     pub const fn interest_bearer(&self) -> Option<InterestBearer> {
         match self {
@@ -154,7 +154,7 @@ impl Instrument {
         FeeRate { basis_points, fixed_minor: 0 }
     }
 
-    /// The token for one use that it is.
+    /// Its single-use token, if it is one.
     #[must_use]
     pub const fn single_token(&self) -> Option<TokenId> {
         match self {
@@ -166,7 +166,7 @@ impl Instrument {
         }
     }
 
-    /// The token for several uses that it is.
+    /// Its multi-use token, if it is one.
     #[must_use]
     pub const fn multiple_token(&self) -> Option<TokenId> {
         match self {
@@ -196,36 +196,36 @@ impl Instrument {
 pub struct Session {
     /// Its id, a capability.
     pub id: SessionId,
-    /// Where it was made.
+    /// The installation where it was made.
     pub installation_id: InstallationId,
-    /// How much is to be paid.
+    /// The amount to be paid.
     pub money: Money,
-    /// With what.
+    /// The instrument that was selected.
     pub instrument: Instrument,
-    /// Defaults for the customer fields of the payment.
+    /// The default customer fields of the payment.
     pub customer: CustomerFields,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
-    /// Until when it can be used.
+    /// It can be used until then.
     pub expires_at: Millis,
     /// The payment that used it.
     pub payment_id: Option<PaymentId>,
 }
 
 impl Session {
-    /// Whether a payment can be initiated with it at `now`.
+    /// Returns true when a payment can be initiated with it at `now`.
     #[must_use]
     pub fn is_active(&self, now: Millis) -> bool {
         self.payment_id.is_none() && now < self.expires_at
     }
 
-    /// Whether no payment can be initiated with it any more because of its age.
+    /// Returns true when it is too old for a payment to be initiated with it.
     #[must_use]
     pub fn has_ended(&self, now: Millis) -> bool {
         self.expires_at <= now
     }
 
-    /// Whether it is so old that nobody asks for it any more.
+    /// Returns true when it is so old that it need not be kept any more.
     #[must_use]
     pub fn is_forgotten(&self, now: Millis) -> bool {
         self.expires_at.plus_seconds(SESSION_KEPT_SECONDS) <= now

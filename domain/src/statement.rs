@@ -1,7 +1,7 @@
 //! Statements: the effective entries of a balance, month by month of the merchant's time zone.
 //!
-//! Each entry on the balance is numbered when it becomes effective. Entries become effective in the order of time, and a
-//! month is closed before the first entry of the next is numbered, so that a month is a range of numbers.
+//! Each entry on the balance is numbered when it becomes effective. Entries become effective in the order of time, and
+//! a month is closed before the first entry of the next is numbered, so that a month is a range of numbers.
 
 use crate::ids::StatementId;
 use crate::ledger::{Direction, Entry, EntryType};
@@ -87,7 +87,7 @@ pub struct EntrySum {
     pub entry_type: EntryType,
     /// The side.
     pub direction: Direction,
-    /// Entries.
+    /// The number of entries.
     pub count: u64,
     /// Their sum, in minor units.
     pub amount_minor: u64,
@@ -103,7 +103,7 @@ pub struct MonthEntries {
 }
 
 impl MonthEntries {
-    /// How many there are.
+    /// The number of entries.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.sums.iter().fold(0, |count, sum| count.saturating_add(sum.count))
@@ -151,7 +151,7 @@ pub struct StatementPeriod {
     pub ends_at: Millis,
     /// The balance at its beginning, in minor units: effective credits less effective debits.
     pub opening_minor: i64,
-    /// False of the month in which an earlier version of the program, which numbered no entries, was replaced: it ends
+    /// False for the month in which an earlier version of the program, which numbered no entries, was replaced: it ends
     /// without a statement.
     pub is_whole: bool,
 }
@@ -173,7 +173,7 @@ pub struct Statement {
     pub opening_minor: i64,
     /// Its entries.
     pub entries: MonthEntries,
-    /// When it was closed.
+    /// The time at which it was closed.
     pub closed_at: Millis,
 }
 

@@ -1,45 +1,45 @@
-//! The team of a merchant: its users and those who are invited to become one.
+//! The team of a merchant: its users and its invitations.
 
 use crate::ids::{InvitationId, UserId};
 use crate::text::Email;
 use crate::time::Millis;
 
-/// Most users of one merchant: they are part of its bounded state.
+/// The maximum number of users of one merchant: they are part of its bounded state.
 pub const TEAM_MAX: usize = 1_000;
-/// Most invitations of one merchant that can be accepted: they are part of its bounded state.
+/// The maximum number of invitations of one merchant that can be accepted: they are part of its bounded state.
 pub const INVITATIONS_OPEN_MAX: usize = 1_000;
-/// How long an invitation can be accepted: a week.
+/// The time for which an invitation can be accepted: a week.
 pub const INVITATION_LIFETIME_SECONDS: u64 = 7 * 86_400;
 
-/// An invitation to the team. Its id is a capability: whoever has it may accept.
+/// An invitation to the team. Its id is a capability: everybody who knows it may accept the invitation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
     /// Its id.
     pub id: InvitationId,
-    /// Who is invited.
+    /// The address of the invited person.
     pub email: Email,
-    /// When.
+    /// The time of the invitation.
     pub created_at: Millis,
-    /// Until when it can be accepted.
+    /// It can be accepted until then.
     pub expires_at: Millis,
-    /// What became of it when it was accepted.
+    /// Its acceptance, if it was accepted.
     pub accepted: Option<Acceptance>,
 }
 
 impl Invitation {
-    /// Whether it can be accepted at `now`.
+    /// Returns true when it can be accepted at `now`.
     #[must_use]
     pub fn is_open(&self, now: Millis) -> bool {
         self.accepted.is_none() && now < self.expires_at
     }
 }
 
-/// That an invitation was accepted.
+/// The acceptance of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Who the invited became.
+    /// The user that it created.
     pub user_id: UserId,
-    /// When.
+    /// The time.
     pub at: Millis,
 }
 
@@ -48,10 +48,10 @@ pub struct Acceptance {
 pub struct User {
     /// Its id.
     pub id: UserId,
-    /// Its address, of one user at a time.
+    /// Its address, which only one user has at a time.
     pub email: Email,
-    /// By which invitation it came.
+    /// The invitation that it accepted.
     pub invitation_id: InvitationId,
-    /// Since when it is a member.
+    /// The time at which it became a member.
     pub created_at: Millis,
 }

@@ -1,9 +1,9 @@
-//! Texts from callers, each checked once where it enters.
+//! Texts from callers. Each is checked once, where it enters.
 
 use crate::card_number::holds_card_number;
 use std::fmt;
 
-/// Why a text is refused. The message says what is asked for and never repeats the text.
+/// The reason for which a text is refused. The message states the requirement and never repeats the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TextError(pub &'static str);
@@ -20,14 +20,14 @@ macro_rules! text_type {
             /// Checks the text.
             ///
             /// # Errors
-            /// Says what the text must be; nothing of the text itself.
+            /// The requirement that the text does not meet, without the text itself.
             pub fn new(text: impl Into<String>) -> Result<Self, TextError> {
                 let text = text.into();
                 let check: fn(&str) -> Result<(), TextError> = $check;
                 check(&text).map(|()| Self(text))
             }
 
-            /// The text read back from disk, where only checked ones stand.
+            /// The text read back from disk, where all texts are checked ones.
             #[must_use]
             pub fn from_stored(text: String) -> Self {
                 Self(text)
@@ -69,7 +69,7 @@ pub const EMAIL_MAX_BYTES: usize = 254;
 
 text_type! {
     /// A merchant's own identifier of a payment, customer, card or top-up: 1 to 255 bytes without control
-    /// characters. That it is no id of the same kind is checked where the kind is known.
+    /// characters. Code that knows the kind of object checks that it does not look like an id of that kind.
     ExternalId, public, |text| {
         plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")
     };
@@ -77,8 +77,8 @@ text_type! {
     Name, public, name;
     /// The reason for a refund or a dispute, which a person wrote: as [`Name`].
     Reason, public, name;
-    /// The evidence of a merchant in a dispute: 1 to 20,000 characters without control characters other than line breaks and
-    /// tabs, and without a card number.
+    /// The evidence of a merchant in a dispute: 1 to 20,000 characters without control characters other than line
+    /// breaks and tabs, and without a card number.
     Evidence, public, evidence;
     /// The purpose of a payout or an invoice in a person's words: as [`Name`].
     Description, public, name;
@@ -104,7 +104,8 @@ text_type! {
             Err(TextError("must be a mobile number in E.164 form: + and 8 to 15 digits"))
         }
     };
-    /// Where the customer is sent after the payment: an absolute http(s) URL, checked at the edge by a library.
+    /// The address to which the customer is sent after the payment: an absolute http(s) URL, checked at the edge by a
+    /// library.
     ReturnUrl, public, |text| {
         plain(text, RETURN_URL_MAX_BYTES, "must be an absolute http or https URL of at most 2048 bytes")
     };
@@ -121,7 +122,8 @@ text_type! {
             Err(TextError("must be 1 to 64 characters that names of headers are made of"))
         }
     };
-    /// What a caller names a call by, so that it is done once: 1 to 255 visible ASCII characters and spaces.
+    /// The name that a caller gives a call, so that it is carried out once: 1 to 255 visible ASCII characters and
+    /// spaces.
     IdempotencyKey, public, |text| {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
         if visible && (1..=IDEMPOTENCY_KEY_MAX).contains(&text.len()) {
@@ -130,13 +132,13 @@ text_type! {
             Err(TextError("must be 1 to 255 visible ASCII characters and spaces"))
         }
     };
-    /// An IANA time zone such as `Asia/Bangkok`; that it exists is checked at the edge by a library.
+    /// An IANA time zone such as `Asia/Bangkok`. A library at the edge checks that it exists.
     TimeZone, public, |text| plain(text, TIME_ZONE_MAX_BYTES, "must be an IANA time zone name");
     /// The key of a metadata record: 1 to 255 bytes without control characters.
     MetadataKey, public, |text| {
         plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")
     };
-    /// What identifies an installation on its platform: an origin, a bundle id, a terminal's serial number.
+    /// The identifier of an installation on its platform: an origin, a bundle id, a terminal's serial number.
     InstallationIdentifier, public, |text| {
         plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")
     };
@@ -167,7 +169,7 @@ fn evidence(text: &str) -> Result<(), TextError> {
     without_card_number(text)
 }
 
-/// The check of everything that people write: it is kept in clear, or shown to others.
+/// The check of every text that a person writes, since it is kept in clear, or shown to others.
 fn without_card_number(text: &str) -> Result<(), TextError> {
     if holds_card_number(text) {
         return Err(TextError("holds a card number: leave it out, cards are given to tokenize-card only"));

@@ -1,4 +1,4 @@
-//! Time: milliseconds since the Unix epoch, given from outside.
+//! Time: milliseconds since the Unix epoch. The domain reads no clock.
 
 /// The milliseconds of a day of UTC.
 pub const DAY_MILLIS: u64 = 86_400_000;
@@ -8,13 +8,13 @@ pub const DAY_MILLIS: u64 = 86_400_000;
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// Whole Unix seconds, rounded down: what callers see.
+    /// Whole Unix seconds, rounded down, as callers see them.
     #[must_use]
     pub const fn unix_seconds(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// The instant `seconds` later, at most the end of time.
+    /// The instant `seconds` later, at most the largest instant.
     #[must_use]
     pub const fn plus_seconds(self, seconds: u64) -> Millis {
         Millis(self.0.saturating_add(seconds.saturating_mul(1_000)))

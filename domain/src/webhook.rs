@@ -1,4 +1,4 @@
-//! Webhooks: endpoints of a merchant's that are told what happens, and the events that they are told.
+//! Webhooks: endpoints of a merchant that receive events, and the events that they receive.
 
 use crate::dispute::DisputeStatus;
 use crate::ids::{DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
@@ -8,11 +8,11 @@ use crate::refund::RefundStatus;
 use crate::text::{DestinationUrl, HeaderName, Name};
 use crate::time::Millis;
 
-/// Webhooks of one merchant that events are sent to, at most.
+/// The maximum number of webhooks of one merchant that events are sent to.
 pub const WEBHOOKS_MAX: usize = 50;
-/// For how long an event is kept, in seconds: 30 days.
+/// The time for which an event is kept, in seconds: 30 days.
 pub const EVENT_KEPT_SECONDS: u64 = 30 * 86_400;
-/// For how long the secret before the last rotation goes on signing, in seconds: a day.
+/// The time for which the secret before the last rotation continues to sign, in seconds: a day.
 pub const PREVIOUS_SECRET_SECONDS: u64 = 86_400;
 
 /// A kind of event.
@@ -24,9 +24,9 @@ pub enum WebhookEventKind {
     PaymentCompleted,
     /// The acquirer did not answer in time.
     PaymentExpired,
-    /// An authorization was given up, or lapsed.
+    /// An authorization was voided, or lapsed.
     PaymentVoided,
-    /// A payment was taken back.
+    /// A payment was reversed.
     PaymentReversed,
     /// A refund was paid, or failed.
     RefundCompleted,
@@ -55,7 +55,7 @@ impl WebhookEventKind {
         WebhookEventKind::DisputeClosed,
     ];
 
-    /// The name by which it is subscribed to. It is delivered in lower case.
+    /// The name by which merchants subscribe to it. It is delivered in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -126,7 +126,7 @@ impl WebhookObject {
     }
 }
 
-/// An event of a merchant's, as webhooks deliver it.
+/// An event of a merchant, as webhooks deliver it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookEvent {
     /// Its id. Later events have greater ones.
@@ -135,18 +135,18 @@ pub struct WebhookEvent {
     pub sequence: u64,
     /// The kind.
     pub kind: WebhookEventKind,
-    /// The payment that it is about; none of a payout.
+    /// The payment that it is about; none for a payout.
     pub payment_id: Option<PaymentId>,
     /// The object that it is about.
     pub object: WebhookObject,
     /// The amount of that object, in minor units.
     pub amount_minor: u64,
-    /// When it happened.
+    /// The time at which it happened.
     pub created_at: Millis,
 }
 
 impl WebhookEvent {
-    /// True when it is kept no longer at `now`.
+    /// Returns true when it is no longer kept at `now`.
     #[must_use]
     pub fn is_forgotten(&self, now: Millis) -> bool {
         self.created_at.plus_seconds(EVENT_KEPT_SECONDS) <= now
@@ -163,7 +163,7 @@ pub enum Subscription {
 }
 
 impl Subscription {
-    /// True when events of this kind are sent.
+    /// Returns true when events of this kind are sent.
     #[must_use]
     pub fn includes(&self, kind: WebhookEventKind) -> bool {
         match self {
@@ -173,14 +173,14 @@ impl Subscription {
     }
 }
 
-/// The states of a webhook: events are sent to a connected one only.
+/// The states of a webhook: only a connected one is sent events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WebhookStatus {
-    /// They are.
+    /// Events are sent to it.
     Connected,
-    /// The merchant has had it stopped.
+    /// The merchant stopped it.
     Disconnected,
-    /// Till has stopped: the endpoint said that it is gone, or has not taken a single event for days.
+    /// Till stopped it: the endpoint answered that it is gone, or has not accepted a single event for days.
     Disabled,
 }
 
@@ -200,7 +200,7 @@ impl WebhookStatus {
     }
 }
 
-/// An endpoint of a merchant's that events are delivered to. Its secrets are in the vault.
+/// An endpoint of a merchant that events are delivered to. Its secrets are in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     /// Its id.
@@ -215,14 +215,14 @@ pub struct Webhook {
     pub api_version: String,
     /// The header that carries the plain HMAC of a body.
     pub signature_header: HeaderName,
-    /// Its state: events are sent to a connected one only.
+    /// Its state: only a connected one is sent events.
     pub status: WebhookStatus,
-    /// The id of the last event before it was connected, or connected again: it is sent those with greater ids.
+    /// The id of the last event before it was connected, or connected again: it is sent events with greater ids.
     pub connected_after: WebhookEventId,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
-    /// When Till stopped sending, as long as it has.
+    /// The instant at which Till stopped sending, while it is stopped.
     pub disabled_at: Option<Millis>,
-    /// Until when the secret before the last rotation signs, too.
+    /// The instant until which the secret before the last rotation also signs.
     pub previous_secret_until: Option<Millis>,
 }

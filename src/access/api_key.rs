@@ -114,7 +114,7 @@ impl KeyAuthentication {
 
 /// The refusal of a token that cannot be an API key at all.
 fn no_key(token: &str) -> ApiError {
-    let message = if key::looks_like_one(token) {
+    let message = if key::has_key_prefix(token) {
         "The API key is mistyped or cut short: its last characters, a checksum, do not match the others. Copy the whole key: sk_ and 38 letters and digits."
     } else {
         "The bearer token is no API key. Send one of the merchant's, which begins with sk_. The admin token is for /admin on the operator's listener only."

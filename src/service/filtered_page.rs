@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use till_domain::ids::Id;
-use till_storage::rows::{Beside, Cursor, Direction};
+use till_storage::rows::{Beside, Cursor, ScanDirection};
 
 use super::id_span::IdSpan;
 use super::page::Page;
@@ -30,19 +30,19 @@ impl<F, P> Filtered<F, P> {
     pub async fn page<K, R>(&self, request: PageRequest<K>, span: Option<IdSpan<K>>) -> Result<Page<R>, ApiError>
     where
         K: Id + Ord + Display,
-        F: Fn(IdSpan<K>, Direction, usize) -> Result<Vec<(K, R)>, ApiError>,
+        F: Fn(IdSpan<K>, ScanDirection, usize) -> Result<Vec<(K, R)>, ApiError>,
         P: Fn(&R) -> bool,
     {
         let size = usize::from(request.per_page);
         let (within, direction) = match request.cursor {
-            None => (span, Direction::Backward),
-            Some(Cursor::After(id)) => (span.and_then(|span| span.older_than(id)), Direction::Backward),
-            Some(Cursor::Before(id)) => (span.and_then(|span| span.newer_than(id)), Direction::Forward),
+            None => (span, ScanDirection::Backward),
+            Some(Cursor::After(id)) => (span.and_then(|span| span.older_than(id)), ScanDirection::Backward),
+            Some(Cursor::Before(id)) => (span.and_then(|span| span.newer_than(id)), ScanDirection::Forward),
         };
         let mut found = self.collect(within, direction, size.saturating_add(1)).await?;
         let goes_on = found.len() > size;
         found.truncate(size);
-        if direction == Direction::Forward {
+        if direction == ScanDirection::Forward {
             found.reverse();
         }
         let ends = (found.first().map(|(id, _)| *id), found.last().map(|(id, _)| *id));
@@ -60,19 +60,19 @@ impl<F, P> Filtered<F, P> {
     ) -> Result<Beside, ApiError>
     where
         K: Id + Ord,
-        F: Fn(IdSpan<K>, Direction, usize) -> Result<Vec<(K, R)>, ApiError>,
+        F: Fn(IdSpan<K>, ScanDirection, usize) -> Result<Vec<(K, R)>, ApiError>,
         P: Fn(&R) -> bool,
     {
         Ok(match cursor {
             None => Beside { newer: false, older: goes_on },
             Some(cursor @ Cursor::After(_)) => {
                 let beyond = span.and_then(|span| span.newer_than(newest.unwrap_or(cursor.vacancy())));
-                let newer = !self.collect(beyond, Direction::Forward, 1).await?.is_empty();
+                let newer = !self.collect(beyond, ScanDirection::Forward, 1).await?.is_empty();
                 Beside { newer, older: goes_on }
             }
             Some(cursor @ Cursor::Before(_)) => {
                 let beyond = span.and_then(|span| span.older_than(oldest.unwrap_or(cursor.vacancy())));
-                let older = !self.collect(beyond, Direction::Backward, 1).await?.is_empty();
+                let older = !self.collect(beyond, ScanDirection::Backward, 1).await?.is_empty();
                 Beside { newer: goes_on, older }
             }
         })
@@ -82,12 +82,12 @@ impl<F, P> Filtered<F, P> {
     async fn collect<K, R>(
         &self,
         mut span: Option<IdSpan<K>>,
-        direction: Direction,
+        direction: ScanDirection,
         wanted: usize,
     ) -> Result<Vec<(K, R)>, ApiError>
     where
         K: Id + Ord,
-        F: Fn(IdSpan<K>, Direction, usize) -> Result<Vec<(K, R)>, ApiError>,
+        F: Fn(IdSpan<K>, ScanDirection, usize) -> Result<Vec<(K, R)>, ApiError>,
         P: Fn(&R) -> bool,
     {
         let mut found = Vec::new();

@@ -2,7 +2,7 @@
 
 use till_domain::ids::{Id, RawId};
 use till_domain::time::Millis;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 
 /// Ids from the first to the last, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,26 +41,26 @@ impl<K: Id + Ord> IdSpan<K> {
     }
 
     /// The ids after one, in a direction.
-    pub(super) fn beyond(self, id: K, direction: Direction) -> Option<IdSpan<K>> {
+    pub(super) fn beyond(self, id: K, direction: ScanDirection) -> Option<IdSpan<K>> {
         match direction {
-            Direction::Backward => self.older_than(id),
-            Direction::Forward => self.newer_than(id),
+            ScanDirection::Backward => self.older_than(id),
+            ScanDirection::Forward => self.newer_than(id),
         }
     }
 
     /// The ids from one on, itself included, in a direction.
-    pub(super) fn starting_at(self, id: K, direction: Direction) -> IdSpan<K> {
+    pub(super) fn starting_at(self, id: K, direction: ScanDirection) -> IdSpan<K> {
         match direction {
-            Direction::Backward => IdSpan { newest: id, ..self },
-            Direction::Forward => IdSpan { oldest: id, ..self },
+            ScanDirection::Backward => IdSpan { newest: id, ..self },
+            ScanDirection::Forward => IdSpan { oldest: id, ..self },
         }
     }
 
     /// The first id, in a direction.
-    pub(super) fn first(self, direction: Direction) -> K {
+    pub(super) fn first(self, direction: ScanDirection) -> K {
         match direction {
-            Direction::Backward => self.newest,
-            Direction::Forward => self.oldest,
+            ScanDirection::Backward => self.newest,
+            ScanDirection::Forward => self.oldest,
         }
     }
 

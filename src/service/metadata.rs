@@ -9,7 +9,7 @@ use till_domain::metadata::{Document, MetadataRecord, SetNumber};
 use till_domain::records::{Metadata, MetadataByCreation, MetadataDocuments, MetadataPositions, Rows, Unreadable};
 use till_domain::text::MetadataKey;
 use till_domain::time::Millis;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantView;
 
 use super::shared::Service;
@@ -147,12 +147,12 @@ impl MetadataReader<'_> {
         let at = |position: u64| (id, number, position);
         let (first, behind) = (at(0), (id, number.next(), 0));
         let (asked, direction) = match range {
-            ItemRange::First => (first..behind, Direction::Forward),
-            ItemRange::After(position) => (at(position.saturating_add(1))..behind, Direction::Forward),
-            ItemRange::Before(position) => (first..at(position), Direction::Backward),
+            ItemRange::First => (first..behind, ScanDirection::Forward),
+            ItemRange::After(position) => (at(position.saturating_add(1))..behind, ScanDirection::Forward),
+            ItemRange::Before(position) => (first..at(position), ScanDirection::Backward),
         };
         let mut items = self.walk(asked, direction, limit)?;
-        if direction == Direction::Backward {
+        if direction == ScanDirection::Backward {
             items.reverse();
         }
         let begin = items.first().map(|(position, _)| *position).or(range.vacancy());
@@ -173,7 +173,7 @@ impl MetadataReader<'_> {
         let range = (record.id, record.sets_from, 0)..(record.id, record.sets_below, 0);
         let limit = usize::try_from(record.item_count).unwrap_or(usize::MAX);
         let mut items: BTreeMap<SetNumber, Vec<String>> = BTreeMap::new();
-        for ((_, set, _), text) in self.view.scan::<MetadataPositions>(range, Direction::Forward, limit)? {
+        for ((_, set, _), text) in self.view.scan::<MetadataPositions>(range, ScanDirection::Forward, limit)? {
             items.entry(set).or_default().push(text.as_str().to_owned());
         }
         Ok(items)
@@ -183,7 +183,7 @@ impl MetadataReader<'_> {
     fn walk(
         &self,
         mut range: Range<ItemKey>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<(u64, String)>, Unreadable> {
         let mut items = Vec::new();
@@ -200,8 +200,8 @@ impl MetadataReader<'_> {
                 let (id, set, position) = key;
                 items.push((position, text.as_str().to_owned()));
                 match direction {
-                    Direction::Forward => range.start = (id, set, position.saturating_add(1)),
-                    Direction::Backward => range.end = key,
+                    ScanDirection::Forward => range.start = (id, set, position.saturating_add(1)),
+                    ScanDirection::Backward => range.end = key,
                 }
             }
             if ended || items.len() >= limit {
@@ -217,7 +217,7 @@ impl MetadataReader<'_> {
     /// `UNAVAILABLE` when a row cannot be read.
     pub fn records(
         &self,
-        direction: Direction,
+        direction: ScanDirection,
         from: Option<MetadataId>,
         limit: usize,
     ) -> Result<Vec<(MetadataKey, MetadataRecord)>, ApiError> {
@@ -226,8 +226,8 @@ impl MetadataReader<'_> {
         while found.len() < limit {
             let next = from.map_or(Bound::Unbounded, Bound::Excluded);
             let range = match direction {
-                Direction::Forward => (next, Bound::Unbounded),
-                Direction::Backward => (Bound::Unbounded, next),
+                ScanDirection::Forward => (next, Bound::Unbounded),
+                ScanDirection::Backward => (Bound::Unbounded, next),
             };
             let listed = self.view.scan::<MetadataByCreation>(range, direction, SCANNED_AT_ONCE.min(limit.max(16)))?;
             let Some((last, _)) = listed.last() else { break };

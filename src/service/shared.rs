@@ -15,7 +15,7 @@ use till_domain::time::Millis;
 use till_operate::archive::Archiver;
 use till_sandbox::SandboxAcquirer;
 use till_storage::journal::record;
-use till_storage::rows::Gate;
+use till_storage::rows::RowGate;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 use tokio::sync::Mutex;
@@ -193,7 +193,7 @@ impl Service {
 
     fn is_behind(&self, merchant_id: MerchantId) -> Result<bool, ApiError> {
         let gate = self.store.gate(merchant_id).map_err(|error| unreadable(&error))?;
-        Ok(gate != Gate::Open)
+        Ok(gate != RowGate::Open)
     }
 
     /// Loading a merchant brings its rows up to the log, so this submits a command without effect.

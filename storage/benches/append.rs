@@ -9,7 +9,7 @@ use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, HEADER_LEN, RecordHeader, RecordType};
-use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, Verdict};
+use till_storage::journal::{Append, AppendVerdict, BatchId, Epoch, Head, Journal, RowWrite, RowWrites};
 
 const MERCHANTS: u8 = 64;
 const RECORD_LEN: usize = 600;
@@ -68,7 +68,7 @@ fn opened(directory: &Path) -> Engine {
     Engine::open(&EngineOptions::new(directory)).expect("a new store opens")
 }
 
-/// The time that `rounds` groups take in the journal; what makes them is not counted.
+/// The time that the journal takes for `rounds` groups, without the time to make the groups.
 fn time_groups(engine: &Engine, chains: &mut [Chain], batches: usize, rounds: u64) -> Duration {
     let mut took = Duration::ZERO;
     for round in 0..rounds {
@@ -78,13 +78,13 @@ fn time_groups(engine: &Engine, chains: &mut [Chain], batches: usize, rounds: u6
         let start = Instant::now();
         let verdicts = engine.append(group);
         took += start.elapsed();
-        assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Committed(_))));
+        assert!(verdicts.iter().all(|verdict| matches!(verdict, AppendVerdict::Committed(_))));
     }
     took
 }
 
 fn append(criterion: &mut Criterion) {
-    // Beside the build: on a disk, where a temporary directory may be in memory.
+    // The directory is next to the build, hence on a disk: a temporary directory may be in memory.
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary directory");
     let engine = opened(directory.path());
     let mut chains: Vec<Chain> = (1..=MERCHANTS).map(|number| Chain::claim(&engine, number)).collect();

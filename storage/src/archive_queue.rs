@@ -1,14 +1,14 @@
-//! Between the store and its archive: the rows of the queue before the archive, and the trait of an archive that commits
-//! go to before they are written.
+//! The interface between the store and its archive: the rows of the archive queue, and the trait of an archive that
+//! commits are written to before the store writes them.
 //!
-//! A row of the queue stands for one commit that is not archived yet, and is written with the commit itself. It says
-//! where the commit's records are and which rows of the vault it changed, so that the archive can fall behind for as long
-//! as it must, and catches up from the store.
+//! A row of the queue represents one commit that is not archived yet, and is written with the commit itself. It says
+//! where the commit's records are and which rows of the vault it changed, so that the archive can fall behind for any
+//! length of time, and catches up from the store.
 //!
 //! Value of a row (offsets in bytes):
 //! ```text
-//! 0 commit before it (8) | 8 merchant (16) | 24 sequence of its first record (8) | 32 records (4) | 36 rows of the vault (4)
-//! 40 rows of the vault: length (1) and key, 1 and length (4) and value, or 0 when it was deleted
+//! 0 commit before it (8) | 8 merchant (16) | 24 sequence of its first record (8) | 32 records (4) | 36 rows of the
+//! vault (4) 40 rows of the vault: length (1) and key, 1 and length (4) and value, or 0 when it was deleted
 //! ```
 
 use till_domain::ids::MerchantId;
@@ -19,30 +19,30 @@ use crate::keys::UnarchivedKey;
 
 /// An archive that commits are written to before the store writes and acknowledges them.
 pub trait FirstArchive: Send + Sync {
-    /// Archives what is about to be written after the commit `stored`, synced.
+    /// Archives the given writes, which follow the commit `stored`, and syncs them.
     ///
     /// # Errors
-    /// Why not, in words for an operator. Nothing of it may be written then.
+    /// The reason, in words for an operator. Nothing of the group may be written then.
     fn archive(
         &self,
         writes: &mut dyn Iterator<Item = (CommitNumber, &Append)>,
         stored: CommitNumber,
     ) -> Result<(), String>;
 
-    /// Notes that the store has written what was archived, up to `last`.
+    /// Notes that the store has written the archived commits up to `last`.
     fn confirm(&self, last: CommitNumber);
 }
 
-/// A row of the vault that a commit wrote, or with no value, deleted.
+/// A row of the vault that a commit wrote, or deleted when it has no value.
 #[derive(Clone, PartialEq, Eq)]
 pub struct VaultChange {
     /// Its key.
     pub key: Vec<u8>,
-    /// What stands there, sealed.
+    /// The sealed value.
     pub value: Option<Vec<u8>>,
 }
 
-/// Shows no value: it is secret, though sealed.
+/// Shows no value: it is secret even when sealed.
 impl std::fmt::Debug for VaultChange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "VaultChange(value of {:?} bytes)", self.value.as_ref().map(Vec::len))
@@ -56,7 +56,7 @@ pub fn vault_of(append: &Append) -> Vec<VaultChange> {
     rows.map(|row| VaultChange { key: row.key.to_vec(), value: row.value.map(<[u8]>::to_vec) }).collect()
 }
 
-/// The row of a batch.
+/// The value of a batch's row in the queue.
 pub(crate) fn queue_value(append: &Append, before: CommitNumber) -> Vec<u8> {
     let vault = vault_of(append);
     let mut value = Vec::with_capacity(40);
@@ -74,7 +74,7 @@ pub(crate) fn queue_value(append: &Append, before: CommitNumber) -> Vec<u8> {
 pub struct QueuedCommit {
     /// Its number.
     pub commit: CommitNumber,
-    /// The commit before it; numbers between were given up.
+    /// The commit before it. Numbers between the two were given up.
     pub before: CommitNumber,
     /// The merchant whose log has its records.
     pub merchant_id: MerchantId,
@@ -86,11 +86,11 @@ pub struct QueuedCommit {
     pub vault: Vec<VaultChange>,
 }
 
-/// A row of the queue; none when it is not what was written.
+/// Decodes a row of the queue. None when the bytes are damaged.
 #[must_use]
 pub fn decode_queued(key: &[u8], value: &[u8]) -> Option<QueuedCommit> {
     let UnarchivedKey(commit) = UnarchivedKey::decode(key)?;
-    let mut cursor = Cursor(value);
+    let mut cursor = ByteCursor(value);
     let before = CommitNumber(cursor.number()?);
     let merchant_id = MerchantId::from_bytes(*cursor.array()?);
     let first = Sequence(cursor.number()?);
@@ -99,7 +99,7 @@ pub fn decode_queued(key: &[u8], value: &[u8]) -> Option<QueuedCommit> {
     cursor.0.is_empty().then_some(QueuedCommit { commit, before, merchant_id, first, records, vault })
 }
 
-/// The bytes of changes of the vault, in an archive and in the queue before it.
+/// The bytes of vault changes, as the archive and its queue store them.
 pub fn encode_vault(vault: &[VaultChange], bytes: &mut Vec<u8>) {
     for change in vault {
         bytes.push(u8::try_from(change.key.len()).expect("a key of the vault has 33 bytes"));
@@ -115,9 +115,9 @@ pub fn encode_vault(vault: &[VaultChange], bytes: &mut Vec<u8>) {
     }
 }
 
-/// As many changes as `count` says, from the front of these bytes; none when they are not what was written.
+/// Decodes `count` changes from the front of these bytes. None when the bytes are damaged.
 #[must_use]
-pub fn decode_vault(cursor: &mut Cursor<'_>, count: u32) -> Option<Vec<VaultChange>> {
+pub fn decode_vault(cursor: &mut ByteCursor<'_>, count: u32) -> Option<Vec<VaultChange>> {
     let mut change = || {
         let key_length = cursor.byte()?;
         let key = cursor.take(usize::from(key_length))?.to_vec();
@@ -131,17 +131,17 @@ pub fn decode_vault(cursor: &mut Cursor<'_>, count: u32) -> Option<Vec<VaultChan
     (0..count).map(|_| change()).collect()
 }
 
-/// A length as it is written: everything that is written is far below 4 GiB.
+/// The bytes of a length. All lengths that are written are far below 4 GiB.
 #[must_use]
 pub fn length(length: usize) -> [u8; 4] {
     u32::try_from(length).expect("a batch is at most some megabytes").to_be_bytes()
 }
 
-/// Takes bytes from the front.
+/// Reads values from the front of bytes.
 #[derive(Debug)]
-pub struct Cursor<'a>(pub &'a [u8]);
+pub struct ByteCursor<'a>(pub &'a [u8]);
 
-impl<'a> Cursor<'a> {
+impl<'a> ByteCursor<'a> {
     /// The next `count` bytes.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
@@ -149,7 +149,7 @@ impl<'a> Cursor<'a> {
         Some(taken)
     }
 
-    /// The next bytes, as many as the array has.
+    /// The next bytes, of the length of the array.
     pub fn array<const LEN: usize>(&mut self) -> Option<&'a [u8; LEN]> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
         self.array().map(|bytes| u64::from_be_bytes(*bytes))
     }
 
-    /// The next length and as many bytes.
+    /// The next length, and that number of bytes.
     pub fn sized(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.short()?).ok()?;
         self.take(length)

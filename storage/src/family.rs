@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// One key space of the store. What stands in it, and under which keys, is drawn in [`crate::keys`].
+/// One key space of the store. Its content and its keys are described in [`crate::keys`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// Every merchant's log: the records, never changed, never deleted.
     Journal,
-    /// Rows derived from the log, and the position they were derived up to.
+    /// Rows derived from the log, and the position up to which they were derived.
     Rows,
     /// Keys whose order is the order of a list's answer.
     Indexes,
-    /// Calls to the outside that are still to be made.
+    /// Calls to acquirers that are still to be made.
     Effects,
     /// Instants at which something is due.
     Timers,
@@ -71,8 +71,8 @@ impl Family {
         }
     }
 
-    /// Whether an append may bring row writes for this family along. The others are written by the
-    /// journal itself, from the records, heads and snapshots of the append.
+    /// Returns true when an append may contain row writes for this family. The journal itself writes the others,
+    /// from the records, heads and snapshots of the append.
     #[must_use]
     pub const fn takes_rows(self) -> bool {
         match self {

@@ -11,11 +11,11 @@
 //! | [`MetaKey::Format`] | meta | `F` (1) | 1 | format of keys and records (4) |
 //! | [`MetaKey::RowFormat`] | meta | `R` (1) | 1 | format of derived rows (4) |
 //! | [`MetaKey::Starts`] | meta | `S` (1) | 1 | times this directory was opened for writing (8) |
-//! | [`MetaKey::Identity`] | meta | `I` (1) | 1 | which store it is (16) |
-//! | [`UnarchivedKey`] | meta | `U` (1), commit number (8) | 9 | see `archive/queue.rs` |
+//! | [`MetaKey::Identity`] | meta | `I` (1) | 1 | identity of the store (16) |
+//! | [`UnarchivedKey`] | meta | `U` (1), commit number (8) | 9 | see `archive_queue.rs` |
 //! | [`GivenUpKey`] | meta | `L` (1), first commit given up (8) | 9 | last commit given up (8) |
 //!
-//! A head is sequence (8), record hash (32). In the families rows and indexes the byte behind the merchant
+//! A head is sequence (8), record hash (32). In the families rows and indexes the byte after the merchant
 //! names the table; table 0 is the applied position's, typed tables begin at 1.
 
 use till_domain::ids::MerchantId;
@@ -34,9 +34,9 @@ pub type KeyRange = (Vec<u8>, Vec<u8>);
 /// One record of one merchant's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalKey {
-    /// Whose log.
+    /// The merchant whose log it is in.
     pub merchant_id: MerchantId,
-    /// Which record of it.
+    /// The position in the log.
     pub sequence: Sequence,
 }
 
@@ -50,7 +50,7 @@ impl JournalKey {
         merchant_and_sequence(self.merchant_id, self.sequence)
     }
 
-    /// The key with these bytes, unless the length is another kind's.
+    /// The key with these bytes, unless the length differs.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<JournalKey> {
         let (merchant, sequence) = bytes.split_first_chunk::<MERCHANT_LEN>()?;
@@ -58,10 +58,10 @@ impl JournalKey {
         Some(JournalKey { merchant_id: MerchantId::from_bytes(*merchant), sequence: Sequence(sequence) })
     }
 
-    /// The keys of a merchant's records at `from` and behind it.
+    /// The keys of a merchant's records from `from` on.
     #[must_use]
     pub fn range(merchant_id: MerchantId, from: Sequence) -> KeyRange {
-        (JournalKey { merchant_id, sequence: from }.encode().to_vec(), behind_sequences(merchant_id))
+        (JournalKey { merchant_id, sequence: from }.encode().to_vec(), after_sequences(merchant_id))
     }
 }
 
@@ -89,7 +89,7 @@ const _: () = assert!(AppliedKey::LEN == 17, "on disk since format 1: a change n
 /// One snapshot of one merchant's bounded state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotKey {
-    /// Whose state.
+    /// The merchant whose state it is.
     pub merchant_id: MerchantId,
     /// The last record folded into it.
     pub sequence: Sequence,
@@ -105,7 +105,7 @@ impl SnapshotKey {
         merchant_and_sequence(self.merchant_id, self.sequence)
     }
 
-    /// The key with these bytes, unless the length is another kind's.
+    /// The key with these bytes, unless the length differs.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<SnapshotKey> {
         let JournalKey { merchant_id, sequence } = JournalKey::decode(bytes)?;
@@ -115,7 +115,7 @@ impl SnapshotKey {
     /// The keys of all of a merchant's snapshots.
     #[must_use]
     pub fn range(merchant_id: MerchantId) -> KeyRange {
-        (merchant_id.to_bytes().to_vec(), behind_sequences(merchant_id))
+        (merchant_id.to_bytes().to_vec(), after_sequences(merchant_id))
     }
 }
 
@@ -147,15 +147,15 @@ impl HeadKey {
         (kind == Self::KIND).then_some(HeadKey(merchant))
     }
 
-    /// The keys of all merchants' heads behind `after`.
+    /// The keys of all merchants' heads after `after`.
     #[must_use]
     pub fn range(after: Option<MerchantId>) -> KeyRange {
         let lower = after.map_or_else(
             || vec![Self::KIND],
             |merchant_id| {
-                let mut behind = HeadKey(merchant_id).encode().to_vec();
-                behind.push(0); // The smallest key that is greater.
-                behind
+                let mut next = HeadKey(merchant_id).encode().to_vec();
+                next.push(0); // The smallest greater key.
+                next
             },
         );
         (lower, vec![Self::KIND + 1])
@@ -164,7 +164,7 @@ impl HeadKey {
 
 const _: () = assert!(HeadKey::LEN == 17, "on disk since format 1: a change needs a new key kind");
 
-/// The rows of the family meta that stand once.
+/// The rows of the family meta of which there is only one each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetaKey {
     /// Number of the last commit, written in every batch.
@@ -173,9 +173,9 @@ pub enum MetaKey {
     Format,
     /// Format of derived rows.
     RowFormat,
-    /// How often this directory was opened for writing.
+    /// The number of times that this directory was opened for writing.
     Starts,
-    /// Which store it is.
+    /// The identity of the store.
     Identity,
 }
 
@@ -217,10 +217,10 @@ impl GivenUpKey {
     /// The key with these bytes, unless they are another kind's.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<GivenUpKey> {
-        number_behind(b'L', bytes).map(GivenUpKey)
+        number_after_kind(b'L', bytes).map(GivenUpKey)
     }
 
-    /// All of them.
+    /// The keys of all of them.
     #[must_use]
     pub fn range() -> KeyRange {
         (vec![b'L'], vec![b'L' + 1])
@@ -250,16 +250,16 @@ impl UnarchivedKey {
     /// The key with these bytes, unless they are another kind's.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<UnarchivedKey> {
-        number_behind(Self::KIND, bytes).map(UnarchivedKey)
+        number_after_kind(Self::KIND, bytes).map(UnarchivedKey)
     }
 
-    /// The keys of all commits behind one.
+    /// The keys of all commits after one.
     #[must_use]
-    pub fn range_behind(after: CommitNumber) -> KeyRange {
+    pub fn range_after(after: CommitNumber) -> KeyRange {
         (UnarchivedKey(after.next()).encode().to_vec(), vec![Self::KIND + 1])
     }
 
-    /// The keys of all commits behind one, up to another.
+    /// The keys of all commits after one, up to another.
     #[must_use]
     pub fn range_between(after: CommitNumber, last: CommitNumber) -> KeyRange {
         (UnarchivedKey(after.next()).encode().to_vec(), UnarchivedKey(last.next()).encode().to_vec())
@@ -268,7 +268,7 @@ impl UnarchivedKey {
 
 const _: () = assert!(UnarchivedKey::LEN == 9, "on disk since format 1: a change needs a new key kind");
 
-fn number_behind(kind: u8, bytes: &[u8]) -> Option<CommitNumber> {
+fn number_after_kind(kind: u8, bytes: &[u8]) -> Option<CommitNumber> {
     let (&found, number) = bytes.split_first()?;
     let number = u64::from_be_bytes(number.try_into().ok()?);
     (found == kind).then_some(CommitNumber(number))
@@ -302,8 +302,8 @@ fn merchant_and_sequence(merchant_id: MerchantId, sequence: Sequence) -> [u8; ME
     key
 }
 
-/// A key behind every (merchant, sequence) of the merchant and before the next merchant's first.
-fn behind_sequences(merchant_id: MerchantId) -> Vec<u8> {
+/// A key after every (merchant, sequence) of the merchant and before the next merchant's first.
+fn after_sequences(merchant_id: MerchantId) -> Vec<u8> {
     let mut key = merchant_id.to_bytes().to_vec();
     key.extend_from_slice(&[0xff; 9]);
     key
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_range_holds_the_records_from_its_start_and_nothing_of_the_next_merchant() {
+    fn a_journal_range_ends_before_the_next_merchant() {
         let (lower, upper) = JournalKey::range(MERCHANT, Sequence(7));
         let inside = |key: Vec<u8>| key >= lower && key < upper;
         assert!(!inside(journal(MERCHANT, 6)));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_heads_begins_behind_the_merchant_it_is_asked_from() {
+    fn a_range_of_heads_begins_after_the_given_merchant() {
         let (lower, upper) = HeadKey::range(Some(MERCHANT));
         let inside =
             |merchant| HeadKey(merchant).encode().to_vec() >= lower && HeadKey(merchant).encode().to_vec() < upper;

@@ -1,7 +1,7 @@
 //! Bytes and files: keys, records, the journal and its group commit, rows and their families, snapshots,
 //! recovery.
 //!
-//! What stands on disk is drawn where it is written: keys in [`keys`], records in [`journal::record`],
+//! Formats on disk are described where they are written: keys in [`keys`], records in [`journal::record`],
 //! snapshots in [`journal::snapshot`], the high-water mark in [`engine::high_water`].
 
 pub mod family;

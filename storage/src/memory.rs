@@ -1,4 +1,4 @@
-//! A store in memory that can be told to fail, for tests of everything above.
+//! A store in memory with planned failures, for tests of the layers above.
 //!
 //! It keeps the same keys and values as the one on disk and passes the same conformance suite.
 
@@ -10,34 +10,34 @@ use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::journal::claims::{Claims, Outcome};
+use crate::journal::claims::{Claims, WriteOutcome};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
-    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord, StoredSnapshot,
-    Verdict,
+    Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
+    StoredSnapshot,
 };
-use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore, Visit};
+use crate::rows::{RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
 
-/// How an append is to fail.
+/// The way in which an append is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppendFault {
     /// Nothing is written, and the next append works again.
     Unavailable,
-    /// The group is written, the caller is not told, and no append works any more.
+    /// The group is written, the caller gets no verdict about it, and no append works any more.
     AmbiguousWritten,
-    /// The group is lost, the caller is not told, and no append works any more.
+    /// The group is lost, the caller gets no verdict about it, and no append works any more.
     AmbiguousLost,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Rows {
+struct FamilyRows {
     families: [BTreeMap<Vec<u8>, Vec<u8>>; Family::ALL.len()],
     last_commit: CommitNumber,
 }
 
 #[derive(Debug, Default)]
 struct Faults {
-    /// What becomes of the next appends, first the next one; nothing lets it work.
+    /// The planned faults of the next appends, the next one first; none lets an append work.
     appends: VecDeque<Option<AppendFault>>,
     unreadable: Vec<(Family, Vec<u8>)>,
     stopped: bool,
@@ -47,10 +47,10 @@ struct Faults {
 /// A journal and row store in memory.
 pub struct MemoryStore {
     claims: Claims,
-    rows: RwLock<Arc<Rows>>,
+    rows: RwLock<Arc<FamilyRows>>,
     faults: Arc<Mutex<Faults>>,
     unheld: Condvar,
-    /// One writer at a time.
+    /// Serializes the writes.
     writer: Mutex<()>,
 }
 
@@ -64,10 +64,10 @@ impl MemoryStore {
     /// An empty store that does not fail.
     #[must_use]
     pub fn new() -> MemoryStore {
-        MemoryStore::holding(Arc::new(Rows::default()), Epoch(0))
+        MemoryStore::holding(Arc::new(FamilyRows::default()), Epoch(0))
     }
 
-    fn holding(rows: Arc<Rows>, last_epoch: Epoch) -> MemoryStore {
+    fn holding(rows: Arc<FamilyRows>, last_epoch: Epoch) -> MemoryStore {
         MemoryStore {
             claims: Claims::new(last_epoch),
             rows: RwLock::new(rows),
@@ -77,7 +77,7 @@ impl MemoryStore {
         }
     }
 
-    /// The store that the next process would open: what is durable, no claims and no planned failures.
+    /// The store that the next process would open: the durable data, no claims and no planned failures.
     #[must_use]
     pub fn reopened(&self) -> MemoryStore {
         MemoryStore::holding(self.rows(), Epoch(1 << 32))
@@ -106,7 +106,7 @@ impl MemoryStore {
         self.faults().held = true;
     }
 
-    /// Held appends go on.
+    /// Held appends continue.
     pub fn resume_appends(&self) {
         self.faults().held = false;
         self.unheld.notify_all();
@@ -119,17 +119,17 @@ impl MemoryStore {
         self.rows().families[family.index()].iter().map(pair).collect()
     }
 
-    /// Overwrites a row behind the journal's back, as damage would.
+    /// Overwrites a row without the journal, as damage would.
     pub fn damage(&self, family: Family, key: &[u8], value: &[u8]) {
         self.write(|rows| rows.put(family, key, value));
     }
 
-    /// Removes a row behind the journal's back.
+    /// Removes a row without the journal.
     pub fn lose(&self, family: Family, key: &[u8]) {
         self.write(|rows| rows.delete(family, key));
     }
 
-    fn rows(&self) -> Arc<Rows> {
+    fn rows(&self) -> Arc<FamilyRows> {
         Arc::clone(&self.rows.read())
     }
 
@@ -137,22 +137,22 @@ impl MemoryStore {
         self.faults.lock()
     }
 
-    fn write(&self, change: impl FnOnce(&mut Rows)) {
+    fn write(&self, change: impl FnOnce(&mut FamilyRows)) {
         let mut rows = self.rows.write();
         change(Arc::make_mut(&mut rows));
     }
 
-    /// Waits while appends are held, then tells what becomes of this one.
-    fn next_fault(&self) -> Result<Option<AppendFault>, Verdict> {
+    /// Waits while appends are held, then returns the planned fault of this one.
+    fn next_fault(&self) -> Result<Option<AppendFault>, AppendVerdict> {
         let held = |faults: &mut Faults| faults.held;
         let mut faults = self.faults();
         self.unheld.wait_while(&mut faults, held);
         if faults.stopped {
-            return Err(Verdict::Unavailable("an earlier write ended uncertain".to_owned()));
+            return Err(AppendVerdict::Unavailable("an earlier write ended uncertain".to_owned()));
         }
         let fault = faults.appends.pop_front().flatten();
         match fault {
-            Some(AppendFault::Unavailable) => Err(Verdict::Unavailable("planned".to_owned())),
+            Some(AppendFault::Unavailable) => Err(AppendVerdict::Unavailable("planned".to_owned())),
             Some(AppendFault::AmbiguousWritten | AppendFault::AmbiguousLost) => {
                 faults.stopped = true;
                 Ok(fault)
@@ -166,7 +166,7 @@ impl MemoryStore {
     }
 }
 
-impl WriteSink for Rows {
+impl WriteSink for FamilyRows {
     fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
         self.families[family.index()].insert(key.to_vec(), value.to_vec());
     }
@@ -189,7 +189,7 @@ impl Journal for MemoryStore {
         self.claims.release(merchant_id, epoch);
     }
 
-    fn append(&self, group: Vec<Append>) -> Vec<Verdict> {
+    fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict> {
         let _one_at_a_time = self.writer.lock();
         let fault = match self.next_fault() {
             Ok(fault) => fault,
@@ -203,9 +203,9 @@ impl Journal for MemoryStore {
                 rows.last_commit = plan.last_commit.unwrap_or(rows.last_commit);
             });
         }
-        self.claims.settle(&plan.after, if written { Outcome::Written } else { Outcome::NotWritten });
+        self.claims.settle(&plan.after, if written { WriteOutcome::Written } else { WriteOutcome::NotWritten });
         match fault {
-            Some(_) => plan.failed(&Verdict::Ambiguous("planned".to_owned())),
+            Some(_) => plan.failed(&AppendVerdict::Ambiguous("planned".to_owned())),
             None => plan.committed(),
         }
     }
@@ -244,7 +244,7 @@ impl RowReader for MemoryStore {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         self.reader().visit(family, lower, upper, direction, visit)
@@ -260,11 +260,11 @@ impl RowStore for MemoryStore {
         layout::read_applied(&self.reader(), merchant_id)
     }
 
-    fn gate(&self, merchant_id: MerchantId) -> Result<Gate, RowError> {
+    fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError> {
         let reader = self.reader();
         let applied = layout::read_applied(&reader, merchant_id)?;
         let head = layout::read_head(&reader, merchant_id)?;
-        Ok(if applied == head { Gate::Open } else { Gate::Behind { applied, head } })
+        Ok(if applied == head { RowGate::Open } else { RowGate::Behind { applied, head } })
     }
 
     fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError> {
@@ -289,9 +289,9 @@ impl RowStore for MemoryStore {
     }
 }
 
-/// One moment of the store.
+/// A snapshot of the store.
 struct MemoryView {
-    rows: Arc<Rows>,
+    rows: Arc<FamilyRows>,
     faults: Arc<Mutex<Faults>>,
 }
 
@@ -317,7 +317,7 @@ impl RowReader for MemoryView {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         if lower >= upper {
@@ -326,8 +326,8 @@ impl RowReader for MemoryView {
         let bounds = (Bound::Included(lower), Bound::Excluded(upper));
         let mut range = self.rows.families[family.index()].range::<[u8], _>(bounds);
         let mut next = || match direction {
-            Direction::Forward => range.next(),
-            Direction::Backward => range.next_back(),
+            ScanDirection::Forward => range.next(),
+            ScanDirection::Backward => range.next_back(),
         };
         while let Some((key, value)) = next() {
             self.check_readable(family, key)?;

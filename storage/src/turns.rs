@@ -1,4 +1,4 @@
-//! Threads that do something again and again, with a pause between.
+//! Threads that repeat a task with a pause in between.
 
 use std::io;
 use std::sync::Arc;
@@ -7,33 +7,34 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// A running thread that works in turns. Dropping it ends it, as [`Turns::stop`] does.
+/// A running thread that repeats its task. Dropping it ends it, as [`Turns::stop`] does.
 #[derive(Debug)]
 pub struct Turns {
-    stop: Arc<Stop>,
+    stop: Arc<StopSignal>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the thread knows of its end.
+/// The signal that ends a thread.
 #[derive(Debug, Default)]
-pub struct Stop {
+pub struct StopSignal {
     asked: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Turns {
-    /// Starts a thread of this name that does `work`, which pauses by [`Stop::wait`] and comes back once that says so.
+    /// Starts a thread of this name that does `work`. The function pauses by [`StopSignal::wait`] and must return once that
+    /// tells it to.
     ///
     /// # Errors
-    /// The system's, when it gives no thread.
-    pub fn start(name: &str, work: impl FnOnce(&Stop) + Send + 'static) -> io::Result<Turns> {
-        let stop = Arc::new(Stop::default());
+    /// The error of the system, when it cannot start a thread.
+    pub fn start(name: &str, work: impl FnOnce(&StopSignal) + Send + 'static) -> io::Result<Turns> {
+        let stop = Arc::new(StopSignal::default());
         let told = Arc::clone(&stop);
         let thread = Builder::new().name(name.to_owned()).spawn(move || work(&told))?;
         Ok(Turns { stop, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Ends a pause at once, and waits for the turn that the thread is at.
+    /// Ends a pause at once, and waits for the end of the present run of the task.
     pub fn stop(&self) {
         *self.stop.asked.lock() = true;
         self.stop.changed.notify_all();
@@ -49,8 +50,8 @@ impl Drop for Turns {
     }
 }
 
-impl Stop {
-    /// Pauses until the next turn, or until there is to be none: then it says true, also before the pause is over.
+impl StopSignal {
+    /// Pauses until the next run. Returns true when the thread is to end, also before the pause is over.
     #[must_use]
     pub fn wait(&self, pause: Duration) -> bool {
         let mut asked = self.asked.lock();

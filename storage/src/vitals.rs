@@ -1,19 +1,19 @@
-//! How a store on a disk is doing, in numbers, for whoever exports them.
+//! The health of a store on a disk, in numbers, for export as metrics.
 
 use crate::commit::Histogram;
 
-/// What is read of a running store, all of it cheap: nothing waits for a disk but the look at its free space.
+/// The numbers of a running store. All are cheap to read: only the free space needs the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreVitals {
     /// Bytes of rows that are in memory, and in the log, but not in tables yet.
     pub memtable_bytes: u64,
-    /// Bytes of all table files, those included that are only waiting to be removed.
+    /// Bytes of all table files, including those that wait to be removed.
     pub table_bytes: u64,
     /// Bytes that compactions still have to rewrite, by RocksDB's estimate.
     pub pending_compaction_bytes: u64,
-    /// Whether RocksDB lets no write through at the moment.
+    /// True when RocksDB accepts no write at the moment.
     pub is_write_stopped: bool,
-    /// To how many bytes a second RocksDB slows writes at the moment; 0 when it does not.
+    /// The rate in bytes per second to which RocksDB slows writes at the moment; 0 when it does not.
     pub delayed_write_bytes_per_second: u64,
     /// Failures of flushes and compactions since the start.
     pub background_errors: u64,
@@ -21,19 +21,19 @@ pub struct StoreVitals {
     pub block_cache_bytes: u64,
     /// Blocks that were found in the cache since the start.
     pub block_cache_hits: u64,
-    /// Blocks that were not, and were read.
+    /// Blocks that were not in the cache and were read.
     pub block_cache_misses: u64,
-    /// Bytes that are free on the disk, if that can be told.
+    /// Bytes that are free on the disk, if the system tells it.
     pub disk_free_bytes: Option<u64>,
     /// Free bytes below which writes are refused.
     pub disk_reserve_bytes: u64,
-    /// Whether the process that had the store open before this one stopped, instead of ending itself or being killed.
+    /// True when the previous process closed the store, instead of ending without that or being killed.
     pub was_closed: bool,
 }
 
-/// A store that says how it is doing.
+/// A store that reports its health.
 pub trait Vitals: Send + Sync {
-    /// How it is doing now.
+    /// Its health now.
     fn vitals(&self) -> StoreVitals;
 
     /// Microseconds of each synced write of a group: the append to the log, its sync, and the insertion into the

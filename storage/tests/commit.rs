@@ -1,4 +1,4 @@
-//! The commit thread: order, groups, barriers, and what it does when a write fails.
+//! The commit thread: order, groups, barriers, and failed writes.
 
 mod fixtures;
 
@@ -10,24 +10,26 @@ use std::time::{Duration, Instant};
 
 use fixtures::{Chain, merchant};
 use till_domain::ids::MerchantId;
-use till_storage::commit::{BarrierVerdict, Committer, LINGER, QUEUE_BYTES_MAX, RejectedBecause, Submission, Urgency};
+use till_storage::commit::{
+    BarrierVerdict, Committer, GROUP_COMMIT_DELAY, QUEUE_BYTES_MAX, RejectedBecause, Submission, Urgency,
+};
 use till_storage::family::Family;
 use till_storage::journal::record::BODY_LEN_MAX;
-use till_storage::journal::{Append, CommitNumber, Head, Journal, Verdict};
+use till_storage::journal::{Append, AppendVerdict, CommitNumber, Head, Journal};
 use till_storage::memory::{AppendFault, MemoryStore};
 
-/// The signal of a process that ended itself.
+/// The signal with which a process aborts.
 const SIGABRT: i32 = 6;
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);
 
-/// Longer than any test: what lingers so long waits for company, or for the end.
+/// Longer than any test: a background write with this delay waits for another submission, or for the end.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Outcome {
-    Append(&'static str, Verdict),
+enum CompletedSubmission {
+    Append(&'static str, AppendVerdict),
     Barrier(&'static str, BarrierVerdict),
 }
 
@@ -35,48 +37,50 @@ struct Bench {
     store: Arc<MemoryStore>,
     committer: Committer,
     fatal: Arc<Mutex<Vec<String>>>,
-    outcomes: Receiver<Outcome>,
-    sender: Sender<Outcome>,
+    outcomes: Receiver<CompletedSubmission>,
+    sender: Sender<CompletedSubmission>,
 }
 
 impl Bench {
     fn new() -> Bench {
-        Bench::lingering(LINGER)
+        Bench::with_delay(GROUP_COMMIT_DELAY)
     }
 
-    /// What nobody waits for waits so long for company.
-    fn lingering(linger: Duration) -> Bench {
+    /// A bench in which background writes are delayed for this time.
+    fn with_delay(delay: Duration) -> Bench {
         let store = Arc::new(MemoryStore::new());
         let fatal = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&fatal);
         let on_fatal = move |reason| heard.lock().expect("not poisoned").push(reason);
         let journal: Arc<dyn Journal> = Arc::<MemoryStore>::clone(&store);
-        let committer = Committer::start(journal, linger, Box::new(on_fatal)).expect("a thread");
+        let committer = Committer::start(journal, delay, Box::new(on_fatal)).expect("a thread");
         let (sender, outcomes) = channel();
         Bench { store, committer, fatal, outcomes, sender }
     }
 
     fn append(&self, name: &'static str, append: Append) -> Submission {
         let sender = self.sender.clone();
-        let completion = move |verdict: &Verdict| sender.send(Outcome::Append(name, verdict.clone())).expect("heard");
+        let completion = move |verdict: &AppendVerdict| {
+            sender.send(CompletedSubmission::Append(name, verdict.clone())).expect("heard")
+        };
         Submission::Append { append, completion: Box::new(completion) }
     }
 
     fn barrier(&self, name: &'static str, merchant_id: MerchantId, expected_head: Head) -> Submission {
         let sender = self.sender.clone();
-        let completion = move |verdict| sender.send(Outcome::Barrier(name, verdict)).expect("heard");
+        let completion = move |verdict| sender.send(CompletedSubmission::Barrier(name, verdict)).expect("heard");
         Submission::Barrier { merchant_id, expected_head, completion: Box::new(completion) }
     }
 
     fn submit(&self, submission: Submission) {
-        self.committer.submit(submission, Urgency::AtOnce).expect("there is room");
+        self.committer.submit(submission, Urgency::Urgent).expect("there is room");
     }
 
-    fn submit_unhurried(&self, submission: Submission) {
-        self.committer.submit(submission, Urgency::InCompany).expect("there is room");
+    fn submit_background(&self, submission: Submission) {
+        self.committer.submit(submission, Urgency::Background).expect("there is room");
     }
 
-    fn next(&self) -> Outcome {
+    fn next(&self) -> CompletedSubmission {
         self.outcomes.recv_timeout(Duration::from_secs(10)).expect("every submission is completed")
     }
 
@@ -90,16 +94,16 @@ impl Bench {
         }
         submissions.into_iter().for_each(|submission| self.submit(submission));
         self.store.resume_appends();
-        assert!(matches!(self.next(), Outcome::Append("opener", Verdict::Committed(_))));
+        assert!(matches!(self.next(), CompletedSubmission::Append("opener", AppendVerdict::Committed(_))));
     }
 }
 
-fn committed(name: &'static str, number: u64) -> Outcome {
-    Outcome::Append(name, Verdict::Committed(CommitNumber(number)))
+fn committed(name: &'static str, number: u64) -> CompletedSubmission {
+    CompletedSubmission::Append(name, AppendVerdict::Committed(CommitNumber(number)))
 }
 
 #[test]
-fn what_waits_is_written_in_one_group_and_completed_in_order() {
+fn waiting_batches_are_one_group_and_completed_in_order() {
     let bench = Bench::new();
     let (mut shop, mut cafe) = (Chain::claim(&*bench.store, SHOP), Chain::claim(&*bench.store, CAFE));
     bench.submit_as_one_group(vec![
@@ -118,7 +122,7 @@ fn what_waits_is_written_in_one_group_and_completed_in_order() {
 }
 
 #[test]
-fn a_barrier_passes_behind_the_batch_it_rests_on_whatever_follows() {
+fn a_barrier_passes_after_the_batch_that_it_depends_on() {
     let bench = Bench::new();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let first = shop.batch(&[b"1"]);
@@ -130,13 +134,13 @@ fn a_barrier_passes_behind_the_batch_it_rests_on_whatever_follows() {
         bench.append("second", shop.batch(&[b"2"])),
         bench.barrier("on the second", SHOP, shop.head),
     ]);
-    assert_eq!(bench.next(), Outcome::Barrier("on nothing", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("on nothing", BarrierVerdict::Passed));
     assert_eq!(bench.next(), committed("first", 2));
-    assert_eq!(bench.next(), Outcome::Barrier("on the first", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("on the first", BarrierVerdict::Passed));
     assert_eq!(bench.next(), committed("second", 3));
-    assert_eq!(bench.next(), Outcome::Barrier("on the second", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("on the second", BarrierVerdict::Passed));
     bench.submit(bench.barrier("alone", SHOP, shop.head));
-    assert_eq!(bench.next(), Outcome::Barrier("alone", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("alone", BarrierVerdict::Passed));
 }
 
 #[test]
@@ -151,26 +155,29 @@ fn a_barrier_fails_with_the_batch_it_rests_on() {
         bench.barrier("on nothing", SHOP, Head::EMPTY),
     ]);
     let durable = Head::EMPTY;
-    assert_eq!(bench.next(), Outcome::Append("stale", Verdict::Stale { durable }));
-    assert_eq!(bench.next(), Outcome::Barrier("on the stale one", BarrierVerdict::Failed { durable }));
-    assert_eq!(bench.next(), Outcome::Barrier("on nothing", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), CompletedSubmission::Append("stale", AppendVerdict::Stale { durable }));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("on the stale one", BarrierVerdict::Failed { durable }));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("on nothing", BarrierVerdict::Passed));
     bench.store.fail_append(0, AppendFault::Unavailable);
     bench.submit(bench.append("unavailable", dropped));
     bench.submit(bench.barrier("on the unavailable one", SHOP, shop.head));
-    assert!(matches!(bench.next(), Outcome::Append("unavailable", Verdict::Unavailable(_))));
-    assert_eq!(bench.next(), Outcome::Barrier("on the unavailable one", BarrierVerdict::Failed { durable }));
+    assert!(matches!(bench.next(), CompletedSubmission::Append("unavailable", AppendVerdict::Unavailable(_))));
+    assert_eq!(
+        bench.next(),
+        CompletedSubmission::Barrier("on the unavailable one", BarrierVerdict::Failed { durable })
+    );
 }
 
 #[test]
-fn a_barrier_whose_head_cannot_be_read_is_neither_passed_nor_failed() {
+fn a_barrier_with_an_unreadable_head_neither_passes_nor_fails() {
     let bench = Bench::new();
     bench.store.fail_reads(Family::Meta, b"H");
     bench.submit(bench.barrier("unreadable", SHOP, Head::EMPTY));
-    assert!(matches!(bench.next(), Outcome::Barrier("unreadable", BarrierVerdict::Unknown(_))));
+    assert!(matches!(bench.next(), CompletedSubmission::Barrier("unreadable", BarrierVerdict::Unknown(_))));
 }
 
 #[test]
-fn an_uncertain_write_completes_its_group_then_is_fatal_and_nothing_is_written_any_more() {
+fn an_uncertain_write_completes_its_group_and_ends_all_writes() {
     for fault in [AppendFault::AmbiguousLost, AppendFault::AmbiguousWritten] {
         let bench = Bench::new();
         let mut shop = Chain::claim(&*bench.store, SHOP);
@@ -179,17 +186,17 @@ fn an_uncertain_write_completes_its_group_then_is_fatal_and_nothing_is_written_a
             bench.append("uncertain", shop.batch(&[b"1"])),
             bench.barrier("on the uncertain one", SHOP, shop.head),
         ]);
-        assert!(matches!(bench.next(), Outcome::Append("uncertain", Verdict::Ambiguous(_))));
-        assert!(matches!(bench.next(), Outcome::Barrier(_, BarrierVerdict::Unknown(_))));
+        assert!(matches!(bench.next(), CompletedSubmission::Append("uncertain", AppendVerdict::Ambiguous(_))));
+        assert!(matches!(bench.next(), CompletedSubmission::Barrier(_, BarrierVerdict::Unknown(_))));
         bench.committer.stop();
         assert_eq!(bench.fatal.lock().expect("not poisoned").len(), 1);
-        let rejected = bench.committer.submit(bench.append("late", shop.batch(&[b"2"])), Urgency::AtOnce);
+        let rejected = bench.committer.submit(bench.append("late", shop.batch(&[b"2"])), Urgency::Urgent);
         assert_eq!(rejected.expect_err("it has stopped").because, RejectedBecause::Stopped);
     }
 }
 
 #[test]
-fn what_waits_behind_an_uncertain_write_is_not_done() {
+fn batches_after_an_uncertain_write_are_not_written() {
     let bench = Bench::new();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     bench.store.fail_append(0, AppendFault::AmbiguousLost);
@@ -201,23 +208,23 @@ fn what_waits_behind_an_uncertain_write_is_not_done() {
     bench.submit(bench.append("behind", shop.batch(&[b"2"])));
     bench.submit(bench.barrier("on another merchant", CAFE, Head::EMPTY));
     bench.store.resume_appends();
-    assert!(matches!(bench.next(), Outcome::Append("uncertain", Verdict::Ambiguous(_))));
-    assert!(matches!(bench.next(), Outcome::Append("behind", Verdict::Unavailable(_))));
-    assert!(matches!(bench.next(), Outcome::Barrier("on another merchant", BarrierVerdict::Unknown(_))));
+    assert!(matches!(bench.next(), CompletedSubmission::Append("uncertain", AppendVerdict::Ambiguous(_))));
+    assert!(matches!(bench.next(), CompletedSubmission::Append("behind", AppendVerdict::Unavailable(_))));
+    assert!(matches!(bench.next(), CompletedSubmission::Barrier("on another merchant", BarrierVerdict::Unknown(_))));
 }
 
 #[test]
 fn a_completion_that_panics_harms_no_other() {
     let bench = Bench::new();
     let mut shop = Chain::claim(&*bench.store, SHOP);
-    let completion = Box::new(|_: &Verdict| panic!("as planned"));
+    let completion = Box::new(|_: &AppendVerdict| panic!("as planned"));
     bench.submit(Submission::Append { append: shop.batch(&[b"1"]), completion });
     bench.submit(bench.append("next", shop.batch(&[b"2"])));
     assert_eq!(bench.next(), committed("next", 2));
 }
 
 #[test]
-fn stopping_completes_what_waits_and_turns_away_what_comes() {
+fn stopping_completes_waiting_batches_and_rejects_new_ones() {
     let bench = Bench::new();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     for _ in 0..100 {
@@ -225,19 +232,19 @@ fn stopping_completes_what_waits_and_turns_away_what_comes() {
     }
     bench.committer.stop();
     assert_eq!(bench.outcomes.try_iter().count(), 100);
-    let rejected = bench.committer.submit(bench.append("after", shop.batch(&[b"body"])), Urgency::AtOnce);
+    let rejected = bench.committer.submit(bench.append("after", shop.batch(&[b"body"])), Urgency::Urgent);
     assert_eq!(rejected.expect_err("it has stopped").because, RejectedBecause::Stopped);
     assert_eq!(bench.committer.stats().rejected(), 1);
 }
 
 #[test]
-fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
+fn a_full_queue_rejects_and_returns_a_submission() {
     let bench = Bench::new();
     bench.store.hold_appends();
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let large = shop.batch(&[&vec![7; BODY_LEN_MAX]]);
-    // One may be with the journal already, so one more than the queue holds.
-    let submit = |name| bench.committer.submit(bench.append(name, large.clone()), Urgency::AtOnce);
+    // One submission may be with the journal already, so one more than the queue holds.
+    let submit = |name| bench.committer.submit(bench.append(name, large.clone()), Urgency::Urgent);
     let accepted = (0..QUEUE_BYTES_MAX / BODY_LEN_MAX + 1).map_while(|_| submit("large").ok()).count();
     let rejected = submit("too many").expect_err("it is full");
     assert_eq!(rejected.because, RejectedBecause::Full);
@@ -249,11 +256,11 @@ fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
 }
 
 #[test]
-fn what_nobody_waits_for_is_written_with_the_next_that_somebody_waits_for_and_in_order() {
-    let bench = Bench::lingering(FOR_EVER);
+fn background_writes_are_written_with_the_next_urgent_one() {
+    let bench = Bench::with_delay(FOR_EVER);
     let (mut shop, mut cafe) = (Chain::claim(&*bench.store, SHOP), Chain::claim(&*bench.store, CAFE));
-    bench.submit_unhurried(bench.append("shop 1", shop.batch(&[b"1"])));
-    bench.submit_unhurried(bench.append("cafe 1", cafe.batch(&[b"1"])));
+    bench.submit_background(bench.append("shop 1", shop.batch(&[b"1"])));
+    bench.submit_background(bench.append("cafe 1", cafe.batch(&[b"1"])));
     assert_eq!(bench.committer.stats().queued(), 2);
     bench.submit(bench.append("shop 2", shop.batch(&[b"2"])));
     assert_eq!(bench.next(), committed("shop 1", 1));
@@ -266,41 +273,41 @@ fn what_nobody_waits_for_is_written_with_the_next_that_somebody_waits_for_and_in
 }
 
 #[test]
-fn a_barrier_that_somebody_waits_for_takes_along_what_it_rests_on() {
-    let bench = Bench::lingering(FOR_EVER);
+fn an_urgent_barrier_takes_along_the_batches_it_depends_on() {
+    let bench = Bench::with_delay(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
-    bench.submit_unhurried(bench.append("first", shop.batch(&[b"1"])));
-    bench.submit_unhurried(bench.barrier("nobody's", SHOP, shop.head));
+    bench.submit_background(bench.append("first", shop.batch(&[b"1"])));
+    bench.submit_background(bench.barrier("nobody's", SHOP, shop.head));
     bench.submit(bench.barrier("somebody's", SHOP, shop.head));
     assert_eq!(bench.next(), committed("first", 1));
-    assert_eq!(bench.next(), Outcome::Barrier("nobody's", BarrierVerdict::Passed));
-    assert_eq!(bench.next(), Outcome::Barrier("somebody's", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("nobody's", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), CompletedSubmission::Barrier("somebody's", BarrierVerdict::Passed));
 }
 
 #[test]
-fn what_finds_no_company_is_written_alone_when_it_has_lingered() {
-    let linger = Duration::from_millis(50);
-    let bench = Bench::lingering(linger);
+fn a_lone_background_write_is_written_after_its_delay() {
+    let delay = Duration::from_millis(50);
+    let bench = Bench::with_delay(delay);
     let mut shop = Chain::claim(&*bench.store, SHOP);
-    // Once while the thread still looks out after its start, once when it has gone to sleep, once after a group.
+    // Once while the thread still looks at the queue after its start, once when it sleeps, once after a group.
     for number in 1..=3 {
         let start = Instant::now();
-        bench.submit_unhurried(bench.append("alone", shop.batch(&[b"body"])));
+        bench.submit_background(bench.append("alone", shop.batch(&[b"body"])));
         assert_eq!(bench.next(), committed("alone", number));
-        assert!(start.elapsed() >= linger, "{:?}", start.elapsed());
+        assert!(start.elapsed() >= delay, "{:?}", start.elapsed());
         if number == 1 {
-            std::thread::sleep(linger * 2);
+            std::thread::sleep(delay * 2);
         }
     }
 }
 
 #[test]
-fn many_that_nobody_waits_for_are_company_enough() {
-    let bench = Bench::lingering(FOR_EVER);
+fn many_background_writes_do_not_wait_for_the_whole_delay() {
+    let bench = Bench::with_delay(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let mut submitted = 0;
     while bench.committer.stats().groups() == 0 && submitted < 10_000 {
-        bench.submit_unhurried(bench.append("one of many", shop.batch(&[b"body"])));
+        bench.submit_background(bench.append("one of many", shop.batch(&[b"body"])));
         submitted += 1;
     }
     assert!((100..10_000).contains(&submitted), "{submitted}");
@@ -309,37 +316,38 @@ fn many_that_nobody_waits_for_are_company_enough() {
 }
 
 #[test]
-fn stopping_does_not_wait_for_company() {
-    let bench = Bench::lingering(FOR_EVER);
+fn stopping_does_not_wait_for_the_delay() {
+    let bench = Bench::with_delay(FOR_EVER);
     let mut shop = Chain::claim(&*bench.store, SHOP);
-    bench.submit_unhurried(bench.append("last", shop.batch(&[b"body"])));
+    bench.submit_background(bench.append("last", shop.batch(&[b"body"])));
     bench.committer.stop();
     assert_eq!(bench.outcomes.try_iter().collect::<Vec<_>>(), [committed("last", 1)]);
 }
 
-/// Says to a process of this test that it is the one to end.
-const ENDING: &str = "TILL_TEST_LAST_WORD_PANICS";
+/// Tells a process of this test that it is the one to abort.
+const ENDING: &str = "TILL_TEST_ABORT_PANICS";
 
 #[test]
-fn a_last_word_that_panics_ends_the_process_all_the_same() {
+fn a_panic_in_the_abort_callback_also_ends_the_process() {
     if std::env::var_os(ENDING).is_some() {
-        panic_with_the_last_word();
-        std::process::exit(0); // It lived on.
+        panic_in_the_abort_callback();
+        std::process::exit(0); // The process was not ended.
     }
     let test = std::env::current_exe().expect("it has a path");
-    let name = "a_last_word_that_panics_ends_the_process_all_the_same";
+    let name = "a_panic_in_the_abort_callback_also_ends_the_process";
     let ended = Command::new(test).args(["--exact", name]).env(ENDING, "1").output().expect("it can be started");
     assert_eq!(ended.status.signal(), Some(SIGABRT), "{ended:?}");
 }
 
-/// Ends the process, or comes back when nothing did.
-fn panic_with_the_last_word() {
+/// Aborts the process, or returns when nothing did.
+fn panic_in_the_abort_callback() {
     let store = Arc::new(MemoryStore::new());
     let journal: Arc<dyn Journal> = Arc::<MemoryStore>::clone(&store);
-    let committer = Committer::start(journal, LINGER, Box::new(|reason| panic!("{reason}"))).expect("a thread");
+    let committer =
+        Committer::start(journal, GROUP_COMMIT_DELAY, Box::new(|reason| panic!("{reason}"))).expect("a thread");
     store.fail_append(0, AppendFault::AmbiguousLost);
     let append = Chain::claim(&*store, SHOP).batch(&[b"1"]);
     let submission = Submission::Append { append, completion: Box::new(|_| {}) };
-    committer.submit(submission, Urgency::AtOnce).expect("there is room");
+    committer.submit(submission, Urgency::Urgent).expect("there is room");
     committer.stop();
 }

@@ -1,4 +1,4 @@
-//! What every store must do, run against each of them.
+//! The rules for every store, tested with each of them.
 
 mod fixtures;
 
@@ -10,22 +10,22 @@ use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, BODY_LEN_MAX};
 use till_storage::journal::{
-    Append, CommitNumber, Head, Journal, READ_BYTES_MAX, RowWrite, Sequence, SnapshotWrite, Verdict,
+    Append, AppendVerdict, CommitNumber, Head, Journal, READ_BYTES_MAX, RowWrite, Sequence, SnapshotWrite,
 };
 use till_storage::keys::{AppliedKey, SnapshotKey};
 use till_storage::memory::{AppendFault, MemoryStore};
-use till_storage::rows::{Direction, Gate, RowError, RowReader, RowStore};
+use till_storage::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection};
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);
 
 /// A store under test.
-trait Subject: Sized {
+trait StoreUnderTest: Sized {
     type Store: Journal + RowStore;
     fn fresh() -> Self;
     fn store(&self) -> &Self::Store;
     fn reopened(self) -> Self;
-    /// Closed, changed behind the store's back, and opened again.
+    /// The store, closed, changed without its knowledge, and opened again.
     fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Self;
     /// The next append cannot be written.
     fn unwritable(self) -> Self;
@@ -34,7 +34,7 @@ trait Subject: Sized {
 
 struct Memory(MemoryStore);
 
-impl Subject for Memory {
+impl StoreUnderTest for Memory {
     type Store = MemoryStore;
 
     fn fresh() -> Memory {
@@ -85,7 +85,7 @@ impl Disk {
     }
 }
 
-impl Subject for Disk {
+impl StoreUnderTest for Disk {
     type Store = Engine;
 
     fn fresh() -> Disk {
@@ -156,18 +156,18 @@ conformance! {
     merchants_are_listed_page_by_page
     a_damaged_commit_number_is_found
     a_read_is_bounded_in_records_and_bytes
-    what_was_appended_is_there_after_a_restart
+    appended_records_are_present_after_a_restart
 }
 
-fn append_one(journal: &impl Journal, append: Append) -> Verdict {
+fn append_one(journal: &impl Journal, append: Append) -> AppendVerdict {
     let mut verdicts = journal.append(vec![append]);
     assert_eq!(verdicts.len(), 1);
     verdicts.remove(0)
 }
 
-fn committed(verdicts: &[Verdict]) -> Vec<u64> {
-    let number = |verdict: &Verdict| match verdict {
-        Verdict::Committed(CommitNumber(number)) => *number,
+fn committed(verdicts: &[AppendVerdict]) -> Vec<u64> {
+    let number = |verdict: &AppendVerdict| match verdict {
+        AppendVerdict::Committed(CommitNumber(number)) => *number,
         other => panic!("{other:?}"),
     };
     verdicts.iter().map(number).collect()
@@ -184,7 +184,7 @@ fn sequences(journal: &impl Journal, merchant_id: MerchantId) -> Vec<u64> {
     (1..=head.sequence.0).collect()
 }
 
-fn a_log_begins_empty_and_grows_by_what_is_appended<S: Subject>() {
+fn a_log_begins_empty_and_grows_by_what_is_appended<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
@@ -192,7 +192,7 @@ fn a_log_begins_empty_and_grows_by_what_is_appended<S: Subject>() {
     assert_eq!(store.last_commit(), CommitNumber(0));
     let append = shop.batch(&[b"one", b"two"]);
     let bytes: Vec<Vec<u8>> = append.records.iter().map(|record| record.bytes.clone()).collect();
-    assert_eq!(append_one(store, append), Verdict::Committed(CommitNumber(1)));
+    assert_eq!(append_one(store, append), AppendVerdict::Committed(CommitNumber(1)));
     let stored = store.read(SHOP, Sequence(1), 10).expect("readable");
     assert_eq!(stored.iter().map(|record| record.bytes.clone()).collect::<Vec<_>>(), bytes);
     assert!(stored.iter().all(|record| record.commit == CommitNumber(1)));
@@ -202,7 +202,7 @@ fn a_log_begins_empty_and_grows_by_what_is_appended<S: Subject>() {
     assert_eq!(store.head(CAFE), Ok(Head::EMPTY));
 }
 
-fn a_group_of_one_merchant_chains_on_itself<S: Subject>() {
+fn a_group_of_one_merchant_chains_on_itself<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
@@ -213,13 +213,13 @@ fn a_group_of_one_merchant_chains_on_itself<S: Subject>() {
     assert_eq!(sequences(store, CAFE), [1]);
 }
 
-fn a_stale_batch_is_dropped_alone_and_with_it_what_chains_on_it<S: Subject>() {
+fn a_stale_batch_is_dropped_alone_and_with_it_what_chains_on_it<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
     let lost = shop.batch_with_row();
     let group = vec![shop.batch_with_row(), cafe.batch_with_row(), shop.batch_with_row(), cafe.batch_with_row()];
-    let stale = Verdict::Stale { durable: Head::EMPTY };
+    let stale = AppendVerdict::Stale { durable: Head::EMPTY };
     let verdicts = store.append(group);
     assert_eq!(verdicts[0], stale);
     assert_eq!(verdicts[2], stale);
@@ -227,42 +227,42 @@ fn a_stale_batch_is_dropped_alone_and_with_it_what_chains_on_it<S: Subject>() {
     assert_eq!(sequences(store, SHOP), [0_u64; 0]);
     assert_eq!(sequences(store, CAFE), [1, 2]);
     assert_eq!(store.get(Family::Rows, &shop.row_key(2)), Ok(None));
-    assert!(matches!(append_one(store, lost), Verdict::Committed(_)), "the one that was left out fits");
+    assert!(matches!(append_one(store, lost), AppendVerdict::Committed(_)), "the one that was left out fits");
 }
 
-fn a_batch_of_a_dead_incarnation_is_fenced<S: Subject>() {
+fn a_batch_of_a_dead_incarnation_is_fenced<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut dead = Chain::claim(store, SHOP);
     let mut live = Chain::claim(store, SHOP);
     assert!(live.epoch > dead.epoch);
     let verdicts = store.append(vec![dead.batch_with_row(), live.batch(&[b"live"])]);
-    assert_eq!(verdicts, [Verdict::Fenced, Verdict::Committed(CommitNumber(1))]);
-    assert_eq!(append_one(store, dead.batch(&[b"dead"])), Verdict::Fenced);
+    assert_eq!(verdicts, [AppendVerdict::Fenced, AppendVerdict::Committed(CommitNumber(1))]);
+    assert_eq!(append_one(store, dead.batch(&[b"dead"])), AppendVerdict::Fenced);
     assert_eq!(store.get(Family::Rows, &dead.row_key(1)), Ok(None));
     store.release(SHOP, dead.epoch);
-    assert!(matches!(append_one(store, live.batch(&[b"live"])), Verdict::Committed(_)), "another's release");
+    assert!(matches!(append_one(store, live.batch(&[b"live"])), AppendVerdict::Committed(_)), "another's release");
 }
 
-fn a_merchant_that_nobody_claimed_is_fenced<S: Subject>() {
+fn a_merchant_that_nobody_claimed_is_fenced<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
     store.release(SHOP, shop.epoch);
-    assert_eq!(append_one(store, shop.batch(&[b"late"])), Verdict::Fenced);
+    assert_eq!(append_one(store, shop.batch(&[b"late"])), AppendVerdict::Fenced);
     let again = Chain::claim(store, SHOP);
     assert!(again.epoch > shop.epoch);
     assert_eq!(again.head, Head::EMPTY);
 }
 
-fn epochs_grow_across_restarts<S: Subject>() {
+fn epochs_grow_across_restarts<S: StoreUnderTest>() {
     let subject = S::fresh();
     let before = Chain::claim(subject.store(), SHOP);
     let subject = subject.reopened();
     assert!(Chain::claim(subject.store(), SHOP).epoch > before.epoch);
 }
 
-fn commit_numbers_grow_in_order_across_groups_and_restarts<S: Subject>() {
+fn commit_numbers_grow_in_order_across_groups_and_restarts<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     assert_eq!(committed(&subject.store().append(vec![shop.batch(&[b"1"]), shop.batch(&[b"2"])])), [1, 2]);
@@ -273,7 +273,7 @@ fn commit_numbers_grow_in_order_across_groups_and_restarts<S: Subject>() {
     assert_eq!(subject.store().last_commit(), CommitNumber(3));
 }
 
-fn a_batch_that_could_never_be_right_is_refused<S: Subject>() {
+fn a_batch_that_could_never_be_right_is_refused<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let shop = Chain::claim(store, SHOP);
@@ -289,13 +289,13 @@ fn a_batch_that_could_never_be_right_is_refused<S: Subject>() {
     ];
     for append in wrong {
         let verdict = append_one(store, append.clone());
-        assert!(matches!(verdict, Verdict::Unavailable(_)), "{append:?}: {verdict:?}");
+        assert!(matches!(verdict, AppendVerdict::Unavailable(_)), "{append:?}: {verdict:?}");
     }
     assert_eq!(store.head(SHOP), Ok(Head::EMPTY));
-    assert_eq!(append_one(store, good()), Verdict::Committed(CommitNumber(1)));
+    assert_eq!(append_one(store, good()), AppendVerdict::Committed(CommitNumber(1)));
 }
 
-fn rows_are_written_and_deleted_with_their_batch<S: Subject>() {
+fn rows_are_written_and_deleted_with_their_batch<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
@@ -317,7 +317,7 @@ fn rows_are_written_and_deleted_with_their_batch<S: Subject>() {
     assert_eq!(store.get_many(Family::Timers, &keys), Ok(vec![Some(b"timers".to_vec()), None]));
 }
 
-fn the_last_of_a_groups_writes_of_one_key_counts<S: Subject>() {
+fn the_last_of_a_groups_writes_of_one_key_counts<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
@@ -331,7 +331,7 @@ fn the_last_of_a_groups_writes_of_one_key_counts<S: Subject>() {
     }
     group.push(Append { derived: shop.row(1, Some(b"dropped")), ..dropped });
     let verdicts = store.append(group);
-    assert!(matches!(verdicts.last(), Some(Verdict::Stale { .. })));
+    assert!(matches!(verdicts.last(), Some(AppendVerdict::Stale { .. })));
     assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(Some(b"4".to_vec())));
     assert_eq!(store.get(Family::Rows, &shop.row_key(2)), Ok(Some(b"4".to_vec())));
     let mut deleting = shop.batch(&[b"body"]);
@@ -341,20 +341,20 @@ fn the_last_of_a_groups_writes_of_one_key_counts<S: Subject>() {
     assert_eq!((sequences(store, SHOP).len(), sequences(store, CAFE).len()), (5, 4));
 }
 
-fn a_batch_without_records_writes_its_rows_and_leaves_the_head<S: Subject>() {
+fn a_batch_without_records_writes_its_rows_and_leaves_the_head<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
     store.append(vec![shop.batch(&[b"1"])]);
     let mut rows_only = shop.batch(&[]);
     rows_only.derived = shop.row(9, Some(b"used"));
-    assert_eq!(append_one(store, rows_only), Verdict::Committed(CommitNumber(2)));
+    assert_eq!(append_one(store, rows_only), AppendVerdict::Committed(CommitNumber(2)));
     assert_eq!(store.get(Family::Rows, &shop.row_key(9)), Ok(Some(b"used".to_vec())));
     assert_eq!(store.head(SHOP), Ok(shop.head));
     assert_eq!(sequences(store, SHOP), [1]);
 }
 
-fn a_failed_write_changes_nothing_and_the_next_one_works<S: Subject>() {
+fn a_failed_write_changes_nothing_and_the_next_one_works<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     subject.store().append(vec![shop.batch_with_row()]);
@@ -362,7 +362,7 @@ fn a_failed_write_changes_nothing_and_the_next_one_works<S: Subject>() {
     let subject = subject.unwritable();
     let mut failing = Chain::claim(subject.store(), SHOP);
     let verdicts = subject.store().append(vec![failing.batch_with_row(), failing.batch_with_row()]);
-    assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Unavailable(_))), "{verdicts:?}");
+    assert!(verdicts.iter().all(|verdict| matches!(verdict, AppendVerdict::Unavailable(_))), "{verdicts:?}");
     assert_eq!(subject.store().head(SHOP), Ok(before));
     assert_eq!(subject.store().get(Family::Rows, &shop.row_key(2)), Ok(None));
     assert_eq!(subject.store().last_commit(), CommitNumber(1));
@@ -372,7 +372,7 @@ fn a_failed_write_changes_nothing_and_the_next_one_works<S: Subject>() {
     assert_eq!(sequences(subject.store(), SHOP), [1, 2]);
 }
 
-fn scans_walk_a_range_both_ways_within_their_limit<S: Subject>() {
+fn scans_walk_a_range_both_ways_within_their_limit<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
@@ -385,11 +385,11 @@ fn scans_walk_a_range_both_ways_within_their_limit<S: Subject>() {
         pairs.expect("readable").iter().map(|(key, _)| number(key)).collect::<Vec<_>>()
     };
     let nothing: [u64; 0] = [];
-    assert_eq!(scan(2, 5, Direction::Forward, 10), [2, 3, 4]);
-    assert_eq!(scan(2, 5, Direction::Backward, 10), [4, 3, 2]);
-    assert_eq!(scan(0, 9, Direction::Forward, 2), [1, 2]);
-    assert_eq!(scan(0, 9, Direction::Backward, 2), [5, 4]);
-    for direction in [Direction::Forward, Direction::Backward] {
+    assert_eq!(scan(2, 5, ScanDirection::Forward, 10), [2, 3, 4]);
+    assert_eq!(scan(2, 5, ScanDirection::Backward, 10), [4, 3, 2]);
+    assert_eq!(scan(0, 9, ScanDirection::Forward, 2), [1, 2]);
+    assert_eq!(scan(0, 9, ScanDirection::Backward, 2), [5, 4]);
+    for direction in [ScanDirection::Forward, ScanDirection::Backward] {
         assert_eq!(scan(3, 3, direction, 10), nothing);
         assert_eq!(scan(4, 2, direction, 10), nothing);
         assert_eq!(scan(6, 9, direction, 10), nothing);
@@ -397,7 +397,7 @@ fn scans_walk_a_range_both_ways_within_their_limit<S: Subject>() {
     }
 }
 
-fn a_view_sees_one_moment<S: Subject>() {
+fn a_view_sees_one_moment<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
@@ -410,7 +410,7 @@ fn a_view_sees_one_moment<S: Subject>() {
     assert_eq!(view.get_many(Family::Rows, &keys), Ok(vec![Some(b"value".to_vec()), None]));
     assert_eq!(store.get_many(Family::Rows, &keys), Ok(vec![None, Some(b"value".to_vec())]));
     let scan = |reader: &dyn RowReader| {
-        let pairs = reader.scan(Family::Rows, &shop.row_key(0), &shop.row_key(9), Direction::Backward, 9);
+        let pairs = reader.scan(Family::Rows, &shop.row_key(0), &shop.row_key(9), ScanDirection::Backward, 9);
         pairs.expect("readable").into_iter().map(|(key, _)| key).collect::<Vec<_>>()
     };
     assert_eq!(scan(&*view), [shop.row_key(1)]);
@@ -418,30 +418,30 @@ fn a_view_sees_one_moment<S: Subject>() {
     assert_eq!(view.get(Family::Rows, &shop.row_key(2)), Ok(None));
 }
 
-fn the_gate_is_shut_until_rows_that_lag_are_caught_up<S: Subject>() {
+fn the_gate_is_shut_until_rows_that_lag_are_caught_up<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     subject.store().append(vec![shop.batch(&[b"1", b"2"])]);
-    assert_eq!(subject.store().gate(SHOP), Ok(Gate::Open));
-    assert_eq!(subject.store().gate(CAFE), Ok(Gate::Open), "a merchant without a log has nothing to catch up");
+    assert_eq!(subject.store().gate(SHOP), Ok(RowGate::Open));
+    assert_eq!(subject.store().gate(CAFE), Ok(RowGate::Open), "a merchant without a log has nothing to catch up");
     assert_eq!(subject.store().applied(SHOP), Ok(shop.head));
     let subject = subject.tampered(Family::Rows, &AppliedKey(SHOP).encode(), None);
     let store = subject.store();
-    let behind = Gate::Behind { applied: Head::EMPTY, head: shop.head };
+    let behind = RowGate::Behind { applied: Head::EMPTY, head: shop.head };
     assert_eq!(store.gate(SHOP), Ok(behind));
     let mut late = Chain::claim(store, SHOP);
     let refused = append_one(store, late.clone().batch(&[b"3"]));
-    assert!(matches!(refused, Verdict::Unavailable(_)), "rows would be said to be ahead of what they are");
+    assert!(matches!(refused, AppendVerdict::Unavailable(_)), "rows would be said to be ahead of what they are");
     assert_eq!(store.gate(SHOP), Ok(behind));
     let row = late.row(1, Some(b"caught up"));
     assert_eq!(store.append_rows(SHOP, &row, shop.head), Ok(()));
-    assert_eq!(store.gate(SHOP), Ok(Gate::Open));
+    assert_eq!(store.gate(SHOP), Ok(RowGate::Open));
     assert_eq!(store.get(Family::Rows, &late.row_key(1)), Ok(Some(b"caught up".to_vec())));
-    assert!(matches!(append_one(store, late.batch(&[b"3"])), Verdict::Committed(_)));
-    assert_eq!(store.gate(SHOP), Ok(Gate::Open));
+    assert!(matches!(append_one(store, late.batch(&[b"3"])), AppendVerdict::Committed(_)));
+    assert_eq!(store.gate(SHOP), Ok(RowGate::Open));
 }
 
-fn rows_move_only_forward_and_never_past_the_log<S: Subject>() {
+fn rows_move_only_forward_and_never_past_the_log<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
@@ -457,7 +457,7 @@ fn rows_move_only_forward_and_never_past_the_log<S: Subject>() {
     assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(None));
 }
 
-fn the_two_newest_snapshots_are_kept_newest_first<S: Subject>() {
+fn the_two_newest_snapshots_are_kept_newest_first<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     assert_eq!(subject.store().newest_snapshots(SHOP, 9), Ok(Vec::new()));
@@ -480,7 +480,7 @@ fn the_two_newest_snapshots_are_kept_newest_first<S: Subject>() {
     assert_eq!(store.newest_snapshots(CAFE, 9), Ok(Vec::new()));
 }
 
-fn a_damaged_snapshot_is_left_out<S: Subject>() {
+fn a_damaged_snapshot_is_left_out<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     subject.store().append(vec![shop.batch_with_snapshot(b"one"), shop.batch_with_snapshot(b"two")]);
@@ -491,7 +491,7 @@ fn a_damaged_snapshot_is_left_out<S: Subject>() {
     assert_eq!((snapshots[0].at.sequence, snapshots[0].bytes.as_slice()), (Sequence(1), b"one".as_slice()));
 }
 
-fn merchants_are_listed_page_by_page<S: Subject>() {
+fn merchants_are_listed_page_by_page<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     for number in [9, 3, 255, 5] {
@@ -507,7 +507,7 @@ fn merchants_are_listed_page_by_page<S: Subject>() {
     assert_eq!(page(Some(merchant(255)), 3), []);
 }
 
-fn a_damaged_commit_number_is_found<S: Subject>() {
+fn a_damaged_commit_number_is_found<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     subject.store().append(vec![shop.batch(&[b"1"])]);
@@ -518,7 +518,7 @@ fn a_damaged_commit_number_is_found<S: Subject>() {
     assert!(subject.store().read(SHOP, Sequence(1), 9).is_err());
 }
 
-fn a_read_is_bounded_in_records_and_bytes<S: Subject>() {
+fn a_read_is_bounded_in_records_and_bytes<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
@@ -530,7 +530,7 @@ fn a_read_is_bounded_in_records_and_bytes<S: Subject>() {
     assert_eq!((read(CAFE, 1, 9), read(CAFE, 2, 9)), (1, 2), "two large ones are above {READ_BYTES_MAX} bytes");
 }
 
-fn what_was_appended_is_there_after_a_restart<S: Subject>() {
+fn appended_records_are_present_after_a_restart<S: StoreUnderTest>() {
     let subject = S::fresh();
     let mut shop = Chain::claim(subject.store(), SHOP);
     for _ in 0..3 {
@@ -541,5 +541,5 @@ fn what_was_appended_is_there_after_a_restart<S: Subject>() {
     assert_eq!(Chain::claim(store, SHOP).head, shop.head);
     assert_eq!(sequences(store, SHOP), [1, 2, 3]);
     assert_eq!(store.get(Family::Rows, &shop.row_key(3)), Ok(Some(b"value".to_vec())));
-    assert_eq!(store.gate(SHOP), Ok(Gate::Open));
+    assert_eq!(store.gate(SHOP), Ok(RowGate::Open));
 }

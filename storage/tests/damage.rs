@@ -1,7 +1,7 @@
 //! Flipped bits, cuts and zeros in the logs and the MANIFEST of a store that was killed: either a start
-//! refuses and names the file and the place, or nothing acknowledged is missing. It never hangs.
+//! refuses and names the file and the byte, or no acknowledged commit is missing. It never hangs.
 //!
-//! `TILL_DAMAGE_RUNS` sets how many damages are tried per kind of file, for longer runs.
+//! `TILL_DAMAGE_RUNS` sets the number of damages that are tried per kind of file, for longer runs.
 
 mod fixtures;
 
@@ -13,16 +13,16 @@ use fixtures::{Chain, copy, merchant};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_storage::engine::high_water::SLOT_LEN;
-use till_storage::engine::{Engine, EngineOptions, OpenError, Place};
+use till_storage::engine::{Engine, EngineOptions, FileFault, OpenError};
 use till_storage::family::Family;
 use till_storage::journal::record;
-use till_storage::journal::{Head, Journal, Sequence, Verdict};
+use till_storage::journal::{AppendVerdict, Head, Journal, Sequence};
 use till_storage::rows::{RowReader, RowStore};
 
 const MERCHANTS: [MerchantId; 3] = [merchant(1), merchant(2), merchant(3)];
 const BLOCK_LEN: usize = 32 * 1024;
 
-/// A data directory as a kill left it, and what had been acknowledged.
+/// A data directory as a kill left it, with its acknowledged commits.
 struct Image {
     directory: TempDir,
     acknowledged: Vec<Head>,
@@ -47,7 +47,7 @@ fn append(engine: &Engine, batches: usize) -> Vec<Head> {
             append
         });
         let verdicts = engine.append(group.collect());
-        assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Committed(_))), "{verdicts:?}");
+        assert!(verdicts.iter().all(|verdict| matches!(verdict, AppendVerdict::Committed(_))), "{verdicts:?}");
     }
     chains.iter().map(|chain| chain.head).collect()
 }
@@ -58,7 +58,7 @@ impl Image {
         Image::killed(64 * 1024 * 1024, &[60])
     }
 
-    /// Killed after several flushes, in the second of three lives, so that the MANIFEST says a lot.
+    /// Killed after several flushes, in the second of three runs of the store, so that the MANIFEST has many records.
     fn flushed() -> Image {
         Image::killed(256 * 1024, &[150, 150, 40])
     }
@@ -94,7 +94,7 @@ impl Image {
     }
 
     /// Opens a copy with one file changed, and checks the promise.
-    fn check(&self, file: &Path, damage: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), Place> {
+    fn check(&self, file: &Path, damage: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), FileFault> {
         let image = tempfile::tempdir().expect("a temporary directory");
         copy(self.directory.path(), image.path());
         let path = image.path().join(file);
@@ -129,7 +129,7 @@ impl Image {
     }
 }
 
-fn place(error: OpenError, damage: &str) -> Place {
+fn place(error: OpenError, damage: &str) -> FileFault {
     let message = error.to_string();
     let place = match error {
         OpenError::CommitsMissing { place, .. } => Some(place),
@@ -141,7 +141,7 @@ fn place(error: OpenError, damage: &str) -> Place {
     place
 }
 
-/// Where the physical records of a log file begin.
+/// The offsets at which the physical records of a log file begin.
 fn record_starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -159,9 +159,9 @@ fn record_starts(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// A generator of numbers that are the same in every run.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).expect("31 bits") % end
@@ -177,7 +177,7 @@ fn runs(default: usize) -> usize {
 }
 
 /// One damage of many kinds to a log file, and its name.
-fn damage(dice: &mut Dice, bytes: &mut Vec<u8>) -> String {
+fn damage(dice: &mut SeededRandom, bytes: &mut Vec<u8>) -> String {
     let starts = record_starts(bytes);
     let last_block = bytes.len().saturating_sub(1) / BLOCK_LEN * BLOCK_LEN;
     let in_last_block: Vec<usize> = starts.iter().copied().filter(|&start| start >= last_block).collect();
@@ -207,7 +207,7 @@ fn damage(dice: &mut Dice, bytes: &mut Vec<u8>) -> String {
 
 /// Tries many damages of one file and returns how many of them were refused.
 fn refusals(image: &Image, file: &Path, runs: usize, seed: u64) -> usize {
-    let mut dice = Dice(seed);
+    let mut dice = SeededRandom(seed);
     let mut refused = 0;
     for run in 0..runs {
         let sound = fs::read(image.directory.path().join(file)).expect("readable");
@@ -227,20 +227,20 @@ fn an_undamaged_image_opens_with_everything() {
 }
 
 #[test]
-fn no_damage_of_the_log_loses_an_acknowledged_commit_without_a_word() {
+fn no_damage_of_the_log_silently_loses_a_commit() {
     let image = Image::unflushed();
-    // Everything in this log was acknowledged, so that no damage of it is harmless.
+    // Everything in this log was acknowledged, so no damage of it is harmless.
     assert_eq!(refusals(&image, &image.log(), runs(20), 1), runs(20));
 }
 
 #[test]
-fn no_damage_of_the_last_of_many_logs_loses_an_acknowledged_commit_without_a_word() {
+fn no_damage_of_the_last_of_many_logs_silently_loses_a_commit() {
     let image = Image::flushed();
     refusals(&image, &image.log(), runs(12), 2);
 }
 
 #[test]
-fn no_damage_of_the_manifest_loses_an_acknowledged_commit_without_a_word() {
+fn no_damage_of_the_manifest_silently_loses_a_commit() {
     let image = Image::flushed();
     refusals(&image, &image.manifest(), runs(20), 3);
     let image = Image::unflushed();
@@ -253,14 +253,14 @@ fn bytes_of_the_mark() -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn no_flipped_bit_of_the_mark_hides_that_the_end_of_the_log_is_gone() {
+fn no_flipped_bit_of_the_mark_hides_a_cut_log() {
     let image = Image::unflushed();
     let directory = tempfile::tempdir().expect("a temporary directory");
     copy(image.directory.path(), directory.path());
     let (log, mark) = (directory.path().join(image.log()), directory.path().join("high-water"));
     let (sound_log, sound_mark) = (fs::read(&log).expect("readable"), fs::read(&mark).expect("readable"));
     let last = *record_starts(&sound_log).last().expect("it has records");
-    // Cut off where a record ends, and in the midst of one: a start may not trust the log to say so.
+    // Cut off at the end of a record, and inside of one: a start may not rely on the log to detect it.
     for end in [last, last + 9] {
         fs::write(&log, &sound_log[..end]).expect("writable");
         for at in bytes_of_the_mark() {
@@ -274,7 +274,7 @@ fn no_flipped_bit_of_the_mark_hides_that_the_end_of_the_log_is_gone() {
 }
 
 #[test]
-fn a_flipped_bit_of_the_mark_of_a_sound_store_is_harmless_and_gone_after_a_start() {
+fn a_flipped_bit_of_a_sound_stores_mark_is_repaired_by_a_start() {
     let image = Image::unflushed();
     for at in [3, 12, 31, 4_096, 4_096 + 15, 4_096 + 30] {
         let image_of_start = tempfile::tempdir().expect("a temporary directory");

@@ -14,7 +14,7 @@ use till_storage::engine::high_water::{FoundMark, HighWater};
 use till_storage::engine::log_scan::LogFault;
 use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Journal, RowWrite, Sequence, Verdict};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite, Sequence};
 use till_storage::keys::{GivenUpKey, MetaKey};
 use till_storage::rows::{RowReader, RowStore};
 
@@ -47,7 +47,7 @@ fn append(engine: &Engine, batches: usize) {
     let mut shop = Chain::claim(engine, SHOP);
     for _ in 0..batches {
         let verdicts = engine.append(vec![shop.batch_with_row()]);
-        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+        assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
     }
 }
 
@@ -58,7 +58,7 @@ fn logs(directory: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// The newest log cut off behind `commits` of the commits that `append` wrote into a new store.
+/// The newest log, cut off after `commits` of the commits that `append` wrote into a new store.
 fn cut_log(directory: &Path, kept_bytes: impl Fn(u64) -> u64) -> PathBuf {
     let log = logs(directory).pop().expect("a live store has a log");
     let length = fs::metadata(&log).expect("it is there").len();
@@ -74,13 +74,13 @@ fn meta(directory: &Path, key: &[u8], value: &[u8]) {
 }
 
 #[test]
-fn a_clean_close_leaves_empty_logs_and_a_mark_at_the_last_commit() {
+fn a_clean_close_leaves_empty_logs_and_the_last_commits_mark() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 3);
     assert!(logs(directory.path()).iter().any(|log| fs::metadata(log).is_ok_and(|log| log.len() > 0)));
     engine.close().expect("nothing fails");
-    assert!(matches!(engine.append(vec![Chain::claim_closed(SHOP)])[..], [Verdict::Unavailable(_)]));
+    assert!(matches!(engine.append(vec![Chain::claim_closed(SHOP)])[..], [AppendVerdict::Unavailable(_)]));
     drop(engine);
     for log in logs(directory.path()) {
         assert_eq!(fs::metadata(&log).expect("it is there").len(), 0, "{}", log.display());
@@ -92,7 +92,7 @@ fn a_clean_close_leaves_empty_logs_and_a_mark_at_the_last_commit() {
 }
 
 #[test]
-fn a_store_that_was_not_closed_has_everything_that_was_acknowledged() {
+fn a_killed_store_has_every_acknowledged_commit() {
     let (live, image) = (directory(), directory());
     let engine = opened(live.path());
     append(&engine, 5);
@@ -103,7 +103,7 @@ fn a_store_that_was_not_closed_has_everything_that_was_acknowledged() {
 }
 
 #[test]
-fn a_directory_that_is_open_is_refused_and_free_again_afterwards() {
+fn an_open_directory_is_refused_until_it_is_closed() {
     let directory = directory();
     let engine = opened(directory.path());
     assert!(matches!(refused(directory.path()), OpenError::InUse { .. }));
@@ -112,7 +112,7 @@ fn a_directory_that_is_open_is_refused_and_free_again_afterwards() {
 }
 
 #[test]
-fn a_database_that_another_program_has_open_is_refused_as_in_use() {
+fn a_database_that_another_program_has_open_is_in_use() {
     let directory = directory();
     drop(opened(directory.path()));
     let names = Family::ALL.map(Family::name);
@@ -135,7 +135,7 @@ fn a_newer_format_is_refused_with_an_upgrade_in_the_message() {
 }
 
 #[test]
-fn a_store_of_the_first_row_format_opens_and_is_of_the_newest_from_then_on() {
+fn a_store_of_the_first_row_format_is_upgraded_when_opened() {
     let directory = directory();
     drop(opened(directory.path()));
     meta(directory.path(), &MetaKey::RowFormat.encode(), &1_u32.to_be_bytes());
@@ -145,7 +145,7 @@ fn a_store_of_the_first_row_format_opens_and_is_of_the_newest_from_then_on() {
     assert!(matches!(refused(directory.path()), OpenError::RowFormatTooNew { .. }));
 }
 
-/// Whether any file below a directory has these bytes.
+/// Returns true when a file below a directory contains these bytes.
 fn is_in_a_file(directory: &Path, bytes: &[u8]) -> bool {
     fs::read_dir(directory).expect("readable").flatten().any(|entry| match entry.path() {
         path if path.is_dir() => is_in_a_file(&path, bytes),
@@ -162,7 +162,7 @@ fn a_deleted_row_leaves_the_files_when_it_is_purged() {
     let write = |engine: &Engine, value: Option<&[u8]>| {
         let mut append = Chain::claim(engine, SHOP).batch(&[b"body"]);
         append.derived.push(RowWrite { family: Family::Vault, key: &key, value });
-        assert!(matches!(engine.append(vec![append])[..], [Verdict::Committed(_)]));
+        assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Committed(_)]));
     };
     let engine = Engine::open(&options).expect("it is new");
     write(&engine, Some(&value));
@@ -178,7 +178,7 @@ fn a_deleted_row_leaves_the_files_when_it_is_purged() {
 }
 
 #[test]
-fn missing_commits_are_refused_by_number_and_place_and_given_up_only_by_name() {
+fn missing_commits_are_named_and_given_up_only_explicitly() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 5);
@@ -206,17 +206,17 @@ fn missing_commits_are_refused_by_number_and_place_and_given_up_only_by_name() {
 }
 
 #[test]
-fn a_log_damaged_behind_the_last_acknowledged_commit_starts() {
+fn a_log_damaged_after_the_last_acknowledged_commit_opens() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 5);
     drop(engine);
     let log = logs(directory.path()).pop().expect("a live store has a log");
     let sound = fs::read(&log).expect("readable");
-    // One that RocksDB's reader would never come back from: a record of a type that only recycled logs have.
+    // A record that RocksDB's reader would read without end: its type occurs in recycled logs only.
     let mut endless = sound[..300].to_vec();
     endless[6] = 5;
-    // Not one of them was acknowledged: torn writes of a batch, as a power cut leaves them.
+    // None of them was acknowledged: torn writes of a batch, as a power cut leaves them.
     let zeros_between = [&[0; 9], &sound[..300]].concat();
     for tail in [sound[..50].to_vec(), vec![0; 40_000], vec![0xff; 40_000], zeros_between, endless] {
         fs::write(&log, [sound.as_slice(), &tail].concat()).expect("writable");
@@ -227,7 +227,7 @@ fn a_log_damaged_behind_the_last_acknowledged_commit_starts() {
 }
 
 #[test]
-fn a_record_that_rocksdb_never_comes_back_from_is_refused_by_number_and_place_and_can_be_given_up() {
+fn an_endless_record_is_refused_by_its_location_or_given_up() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 1);
@@ -249,7 +249,7 @@ fn a_record_that_rocksdb_never_comes_back_from_is_refused_by_number_and_place_an
 }
 
 #[test]
-fn an_older_log_with_such_a_record_is_refused_and_can_be_given_up_with_the_logs_behind_it() {
+fn an_endless_record_in_an_older_log_gives_up_later_logs_too() {
     let (live, image) = (directory(), directory());
     append(&opened(live.path()), 1);
     let names = Family::ALL.map(Family::name);
@@ -280,7 +280,7 @@ fn an_older_log_with_such_a_record_is_refused_and_can_be_given_up_with_the_logs_
 }
 
 #[test]
-fn a_database_without_its_mark_is_refused_until_loss_is_accepted() {
+fn a_database_without_a_mark_is_refused_until_loss_is_accepted() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 2);
@@ -316,7 +316,7 @@ fn a_mark_without_its_database_is_refused() {
 }
 
 #[test]
-fn a_start_that_a_crash_cut_off_before_the_first_mark_goes_on() {
+fn a_creation_that_a_crash_interrupted_is_finished() {
     let directory = directory();
     let engine = opened(directory.path());
     drop(engine);
@@ -334,10 +334,10 @@ fn an_opening_past_its_time_limit_is_an_error_and_not_a_hang() {
     append(&opened(directory.path()), 1);
     let impatient = EngineOptions { open_limit: Duration::ZERO, ..options(directory.path()) };
     assert!(matches!(Engine::open(&impatient), Err(OpenError::TimedOut { .. })));
-    wait_for_threads("open"); // The end of the process must not come in the middle of what it does.
+    wait_for_threads("open"); // The process must not end while the thread is working.
 }
 
-/// Waits until no thread of this process has the name. One that was just begun has a moment to take it.
+/// Waits until no thread of this process has the name. A thread that was just started gets a moment to take it.
 fn wait_for_threads(name: &str) {
     std::thread::sleep(Duration::from_millis(300));
     let until = Instant::now() + Duration::from_secs(60);

@@ -9,7 +9,7 @@ use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantDirectory;
 use till_domain::time::Millis;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use super::throttle::ScanThrottle;
@@ -103,7 +103,7 @@ impl Remover {
             let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
             let found = MerchantReader::of_all_merchants(&*self.finder.store).scan_keys::<MerchantDirectory>(
                 range,
-                Direction::Forward,
+                ScanDirection::Forward,
                 MERCHANTS_AT_ONCE,
             )?;
             for merchant_id in &found {

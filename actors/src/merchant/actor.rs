@@ -9,9 +9,9 @@ use till_domain::decide::Outcome;
 use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::MerchantId;
 use till_domain::payment::Lifetimes;
-use till_domain::refusal::Stop;
+use till_domain::refusal::DecisionError;
 use till_storage::commit::{BarrierVerdict, Committer, Submission, Urgency};
-use till_storage::journal::{Head, Verdict};
+use till_storage::journal::{AppendVerdict, Head};
 use till_storage::vault::Keyring;
 
 use super::staging::{PreparedBatch, Staging};
@@ -148,8 +148,8 @@ impl MerchantActor {
             Ok(Outcome::Unchanged(answer)) => {
                 self.answer_when_durable(Ok(Answered { answer, replayed: false }), requester);
             }
-            Err(Stop::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), requester),
-            Err(Stop::Unreadable(error)) => {
+            Err(DecisionError::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), requester),
+            Err(DecisionError::Unreadable(error)) => {
                 tracing::error!(merchant_id = %self.merchant_id, %error, "a command needs a row that cannot be read");
                 requester.answer(Err(Denied::not_done(error.to_string())));
             }
@@ -188,7 +188,8 @@ impl MerchantActor {
         let (head, urgency) = (append.new_head, ready.requester.urgency);
         let watermark = Arc::clone(&loaded.watermark);
         let outbox = Arc::clone(&self.shared.outbox);
-        let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &watermark, pending, &outbox));
+        let completion =
+            Box::new(move |verdict: &AppendVerdict| ready.complete(verdict, head, &watermark, pending, &outbox));
         loaded.staging.stage(mutation, changes, head);
         self.submit(Submission::Append { append, completion }, urgency);
     }
@@ -197,7 +198,7 @@ impl MerchantActor {
         let Err(rejected) = self.shared.committer.submit(submission, urgency) else { return };
         let reason = rejected.because.to_string();
         match rejected.submission {
-            Submission::Append { append: _, completion } => completion(&Verdict::Unavailable(reason)),
+            Submission::Append { append: _, completion } => completion(&AppendVerdict::Unavailable(reason)),
             Submission::Barrier { merchant_id: _, expected_head: _, completion } => {
                 completion(BarrierVerdict::Unknown(reason));
             }
@@ -225,22 +226,29 @@ struct Ready {
 
 impl Ready {
     /// Called on the commit thread with the verdict on the batch.
-    fn complete(self, verdict: &Verdict, head: Head, watermark: &DurableWatermark, pending: Pending, outbox: &Outbox) {
+    fn complete(
+        self,
+        verdict: &AppendVerdict,
+        head: Head,
+        watermark: &DurableWatermark,
+        pending: Pending,
+        outbox: &Outbox,
+    ) {
         let reply = match verdict {
-            Verdict::Committed(_) => {
+            AppendVerdict::Committed(_) => {
                 watermark.advance(head.sequence);
                 pending.send(outbox);
                 Ok(Answered { answer: self.answer, replayed: false })
             }
-            Verdict::Fenced | Verdict::Stale { durable: _ } => {
+            AppendVerdict::Fenced | AppendVerdict::Stale { durable: _ } => {
                 watermark.poison();
                 Err(Denied::not_done("a write before it failed"))
             }
-            Verdict::Unavailable(reason) => {
+            AppendVerdict::Unavailable(reason) => {
                 watermark.poison();
                 Err(Denied::not_done(reason.clone()))
             }
-            Verdict::Ambiguous(reason) => {
+            AppendVerdict::Ambiguous(reason) => {
                 watermark.poison();
                 Err(Denied::unknown(reason.clone()))
             }

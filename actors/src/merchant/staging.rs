@@ -7,7 +7,7 @@ use till_domain::decide::{Context, Outcome, decide};
 use till_domain::event::{Mutation, VaultWrite};
 use till_domain::ids::MerchantId;
 use till_domain::payment::Lifetimes;
-use till_domain::refusal::Stop;
+use till_domain::refusal::DecisionError;
 use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::snapshot::SNAPSHOT_EVERY;
@@ -68,7 +68,7 @@ impl Staging {
         wall: Millis,
         lifetimes: Lifetimes,
         entropy: &mut OsEntropy,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<Outcome, DecisionError> {
         let mut context =
             Context::new(wall, &self.records.state, entropy).with_lifetimes(lifetimes).with_calendar(&ZoneCalendar);
         decide(&self.records, request, &mut context)

@@ -10,7 +10,7 @@ use till_domain::effect::Timer;
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::records::Timers;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use super::calls_under_way::CallsUnderWay;
@@ -79,7 +79,7 @@ impl Advancer {
 
     fn next_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, WorkError> {
         let rows = MerchantReader::new(merchant_id, None, &*self.store);
-        Ok(rows.scan_keys::<Timers>(.., Direction::Forward, FIRED_AT_ONCE)?)
+        Ok(rows.scan_keys::<Timers>(.., ScanDirection::Forward, FIRED_AT_ONCE)?)
     }
 
     async fn ask(&self, command: Command, merchant_id: MerchantId, idempotency: Option<Idempotency>) -> Reply {

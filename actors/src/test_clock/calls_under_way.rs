@@ -7,7 +7,7 @@ use till_domain::effect::{EffectId, OpenCall};
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::merchant::AcquirerName;
 use till_domain::records::{Effects, OpenEvidence, OpenPayouts, Payments, Payouts, Rows};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::acquirer::{Awaited, Completion, FoundCall, PaymentStep, Reference};
@@ -42,7 +42,7 @@ impl CallsUnderWay<'_> {
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
-            let page = self.rows().scan_keys::<Effects>(range, Direction::Forward, READ_AT_ONCE)?;
+            let page = self.rows().scan_keys::<Effects>(range, ScanDirection::Forward, READ_AT_ONCE)?;
             for effect_id in &page {
                 if !self.awaits_decision(OpenCall::Payment(*effect_id)).await? {
                     return Ok(true);
@@ -57,7 +57,7 @@ impl CallsUnderWay<'_> {
         let mut after = Bound::Unbounded;
         loop {
             let range = (after, Bound::Unbounded);
-            let page = self.rows().scan_keys::<OpenPayouts>(range, Direction::Forward, READ_AT_ONCE)?;
+            let page = self.rows().scan_keys::<OpenPayouts>(range, ScanDirection::Forward, READ_AT_ONCE)?;
             for payout_id in &page {
                 if !self.awaits_decision(OpenCall::Payout(*payout_id)).await? {
                     return Ok(true);

@@ -9,7 +9,7 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::TestClock;
 use till_domain::records::{TestClocks, Unreadable};
 use till_domain::time::Millis;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::clock::Clock;
@@ -36,7 +36,8 @@ impl MerchantClocks {
         let directory = MerchantReader::of_all_merchants(store);
         let mut after = Bound::Unbounded;
         loop {
-            let page = directory.scan::<TestClocks>((after, Bound::Unbounded), Direction::Forward, SCANNED_AT_ONCE)?;
+            let page =
+                directory.scan::<TestClocks>((after, Bound::Unbounded), ScanDirection::Forward, SCANNED_AT_ONCE)?;
             page.iter().for_each(|(merchant_id, test_clock)| clocks.set(*merchant_id, *test_clock));
             let Some((last, _)) = page.last().filter(|_| page.len() == SCANNED_AT_ONCE) else { return Ok(clocks) };
             after = Bound::Excluded(*last);

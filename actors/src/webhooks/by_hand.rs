@@ -7,7 +7,7 @@ use till_domain::records::{Rows, WebhookEvents};
 use till_domain::time::Millis;
 use till_domain::webhook::{Webhook, WebhookEvent};
 use till_storage::deliveries::{Deliveries, Delivery, DeliveryBatch};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 
 use super::body::EventBody;
 use super::dispatcher::Dispatcher;
@@ -92,7 +92,7 @@ impl Webhooks {
             Redelivery::Since(at) => {
                 let mut from = first_id_at(at);
                 while from <= last {
-                    let found = rows.scan::<WebhookEvents>(from..=last, Direction::Forward, QUEUED_AT_ONCE)?;
+                    let found = rows.scan::<WebhookEvents>(from..=last, ScanDirection::Forward, QUEUED_AT_ONCE)?;
                     let Some((newest, _)) = found.last() else { break };
                     let Some(next) = till_domain::ids::Id::to_raw(*newest).successor() else { break };
                     from = till_domain::ids::Id::from_raw(next);

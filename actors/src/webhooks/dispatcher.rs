@@ -17,7 +17,7 @@ use till_domain::webhook::{Webhook, WebhookEvent};
 use till_storage::deliveries::{
     Deliveries, Delivery, DeliveryBatch, DeliveryStatus, MemoryDeliveries, WebhookProgress,
 };
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use tokio::task::JoinSet;
 
 use super::address_policy::AddressPolicy;
@@ -272,7 +272,7 @@ impl Dispatcher {
         while turn.read.is_empty() {
             let after = turn.read_up_to.to_raw().successor().map(WebhookEventId::from_raw);
             let Some(after) = after else { return Ok(()) };
-            let found = rows.scan::<WebhookEvents>(after.., Direction::Forward, EVENTS_READ_AT_ONCE)?;
+            let found = rows.scan::<WebhookEvents>(after.., ScanDirection::Forward, EVENTS_READ_AT_ONCE)?;
             let count = found.len();
             for (id, event) in found {
                 turn.read_up_to = id;

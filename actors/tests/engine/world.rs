@@ -19,7 +19,7 @@ use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Rows, Single, Table};
 use till_domain::refusal::Refusal;
 use till_sandbox::book::{MemoryBook, MerchantTotals, totals_by_merchant};
-use till_storage::commit::LINGER;
+use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::MemoryDeliveries;
 use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
@@ -53,7 +53,13 @@ impl Default for Settings {
     fn default() -> Settings {
         let hour = Duration::from_secs(3_600);
         let idle_before_retiring = Duration::from_secs(60);
-        Settings { live_actors_max: 1_000, idle_before_retiring, expiry_pause: hour, linger: LINGER, paused: false }
+        Settings {
+            live_actors_max: 1_000,
+            idle_before_retiring,
+            expiry_pause: hour,
+            linger: GROUP_COMMIT_DELAY,
+            paused: false,
+        }
     }
 }
 

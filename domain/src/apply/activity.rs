@@ -7,7 +7,7 @@ use crate::records::{
 };
 use crate::text::Email;
 
-/// Writes an entry and everything that it is found by.
+/// Writes an entry and all its index rows.
 pub(super) fn log_activity(activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let id = activity.id;
     rows.put::<Activities>(id, activity.clone());
@@ -33,7 +33,7 @@ pub(super) fn log_activity(activity: &Activity, rows: &mut impl RowsMut) -> Resu
     }
 }
 
-/// Keeps an address in the dictionary. Who has belonged to the merchant once has done so for ever.
+/// Keeps an address in the dictionary. An address that has belonged to the merchant once is marked so for ever.
 pub(super) fn note_email(email: &Email, belongs: bool, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let known = rows.get::<ActivityEmails>(email.clone())?;
     let has_belonged = belongs || known.is_some_and(|known| known.has_belonged);

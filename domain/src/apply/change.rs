@@ -1,8 +1,8 @@
-//! Changes of rows that an event says are there.
+//! Changes of rows that must exist because an event says so.
 
 use crate::records::{AnyKey, RowsMut, Table, Unreadable};
 
-/// Changes a row that must be there.
+/// Changes a row that must exist.
 pub(super) fn change<T: Table>(
     rows: &mut impl RowsMut,
     key: T::Key,
@@ -14,12 +14,12 @@ pub(super) fn change<T: Table>(
     Ok(())
 }
 
-/// A row that must be there, to be changed and written again.
+/// A row that must exist, as an owned value to be changed and written again.
 pub(super) fn taken<T: Table>(key: T::Key, rows: &mut impl RowsMut) -> Result<T::Row, Unreadable> {
     rows.take::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key)))
 }
 
-/// A row that must be there.
+/// A row that must exist.
 pub(super) fn found<T: Table>(key: T::Key, rows: &impl RowsMut) -> Result<T::Row, Unreadable> {
     rows.get::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key)))
 }

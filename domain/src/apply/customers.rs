@@ -63,8 +63,8 @@ fn remove_indexes(customer: &Customer, rows: &mut impl RowsMut) {
     }
 }
 
-/// Address and number of the customer are taken from the row: the event has none, and in a replay, which has no key of
-/// the person any more, neither row nor index ever had them.
+/// The customer's address and number are taken from the row, since the event has none. In a replay, which no longer has
+/// the person's key, neither the row nor the index ever had them.
 fn remove_customer(
     customer_id: CustomerId,
     card_ids: &[CardId],

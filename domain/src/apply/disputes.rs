@@ -59,7 +59,7 @@ const fn evidence_timer(dispute: &Dispute) -> Timer {
     Timer { due: dispute.evidence_due_at, kind: TimerKind::EvidenceDue(dispute.id) }
 }
 
-/// The evidence is there, and the acquirer is to be given it.
+/// Stores the evidence and opens the call that gives it to the acquirer.
 fn challenge(
     id: DisputeId,
     evidence: &Evidence,
@@ -114,7 +114,7 @@ pub(super) fn balance_after(closing: &DisputeClosing, totals: BalanceTotals) -> 
     }
 }
 
-/// Changes a dispute, which is found under its new status from now on.
+/// Changes a dispute and moves its index row to its new status.
 fn move_to(
     id: DisputeId,
     status: DisputeStatus,

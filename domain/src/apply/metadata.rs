@@ -78,7 +78,7 @@ fn put_item(id: MetadataId, number: SetNumber, position: u64, item: &CanonicalJs
     rows.put::<MetadataPositions>((id, number, position), item.clone());
 }
 
-/// Each item at the place where it stands first.
+/// Writes each distinct item at the position of its first occurrence.
 fn put_first_of_each(id: MetadataId, number: SetNumber, array: &CanonicalJson, rows: &mut impl RowsMut) {
     let mut seen = BTreeSet::new();
     for (place, item) in (0..).zip(array.items()) {

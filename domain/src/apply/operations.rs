@@ -1,4 +1,4 @@
-//! The fold of a payment's operations into rows: capture, void, reversal, and calls that end when it is over.
+//! The fold of a payment's operations into rows: capture, void, reversal, and calls that end after the payment is over.
 
 use super::activity::log_activity;
 use super::change::{change, found, taken};
@@ -32,7 +32,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     }
 }
 
-/// The call is open, and what comes due by itself waits for it.
+/// Opens the call, and removes the timer that waits for its answer.
 fn request(id: PaymentId, operation: &Operation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let effect = operation.effect(id);
     rows.put::<Effects>(effect.id(), effect);
@@ -44,7 +44,7 @@ fn request(id: PaymentId, operation: &Operation, rows: &mut impl RowsMut) -> Res
     Ok(())
 }
 
-/// What comes due by itself unless the operation is done.
+/// The timer that is not set while the operation is open: that of the lapse or of the settlement.
 fn timer_of(payment: &Payment, kind: OperationKind) -> Option<Timer> {
     match kind {
         OperationKind::Capture | OperationKind::Void => {
@@ -58,7 +58,7 @@ fn timer_of(payment: &Payment, kind: OperationKind) -> Option<Timer> {
     }
 }
 
-/// The payment is as before, and what comes due by itself waits no longer.
+/// Restores the payment as it was before the operation, and sets its timer again.
 fn refuse(
     id: PaymentId,
     refused: &RefusedOperation,
@@ -83,7 +83,7 @@ fn refuse(
     Ok(())
 }
 
-/// Ends the operation that is open, if one is, as part of what it led to.
+/// Ends the open operation of the payment, if there is one, as part of an event that it led to.
 pub(super) fn end_operation(payment: &mut Payment, rows: &mut impl RowsMut) {
     if payment.operation.take().is_some() {
         rows.remove::<Effects>(EffectId::operation(payment.id));
@@ -103,7 +103,7 @@ fn reverse(id: PaymentId, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unr
     Ok(())
 }
 
-/// The payment stays over; its authorization is given up, or paid back where it was captured.
+/// The payment stays over. Its authorization is voided, or refunded when it was captured.
 fn give_back(
     id: PaymentId,
     authorization: &Authorization,

@@ -41,7 +41,7 @@ fn request(payout: &Payout, transaction: &Transaction, rows: &mut impl RowsMut) 
     change_balance(rows, |totals| totals.with_uncovered(payout.money.amount.get()))
 }
 
-/// Ends a payout that waits: its call is closed, and it is found under its new status. Returns its transaction.
+/// Ends a pending payout: closes its call and moves its index row to the new status. Returns its transaction.
 fn end(
     id: PayoutId,
     status: PayoutStatus,

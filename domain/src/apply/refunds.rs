@@ -64,7 +64,7 @@ fn request(
     change_balance(rows, |totals| totals.with_uncovered(uncovered_minor))
 }
 
-/// What a confirmation says of the ledger.
+/// The part of a confirmation that concerns the ledger.
 struct Confirmed {
     amount_minor: u64,
     settles_at: Option<Millis>,
@@ -100,7 +100,7 @@ fn fail(id: RefundId, failure: &Failure, at: Millis, rows: &mut impl RowsMut) ->
     put_transaction(&transaction.canceled(at), rows)
 }
 
-/// Ends a refund that waits: its call is closed, and it is found under its new status.
+/// Ends a pending refund: closes its call and moves its index row to the new status.
 fn end(
     id: RefundId,
     status: RefundStatus,

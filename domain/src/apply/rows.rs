@@ -42,7 +42,7 @@ pub fn apply_rows(mutation: &Mutation, rows: &mut impl RowsMut) -> Result<(), Un
 fn keep_answer(mutation: &Mutation, rows: &mut impl RowsMut) {
     let Some((scope, stored)) = &mutation.answer else { return };
     rows.put::<Answers>(scope.clone(), *stored);
-    // A repeated call to create a merchant names none, so its answer must be found across merchants.
+    // A repeated call to create a merchant does not name the merchant, so its answer must be found across merchants.
     if let (Caller::Operator, Answer::Merchant(merchant_id)) = (mutation.caller, stored.answer) {
         let created = CreatedMerchant { merchant_id, fingerprint: stored.fingerprint, expires_at: stored.expires_at };
         rows.put::<CreatedMerchants>(scope.key.clone(), created);
@@ -209,7 +209,7 @@ fn generate_key(merchant_id: MerchantId, key: &ApiKey, rows: &mut impl RowsMut) 
     rows.put::<KeyDirectory>(key.digest, KeyOwner { merchant_id, key_id: key.id });
 }
 
-/// Puts a token at its place in the queue as it is from now on, and removes the places that the queue has passed.
+/// Puts a token at its position in the queue, and removes the positions that the queue has passed.
 fn queue_token(
     token_id: TokenId,
     installation_id: InstallationId,

@@ -31,7 +31,7 @@ const fn timer(due: Millis) -> Timer {
     Timer { due, kind: TimerKind::CloseStatement }
 }
 
-/// The first period of a merchant begins the numbering, each other goes on with it.
+/// The first period of a merchant starts the numbering; every later one continues it.
 fn open_period(period: &StatementPeriod, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let before = rows.shared::<MonthToDate>(Single)?;
     let first = before.map_or(FIRST_NUMBER, |before| before.next());
@@ -46,8 +46,8 @@ fn close(statement: &Statement, rows: &mut impl RowsMut) {
     rows.remove::<Timers>(timer(statement.ends_at));
 }
 
-/// Numbers the entries on the balance of a transaction that became effective. Nothing is numbered before the first period is
-/// opened: logs of earlier versions have such entries.
+/// Numbers the entries on the balance of a transaction that became effective. Nothing is numbered before the first
+/// period is opened: logs of earlier versions have such entries.
 pub(super) fn number_effective(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if transaction.status != EntryStatus::Effective {
         return Ok(());

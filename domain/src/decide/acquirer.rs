@@ -1,4 +1,4 @@
-//! What the acquirer's answers to an authorization change, in time or late. An answer that was recorded changes nothing.
+//! The rules for the acquirer's answers to an authorization, in time or late. A repeated answer changes nothing.
 
 use super::captures::{self, Captured};
 use super::cards;
@@ -13,7 +13,7 @@ use crate::payment::{
     Authorization, CaptureMode, Failure, OperationKind, Payment, PaymentAction, PaymentStatus, Ruling,
 };
 use crate::records::{Effects, Payments, Records, Unreadable};
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 use std::sync::Arc;
 
 pub(super) fn record_authorization(
@@ -21,7 +21,7 @@ pub(super) fn record_authorization(
     payment_id: PaymentId,
     result: &AuthorizationResult,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let Some(payment) = records.shared::<Payments>(payment_id)? else { return Ok(nothing()) };
     let is_open = is_open(records, payment_id, |kind| kind == EffectKind::Authorize)?;
     let decision = match result {
@@ -34,7 +34,7 @@ pub(super) fn record_authorization(
             let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed };
             match payment.status.ruling(PaymentAction::Succeed) {
                 Ruling::Authorizes if is_open => approved(records, &payment, approval, context)?,
-                Ruling::GivenBack => came_late(&payment, approval, context),
+                Ruling::GivenBack => late_approval(&payment, approval, context),
                 Ruling::Refused
                 | Ruling::Nothing
                 | Ruling::Stays
@@ -52,7 +52,7 @@ fn nothing() -> (Decision, Answer) {
     (Decision::nothing(), Answer::Changed(false))
 }
 
-/// True while a call for the payment, no refund and of such a kind, has no answer.
+/// True while a call of such a kind for the payment has no answer. Refunds are not among them.
 fn is_open(
     records: &impl Records,
     payment_id: PaymentId,
@@ -71,7 +71,7 @@ struct Approval<'a> {
     is_disputed: bool,
 }
 
-/// A payment that waits has failed. One that is over already needs the call no longer.
+/// A pending payment fails. For a payment that is over already, the call is only closed.
 fn declined(payment: &Payment, failure: Failure, is_open: bool) -> Decision {
     let payment_id = payment.id;
     if !is_open {
@@ -84,13 +84,13 @@ fn declined(payment: &Payment, failure: Failure, is_open: bool) -> Decision {
     Decision::one(Event::LateCallEnded { payment_id, failure: Some(failure) })
 }
 
-/// The payment is authorized. If it is to be captured at once and the acquirer did not do so, it is asked to.
+/// The payment is authorized. If it is to be captured at once and the acquirer did not do so, a capture is requested.
 fn approved(
     records: &impl Records,
     payment: &Payment,
     approval: Approval<'_>,
     context: &mut Context<'_>,
-) -> Result<Decision, Stop> {
+) -> Result<Decision, DecisionError> {
     let is_automatic = payment.capture_mode == CaptureMode::Automatic;
     let captured = approval.captured && is_automatic;
     let authorization = Authorization {
@@ -112,8 +112,8 @@ fn approved(
     Ok(decision)
 }
 
-/// The payment is over, and the acquirer is told to give the money back. It is told so once.
-fn came_late(payment: &Payment, approval: Approval<'_>, context: &Context<'_>) -> Decision {
+/// The payment is over, and the acquirer is told, once, to give the money back.
+fn late_approval(payment: &Payment, approval: Approval<'_>, context: &Context<'_>) -> Decision {
     if payment.authorization.is_some() {
         return Decision::nothing();
     }
@@ -123,7 +123,7 @@ fn came_late(payment: &Payment, approval: Approval<'_>, context: &Context<'_>) -
     Decision::one(Event::LateSuccess { payment_id: payment.id, authorization, captured })
 }
 
-/// Records that the acquirer gave money of a payment back that was over, or refused to.
+/// Records the acquirer's answer to the call that gives back the money of a payment that was over.
 pub(super) fn record_given_back(
     records: &impl Records,
     payment_id: PaymentId,
@@ -139,8 +139,8 @@ pub(super) fn record_given_back(
     Ok((Decision::one(Event::LateCallEnded { payment_id, failure }), Answer::Changed(true)))
 }
 
-/// Gives up a payment that has waited too long. Its call stays open: should the acquirer say later that it authorized,
-/// the money is given back.
+/// Expires a payment that has waited too long. Its call stays open: if the acquirer says later that it authorized the
+/// payment, the money is given back.
 pub(super) fn expire_payment(
     records: &impl Records,
     payment_id: PaymentId,

@@ -11,9 +11,9 @@ use crate::merchant::Integration;
 use crate::money::AmountMinor;
 use crate::payment::{Capture, Payment};
 use crate::records::Records;
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 
-/// How much of a payment is captured, and at whose request.
+/// The captured amount of a payment, with the actor that asked for it.
 pub(super) struct Captured {
     pub(super) amount: AmountMinor,
     pub(super) requested_by: Actor,
@@ -21,14 +21,14 @@ pub(super) struct Captured {
     pub(super) is_disputed: bool,
 }
 
-/// The events of a capture that the acquirer made, with the fee of this moment. The rest of what was authorized is
-/// released. Where the money is in dispute as soon as it is taken, the dispute follows.
+/// The events of a capture that the acquirer made, with the fee of this moment. The rest of the authorized amount is
+/// released. When the money is in dispute as soon as it is captured, the dispute follows.
 pub(super) fn captured(
     records: &impl Records,
     payment: &Payment,
     Captured { amount, requested_by, settles_at_once, is_disputed }: Captured,
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let state = records.state();
     let method = payment.instrument.method();
     let fee = state.integrations.get(&method).copied().unwrap_or(Integration::initial()).fee;
@@ -56,7 +56,7 @@ pub(super) fn captured(
     Ok([captured].into_iter().chain(dispute).collect())
 }
 
-/// What was done to a payment, and at whose request.
+/// An activity about a payment, by the actor that asked for it.
 pub(super) fn activity(
     activity_type: ActivityType,
     payment_id: PaymentId,

@@ -1,4 +1,4 @@
-//! Saved cards: how one is saved, by a call or with a payment, made the default, and forgotten.
+//! Saved cards: saving one by a call or with a payment, making one the default, and forgetting one.
 
 use super::contacts;
 use super::context::{Context, Decision};
@@ -11,11 +11,11 @@ use crate::payment::Payment;
 use crate::records::{
     Cards, CardsByExternalId, CardsByFingerprint, CustomerCards, Customers, Records, Tokens, Unreadable,
 };
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::session::Instrument;
 use crate::text::ExternalId;
 
-/// What is to be saved.
+/// A card that is to be saved, with its owner and identifier.
 struct ToSave<'a> {
     customer: &'a Customer,
     token_id: TokenId,
@@ -28,7 +28,7 @@ pub(super) fn save(
     records: &impl Records,
     command: &SaveCardOfToken,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer = contacts::find(records, &command.customer)?;
     let token = records.get::<Tokens>(command.token_id)?.ok_or(Refusal::TokenNotFound)?;
     if token.usage == TokenUsage::Single {
@@ -58,8 +58,8 @@ pub(super) fn save(
     Ok((decision, Answer::Card(card_id)))
 }
 
-/// Saves the card of a multi-use token if the merchant asked for it and a customer is known. Whatever
-/// stands in the way of that, a row that cannot be read included, is no reason to fail the payment.
+/// Saves the card of a multi-use token if the merchant asked for it and a customer is known. An obstacle to that, also
+/// a row that cannot be read, is no reason to fail the payment.
 pub(super) fn save_with_payment(
     records: &impl Records,
     payment: &Payment,
@@ -91,7 +91,7 @@ pub(super) fn set_default(
     customer: &CustomerRef,
     card: &CardRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer = contacts::find(records, customer)?;
     let card = own_card(records, &customer, card)?;
     if card.deleted_at.is_some() {
@@ -109,7 +109,7 @@ pub(super) fn forget(
     customer: &CustomerRef,
     card: &CardRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer = contacts::find(records, customer)?;
     let card = own_card(records, &customer, card)?;
     if card.deleted_at.is_some() {
@@ -124,7 +124,7 @@ pub(super) fn forget(
     Ok((Decision::one(forgotten).with_vault(VaultWrite::ForgetCardNumber(card.id)), Answer::Changed(true)))
 }
 
-/// The saved card that a call names, whoever owns it, as long as it is not forgotten.
+/// The saved card that a call names, unless it was forgotten. Its owner is not checked.
 pub(super) fn find(records: &impl Records, card: &CardRef) -> Result<Option<Card>, Unreadable> {
     Ok(find_any(records, card)?.filter(|card| card.deleted_at.is_none()))
 }
@@ -137,7 +137,7 @@ fn find_any(records: &impl Records, card: &CardRef) -> Result<Option<Card>, Unre
     id.map_or(Ok(None), |id| records.get::<Cards>(id))
 }
 
-fn own_card(records: &impl Records, customer: &Customer, card: &CardRef) -> Result<Card, Stop> {
+fn own_card(records: &impl Records, customer: &Customer, card: &CardRef) -> Result<Card, DecisionError> {
     let found = find_any(records, card)?.filter(|card| card.customer_id == customer.id);
     Ok(found.ok_or(Refusal::CardNotFound)?)
 }
@@ -151,7 +151,7 @@ fn check_external_id(
     records: &impl Records,
     external_id: Option<&ExternalId>,
     saved_before: Option<&Card>,
-) -> Result<(), Stop> {
+) -> Result<(), DecisionError> {
     let Some(external_id) = external_id else { return Ok(()) };
     let holder = records.get::<CardsByExternalId>(external_id.clone())?;
     if let Some(card_id) = holder.filter(|holder| Some(*holder) != saved_before.map(|card| card.id)) {
@@ -161,7 +161,7 @@ fn check_external_id(
     other.map_or(Ok(()), |card| Err(Refusal::CardHasExternalId { card_id: card.id }.into()))
 }
 
-/// The card that the customer has saved of this number.
+/// The customer's saved card with this number.
 fn saved_before(
     records: &impl Records,
     customer_id: CustomerId,
@@ -186,13 +186,13 @@ fn savable(instrument: &Instrument) -> Option<(TokenId, &CardFacts)> {
     }
 }
 
-/// The name on the card of a token. None when it cannot be had, as long as the payment can go on.
+/// The name on the card of a token. It is absent when it cannot be read, since the payment can go on without it.
 fn holder(records: &impl Records, token_id: TokenId) -> CardHolder {
     let token = records.shared::<Tokens>(token_id).ok().flatten();
     token.map_or(CardHolder::Absent, |token| token.card.holder.to_record())
 }
 
-/// The card stays the one that it is: what may change is its expiry, and whether it is the default.
+/// The card keeps its id. Its expiry may change, and it may become the default.
 fn save_again(card: &Card, again: &ToSave<'_>, decision: &mut Decision, context: &Context<'_>) -> CardId {
     let (customer_id, card_id) = (again.customer.id, card.id);
     let expiry: CardExpiry = again.facts.expiry;

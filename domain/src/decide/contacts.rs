@@ -1,4 +1,4 @@
-//! Customers as a merchant adds, changes and removes them: contract, sections 4.1 and 9.1a.
+//! Adding, changing and removing customers by the merchant: contract, sections 4.1 and 9.1a.
 
 use super::context::{Context, Decision};
 use crate::command::ContactFields;
@@ -8,13 +8,13 @@ use crate::ids::CustomerId;
 use crate::records::{
     CustomerCards, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Records, Unreadable,
 };
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 
 pub(super) fn add(
     records: &impl Records,
     fields: &ContactFields,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     check_free(records, fields, None)?;
     let customer = Customer {
         id: context.mint(),
@@ -35,7 +35,7 @@ pub(super) fn update(
     customer: &CustomerRef,
     fields: &ContactFields,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let before = find(records, customer)?;
     check_free(records, fields, Some(before.id))?;
     let given = fields.contact.clone();
@@ -53,12 +53,13 @@ pub(super) fn update(
     Ok((Decision::one(Event::CustomerUpdated { before, after }), Answer::Changed(true)))
 }
 
-/// The record says nothing of the person, and the key under which the rest of the log does is deleted with it.
+/// The record contains nothing about the person, and the key that seals the person's data in the rest of the log is
+/// deleted with it.
 pub(super) fn remove(
     records: &impl Records,
     customer: &CustomerRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let customer_id = find(records, customer)?.id;
     let card_ids = records.get::<CustomerCards>(customer_id)?.unwrap_or_default();
     let mut vault: Vec<VaultWrite> = card_ids.iter().copied().map(VaultWrite::ForgetCardNumber).collect();
@@ -68,7 +69,7 @@ pub(super) fn remove(
 }
 
 /// The customer that a call names by `contact_id`.
-pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Customer, Stop> {
+pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Customer, DecisionError> {
     let id = match customer {
         CustomerRef::Own(id) => Some(*id),
         CustomerRef::External(external_id) => records.get::<CustomersByExternalId>(external_id.clone())?,
@@ -77,8 +78,8 @@ pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Cus
     Ok(found.ok_or(Refusal::ContactNotFound)?)
 }
 
-/// Checks that no other customer has what is given.
-fn check_free(records: &impl Records, fields: &ContactFields, own: Option<CustomerId>) -> Result<(), Stop> {
+/// Checks that no other customer has the given fields.
+fn check_free(records: &impl Records, fields: &ContactFields, own: Option<CustomerId>) -> Result<(), DecisionError> {
     for (argument, holder) in holders(records, fields)? {
         if let Some(customer_id) = holder.filter(|holder| Some(*holder) != own) {
             return Err(Refusal::ContactTaken { argument, customer_id }.into());
@@ -87,7 +88,7 @@ fn check_free(records: &impl Records, fields: &ContactFields, own: Option<Custom
     Ok(())
 }
 
-/// The customers who have what is given, by argument.
+/// The customers who have the given fields, by argument.
 fn holders(
     records: &impl Records,
     fields: &ContactFields,

@@ -14,7 +14,7 @@ use crate::time::Millis;
 pub struct Context<'a> {
     /// The merchant's time: the later of its clock and its last event.
     pub now: Millis,
-    /// The time by which the merchant is ahead of the wall clock.
+    /// The difference by which the merchant's time is ahead of the wall clock.
     offset_ms: u64,
     pub(super) lifetimes: Lifetimes,
     last_id: IdPosition,
@@ -32,13 +32,13 @@ impl<'a> Context<'a> {
         Context { now, offset_ms, lifetimes, last_id: state.last_id, entropy, calendar: &UtcCalendar }
     }
 
-    /// The wall clock, by which webhooks are sent and signed. As the merchant's time it never goes back.
+    /// The wall clock, by which webhooks are sent and signed. Like the merchant's time it never goes back.
     #[must_use]
     pub(super) const fn wall(&self) -> Millis {
         Millis(self.now.0.saturating_sub(self.offset_ms))
     }
 
-    /// Takes the merchant's time to a later instant, and gives the test clock that shows it from now on.
+    /// Advances the merchant's time to a later instant, and returns the test clock that shows it from then on.
     pub(super) fn advance_to(&mut self, to: Millis) -> TestClock {
         let ahead_ms = to.0.saturating_sub(self.now.0);
         self.offset_ms = self.offset_ms.saturating_add(ahead_ms);
@@ -46,14 +46,14 @@ impl<'a> Context<'a> {
         TestClock { offset_ms: self.offset_ms }
     }
 
-    /// The same where payments wait for other times.
+    /// This context with other lifetimes of payments that wait.
     #[must_use]
     pub const fn with_lifetimes(mut self, lifetimes: Lifetimes) -> Context<'a> {
         self.lifetimes = lifetimes;
         self
     }
 
-    /// The same with the months of time zones.
+    /// This context with the months of time zones.
     #[must_use]
     pub const fn with_calendar(mut self, calendar: &'a dyn Calendar) -> Context<'a> {
         self.calendar = calendar;
@@ -71,35 +71,35 @@ impl<'a> Context<'a> {
         I::from_raw(RawId::new(self.last_id, self.entropy.next_u64()))
     }
 
-    /// The position of the last id of the merchant, of this decision if it made one.
+    /// The position of the merchant's last id, including those made by this decision.
     pub(super) const fn last_id(&self) -> IdPosition {
         self.last_id
     }
 }
 
-/// What a command changes.
+/// The changes that a command makes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Decision {
-    /// What happened, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
-    /// What is written to the vault with it.
+    /// The writes to the vault that belong to them.
     pub vault: Vec<VaultWrite>,
 }
 
 impl Decision {
-    /// Nothing to record.
+    /// A decision that records nothing.
     #[must_use]
     pub fn nothing() -> Decision {
         Decision::default()
     }
 
-    /// One event.
+    /// A decision with one event.
     #[must_use]
     pub fn one(event: Event) -> Decision {
         Decision { events: vec![event], vault: Vec::new() }
     }
 
-    /// The same with writes to the vault.
+    /// This decision with a write to the vault.
     #[must_use]
     pub fn with_vault(mut self, write: VaultWrite) -> Decision {
         self.vault.push(write);
@@ -107,7 +107,7 @@ impl Decision {
     }
 }
 
-/// The profile of the merchant, which [`super::decide`] has found to be there for every command but its creation.
+/// The profile of the merchant, whose existence [`super::decide`] has checked for every command except its creation.
 pub(super) fn profile(state: &MerchantState) -> Result<&Profile, Refusal> {
     state.profile.as_ref().ok_or(Refusal::MerchantNotFound)
 }

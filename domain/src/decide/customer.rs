@@ -1,21 +1,21 @@
-//! Which customer a payment is linked to: contract, section 4.1.
+//! Linking a payment to a customer: contract, section 4.1.
 
 use super::context::Context;
 use crate::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use crate::event::Event;
 use crate::ids::CustomerId;
 use crate::records::{Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Records, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::text::{Email, ExternalId, Mobile};
 
-/// The customer of a payment and what linking it changes.
+/// The customer of a payment, and the change that linking it makes.
 #[derive(Debug)]
 pub(super) struct Linked {
-    /// The customer as it will be.
+    /// The customer after the change.
     pub(super) customer: Customer,
     /// Its creation or change, if any.
     pub(super) event: Option<Event>,
-    /// Whether it exists only by this payment.
+    /// True when this payment creates it.
     pub(super) is_new: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn link(
     records: &impl Records,
     given: &CustomerFields,
     context: &mut Context<'_>,
-) -> Result<Option<Linked>, Stop> {
+) -> Result<Option<Linked>, DecisionError> {
     let (found, new_external_id) = match &given.id {
         Some(CustomerRef::Own(id)) => (Some(own(records, *id)?), None),
         Some(CustomerRef::External(external_id)) => by_identifier(records, external_id, given)?,
@@ -39,14 +39,15 @@ pub(super) fn link(
     }
 }
 
-/// By which fields a payment is linked: those of the call, with those of the selection where one is not given. But a
-/// selection is made by anybody's device: where the call names somebody, an identifier, address or number from there that
-/// is another customer's is left out. Else whoever knows it could put their own address and card on that customer.
+/// The fields by which a payment is linked: those of the call, completed by those of the selection. A selection can be
+/// made by any device, so when the call names a customer, an identifier, address or number of the selection that
+/// belongs to another customer is left out. Otherwise anyone who knows it could attach their own address and card to
+/// that customer.
 pub(super) fn named(
     records: &impl Records,
     here: &CustomerFields,
     selected: &CustomerFields,
-) -> Result<CustomerFields, Stop> {
+) -> Result<CustomerFields, DecisionError> {
     let mut given = here.or(selected);
     let (email, mobile) = (&here.contact.email, &here.contact.mobile);
     let meant = match &here.id {
@@ -73,8 +74,12 @@ pub(super) fn named(
     Ok(given)
 }
 
-/// Checks that everything given names the owner of the saved card, for a session that was made with it.
-pub(super) fn check_owner(records: &impl Records, given: &CustomerFields, owner: CustomerId) -> Result<(), Stop> {
+/// Checks that every given field names the owner of the saved card, for a session that was made with that card.
+pub(super) fn check_owner(
+    records: &impl Records,
+    given: &CustomerFields,
+    owner: CustomerId,
+) -> Result<(), DecisionError> {
     let named = [
         given.id.as_ref().map(|id| by_reference(records, id)).transpose()?,
         given.contact.email.as_ref().map(|email| by_email(records, email)).transpose()?,
@@ -91,17 +96,17 @@ pub(super) fn check_owner(records: &impl Records, given: &CustomerFields, owner:
 }
 
 /// The customer under Till's id, unchanged.
-pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked, Stop> {
+pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked, DecisionError> {
     Ok(Linked { customer: own(records, id)?, event: None, is_new: false })
 }
 
-/// The customer under an id or identifier; one that looks like Till's own id must exist.
-fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, Stop> {
+/// The customer with an id or identifier. If it looks like one of Till's own ids, it must exist.
+fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, DecisionError> {
     match reference {
         CustomerRef::Own(id) => Ok(Some(own(records, *id)?.id)),
         CustomerRef::External(external_id) => {
             let found = records.get::<CustomersByExternalId>(external_id.clone())?;
-            if found.is_none() && looks_own(external_id) {
+            if found.is_none() && has_form_of_own_id(external_id) {
                 return Err(Refusal::CustomerNotFound.into());
             }
             Ok(found)
@@ -109,21 +114,21 @@ fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Optio
     }
 }
 
-fn own(records: &impl Records, id: CustomerId) -> Result<Customer, Stop> {
+fn own(records: &impl Records, id: CustomerId) -> Result<Customer, DecisionError> {
     Ok(records.get::<Customers>(id)?.ok_or(Refusal::CustomerNotFound)?)
 }
 
-fn looks_own(external_id: &ExternalId) -> bool {
+fn has_form_of_own_id(external_id: &ExternalId) -> bool {
     external_id.as_str().strip_prefix(CustomerId::PREFIX).is_some_and(|rest| rest.starts_with('_'))
 }
 
-/// The customer under an external identifier, else the one whose contact is given and who has no
-/// identifier yet and so receives it, else none: one is to be created under it.
+/// The customer with an external identifier, else the one whose contact is given and who has no identifier yet and so
+/// receives it, else none: then a customer is to be created with it.
 fn by_identifier(
     records: &impl Records,
     external_id: &ExternalId,
     given: &CustomerFields,
-) -> Result<(Option<Customer>, Option<ExternalId>), Stop> {
+) -> Result<(Option<Customer>, Option<ExternalId>), DecisionError> {
     if let Some(id) = by_reference(records, &CustomerRef::External(external_id.clone()))? {
         return Ok((Some(own(records, id)?), None));
     }
@@ -131,7 +136,7 @@ fn by_identifier(
     Ok((found.filter(|customer| customer.external_id.is_none()), Some(external_id.clone())))
 }
 
-fn by_contact(records: &impl Records, contact: &Contact) -> Result<Option<Customer>, Stop> {
+fn by_contact(records: &impl Records, contact: &Contact) -> Result<Option<Customer>, DecisionError> {
     let mut found = None;
     if let Some(email) = &contact.email {
         found = by_email(records, email)?;
@@ -175,7 +180,7 @@ fn create(
     external_id: Option<ExternalId>,
     given: &Contact,
     context: &mut Context<'_>,
-) -> Result<Linked, Stop> {
+) -> Result<Linked, DecisionError> {
     let mut customer = Customer {
         id: context.mint(),
         external_id,
@@ -191,7 +196,7 @@ fn create(
     Ok(Linked { customer, event: Some(event), is_new: true })
 }
 
-/// Takes the given fields over, but for an address or number that is another customer's: it stays there.
+/// Takes over the given fields, except an address or number that belongs to another customer.
 fn take_contact(records: &impl Records, customer: &mut Customer, given: &Contact) -> Result<(), Unreadable> {
     if let Some(email) = &given.email
         && by_email(records, email)?.is_none_or(|holder| holder == customer.id)

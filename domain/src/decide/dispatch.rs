@@ -9,14 +9,14 @@ use crate::command::{Caller, Command, ContactChange, Request, TeamChange};
 use crate::event::Answer;
 use crate::ids::InstallationId;
 use crate::records::Records;
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 
 /// Gives the command to its rule.
 pub(super) fn dispatch(
     records: &impl Records,
     request: &Request,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let state = records.state();
     match &request.command {
         Command::CreateMerchant(command) => Ok(operator::create_merchant(state, command, context)),
@@ -84,7 +84,7 @@ fn change_contact(
     records: &impl Records,
     change: &ContactChange,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     match change {
         ContactChange::Add(fields) => contacts::add(records, fields, context),
         ContactChange::Update(customer, fields) => contacts::update(records, customer, fields, context),
@@ -100,7 +100,7 @@ fn change_team(
     asker: team::Asker<'_>,
     change: &TeamChange,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     match change {
         TeamChange::InviteUser(email) => Ok(team::invite_user(asker, email, context)?),
         TeamChange::AcceptInvitation(id) => team::accept_invitation(records, asker, *id, context),

@@ -15,7 +15,7 @@ use crate::ledger::Transaction;
 use crate::money::{AmountMinor, Money};
 use crate::payment::{Payment, PaymentAction, PaymentStatus};
 use crate::records::{Disputes, OpenEvidence, Payments, Records, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::text::Reason;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn open_dispute(
     records: &impl Records,
     command: &OpenDispute,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = named(records, &command.payment)?;
     let left = disputable(records, &payment, context)?;
     let amount = command.amount.unwrap_or(left);
@@ -37,14 +37,15 @@ pub(super) fn open_dispute(
 }
 
 /// The amount that can be disputed: all that is left of the payment.
-fn disputable(records: &impl Records, payment: &Payment, context: &Context<'_>) -> Result<AmountMinor, Stop> {
+fn disputable(records: &impl Records, payment: &Payment, context: &Context<'_>) -> Result<AmountMinor, DecisionError> {
     let is_allowed = payment.allows(PaymentAction::OpenDispute, context.now) && !has_open_call(records, payment)?;
     let left = AmountMinor::new(payment.refundable_minor()).filter(|_| is_allowed);
     let operation = payment.operation.as_ref().map(|operation| operation.kind);
     Ok(left.ok_or(Refusal::InvalidState { status: payment.status, operation })?)
 }
 
-/// The event of a dispute that is opened about a payment. `held` is the transaction of the payment's capture while it is on hold.
+/// The event that opens a dispute about a payment. `held` is the transaction of the payment's capture while it is on
+/// hold.
 pub(super) fn opened(
     payment: &Payment,
     held: Option<&Transaction>,
@@ -76,7 +77,7 @@ pub(super) fn challenge_dispute(
     caller: Caller,
     command: &ChallengeDispute,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let dispute = found(records, command.dispute_id)?;
     if !dispute.takes_evidence() {
         return Err(Refusal::DisputeState { status: dispute.status, has_evidence: dispute.evidence.is_some() }.into());
@@ -91,13 +92,13 @@ pub(super) fn challenge_dispute(
     Ok((Decision::one(event), Answer::Changed(true)))
 }
 
-/// Records how the provider took evidence. An answer for evidence that nobody waits for changes nothing.
+/// Records the provider's answer to evidence. An answer to evidence that is not pending changes nothing.
 pub(super) fn record_evidence(
     records: &impl Records,
     dispute_id: DisputeId,
     result: EvidenceResult,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     if records.get::<OpenEvidence>(dispute_id)?.is_none() {
         return Ok((Decision::nothing(), Answer::Changed(false)));
     }
@@ -118,7 +119,7 @@ pub(super) fn concede_dispute(
     caller: Caller,
     dispute_id: DisputeId,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let dispute = undecided(records, dispute_id)?;
     let asker = actor(records.state(), caller)?;
     let event = closed(records, &dispute, DisputeOutcome::Conceded, asker, context)?;
@@ -129,7 +130,7 @@ pub(super) fn escalate_dispute(
     records: &impl Records,
     dispute_id: DisputeId,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let dispute = undecided(records, dispute_id)?;
     if dispute.status == DisputeStatus::Escalated {
         return Err(decided(&dispute).into());
@@ -143,13 +144,13 @@ pub(super) fn close_dispute(
     dispute_id: DisputeId,
     outcome: DisputeOutcome,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let dispute = undecided(records, dispute_id)?;
     let event = closed(records, &dispute, outcome, Actor::System, context)?;
     Ok((Decision::one(event), Answer::Changed(true)))
 }
 
-/// Evidence that was not given in time loses the dispute.
+/// The event that loses a dispute for which evidence was not given in time.
 pub(super) fn evidence_due(
     records: &impl Records,
     dispute_id: DisputeId,
@@ -160,12 +161,12 @@ pub(super) fn evidence_due(
     closed(records, &dispute, DisputeOutcome::Lost, Actor::System, context).map(Some)
 }
 
-fn found(records: &impl Records, id: DisputeId) -> Result<Arc<Dispute>, Stop> {
+fn found(records: &impl Records, id: DisputeId) -> Result<Arc<Dispute>, DecisionError> {
     Ok(records.shared::<Disputes>(id)?.ok_or(Refusal::DisputeNotFound)?)
 }
 
 /// A dispute that can still be escalated, conceded or closed.
-fn undecided(records: &impl Records, id: DisputeId) -> Result<Arc<Dispute>, Stop> {
+fn undecided(records: &impl Records, id: DisputeId) -> Result<Arc<Dispute>, DecisionError> {
     let dispute = found(records, id)?;
     if dispute.status.is_open() { Ok(dispute) } else { Err(decided(&dispute).into()) }
 }
@@ -182,7 +183,7 @@ fn about(dispute: &Dispute, activity_type: ActivityType, actor: Actor, context: 
     }
 }
 
-/// The event of a dispute that is decided. What is charged back of a capture on hold is effective with the capture.
+/// The event that closes a dispute. A charge-back against a capture on hold becomes effective with the capture.
 fn closed(
     records: &impl Records,
     dispute: &Dispute,
@@ -216,7 +217,7 @@ fn disputed(records: &impl Records, id: PaymentId) -> Result<Arc<Payment>, Unrea
     payment.ok_or_else(|| Unreadable { reason: "the payment of a dispute is not there".to_owned() })
 }
 
-/// The entries of the activity log: that the merchant conceded, and that nothing is left of the payment.
+/// The entries of the activity log: one when the merchant conceded, one when nothing is left of the payment.
 fn activities(
     dispute: &Dispute,
     outcome: DisputeOutcome,

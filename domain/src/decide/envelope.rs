@@ -1,4 +1,4 @@
-//! The steps of every command: who asks, whether it was asked before, whether it may change anything.
+//! The steps of every command: replay of a repeated call, checks that the caller may change something, the record.
 
 use super::context::{Context, Decision};
 use super::dispatch::dispatch;
@@ -6,33 +6,33 @@ use super::{identifiers, statements, sweeping, webhook_events};
 use crate::command::{Caller, Command, Idempotency, Request};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Mutation, StoredAnswer, VaultWrite};
 use crate::records::{Answers, MerchantState, Records, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::time::Millis;
 
-/// What comes of a request that is not refused.
+/// The result of a request that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was carried out before; this was answered.
+    /// It was carried out before, with this answer.
     Replayed(Answer),
-    /// It changes nothing, and says so.
+    /// It changes nothing, with this answer.
     Unchanged(Answer),
     /// It takes effect with this record.
     Effective {
         /// The record to append.
         mutation: Box<Mutation>,
-        /// What is written to the vault with it.
+        /// The writes to the vault that belong to it.
         vault: Vec<VaultWrite>,
-        /// What to answer once both are durable.
+        /// The answer, to be given once both are durable.
         answer: Answer,
     },
 }
 
-/// What `request` would change, or why it is refused. Reads the records and changes nothing.
+/// The changes that `request` would make, or its refusal. Reads the records and changes nothing.
 ///
 /// # Errors
-/// [`Stop::Refused`] when the rules refuse it; [`Stop::Unreadable`] when a record that it rests on cannot
-/// be read. Either way nothing may be changed.
-pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, Stop> {
+/// [`DecisionError::Refused`] when the rules refuse it; [`DecisionError::Unreadable`] when a record that it depends on cannot be read. In
+/// both cases nothing may be changed.
+pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, DecisionError> {
     check_caller(records.state(), request, context.now)?;
     identifiers::check(records.state(), request)?;
     let earlier = earlier_answer(records, request.idempotency.as_ref())?;
@@ -44,9 +44,9 @@ pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'
     decision.events.extend(webhook_events::following(records, &decision.events, context)?);
     let months = statements::before(records, &decision.events, context)?;
     decision.events.splice(..0, months);
-    // An answer that is kept no longer gives way to the new one, and leaves nothing behind.
+    // An expired answer is replaced by the new one, and its data in the vault is removed.
     let left = earlier.filter(|earlier| earlier.answer != answer);
-    decision.vault.extend(left.and_then(|earlier| sweeping::kept_beside(earlier.answer)));
+    decision.vault.extend(left.and_then(|earlier| sweeping::vault_removal_of(earlier.answer)));
     Ok(outcome(request, decision, answer, context))
 }
 
@@ -68,7 +68,7 @@ fn check_caller(state: &MerchantState, request: &Request, now: Millis) -> Result
     }
 }
 
-/// What stands under the call's name, kept still or not.
+/// The answer that is stored under the call's key, expired or not.
 fn earlier_answer(
     records: &impl Records,
     idempotency: Option<&Idempotency>,
@@ -89,7 +89,7 @@ fn replayed(
     if is_same { Ok(Some(earlier.answer)) } else { Err(Refusal::IdempotencyKeyReused) }
 }
 
-/// Most of a suspended merchant's own calls are refused, and all of its clients'; the operator and Till itself go on.
+/// Refuses most calls of a suspended merchant, and all of its clients'. The operator and Till itself are not affected.
 fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
     let suspended = state.profile.as_ref().is_some_and(|profile| profile.suspended);
     let refused = match request.caller {
@@ -100,8 +100,8 @@ fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), R
     if refused { Err(Refusal::MerchantSuspended) } else { Ok(()) }
 }
 
-/// The record of a decision. A named call leaves one even when it changed nothing, so that its answer is kept; one that
-/// is only judged is not answered yet.
+/// The record of a decision. A call with a key leaves one even when it changed nothing, so that its answer is kept. A
+/// call that is only judged has no answer yet.
 fn outcome(request: &Request, decision: Decision, answer: Answer, context: &Context<'_>) -> Outcome {
     let is_only_judged = matches!(request.command, Command::JudgeAdvance(_));
     let kept = request.idempotency.as_ref().filter(|_| !is_only_judged).map(|idempotency| {

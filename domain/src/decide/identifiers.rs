@@ -1,6 +1,6 @@
-//! Identifiers, keys and metadata that are card numbers as a whole. They would stand in the log in clear, and so they are
-//! refused, unless the merchant's setting takes them: order numbers can look so. What removes something stores none, and
-//! is not looked at.
+//! Identifiers, keys and metadata that are card numbers as a whole. The log would contain them in clear, so they are
+//! refused, unless the merchant's setting allows them, since order numbers can look like card numbers. Commands that
+//! remove something store none, and are not checked.
 
 use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
 use crate::command::{
@@ -13,22 +13,22 @@ use crate::records::MerchantState;
 use crate::refusal::{CARD_NUMBERS_MAX, Refusal};
 use crate::text::ExternalId;
 
-/// Refuses a request in which something is a card number as a whole, and names all arguments that are.
+/// Refuses a request in which an argument is a card number as a whole, and names all such arguments.
 pub(super) fn check(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
     if are_allowed(state, &request.command) {
         return Ok(());
     }
-    let mut found = Found::default();
+    let mut found = CardNumberArguments::default();
     let key = request.idempotency.as_ref().map(|idempotency| idempotency.scope.key.as_str());
     found.note("Idempotency-Key", key.is_some_and(is_card_number_as_a_whole));
-    look_through(&request.command, &mut found);
+    collect_from_command(&request.command, &mut found);
     match found.arguments {
         [None, ..] => Ok(()),
         arguments => Err(Refusal::CardNumbersGiven { arguments }),
     }
 }
 
-/// The merchant's setting; of a merchant that is to be created the one that it would have.
+/// The merchant's setting; for a merchant that is to be created, the setting in the command.
 fn are_allowed(state: &MerchantState, command: &Command) -> bool {
     if let Command::CreateMerchant(command) = command {
         return command.card_numbers_in_identifiers;
@@ -38,11 +38,11 @@ fn are_allowed(state: &MerchantState, command: &Command) -> bool {
 
 /// The arguments that are card numbers.
 #[derive(Default)]
-struct Found {
+struct CardNumberArguments {
     arguments: [Option<&'static str>; CARD_NUMBERS_MAX],
 }
 
-impl Found {
+impl CardNumberArguments {
     fn note(&mut self, argument: &'static str, is_number: bool) {
         let free = self.arguments.iter_mut().find(|argument| argument.is_none()).filter(|_| is_number);
         if let Some(free) = free {
@@ -63,7 +63,7 @@ impl Found {
     }
 }
 
-fn look_through(command: &Command, found: &mut Found) {
+fn collect_from_command(command: &Command, found: &mut CardNumberArguments) {
     match command {
         Command::AddInstallation(command) => {
             found.note("identifier", is_card_number_as_a_whole(command.identifier.as_str()));
@@ -76,8 +76,8 @@ fn look_through(command: &Command, found: &mut Found) {
         Command::AddTopup(command) => found.external_id("external_id", command.external_id.as_ref()),
         Command::SendPayout(command) => found.external_id("external_id", command.external_id.as_ref()),
         Command::ChargeInvoice(command) => found.external_id("external_id", command.external_id.as_ref()),
-        Command::SelectPaymentMethod(command) => look_through_selection(command, found),
-        Command::InitiatePayment(command) => look_through_initiation(command, found),
+        Command::SelectPaymentMethod(command) => collect_from_selection(command, found),
+        Command::InitiatePayment(command) => collect_from_initiation(command, found),
         Command::CapturePayment(CapturePayment { payment, amount: _ })
         | Command::VoidPayment(payment)
         | Command::ReversePayment(payment) => found.external_id("payment_id", of_payment(payment)),
@@ -95,8 +95,8 @@ fn look_through(command: &Command, found: &mut Found) {
             found.note("key", is_card_number_as_a_whole(command.key.as_str()));
             found.metadata("metadata", &command.metadata);
         }
-        Command::ChangeContact(change) => look_through_contact(change, found),
-        Command::ChangeWebhook(_, change) => look_through_webhook(change, found),
+        Command::ChangeContact(change) => collect_from_contact(change, found),
+        Command::ChangeWebhook(_, change) => collect_from_webhook(change, found),
         Command::CreateMerchant(_)
         | Command::SuspendMerchant
         | Command::ResumeMerchant
@@ -131,7 +131,7 @@ fn look_through(command: &Command, found: &mut Found) {
     }
 }
 
-fn look_through_contact(change: &ContactChange, found: &mut Found) {
+fn collect_from_contact(change: &ContactChange, found: &mut CardNumberArguments) {
     match change {
         ContactChange::Add(fields) => found.external_id("external_id", fields.external_id.as_ref()),
         ContactChange::Update(customer, fields) => {
@@ -150,7 +150,7 @@ fn look_through_contact(change: &ContactChange, found: &mut Found) {
     }
 }
 
-fn look_through_webhook(change: &WebhookChange, found: &mut Found) {
+fn collect_from_webhook(change: &WebhookChange, found: &mut CardNumberArguments) {
     let destination_url = match change {
         WebhookChange::Connect(command) => Some(&command.destination_url),
         WebhookChange::Update(command) => command.destination_url.as_ref(),
@@ -162,14 +162,14 @@ fn look_through_webhook(change: &WebhookChange, found: &mut Found) {
     found.note("destination_url", destination_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
 }
 
-fn look_through_selection(command: &SelectPaymentMethod, found: &mut Found) {
+fn collect_from_selection(command: &SelectPaymentMethod, found: &mut CardNumberArguments) {
     if let Selection::SavedCard(card) = &command.selection {
         found.external_id("card_id", of_card(card));
     }
     found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
 }
 
-fn look_through_initiation(command: &InitiatePayment, found: &mut Found) {
+fn collect_from_initiation(command: &InitiatePayment, found: &mut CardNumberArguments) {
     found.external_id("external_id", command.external_id.as_ref());
     found.external_id("card_id", command.card.as_ref().and_then(of_card));
     found.note("return_url", has_card_number_as_a_part(command.return_url.as_str()));

@@ -10,7 +10,7 @@ use crate::event::{Answer, Event};
 use crate::merchant::Integration;
 use crate::payment::{CaptureMode, Payment, PaymentStatus};
 use crate::records::{MerchantState, PaymentsByExternalId, Records, Sessions};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::session::{Instrument, Session};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) fn initiate_payment(
     records: &impl Records,
     command: &InitiatePayment,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let session = active_session(records, command, context)?;
     let first_use = token_queue::first_payment(records, &session.instrument)?;
     if session.money != command.money {
@@ -40,13 +40,13 @@ pub(super) fn initiate_payment(
     Ok(initiated(payment, linked, first_use, context))
 }
 
-/// The session under its id, or a refusal that names the payment which used it. One whose saved card was forgotten is
-/// active no longer.
+/// The session with its id, or a refusal that names the payment which used it. A session whose saved card was forgotten
+/// is no longer active.
 fn active_session(
     records: &impl Records,
     command: &InitiatePayment,
     context: &Context<'_>,
-) -> Result<Arc<Session>, Stop> {
+) -> Result<Arc<Session>, DecisionError> {
     let Some(session) = records.shared::<Sessions>(command.session_id)? else {
         return Err(Refusal::SessionNotActive { payment_id: None }.into());
     };
@@ -79,14 +79,14 @@ fn check_interest_bearer(session: &Session, command: &InitiatePayment) -> Result
     }
 }
 
-/// What pays. A card session without token and saved card takes the card that the call names, of the
-/// named customer; when none is named, the card's owner is the customer.
+/// The instrument that pays. A card session without token and saved card takes the card that the call names, of the
+/// named customer; when no customer is named, the card's owner is the customer.
 fn instrument(
     records: &impl Records,
     session: &Session,
     command: &InitiatePayment,
     linked: Option<Linked>,
-) -> Result<(Instrument, Option<Linked>), Stop> {
+) -> Result<(Instrument, Option<Linked>), DecisionError> {
     if session.instrument != Instrument::UnnamedCard {
         return Ok((session.instrument.clone(), linked));
     }
@@ -104,7 +104,7 @@ fn instrument(
     Ok((instrument, Some(linked)))
 }
 
-fn check_external_id(records: &impl Records, command: &InitiatePayment) -> Result<(), Stop> {
+fn check_external_id(records: &impl Records, command: &InitiatePayment) -> Result<(), DecisionError> {
     let Some(external_id) = &command.external_id else { return Ok(()) };
     match records.get::<PaymentsByExternalId>(external_id.clone())? {
         Some(payment_id) => Err(Refusal::ExternalIdTaken { payment_id }.into()),
@@ -147,7 +147,7 @@ fn payment(
     }
 }
 
-/// What was given stays with the payment; what was not is taken from the customer.
+/// The given fields stay with the payment; the missing ones are taken from the customer.
 fn contact(given: &CustomerFields, linked: Option<&Linked>) -> Contact {
     let known = linked.map(|linked| &linked.customer);
     let given = given.contact.clone();

@@ -43,7 +43,7 @@ pub(super) fn update_installation(
     Ok((Decision::one(Event::InstallationUpdated(after)), Answer::Changed(true)))
 }
 
-/// Everything that was made at it stays: sessions can be paid, tokens be selected at other installations.
+/// Everything that was made at it stays: its sessions can be paid, and its tokens be selected at other installations.
 pub(super) fn remove_installation(
     state: &MerchantState,
     installation_id: InstallationId,

@@ -1,4 +1,4 @@
-//! API keys, whether the operator asks or the merchant's own program.
+//! API keys, for calls of the operator and of the merchant's own program.
 
 use super::context::{Context, Decision};
 use crate::command::GenerateKey;
@@ -6,16 +6,16 @@ use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::KeyId;
 use crate::key::{ApiKey, KEYS_MAX, LIVE_KEYS_MAX};
 use crate::records::{KeyDirectory, MerchantState, Records};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::text::Name;
 
-/// The text of the key is kept, in the vault, only where a repeated call must be able to show it again.
+/// The text of the key is kept, in the vault, only when a repeated call must be able to show it again.
 pub(super) fn generate_key(
     records: &impl Records,
     command: &GenerateKey,
     may_be_repeated: bool,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     if command.expires_at.is_some_and(|end| end <= context.now) {
         return Err(Refusal::KeyEndPassed.into());
     }

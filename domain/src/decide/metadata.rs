@@ -6,12 +6,12 @@ use crate::event::{Answer, Event};
 use crate::ids::MetadataId;
 use crate::metadata::{
     BYTESIZE_MAX, CanonicalJson, DOCUMENT_BYTES_MAX, Document, ITEMS_MAX, ItemHash, MetadataPath, MetadataRecord,
-    MetadataSet, Place, SETS_MAX, SetNumber, TTL_DEFAULT_SECONDS,
+    MetadataSet, PathTarget, SETS_MAX, SetNumber, TTL_DEFAULT_SECONDS,
 };
 use crate::records::{
     Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataSets, Records, Unreadable,
 };
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::text::MetadataKey;
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -20,15 +20,15 @@ pub(super) fn add_to_set(
     records: &impl Records,
     command: &AddToMetadataSet,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut edit = Edit::open(records, &command.key, command.version, context)?;
     let found = edit.find_item(records, &command.path, &command.item)?;
-    let added = !matches!(found, Found::There { .. });
+    let added = !matches!(found, ItemLookup::There { .. });
     match found {
-        Found::There { .. } => {}
-        Found::Missing { number, set } => edit.add(number, set, &command.item),
-        Found::NoSet => {
-            edit.form(&command.path, format!("[{}]", command.item.as_str()))?;
+        ItemLookup::There { .. } => {}
+        ItemLookup::Missing { number, set } => edit.add(number, set, &command.item),
+        ItemLookup::NoSet => {
+            edit.create_set(&command.path, format!("[{}]", command.item.as_str()))?;
             edit.value_changed = true;
         }
     }
@@ -40,16 +40,16 @@ pub(super) fn remove_from_set(
     records: &impl Records,
     command: &RemoveFromMetadataSet,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut edit = Edit::open(records, &command.key, command.version, context)?;
     if edit.was.is_none() {
         return Ok((Decision::nothing(), Answer::Changed(false)));
     }
     let found = edit.find_item(records, &command.path, &command.item)?;
-    let removed = matches!(found, Found::There { .. });
+    let removed = matches!(found, ItemLookup::There { .. });
     match found {
-        Found::There { number, set, position } => edit.remove(number, set, position, &command.item),
-        Found::Missing { .. } | Found::NoSet => {}
+        ItemLookup::There { number, set, position } => edit.remove(number, set, position, &command.item),
+        ItemLookup::Missing { .. } | ItemLookup::NoSet => {}
     }
     let (decision, _) = edit.finish(&command.key, None, context)?;
     Ok((decision, Answer::Changed(removed)))
@@ -59,7 +59,7 @@ pub(super) fn sync(
     records: &impl Records,
     command: &SyncMetadata,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut edit = Edit::open(records, &command.key, command.version, context)?;
     edit.replace(&command.metadata);
     let (decision, record) = edit.finish(&command.key, command.ttl_seconds, context)?;
@@ -71,14 +71,14 @@ pub(super) fn delete(
     records: &impl Records,
     command: &DeleteMetadata,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let record = records.get::<Metadata>(command.key.clone())?.filter(|record| record.is_live(context.now));
     check_version(command.version, record.as_ref())?;
     let deleted = Answer::Changed(record.is_some());
     Ok((record.map_or_else(Decision::nothing, |record| Decision::one(ended(&command.key, &record))), deleted))
 }
 
-/// The timer of a record is due: the record has expired, or lives on and gets its timer anew.
+/// Handles the timer of a record: the record has expired, or lives on and its timer is set again.
 pub(super) fn expire(
     records: &impl Records,
     id: MetadataId,
@@ -96,7 +96,7 @@ pub(super) fn expire(
     }))
 }
 
-/// Rows of sets that are not garbage are never swept, whoever asks.
+/// Rows of sets that are not garbage are never swept, whatever the caller asks.
 pub(super) fn sweep(records: &impl Records, command: &SweepMetadata) -> Result<(Decision, Answer), Unreadable> {
     let SweepMetadata { id, items, sets, finished_below } = command;
     let nothing = (Decision::nothing(), Answer::Changed(false));
@@ -128,23 +128,23 @@ fn absent(what: &str, id: MetadataId) -> Unreadable {
     Unreadable { reason: format!("the {what} of {id} is not there, though its record is") }
 }
 
-/// What becomes of a record.
+/// A change of a record under way.
 struct Edit {
-    /// As it was; none when there was none, or an expired one.
+    /// The record before; none when there was none, or an expired one.
     was: Option<MetadataRecord>,
-    /// One under the same key that has expired, and ends now.
+    /// An expired record with the same key, which ends now.
     expired: Option<MetadataRecord>,
     record: MetadataRecord,
     document: Document,
     document_changed: bool,
     value_changed: bool,
     garbage_below: Option<SetNumber>,
-    /// What happens to its sets.
+    /// The events of its sets.
     events: Vec<Event>,
 }
 
-/// Where an item is.
-enum Found {
+/// The position of an item that is looked up.
+enum ItemLookup {
     /// In a set.
     There { number: SetNumber, set: MetadataSet, position: u64 },
     /// Not in this set.
@@ -159,7 +159,7 @@ impl Edit {
         key: &MetadataKey,
         version: Option<u64>,
         context: &mut Context<'_>,
-    ) -> Result<Edit, Stop> {
+    ) -> Result<Edit, DecisionError> {
         let stored = records.get::<Metadata>(key.clone())?;
         let was = stored.filter(|record| record.is_live(context.now));
         let expired = stored.filter(|record| !record.is_live(context.now));
@@ -183,40 +183,45 @@ impl Edit {
         })
     }
 
-    /// Looks an item up in the set at a path. An array that stands there becomes a set first.
-    fn find_item(&mut self, records: &impl Records, path: &MetadataPath, item: &CanonicalJson) -> Result<Found, Stop> {
+    /// Looks an item up in the set at a path. An array at that path becomes a set first.
+    fn find_item(
+        &mut self,
+        records: &impl Records,
+        path: &MetadataPath,
+        item: &CanonicalJson,
+    ) -> Result<ItemLookup, DecisionError> {
         let hash = ItemHash::of(item.as_str());
         match self.document.place(path) {
-            Place::Other => Err(Refusal::NotASet.into()),
-            Place::Vacant => Ok(Found::NoSet),
-            Place::Set(number) => {
+            PathTarget::Other => Err(Refusal::NotASet.into()),
+            PathTarget::Vacant => Ok(ItemLookup::NoSet),
+            PathTarget::Set(number) => {
                 let id = self.record.id;
                 let set = records.get::<MetadataSets>((id, number))?.ok_or_else(|| absent("set", id))?;
                 Ok(match records.get::<MetadataItems>((id, number, hash))? {
-                    Some(position) => Found::There { number, set, position },
-                    None => Found::Missing { number, set },
+                    Some(position) => ItemLookup::There { number, set, position },
+                    None => ItemLookup::Missing { number, set },
                 })
             }
-            Place::Array(array) => {
+            PathTarget::Array(array) => {
                 let Distinct { items, places, position } = Distinct::of(array, hash);
                 let (number, set) = if items == array {
-                    self.form(path, items)?
+                    self.create_set(path, items)?
                 } else {
-                    // Without its repeated items it is another value.
+                    // The array without its repeated items is another value.
                     self.value_changed = true;
                     let array = array.to_owned();
-                    self.form_without_repeats(path, array, items, places)?
+                    self.create_set_of_distinct(path, array, items, places)?
                 };
                 Ok(match position {
-                    Some(position) => Found::There { number, set, position },
-                    None => Found::Missing { number, set },
+                    Some(position) => ItemLookup::There { number, set, position },
+                    None => ItemLookup::Missing { number, set },
                 })
             }
         }
     }
 
-    /// Puts a set of these distinct items where nothing or an array stands.
-    fn form(&mut self, path: &MetadataPath, items: String) -> Result<(SetNumber, MetadataSet), Refusal> {
+    /// Creates a set of these distinct items where the document has nothing or an array.
+    fn create_set(&mut self, path: &MetadataPath, items: String) -> Result<(SetNumber, MetadataSet), Refusal> {
         let items = CanonicalJson::from_canonical(items);
         let set = set_of(&items);
         let number = self.place_set(path, set)?;
@@ -224,9 +229,9 @@ impl Edit {
         Ok((number, set))
     }
 
-    /// Puts a set of the first of each item where an array stands. Items keep their places as positions, so that whoever
-    /// pages through the array meanwhile goes on behind the same item.
-    fn form_without_repeats(
+    /// Creates a set from the distinct items of an array. Each keeps the place of its first occurrence as its position,
+    /// so that a caller who pages through the array meanwhile continues after the same item.
+    fn create_set_of_distinct(
         &mut self,
         path: &MetadataPath,
         array: String,
@@ -289,7 +294,7 @@ impl Edit {
         self.value_changed = true;
     }
 
-    /// Takes what a set holds now into account.
+    /// Replaces a set's share of the record's counters.
     fn change(&mut self, before: MetadataSet, after: MetadataSet) {
         let record = &mut self.record;
         record.item_count = record.item_count.saturating_add(after.item_count).saturating_sub(before.item_count);
@@ -298,13 +303,13 @@ impl Edit {
         self.value_changed = true;
     }
 
-    /// The record as it is from now on, and the events that make it so. Every accepted call moves the expiry.
+    /// The record after the change, and the events that lead to it. Every accepted call moves the expiry.
     fn finish(
         mut self,
         key: &MetadataKey,
         ttl_seconds: Option<u64>,
         context: &Context<'_>,
-    ) -> Result<(Decision, MetadataRecord), Stop> {
+    ) -> Result<(Decision, MetadataRecord), DecisionError> {
         if self.value_changed {
             self.record.version = self.record.version.saturating_add(1);
             self.record.updated_at = context.now;
@@ -327,7 +332,7 @@ impl Edit {
         Ok((decision, self.record))
     }
 
-    /// Moves the expiry, and the timer only where it would be late.
+    /// Moves the expiry, and moves the timer only when it would be late.
     fn live_on(&mut self, ttl_seconds: Option<u64>, now: Millis) {
         let record = &mut self.record;
         record.ttl_seconds = ttl_seconds.or(record.ttl_seconds);
@@ -355,14 +360,14 @@ fn set_of(items: &CanonicalJson) -> MetadataSet {
 /// An array without repeated items.
 struct Distinct {
     items: String,
-    /// Items of the array, repeated ones counted.
+    /// The number of items in the array, repeated ones counted.
     places: u64,
-    /// Where in the array the item that was looked for stands first.
+    /// The place in the array where the item that was looked up occurs first.
     position: Option<u64>,
 }
 
 impl Distinct {
-    /// Keeps the first of each, and looks one up by its hash.
+    /// Keeps the first occurrence of each item, and looks one up by its hash.
     fn of(array: &str, hash: ItemHash) -> Distinct {
         let array = CanonicalJson::from_canonical(array);
         let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The rules: what a command would change, or why it is refused.
+//! The rules: the changes that a command makes, or its refusal.
 
 mod envelope;
 mod dispatch;

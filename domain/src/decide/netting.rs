@@ -12,8 +12,8 @@ pub(super) fn held_capture(records: &impl Records, payment: &Payment) -> Result<
     Ok(transaction.filter(|transaction| transaction.status == EntryStatus::OnHold))
 }
 
-/// The part of a debit that the payment's capture does not cover beside what else is taken back from it: all of the debit
-/// where no capture is on hold any more.
+/// The part of a debit that the payment's capture does not cover, given the other debits against it: all of the debit
+/// when no capture is on hold.
 pub(super) fn uncovered_minor(held: Option<&Transaction>, others_minor: u64, amount_minor: u64) -> u64 {
     held.map_or(amount_minor, |held| {
         let with_it = held.missing_minor(others_minor.saturating_add(amount_minor));

@@ -1,4 +1,5 @@
-//! Captures, voids and reversals: what the merchant asks, and what the acquirer answers. One is open for a payment at most.
+//! Captures, voids and reversals: the merchant's requests and the acquirer's answers. At most one is open for a
+//! payment.
 
 use super::caller::actor;
 use super::captures::{Captured, activity, captured};
@@ -16,7 +17,7 @@ use crate::payment::{
     PaymentStatus, RefusedOperation, Ruling,
 };
 use crate::records::{Effects, Payments, PaymentsByExternalId, Records, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::time::Millis;
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub(super) fn capture_payment(
     caller: Caller,
     command: &CapturePayment,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = permitted(records, &command.payment, OperationKind::Capture, context)?;
     let authorized = payment.money.amount;
     let amount = command.amount.unwrap_or(authorized);
@@ -41,7 +42,7 @@ pub(super) fn void_payment(
     caller: Caller,
     payment: &PaymentRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = permitted(records, payment, OperationKind::Void, context)?;
     let asker = actor(records.state(), caller)?;
     Ok(accepted(requested(&payment, OperationKind::Void, payment.money.amount, asker, context.now)))
@@ -52,7 +53,7 @@ pub(super) fn reverse_payment(
     caller: Caller,
     payment: &PaymentRef,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = permitted(records, payment, OperationKind::Reverse, context)?;
     let amount = AmountMinor::new(payment.captured_minor()).unwrap_or(payment.money.amount);
     let asker = actor(records.state(), caller)?;
@@ -64,7 +65,7 @@ fn accepted(event: Event) -> (Decision, Answer) {
 }
 
 /// The payment that a call names.
-pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, Stop> {
+pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, DecisionError> {
     let id = match payment {
         PaymentRef::Own(id) => *id,
         PaymentRef::External(external_id) => {
@@ -74,13 +75,13 @@ pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<
     Ok(records.shared::<Payments>(id)?.ok_or(Refusal::PaymentNotFound)?)
 }
 
-/// The payment that a call names, if the operation may be asked for.
+/// The payment that a call names, if it permits the operation.
 fn permitted(
     records: &impl Records,
     payment: &PaymentRef,
     kind: OperationKind,
     context: &Context<'_>,
-) -> Result<Arc<Payment>, Stop> {
+) -> Result<Arc<Payment>, DecisionError> {
     let payment = named(records, payment)?;
     if payment.allows(kind.action(), context.now) && !has_open_call(records, &payment)? {
         return Ok(payment);
@@ -89,13 +90,13 @@ fn permitted(
     Err(Refusal::InvalidState { status: payment.status, operation }.into())
 }
 
-/// True while the acquirer has not answered a call that is no refund. A void that an earlier version of the program asked
-/// for is no operation of the payment.
+/// True while the acquirer has not answered a call about the payment other than a refund. A void that an earlier
+/// version of the program requested is not recorded as an operation of the payment.
 pub(super) fn has_open_call(records: &impl Records, payment: &Payment) -> Result<bool, Unreadable> {
     Ok(records.shared::<Effects>(EffectId::operation(payment.id))?.is_some())
 }
 
-/// The event by which an operation is asked for.
+/// The event that requests an operation.
 pub(super) fn requested(
     payment: &Payment,
     kind: OperationKind,
@@ -108,12 +109,12 @@ pub(super) fn requested(
     Event::OperationRequested { payment_id: payment.id, operation }
 }
 
-/// Records an answer of the acquirer. One for an operation that is not open changes nothing.
+/// Records an answer of the acquirer. An answer to an operation that is not open changes nothing.
 pub(super) fn record_operation(
     records: &impl Records,
     command: &RecordOperation,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let Some((payment, operation)) = open(records, command)? else {
         return Ok((Decision::nothing(), Answer::Changed(false)));
     };
@@ -126,12 +127,12 @@ pub(super) fn record_operation(
     Ok((decision, Answer::Changed(true)))
 }
 
-/// The operation that an answer is for, with its payment, while it is open.
+/// The open operation that an answer belongs to, with its payment.
 fn open(records: &impl Records, command: &RecordOperation) -> Result<Option<(Arc<Payment>, Operation)>, Unreadable> {
     let effect = records.shared::<Effects>(EffectId::operation(command.payment_id))?;
     let Some(effect) = effect.filter(|effect| effect.kind == command.kind.effect_kind()) else { return Ok(None) };
     let Some(payment) = records.shared::<Payments>(command.payment_id)? else { return Ok(None) };
-    // An earlier version of the program has voids of lapsed authorizations asked for by their effect alone.
+    // Earlier versions of the program requested voids of lapsed authorizations by an effect without an operation.
     let operation = payment.operation.clone().unwrap_or(Operation {
         kind: OperationKind::Void,
         amount: payment.money.amount,
@@ -148,7 +149,7 @@ fn done(
     operation: Operation,
     command: &RecordOperation,
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let Operation { kind, amount, requested_by, requested_at: _, attempt: _ } = operation;
     match kind {
         OperationKind::Capture => {
@@ -160,7 +161,7 @@ fn done(
     }
 }
 
-/// A payment whose capture was refused has failed once its authorization is given up.
+/// A payment whose capture was refused fails once its authorization is voided.
 fn voided(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> Event {
     let (payment_id, released_minor) = (payment.id, payment.money.amount.get());
     if let Some(failure) = payment.failure.clone() {
@@ -185,7 +186,7 @@ fn reversed(
     })
 }
 
-/// The payment is as before. After `capture: true` it is given up, and fails.
+/// The payment becomes as it was before. A payment with `capture: true` is voided and fails.
 fn declined(payment: &Payment, operation: &Operation, failure: &Failure, now: Millis) -> Decision {
     let Operation { kind, amount: _, requested_by, requested_at: _, attempt } = operation;
     let refused = RefusedOperation { kind: *kind, failure: failure.clone(), at: now, attempt: *attempt };
@@ -212,8 +213,8 @@ fn given_up(payment: &Payment, attempt: u32, now: Millis) -> Event {
     Event::OperationRequested { payment_id: payment.id, operation }
 }
 
-/// When the authorization lapses after a refusal: when it would have without the operation, but a void of Till's own is
-/// asked for again later.
+/// The instant at which the authorization lapses after a refusal: the original one, but a void that Till requested
+/// itself is requested again later.
 fn lapses_again_at(payment: &Payment, kind: OperationKind, is_of_till: bool, now: Millis) -> Option<Millis> {
     match kind {
         OperationKind::Reverse => None,
@@ -224,7 +225,7 @@ fn lapses_again_at(payment: &Payment, kind: OperationKind, is_of_till: bool, now
     }
 }
 
-/// What an authorization that lapses asks for; nothing when the payment's life has gone on.
+/// The event of an authorization that lapses; none when the payment's state has changed since.
 pub(super) fn lapse(records: &impl Records, id: PaymentId, now: Millis) -> Result<Option<Event>, Unreadable> {
     let lapses = |payment: &Arc<Payment>| {
         payment.status.ruling(PaymentAction::Expire) == Ruling::Becomes(PaymentStatus::Voided)

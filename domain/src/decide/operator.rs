@@ -1,4 +1,4 @@
-//! What the operator asks: merchants, payment methods, the balance.
+//! The operator's commands: merchants, payment methods, the balance.
 
 use super::context::{Context, Decision, profile};
 use super::posting;
@@ -8,7 +8,7 @@ use crate::ledger::{Invoice, Topup};
 use crate::merchant::{Integration, PaymentMethod, Profile, TestClock};
 use crate::money::Money;
 use crate::records::{InvoicesByExternalId, MerchantState, Records, TopupsByExternalId};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 
 pub(super) fn create_merchant(
     state: &MerchantState,
@@ -73,7 +73,7 @@ pub(super) fn add_topup(
     records: &impl Records,
     command: &AddTopup,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     if let Some(external_id) = &command.external_id
         && let Some(topup_id) = records.get::<TopupsByExternalId>(external_id.clone())?
     {
@@ -94,12 +94,12 @@ pub(super) fn add_topup(
     Ok((Decision::one(Event::TopupAdded { topup, transaction }), Answer::Topup(topup_id)))
 }
 
-/// An invoice may take what is available below zero.
+/// An invoice may make the available balance negative.
 pub(super) fn charge_invoice(
     records: &impl Records,
     command: &ChargeInvoice,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     if let Some(external_id) = &command.external_id
         && let Some(invoice_id) = records.get::<InvoicesByExternalId>(external_id.clone())?
     {

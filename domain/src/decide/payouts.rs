@@ -11,14 +11,14 @@ use crate::merchant::{AcquirerName, PaymentMethod};
 use crate::money::Money;
 use crate::payout::{Payout, PayoutStatus};
 use crate::records::{MerchantState, Payouts, PayoutsByExternalId, Records};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 
 pub(super) fn send_payout(
     records: &impl Records,
     caller: Caller,
     command: &SendPayout,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     check_external_id(records, command)?;
     let state = records.state();
     posting::check_available(state, command.amount.get())?;
@@ -43,7 +43,7 @@ pub(super) fn send_payout(
     Ok((Decision::one(Event::PayoutRequested { payout, transaction, activity }), Answer::Payout(id)))
 }
 
-fn check_external_id(records: &impl Records, command: &SendPayout) -> Result<(), Stop> {
+fn check_external_id(records: &impl Records, command: &SendPayout) -> Result<(), DecisionError> {
     let Some(external_id) = &command.external_id else { return Ok(()) };
     match records.get::<PayoutsByExternalId>(external_id.clone())? {
         Some(payout_id) => Err(Refusal::PayoutExternalIdTaken { payout_id }.into()),
@@ -51,18 +51,18 @@ fn check_external_id(records: &impl Records, command: &SendPayout) -> Result<(),
     }
 }
 
-/// The acquirer that takes the merchant's card payments, and so has its money.
+/// The acquirer that processes the merchant's card payments, and so holds its money.
 fn acquirer(state: &MerchantState) -> AcquirerName {
     state.integrations.get(&PaymentMethod::Card).map_or(AcquirerName::Sandbox, |integration| integration.acquirer)
 }
 
-/// Records an answer of the acquirer. One for a payout that has ended changes nothing.
+/// Records an answer of the acquirer. An answer to a payout that has ended changes nothing.
 pub(super) fn record_payout(
     records: &impl Records,
     id: PayoutId,
     result: &CallResult,
     context: &Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let pending = records.shared::<Payouts>(id)?.filter(|payout| payout.status == PayoutStatus::Pending);
     let Some(payout) = pending else { return Ok((Decision::nothing(), Answer::Changed(false))) };
     let (payout_id, amount_minor, at) = (id, payout.money.amount.get(), context.now);

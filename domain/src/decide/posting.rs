@@ -8,19 +8,19 @@ use crate::records::MerchantState;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 
-/// Refuses an amount with which a total would outgrow its limit.
+/// Refuses an amount that would bring a total above its limit.
 pub(super) fn check_room(state: &MerchantState, amount: AmountMinor) -> Result<(), Refusal> {
     let totals = state.balance.unwrap_or_default();
     if totals.has_room_for(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
 }
 
-/// Refuses a debit that may overdraw what is available, when a total could outgrow its limit.
+/// Refuses a debit that may overdraw the available balance, when a total could exceed its limit.
 pub(super) fn check_room_for_debit(state: &MerchantState, amount: AmountMinor) -> Result<(), Refusal> {
     let totals = state.balance.unwrap_or_default();
     if totals.has_room_for_debit(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
 }
 
-/// Refuses a debit that would overdraw what is available. One that its capture covers needs nothing.
+/// Refuses a debit that would overdraw the available balance. The part that its capture covers needs none.
 pub(super) fn check_available(state: &MerchantState, uncovered_minor: u64) -> Result<(), Refusal> {
     let available_minor = state.balance.unwrap_or_default().available_minor();
     let needed_minor = i64::try_from(uncovered_minor).unwrap_or(i64::MAX);
@@ -28,7 +28,7 @@ pub(super) fn check_available(state: &MerchantState, uncovered_minor: u64) -> Re
     if is_covered { Ok(()) } else { Err(Refusal::InsufficientBalance { available_minor }) }
 }
 
-/// A top-up: effective at once, against what the bank moved.
+/// A top-up: effective at once, against the bank account.
 pub(super) fn topup(id: TopupId, money: Money, context: &mut Context<'_>) -> Transaction {
     let transaction_id = context.mint();
     let legs = pair(EntryType::AddPrefund, Direction::Credit, money.amount, Account::BankClearing, context);
@@ -66,7 +66,7 @@ fn effective(
 /// The costs of a capture to the merchant, in minor units. One of zero posts nothing.
 pub(super) struct CaptureCosts {
     pub(super) fee_minor: u64,
-    /// The interest of instalments, as far as the merchant bears it.
+    /// The part of the interest of instalments that the merchant bears.
     pub(super) interest_minor: u64,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn payout(id: PayoutId, money: Money, context: &mut Context<'_>) -> T
     on_hold(transaction_id, Cause::Payout(id), money.currency, legs, context)
 }
 
-/// A transaction that is on hold until something is decided elsewhere.
+/// A transaction that is on hold until an outside decision.
 fn on_hold(id: TransactionId, cause: Cause, currency: Currency, legs: [Leg; 2], context: &Context<'_>) -> Transaction {
     Transaction {
         id,
@@ -139,7 +139,7 @@ fn on_hold(id: TransactionId, cause: Cause, currency: Currency, legs: [Leg; 2], 
     }
 }
 
-/// An entry on the balance and its equal on the other side.
+/// An entry on the balance and its counterpart of the same amount.
 fn pair(
     entry_type: EntryType,
     direction: Direction,

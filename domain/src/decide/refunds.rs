@@ -14,7 +14,7 @@ use crate::money::{AmountMinor, Money};
 use crate::payment::{Failure, Payment, PaymentAction, PaymentStatus};
 use crate::records::{Payments, Records, Refunds, RefundsByExternalId, Unreadable};
 use crate::refund::{Refund, RefundStatus};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use std::sync::Arc;
 
 pub(super) fn refund_payment(
@@ -22,7 +22,7 @@ pub(super) fn refund_payment(
     caller: Caller,
     command: &RefundPayment,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let payment = named(records, &command.payment)?;
     check_external_id(records, command)?;
     let amount = refundable(records, &payment, command.amount, context)?;
@@ -56,7 +56,7 @@ pub(super) fn refund_payment(
     Ok((Decision::one(event), Answer::Refund(id)))
 }
 
-fn check_external_id(records: &impl Records, command: &RefundPayment) -> Result<(), Stop> {
+fn check_external_id(records: &impl Records, command: &RefundPayment) -> Result<(), DecisionError> {
     let Some(external_id) = &command.external_id else { return Ok(()) };
     match records.get::<RefundsByExternalId>(external_id.clone())? {
         Some(refund_id) => Err(Refusal::RefundExternalIdTaken { refund_id }.into()),
@@ -64,13 +64,13 @@ fn check_external_id(records: &impl Records, command: &RefundPayment) -> Result<
     }
 }
 
-/// How much is refunded: what is asked for, else all that is left.
+/// The amount of a refund: the given one, else all that is left.
 fn refundable(
     records: &impl Records,
     payment: &Payment,
     asked: Option<AmountMinor>,
     context: &Context<'_>,
-) -> Result<AmountMinor, Stop> {
+) -> Result<AmountMinor, DecisionError> {
     let is_allowed = payment.allows(PaymentAction::Refund, context.now) && !has_open_call(records, payment)?;
     let left = AmountMinor::new(payment.refundable_minor()).filter(|_| is_allowed);
     let left = left.ok_or_else(|| not_refundable(payment))?;
@@ -86,13 +86,13 @@ fn not_refundable(payment: &Payment) -> Refusal {
     Refusal::NotRefundable { status: payment.status, operation }
 }
 
-/// Records an answer of the acquirer. One for a refund that has ended changes nothing.
+/// Records an answer of the acquirer. An answer to a refund that has ended changes nothing.
 pub(super) fn record_refund(
     records: &impl Records,
     id: RefundId,
     result: &CallResult,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let nothing = (Decision::nothing(), Answer::Changed(false));
     let Some(refund) = pending(records, id)? else { return Ok(nothing) };
     let Some(payment) = records.shared::<Payments>(refund.payment_id)? else { return Ok(nothing) };
@@ -125,12 +125,12 @@ fn confirmed(
         status,
         settles_at: settles_at.filter(|_| is_held),
         at: context.now,
-        activity: all_paid_back(refund, status, context),
+        activity: reversal_activity(refund, status, context),
     })
 }
 
-/// The refund that leaves nothing of its payment reverses it, by whoever asked for it.
-fn all_paid_back(refund: &Refund, status: PaymentStatus, context: &mut Context<'_>) -> Option<Activity> {
+/// The refund that leaves nothing of its payment reverses it. The actor is the one that asked for the refund.
+fn reversal_activity(refund: &Refund, status: PaymentStatus, context: &mut Context<'_>) -> Option<Activity> {
     let is_all = matches!(status, PaymentStatus::Refunded | PaymentStatus::Reversed);
     is_all.then(|| activity(ActivityType::PaymentReversed, refund.payment_id, refund.requested_by.clone(), context))
 }

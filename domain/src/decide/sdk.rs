@@ -1,4 +1,4 @@
-//! What a customer's client asks: tokens and payment sessions.
+//! The commands of a customer's client: tokens and payment sessions.
 
 use super::context::{Context, Decision, profile};
 use super::{cards, token_queue};
@@ -7,7 +7,7 @@ use crate::command::{SelectPaymentMethod, Selection, TokenizeCard};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{InstallationId, TokenId};
 use crate::records::{Records, Tokens, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
 
 pub(super) fn tokenize_card(
@@ -40,7 +40,7 @@ pub(super) fn select_payment_method(
     installation_id: InstallationId,
     command: &SelectPaymentMethod,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let state = records.state();
     let currency = profile(state)?.currency;
     if currency != command.money.currency {
@@ -66,7 +66,11 @@ pub(super) fn select_payment_method(
     Ok((Decision::one(Event::SessionCreated { session, token_used_up }), answer))
 }
 
-fn instrument(records: &impl Records, selection: &Selection, context: &Context<'_>) -> Result<Instrument, Stop> {
+fn instrument(
+    records: &impl Records,
+    selection: &Selection,
+    context: &Context<'_>,
+) -> Result<Instrument, DecisionError> {
     match selection {
         Selection::UnnamedCard => Ok(Instrument::UnnamedCard),
         Selection::Token(token_id) => {
@@ -83,7 +87,7 @@ fn instrument(records: &impl Records, selection: &Selection, context: &Context<'
     }
 }
 
-fn usable_token(records: &impl Records, token_id: TokenId, context: &Context<'_>) -> Result<Token, Stop> {
+fn usable_token(records: &impl Records, token_id: TokenId, context: &Context<'_>) -> Result<Token, DecisionError> {
     let token = records.get::<Tokens>(token_id)?.ok_or(Refusal::TokenNotFound)?;
     if token.is_used_up() {
         return Err(Refusal::TokenAlreadyUsed.into());

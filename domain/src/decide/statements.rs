@@ -1,8 +1,9 @@
-//! Statements: contract, section 9.1a. A month is closed by the first record at or after its end, before anything else of
-//! that record; its timer sees to it that there is one.
+//! Statements: contract, section 9.1a. A month is closed by the first record at or after its end, before all other
+//! events of that record; a timer makes sure that there is one.
 //!
-//! What becomes effective has the time of its record, and the times of a merchant's records never go back. So all entries
-//! of a month are numbered before it is closed, and all that are numbered afterwards are of a later one.
+//! A transaction that becomes effective has the time of its record, and the times of a merchant's records never go
+//! back. So all entries of a month are numbered before it is closed, and all that are numbered afterwards belong to a
+//! later one.
 
 use super::context::{Context, profile};
 use crate::apply::apply_state;
@@ -11,12 +12,16 @@ use crate::effect::{Timer, TimerKind};
 use crate::event::{Event, Mutation};
 use crate::ledger::BalanceTotals;
 use crate::records::{MerchantState, MonthToDate, Records, Single};
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 use crate::statement::{MonthBounds, MonthEntries, Statement, StatementPeriod, balance_after};
 
-/// What happens to months before the events of a decision: the first that finds the balance open or opens it begins the
-/// first month, and any at or after the end of a month closes it.
-pub(super) fn before(records: &impl Records, events: &[Event], context: &mut Context<'_>) -> Result<Vec<Event>, Stop> {
+/// The events of months that precede those of a decision: the first decision that finds the balance open or opens it
+/// begins the first month, and every decision at or after the end of a month closes it.
+pub(super) fn before(
+    records: &impl Records,
+    events: &[Event],
+    context: &mut Context<'_>,
+) -> Result<Vec<Event>, DecisionError> {
     let is_opened = |event: &Event| matches!(event, Event::StatementPeriodOpened { .. });
     match records.state().statement_period {
         _ if events.is_empty() => Ok(Vec::new()),
@@ -27,12 +32,12 @@ pub(super) fn before(records: &impl Records, events: &[Event], context: &mut Con
     }
 }
 
-/// Closes the months that are over, when one of the timers says so.
+/// Closes the months that are over, when one of the timers is a statement's.
 pub(super) fn close_due(
     records: &impl Records,
     timers: &[Timer],
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let is_asked = timers.iter().any(|timer| timer.kind == TimerKind::CloseStatement);
     match records.state().statement_period.filter(|_| is_asked) {
         Some(period) => close_all(records, period, context),
@@ -40,10 +45,10 @@ pub(super) fn close_due(
     }
 }
 
-fn first_period(state: &MerchantState, events: &[Event], context: &Context<'_>) -> Result<Vec<Event>, Stop> {
+fn first_period(state: &MerchantState, events: &[Event], context: &Context<'_>) -> Result<Vec<Event>, DecisionError> {
     let Some(totals) = state.balance.or_else(|| opened(events, context)) else { return Ok(Vec::new()) };
     let MonthBounds { month, starts_at, ends_at } = context.month_at(&profile(state)?.time_zone, context.now);
-    // A balance that an earlier version of the program opened may have entries of this month that have no number.
+    // A balance that an earlier version of the program opened may have entries of this month without a number.
     let is_whole = state.balance.is_none();
     let starts_at = if is_whole { starts_at } else { context.now };
     let opening_minor = if is_whole { 0 } else { totals.effective_minor() };
@@ -60,12 +65,12 @@ fn opened(events: &[Event], context: &Context<'_>) -> Option<BalanceTotals> {
     state.balance
 }
 
-/// Closes the months that are over, one after the other. After the first of them nothing has become effective.
+/// Closes the months that are over, one after the other. In all months after the first nothing has become effective.
 fn close_all(
     records: &impl Records,
     mut period: StatementPeriod,
     context: &mut Context<'_>,
-) -> Result<Vec<Event>, Stop> {
+) -> Result<Vec<Event>, DecisionError> {
     let (mut events, merchant) = (Vec::new(), profile(records.state())?);
     let mut entries = records.get::<MonthToDate>(Single)?.unwrap_or_default();
     while period.ends_at <= context.now {

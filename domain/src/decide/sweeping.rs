@@ -1,4 +1,4 @@
-//! What nobody needs any more: old sessions, tokens that are used up or that nobody used, kept answers.
+//! Removal of expired objects: old sessions, tokens that are used up or were never used, kept answers.
 
 use super::context::Decision;
 use super::token_queue;
@@ -16,8 +16,8 @@ use crate::text::IdempotencyKey;
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Removes what of `expired` is so indeed. What is not there, not old enough or needed still stays, without a
-/// word; what is named twice goes once.
+/// Removes those of `expired` that are. An object that does not exist, is not old enough or is still needed stays,
+/// without a refusal; one that is named twice is removed once.
 pub(super) fn sweep(
     records: &impl Records,
     expired: &[Expired],
@@ -38,12 +38,12 @@ pub(super) fn sweep(
     Ok((decision, changed))
 }
 
-/// What the vault keeps for as long as an answer is kept.
-pub(super) const fn kept_beside(answer: Answer) -> Option<VaultWrite> {
+/// The removal of the data in the vault that is kept only while an answer is kept.
+pub(super) const fn vault_removal_of(answer: Answer) -> Option<VaultWrite> {
     if let Answer::Key { key_id, created_at: _ } = answer { Some(VaultWrite::ForgetKeyText(key_id)) } else { None }
 }
 
-/// What goes, in order, and what goes from the vault with it.
+/// The objects that are removed, in order, with their data in the vault.
 #[derive(Default)]
 struct Swept {
     sessions: BTreeSet<SessionId>,
@@ -83,7 +83,7 @@ struct Sweep<'a, R> {
     records: &'a R,
     now: Millis,
     swept: Swept,
-    /// Queues that tokens joined in the course of it.
+    /// The queues that tokens joined during the sweep.
     queues: BTreeMap<InstallationId, TokenQueue>,
 }
 
@@ -93,7 +93,7 @@ impl<R: Records> Sweep<'_, R> {
         if !session.is_forgotten(self.now) || self.is_needed(&session)? {
             return Ok(());
         }
-        // A used token is found by its session only, so that it must not outlive it.
+        // A used token is found through its session only, so it must not outlive the session.
         self.used_token(&session)?;
         if session.customer.contact != Contact::default() {
             self.swept.vault.push(VaultWrite::ForgetSessionKey(id));
@@ -117,8 +117,8 @@ impl<R: Records> Sweep<'_, R> {
         Ok(())
     }
 
-    /// Queues a token that an older version of the program made. Payments that used it before have left no mark on
-    /// it, so that it ends as one that was made today.
+    /// Queues a token that an older version of the program made. Earlier payments with it are not recorded on the
+    /// token, so it ends like one that was made today.
     fn queue(&mut self, token: &Token) -> Result<(), Unreadable> {
         let queue = match self.queues.get(&token.installation_id) {
             Some(queue) => *queue,
@@ -138,7 +138,7 @@ impl<R: Records> Sweep<'_, R> {
         Ok(())
     }
 
-    /// Until its own end a used token stays, so that whoever selects it again learns that it is used up.
+    /// A used token stays until its own end, so that a caller who selects it again learns that it is used up.
     fn used_token(&mut self, session: &Session) -> Result<(), Unreadable> {
         let Some(id) = session.instrument.single_token() else { return Ok(()) };
         if self.records.get::<Tokens>(id)?.is_some_and(|token| token.has_ended(self.now)) {
@@ -147,7 +147,7 @@ impl<R: Records> Sweep<'_, R> {
         Ok(())
     }
 
-    /// Whether a call to the acquirer is open that needs the card's number, or may end in another call.
+    /// Returns true while a call to the acquirer is open that needs the card's number, or may lead to another call.
     fn is_needed(&self, session: &Session) -> Result<bool, Unreadable> {
         let Some(payment_id) = session.payment_id else { return Ok(false) };
         Ok(self.records.get::<Effects>(EffectId::operation(payment_id))?.is_some())
@@ -158,7 +158,7 @@ impl<R: Records> Sweep<'_, R> {
         if stored.is_kept(self.now) {
             return Ok(());
         }
-        self.swept.vault.extend(kept_beside(stored.answer));
+        self.swept.vault.extend(vault_removal_of(stored.answer));
         self.created_merchant(scope, &stored)?;
         self.swept.scopes.push(scope.clone());
         Ok(())
@@ -172,7 +172,7 @@ impl<R: Records> Sweep<'_, R> {
         Ok(())
     }
 
-    /// The name under which this merchant was created, unless it is another's: see decision 10.
+    /// The name under which this merchant was created, unless it is another's: see decision 15.
     fn created_merchant(&mut self, scope: &IdempotencyScope, stored: &StoredAnswer) -> Result<(), Unreadable> {
         let Answer::Merchant(merchant_id) = stored.answer else { return Ok(()) };
         let created = self.records.get::<CreatedMerchants>(scope.key.clone())?;

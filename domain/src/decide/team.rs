@@ -1,4 +1,4 @@
-//! The team and the plan. Whoever asks is the actor of the activity.
+//! The team and the plan. The caller is the actor of the activity.
 
 use super::caller::actor;
 use super::context::{Context, Decision};
@@ -8,11 +8,11 @@ use crate::event::{Answer, Event};
 use crate::ids::{InvitationId, MerchantId, PlanId, UserId};
 use crate::plan::{Plan, PlanChoice, STARTER};
 use crate::records::{Invitations, MerchantState, Records};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, Invitation, TEAM_MAX, User};
 use crate::text::Email;
 
-/// Who asks, and of which merchant.
+/// The caller and the merchant.
 #[derive(Clone, Copy)]
 pub(super) struct Asker<'a> {
     pub(super) state: &'a MerchantState,
@@ -21,7 +21,7 @@ pub(super) struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// What the activity log says of what is asked.
+    /// The entry of the activity log for the command.
     fn activity(self, activity_type: ActivityType, context: &mut Context<'_>) -> Result<Activity, Refusal> {
         let object = ActivityObject::Merchant(self.merchant_id);
         Ok(Activity::new(context.mint(), context.now, activity_type, actor(self.state, self.caller)?, object))
@@ -61,7 +61,7 @@ pub(super) fn accept_invitation(
     asker: Asker<'_>,
     id: InvitationId,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let invitation = records.get::<Invitations>(id)?.ok_or(Refusal::InvitationNotFound)?;
     if let Some(accepted) = invitation.accepted {
         return Err(Refusal::InvitationAccepted { user_id: accepted.user_id }.into());

@@ -1,7 +1,7 @@
 //! Test clocks: a merchant's time that the operator advances, so that everything that is due happens.
 //!
-//! A call is judged first. Then the clock is taken from timer to timer, and each fires at its own instant. When nothing
-//! more is due before the instant of the call, the clock is set to that.
+//! A call is judged first. Then the clock is advanced from timer to timer, and each fires at its own instant. When
+//! nothing more is due before the instant of the call, the clock is set to that instant.
 
 use super::context::{Context, Decision};
 use super::timers;
@@ -10,10 +10,10 @@ use crate::event::{Answer, Event};
 use crate::ids::MerchantId;
 use crate::merchant::ADVANCE_MAX_SECONDS;
 use crate::records::{MerchantState, Records};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::time::Millis;
 
-/// A call is refused as a whole, or not at all.
+/// A call is refused as a whole, or accepted as a whole.
 pub(super) fn judge(
     state: &MerchantState,
     command: &AdvanceClock,
@@ -41,12 +41,12 @@ pub(super) fn advance(
     Ok((Decision { events: set.into_iter().collect(), vault: Vec::new() }, Answer::Changed(true)))
 }
 
-/// Timers fire at the instant that the clock is taken to, or now when that has passed.
+/// Timers fire at the instant to which the clock is advanced, or now when that instant has passed.
 pub(super) fn step(
     records: &impl Records,
     command: &StepClock,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     check_has_one(records.state())?;
     let set = set(command.merchant_id, command.to, context);
     let (mut decision, _) = timers::fire_timers(records, &command.timers, context)?;

@@ -1,4 +1,4 @@
-//! What comes due by itself: settlement, authorizations that lapse, metadata that expires.
+//! Timers: settlement, authorizations that lapse, metadata that expires.
 
 use super::context::{Context, Decision};
 use super::{disputes, metadata, operations, statements};
@@ -7,17 +7,17 @@ use crate::event::{Answer, Event};
 use crate::ids::TransactionId;
 use crate::ledger::{Cause, Direction, EntryStatus, Transaction};
 use crate::records::{Payments, Records, Timers, Transactions, Unreadable};
-use crate::refusal::Stop;
+use crate::refusal::DecisionError;
 use crate::time::Millis;
 use std::collections::BTreeSet;
 
-/// Does what is due of `timers`. One that is not set any more, or not due yet, changes nothing; one that is
-/// named twice is due once.
+/// Carries out the due ones of `timers`. A timer that is not set any more, or not due yet, changes nothing; one that is
+/// named twice fires once.
 pub(super) fn fire_timers(
     records: &impl Records,
     timers: &[Timer],
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let mut decision = Decision { events: statements::close_due(records, timers, context)?, vault: Vec::new() };
     for timer in timers.iter().copied().collect::<BTreeSet<Timer>>() {
         if timer.due <= context.now && records.get::<Timers>(timer)?.is_some() {
@@ -29,7 +29,7 @@ pub(super) fn fire_timers(
     Ok((decision, changed))
 }
 
-/// The events of a timer, after the timers before it have led to `earlier`.
+/// The events of a timer, after the preceding timers have led to `earlier`.
 fn fire(
     records: &impl Records,
     timer: Timer,
@@ -41,7 +41,7 @@ fn fire(
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
-        TimerKind::CloseStatement => Ok(Vec::new()), // Done already, before what becomes effective now.
+        TimerKind::CloseStatement => Ok(Vec::new()), // Done before the transactions that become effective.
     }
 }
 
@@ -69,7 +69,7 @@ fn settle(
     Ok([settled].into_iter().chain(uncovered).collect())
 }
 
-/// True for a refund and a dispute, which are effective no earlier than their capture.
+/// True for a refund and a dispute, which become effective no earlier than their capture.
 const fn takes_back(cause: Cause) -> bool {
     match cause {
         Cause::Refund(_, _) | Cause::Dispute(_, _) => true,
@@ -77,7 +77,7 @@ const fn takes_back(cause: Cause) -> bool {
     }
 }
 
-/// True when the capture of a refund or a dispute is on hold still. Its timer is due too, and comes first.
+/// True when the capture of a refund or a dispute is still on hold. Its timer is due too, and fires first.
 fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]) -> Result<bool, Unreadable> {
     let payment = cause.payment_id().map_or(Ok(None), |payment_id| records.shared::<Payments>(payment_id))?;
     let Some(capture) = payment.and_then(|payment| payment.capture) else { return Ok(false) };
@@ -87,7 +87,7 @@ fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]
     Ok(is_on_hold && !earlier.iter().any(settles_now))
 }
 
-/// The refunds and disputes of a payment whose capture settles are covered by it no longer.
+/// When a capture settles, the refunds and disputes of its payment are no longer covered by it.
 fn uncovered(records: &impl Records, transaction: &Transaction) -> Result<Option<Event>, Unreadable> {
     let Some(payment_id) = transaction.cause.payment_id() else { return Ok(None) };
     let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.taken_back_minor() > 0);

@@ -1,19 +1,19 @@
-//! Tokens for several uses that no payment has used: each installation has a limited number of them, and they end.
+//! Multi-use tokens that no payment has used: each installation has a limited number of them, and they end.
 
 use super::context::{Context, Decision};
 use crate::card::{Token, TokenQueue, UNUSED_TOKEN_LIFETIME_SECONDS, UNUSED_TOKENS_MAX};
 use crate::event::{Event, VaultWrite};
 use crate::ids::{InstallationId, TokenId};
 use crate::records::{QueuedTokens, Records, TokenQueues, Tokens, Unreadable};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::session::Instrument;
 use crate::time::Millis;
 
-/// Places that the queue moves past at most when a token comes: more than one, so that the empty places in front of
-/// it become fewer, and a queue that is too long becomes shorter.
+/// The maximum number of positions that the queue moves past when a token joins. It is more than one, so that empty
+/// positions in front become fewer, and a queue that is too long becomes shorter.
 const PASSED_MAX: usize = 2;
 
-/// Queues a token that is made now. Beyond the limit the oldest tokens of the installation go.
+/// Queues a new token. Above the limit the oldest tokens of the installation are removed.
 pub(super) fn queue(
     records: &impl Records,
     token: &Token,
@@ -30,7 +30,7 @@ pub(super) fn queue(
     Ok(())
 }
 
-/// The event by which a token takes the next place of its installation's queue.
+/// The event by which a token takes the next position in its installation's queue.
 pub(super) fn queued(token: &Token, queue: TokenQueue, now: Millis) -> Event {
     Event::TokenQueued {
         token_id: token.id,
@@ -41,8 +41,8 @@ pub(super) fn queued(token: &Token, queue: TokenQueue, now: Millis) -> Event {
     }
 }
 
-/// Moves the front of the queue past places whose token waits no more, and, when the queue is full, past those that
-/// still do. Gives the latter.
+/// Moves the front of the queue past positions whose token no longer waits, and, when the queue is full, past those
+/// that still wait. Returns the latter.
 fn pass_front(
     records: &impl Records,
     installation_id: InstallationId,
@@ -70,11 +70,11 @@ fn waiting_at_front(
     Ok(token.filter(|token| token.awaits_first_payment()).map(|token| token.id))
 }
 
-/// The change that the first payment with a token for several uses makes to it.
+/// The change of a multi-use token by its first payment.
 ///
 /// # Errors
-/// Refuses a session whose token was swept meanwhile: its card's number is not there any more.
-pub(super) fn first_payment(records: &impl Records, instrument: &Instrument) -> Result<Option<Event>, Stop> {
+/// Refuses a session whose token was swept meanwhile: the card's number does not exist any more.
+pub(super) fn first_payment(records: &impl Records, instrument: &Instrument) -> Result<Option<Event>, DecisionError> {
     let Some(token_id) = instrument.multiple_token() else { return Ok(None) };
     let token = records.shared::<Tokens>(token_id)?.ok_or(Refusal::SessionNotActive { payment_id: None })?;
     Ok(token.awaits_first_payment().then_some(Event::TokenKept { token_id }))

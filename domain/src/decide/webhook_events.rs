@@ -1,4 +1,4 @@
-//! The events that a merchant's webhooks are told, worked out from what a decision records.
+//! The events that are delivered to a merchant's webhooks, derived from the events of a decision.
 
 use super::context::Context;
 use crate::activity::Actor;
@@ -12,7 +12,7 @@ use crate::refund::RefundStatus;
 use crate::webhook::{WebhookEvent, WebhookEventKind, WebhookObject};
 use std::sync::Arc;
 
-/// The events that follow from what is recorded, each with its number.
+/// The webhook events of the recorded events, each with its number.
 pub(super) fn following(
     records: &impl Records,
     recorded: &[Event],
@@ -42,7 +42,7 @@ struct News {
 
 fn news_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unreadable> {
     if let Event::PaymentAuthorized { payment_id, authorization: _ } = event {
-        // With automatic capture the merchant is told once, when the payment is completed.
+        // With automatic capture the merchant is notified once, when the payment is completed.
         let (kind, status) = (WebhookEventKind::PaymentAuthorized, PaymentStatus::Authorized);
         of_payment(records, *payment_id, kind, |payment| {
             (payment.capture_mode == CaptureMode::Manual).then_some(status)
@@ -58,7 +58,7 @@ fn news_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unread
     } else if let Event::PaymentReversed { payment_id, .. } = event {
         became(records, *payment_id, WebhookEventKind::PaymentReversed, PaymentStatus::Reversed)
     } else if let Event::OperationRefused { payment_id, .. } = event {
-        // A change that Till makes by itself is no operation of the merchant's.
+        // A change that Till makes by itself is not an operation of the merchant.
         of_payment(records, *payment_id, WebhookEventKind::PaymentOperationFailed, |payment| {
             let is_merchants = payment.operation.as_ref().is_some_and(|open| open.requested_by != Actor::System);
             is_merchants.then_some(payment.status)
@@ -98,7 +98,7 @@ fn became(
     of_payment(records, payment_id, kind, |_| Some(status))
 }
 
-/// The reversal of a payment of which nothing is left after a charge-back: it follows the dispute, or the last refund.
+/// The reversal of a payment of which a charge-back leaves nothing: it follows the dispute, or the last refund.
 fn charge_back_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unreadable> {
     let (payment_id, status) = if let Event::RefundConfirmed { payment_id, status, .. } = event {
         (payment_id, status)
@@ -113,7 +113,7 @@ fn charge_back_of(records: &impl Records, event: &Event) -> Result<Option<News>,
     became(records, *payment_id, WebhookEventKind::PaymentReversed, PaymentStatus::Reversed)
 }
 
-/// An event about a payment, unless there is none to tell.
+/// An event about a payment, unless there is none to deliver.
 fn of_payment(
     records: &impl Records,
     payment_id: PaymentId,

@@ -5,7 +5,7 @@ use crate::command::{ConnectWebhook, UpdateWebhook, WebhookChange};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{MerchantId, WebhookId};
 use crate::records::{Records, Webhooks};
-use crate::refusal::{Refusal, Stop};
+use crate::refusal::{DecisionError, Refusal};
 use crate::webhook::{PREVIOUS_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookStatus};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) fn change(
     merchant_id: MerchantId,
     change: &WebhookChange,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
+) -> Result<(Decision, Answer), DecisionError> {
     let saved = |webhook: Webhook| Event::WebhookSaved { merchant_id, webhook };
     match change {
         WebhookChange::Connect(command) => {
@@ -51,7 +51,7 @@ pub(super) fn change(
     }
 }
 
-fn found(records: &impl Records, id: WebhookId) -> Result<Arc<Webhook>, Stop> {
+fn found(records: &impl Records, id: WebhookId) -> Result<Arc<Webhook>, DecisionError> {
     Ok(records.shared::<Webhooks>(id)?.ok_or(Refusal::WebhookNotFound)?)
 }
 
@@ -95,7 +95,7 @@ fn updated(before: &Webhook, command: &UpdateWebhook) -> Webhook {
     }
 }
 
-/// It is sent what happens from now on.
+/// It receives the events from now on.
 fn reconnected(records: &impl Records, before: &Webhook, context: &mut Context<'_>) -> Result<Webhook, Refusal> {
     if before.status == WebhookStatus::Connected {
         return Ok(before.clone());
@@ -105,7 +105,7 @@ fn reconnected(records: &impl Records, before: &Webhook, context: &mut Context<'
     Ok(Webhook { status, disabled_at: None, connected_after: context.mint(), ..before.clone() })
 }
 
-/// One that the merchant has stopped meanwhile stays as it is.
+/// A webhook that the merchant has stopped meanwhile stays as it is.
 fn disabled(before: &Webhook, context: &Context<'_>) -> Webhook {
     if before.status != WebhookStatus::Connected {
         return before.clone();

@@ -1,7 +1,7 @@
-//! A record's value: JSON in canonical form in which a set stands as `#` and its number.
+//! The value of a record: JSON in canonical form in which a set is written as `#` and its number.
 //!
-//! `#` begins no JSON value, so a set can be mistaken for nothing that a caller sent. The items of sets are
-//! rows of their own; everything else stands here.
+//! `#` begins no JSON value, so a set cannot be mistaken for anything that a caller sent. The items of sets are
+//! rows of their own; everything else is here.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,39 +14,39 @@ use super::record::SetNumber;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Document(Arc<str>);
 
-/// What stands at a path.
+/// The kind of value at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
-    /// Nothing, or null: a set can begin there.
+pub enum PathTarget<'a> {
+    /// Nothing, or null: a set can be created there.
     Vacant,
     /// A set.
     Set(SetNumber),
-    /// An array that was not used as a set yet.
+    /// An array that has not been used as a set yet.
     Array(&'a str),
-    /// Anything else, there or on the way.
+    /// Another value, at the path or on the way to it.
     Other,
 }
 
 /// A part of a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// JSON as it stands.
+    /// JSON as it is in the document.
     Text(&'a str),
     /// The place of a set's array.
     Set(SetNumber),
 }
 
-/// A set and where it stands.
+/// A set and its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetPlace {
-    /// Which.
+    /// The number of the set.
     pub number: SetNumber,
     /// Its path from the root of the record.
     pub path: String,
 }
 
 impl Document {
-    /// The document of a value, nothing of which was used as a set.
+    /// The document of a value that contains no set yet.
     #[must_use]
     pub fn of(value: &CanonicalJson) -> Document {
         Document(value.as_str().into())
@@ -70,7 +70,7 @@ impl Document {
         &self.0
     }
 
-    /// Bytes of it that are JSON: without the places of sets.
+    /// The number of bytes of it that are JSON: without the places of sets.
     #[must_use]
     pub fn plain_bytes(&self) -> u64 {
         let bytes = |piece: Piece<'_>| match piece {
@@ -80,34 +80,34 @@ impl Document {
         pieces(&self.0).into_iter().map(bytes).sum()
     }
 
-    /// What stands at a path, as text; nothing when an object on the way or the last key is missing, or when
-    /// something on the way is no object.
+    /// The value at a path, as text; none when an object on the way or the last key is missing, or when something on
+    /// the way is not an object.
     #[must_use]
     pub fn value_at(&self, path: &MetadataPath) -> Option<&str> {
         path.segments().iter().try_fold(&*self.0, |value, segment| member(value, &quoted(segment)))
     }
 
-    /// What stands at a path, for who wants to use it as a set.
+    /// The kind of value at a path, for a caller that wants to use it as a set.
     #[must_use]
-    pub fn place(&self, path: &MetadataPath) -> Place<'_> {
+    pub fn place(&self, path: &MetadataPath) -> PathTarget<'_> {
         let mut value: &str = &self.0;
         if value == "null" {
-            return Place::Vacant; // A record that does not exist yet: its objects are created.
+            return PathTarget::Vacant; // A record that does not exist yet: its objects are created.
         }
         for segment in path.segments() {
             if !value.starts_with('{') {
-                return Place::Other;
+                return PathTarget::Other;
             }
             match member(value, &quoted(segment)) {
                 Some(found) => value = found,
-                None => return Place::Vacant,
+                None => return PathTarget::Vacant,
             }
         }
         match (value, value.chars().next()) {
-            ("null", _) => Place::Vacant,
-            (_, Some('#')) => set_number(value).map_or(Place::Other, Place::Set),
-            (_, Some('[')) => Place::Array(value),
-            (_, _) => Place::Other,
+            ("null", _) => PathTarget::Vacant,
+            (_, Some('#')) => set_number(value).map_or(PathTarget::Other, PathTarget::Set),
+            (_, Some('[')) => PathTarget::Array(value),
+            (_, _) => PathTarget::Other,
         }
     }
 
@@ -118,7 +118,7 @@ impl Document {
         Document(placed(&self.0, path.segments(), number).into())
     }
 
-    /// The sets below a path, in the order in which [`pieces`](Document::pieces_of) meets them.
+    /// The sets below a path, in the order in which [`pieces`](Document::pieces_of) lists them.
     #[must_use]
     pub fn sets_at(&self, path: &MetadataPath) -> Vec<SetPlace> {
         let mut found = Vec::new();
@@ -136,7 +136,7 @@ impl Document {
     }
 }
 
-/// Values are the merchant's, and no business of a log.
+/// Values are the merchant's data and must not appear in a log.
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Document({} bytes)", self.0.len())
@@ -151,7 +151,8 @@ fn set_number(value: &str) -> Option<SetNumber> {
     value.strip_prefix('#')?.parse().ok().map(SetNumber)
 }
 
-/// A value with a set below it. What is no object is replaced by one: only null and what is missing ever is.
+/// A value with a set below it. Values on the way that are not objects are replaced by objects: only null and missing
+/// ones are.
 fn placed(value: &str, path: &[String], number: SetNumber) -> String {
     let Some((segment, rest)) = path.split_first() else { return format!("#{}", number.0) };
     let key = quoted(segment);
@@ -188,7 +189,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// What stands before the first set, its number, and what follows it.
+/// The text before the first set, its number, and the text after it.
 fn next_set(text: &str) -> Option<(&str, SetNumber, &str)> {
     let (mut in_string, mut escaped) = (false, false);
     let at = text.bytes().position(|byte| match (in_string, escaped, byte) {
@@ -229,23 +230,23 @@ mod tests {
     fn a_place_is_vacant_a_set_an_array_or_something_else() {
         let document = document(r##"{"a":{"b":#7,"n":null},"l":[1],"s":"#1","x.y":[]}"##);
         for (at, expected) in [
-            ("a.b", Place::Set(SetNumber(7))),
-            ("a.n", Place::Vacant),
-            ("a.new", Place::Vacant),
-            ("new.deep.er", Place::Vacant),
-            ("l", Place::Array("[1]")),
-            ("s", Place::Other),
-            ("s.x", Place::Other),
-            ("l.x", Place::Other),
-            ("a.b.c", Place::Other),
-            ("a.n.c", Place::Other),
-            ("a", Place::Other),
-            ("", Place::Other),
-            ("x.y", Place::Vacant),
+            ("a.b", PathTarget::Set(SetNumber(7))),
+            ("a.n", PathTarget::Vacant),
+            ("a.new", PathTarget::Vacant),
+            ("new.deep.er", PathTarget::Vacant),
+            ("l", PathTarget::Array("[1]")),
+            ("s", PathTarget::Other),
+            ("s.x", PathTarget::Other),
+            ("l.x", PathTarget::Other),
+            ("a.b.c", PathTarget::Other),
+            ("a.n.c", PathTarget::Other),
+            ("a", PathTarget::Other),
+            ("", PathTarget::Other),
+            ("x.y", PathTarget::Vacant),
         ] {
             assert_eq!(document.place(&path(at)), expected, "{at}");
         }
-        assert_eq!(Document::vacant().place(&path("a.b")), Place::Vacant);
+        assert_eq!(Document::vacant().place(&path("a.b")), PathTarget::Vacant);
     }
 
     #[test]
@@ -262,12 +263,12 @@ mod tests {
             (r#"{"a\n":null}"#, "a\n", r#"{"a\n":#3}"#),
         ] {
             assert_eq!(document(before).with_set(&path(at), number), document(after), "{before} {at}");
-            assert_eq!(document(after).place(&path(at)), Place::Set(number));
+            assert_eq!(document(after).place(&path(at)), PathTarget::Set(number));
         }
     }
 
     #[test]
-    fn pieces_and_sets_come_in_the_same_order_and_a_hash_in_a_string_is_none() {
+    fn pieces_and_sets_are_in_one_order_and_a_quoted_hash_is_no_set() {
         let document = document(r##"{"a":"#1\"#2","b":{"c":#10},"d":#2,"e":[1,"#"]}"##);
         let text = r##"{"a":"#1\"#2","b":{"c":"##;
         let expected = [

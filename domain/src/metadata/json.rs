@@ -1,6 +1,6 @@
 //! JSON in canonical form, as text: no white space, members of objects in order, numbers in one form.
 //!
-//! Two values are the same when their texts are. The edge makes the text; here it is only taken apart.
+//! Two values are equal when their texts are. The edge makes the text; this module only takes it apart.
 //!
 //! Source: RFC 8785.
 
@@ -32,7 +32,7 @@ impl CanonicalJson {
         byte_count(&self.0)
     }
 
-    /// Its strings without their quotes, keys of objects among them, and its numbers and words, as they stand there.
+    /// Its strings without their quotes, including keys of objects, and its numbers and literals, as they are written.
     pub fn plain_parts(&self) -> impl Iterator<Item = &str> {
         let mut rest = &*self.0;
         std::iter::from_fn(move || {
@@ -49,7 +49,7 @@ impl CanonicalJson {
     }
 }
 
-/// Values are the merchant's, and no business of a log.
+/// Values are the merchant's data and must not appear in a log.
 impl fmt::Debug for CanonicalJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CanonicalJson({} bytes)", self.0.len())
@@ -60,7 +60,7 @@ pub(super) fn byte_count(text: &str) -> u64 {
     u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
-/// Where in a text a reader stands.
+/// The position of a reader in a text: inside or outside of a string.
 #[derive(Clone, Copy)]
 enum Within {
     Value,
@@ -68,7 +68,7 @@ enum Within {
     Escape,
 }
 
-/// The value that a text begins with, and what follows it.
+/// The value that a text begins with, and the rest of the text.
 pub(super) fn split_value(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     let mut within = Within::Value;
@@ -91,7 +91,7 @@ pub(super) fn split_value(text: &str) -> Option<(&str, &str)> {
     (depth == 0).then_some((text, ""))
 }
 
-/// The first string, number or word in a text, and what follows it.
+/// The first string, number or literal in a text, and the rest of the text.
 fn first_plain_part(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(['{', '}', '[', ']', ',', ':']);
     let Some(string) = text.strip_prefix('"') else {
@@ -131,7 +131,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// The members of an object: keys in quotes, as they stand there, and values.
+/// The members of an object: keys in quotes, as they are written, and values.
 #[derive(Debug, Clone)]
 pub(super) struct Members<'a> {
     rest: &'a str,
@@ -207,7 +207,7 @@ pub(super) fn unquoted(quoted: &str) -> String {
     text
 }
 
-/// In which order two quoted keys stand in an object: that of their UTF-16 code units.
+/// The order of two quoted keys in an object: that of their UTF-16 code units.
 ///
 /// Source: RFC 8785, section 3.2.3.
 pub(super) fn compare_keys(one: &str, other: &str) -> Ordering {

@@ -8,7 +8,7 @@ mod json;
 mod path;
 mod record;
 
-pub use document::{Document, Piece, Place, SetPlace};
+pub use document::{Document, PathTarget, Piece, SetPlace};
 pub use json::{CanonicalJson, Items};
 pub use path::{DEPTH_MAX, MetadataPath};
 pub use record::{

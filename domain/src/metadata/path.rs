@@ -1,4 +1,4 @@
-//! Where in a metadata value something stands.
+//! Paths of values in metadata.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::text::TextError;
 /// Levels that a metadata value may nest, so that it fits into a body, which is level 1 of at most 64.
 pub const DEPTH_MAX: usize = 63;
 
-/// Keys of objects, from the root inwards; none is the root itself.
+/// Keys of objects, from the root inwards. An empty path is the root itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MetadataPath(Vec<String>);
 
@@ -15,7 +15,7 @@ impl MetadataPath {
     /// Reads the keys, separated by dots. An empty text is the root.
     ///
     /// # Errors
-    /// When a segment is empty, or there are more than could ever nest.
+    /// When a segment is empty, or there are more segments than a value can have levels.
     pub fn parse(text: &str) -> Result<MetadataPath, TextError> {
         if text.is_empty() {
             return Ok(MetadataPath::default());

@@ -6,35 +6,35 @@ use super::json::CanonicalJson;
 use crate::ids::MetadataId;
 use crate::time::Millis;
 
-/// Items that the sets of a record hold at most.
+/// The maximum number of items in the sets of a record.
 pub const ITEMS_MAX: u64 = 1_000_000;
-/// Bytes of a record's metadata in canonical form, at most: 64 MiB.
+/// The maximum number of bytes of a record's metadata in canonical form: 64 MiB.
 pub const BYTESIZE_MAX: u64 = 64 * 1024 * 1024;
-/// Bytes of what one call brings, in canonical form, at most: 1 MiB, as of a body.
+/// The maximum number of bytes of a value in one call, in canonical form: 1 MiB, as for a body.
 pub const VALUE_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes of a document without the items of its sets, at most: 4 MiB. With a value it fits a record of the log,
-/// also where an array of it becomes a set.
+/// The maximum number of bytes of a document without the items of its sets: 4 MiB. With a value it fits a record of the
+/// log, also when an array of it becomes a set.
 pub const DOCUMENT_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Sets of a record at most: an answer that shows all of them reads each.
+/// The maximum number of sets of a record: an answer that shows all of them reads each.
 pub const SETS_MAX: u32 = 10_000;
 /// The longest time to live: two years.
 pub const TTL_MAX_SECONDS: u64 = 63_072_000;
-/// The time to live where none was ever given: two years.
+/// The time to live when none was ever given: two years.
 pub const TTL_DEFAULT_SECONDS: u64 = TTL_MAX_SECONDS;
 
-/// Which of a record's sets. A number is never used again for another set of the same record.
+/// The number of a set in its record. It is never used again for another set of the same record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SetNumber(pub u32);
 
 impl SetNumber {
-    /// The number behind this one.
+    /// The number after this one.
     #[must_use]
     pub const fn next(self) -> SetNumber {
         SetNumber(self.0.saturating_add(1))
     }
 }
 
-/// What an item of a set is found by: BLAKE3 of its canonical form.
+/// The hash by which an item of a set is found: BLAKE3 of its canonical form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemHash(pub [u8; 32]);
 
@@ -46,7 +46,7 @@ impl ItemHash {
     }
 }
 
-/// Cut short: whole, the hash of a short item would give the item away.
+/// Shortened: the whole hash of a short item would reveal the item.
 impl fmt::Debug for ItemHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one, two, ..] = self.0;
@@ -54,11 +54,11 @@ impl fmt::Debug for ItemHash {
     }
 }
 
-/// What is kept of a record beside its document and items.
+/// The data of a record beside its document and items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetadataRecord {
-    /// Which one: a record that is deleted or expires and is made again under the same key is another one. It
-    /// orders lists.
+    /// Its id: a record that is made again under the same key after a deletion or expiry has a new one. Lists are in
+    /// the order of this id.
     pub id: MetadataId,
     /// Grows by one with every change of the value; 1 at first.
     pub version: u64,
@@ -66,24 +66,24 @@ pub struct MetadataRecord {
     pub bytesize: u64,
     /// Items in all of its sets.
     pub item_count: u64,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
-    /// When its value last changed.
+    /// The time at which its value last changed.
     pub updated_at: Millis,
-    /// From when on it is gone.
+    /// The instant from which it no longer exists.
     pub expires_at: Millis,
     /// The time to live that was last given.
     pub ttl_seconds: Option<u64>,
-    /// When its one timer is due: at its expiry or before.
+    /// The instant at which its one timer is due: at its expiry or before.
     pub timer_due: Millis,
-    /// Its first set: those numbered below were replaced.
+    /// The number of its first set: those numbered below were replaced.
     pub sets_from: SetNumber,
-    /// Behind its last set: the next number to use.
+    /// The number after that of its last set: the next one to use.
     pub sets_below: SetNumber,
 }
 
 impl MetadataRecord {
-    /// A record that is being made at `now`, with nothing in it yet.
+    /// A new record at `now`, which is still empty.
     #[must_use]
     pub const fn new(id: MetadataId, now: Millis) -> MetadataRecord {
         MetadataRecord {
@@ -101,19 +101,19 @@ impl MetadataRecord {
         }
     }
 
-    /// Whether it has not expired at `now`, the later of the clock and the merchant's last event.
+    /// Returns true when it has not expired at `now`, the later of the clock and the merchant's last event.
     #[must_use]
     pub fn is_live(&self, now: Millis) -> bool {
         now < self.expires_at
     }
 
-    /// How many sets it has.
+    /// The number of its sets.
     #[must_use]
     pub const fn set_count(&self) -> u32 {
         self.sets_below.0.saturating_sub(self.sets_from.0)
     }
 
-    /// The sets that are left to be swept when it is replaced or ends: those below this number.
+    /// The number below which its sets are to be swept when it is replaced or ends.
     #[must_use]
     pub fn garbage_below(&self) -> Option<SetNumber> {
         (self.set_count() > 0).then_some(self.sets_below)
@@ -132,7 +132,7 @@ pub struct MetadataSet {
 }
 
 impl MetadataSet {
-    /// The set with one item more, at the end.
+    /// The set with one more item, at the end.
     #[must_use]
     pub fn with(self, item: &CanonicalJson) -> MetadataSet {
         MetadataSet {
@@ -159,13 +159,13 @@ impl MetadataSet {
     }
 }
 
-/// A row of an item that nobody can see any more.
+/// A row of an item that is no longer visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SweptItem {
-    /// Of which set it was.
+    /// The set that it belonged to.
     pub set: SetNumber,
-    /// What it was found by.
+    /// The hash by which the item was found.
     pub hash: ItemHash,
-    /// Where it stood.
+    /// The position that the item had.
     pub position: u64,
 }

@@ -1,7 +1,7 @@
 //! The balance: opening, top-ups, and the limit of its totals.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::card::TokenUsage;
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
@@ -12,15 +12,15 @@ use till_domain::payment::AUTHORIZATION_LIFETIME_SECONDS;
 use till_domain::records::{Entries, Invoices, Topups, Transactions};
 use till_domain::refusal::Refusal;
 
-/// Initiates a payment of this amount, which must be taken.
-fn pending(world: &mut World, minor: u64) -> PaymentId {
+/// Initiates a payment of this amount, which must be accepted.
+fn pending(world: &mut ScenarioWorld, minor: u64) -> PaymentId {
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(minor)));
     world.payment(initiate(session).money(thb(minor)))
 }
 
-/// That a payment of this amount has no room.
-fn has_no_room_for(world: &mut World, minor: u64) {
+/// Checks that a payment of this amount would exceed a limit.
+fn has_no_room_for(world: &mut ScenarioWorld, minor: u64) {
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(minor)));
     world.when(initiate(session).money(thb(minor))).refused(Refusal::TotalTooLarge);
@@ -28,12 +28,12 @@ fn has_no_room_for(world: &mut World, minor: u64) {
 
 #[test]
 fn a_new_merchant_has_no_balance() {
-    assert_eq!(World::open().state.balance, None);
+    assert_eq!(ScenarioWorld::open().state.balance, None);
 }
 
 #[test]
 fn the_operator_opens_the_balance_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(open_balance()).answers(Answer::Changed(true));
     assert_eq!(world.state.balance, Some(BalanceTotals::default()));
     world.when(open_balance()).changes_nothing(Answer::Changed(false));
@@ -41,7 +41,7 @@ fn the_operator_opens_the_balance_once() {
 
 #[test]
 fn a_topup_opens_the_balance_by_itself() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(500));
     assert_eq!(world.totals().available_minor(), 500);
     world.when(open_balance()).changes_nothing(Answer::Changed(false));
@@ -50,7 +50,7 @@ fn a_topup_opens_the_balance_by_itself() {
 
 #[test]
 fn a_capture_opens_the_balance_by_itself() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world, 500);
     assert_eq!(world.state.balance, None, "a payment that is only initiated posts nothing");
     world.given(result(id, approved_and_captured()));
@@ -59,7 +59,7 @@ fn a_capture_opens_the_balance_by_itself() {
 
 #[test]
 fn a_topup_is_an_effective_credit_against_the_bank() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.topup(topup_known_as(500, "bank-1"));
     let row = world.look_up::<Topups>(id);
     assert_eq!((row.amount.get(), row.external_id), (500, Some(external("bank-1"))));
@@ -78,8 +78,8 @@ fn a_topup_is_an_effective_credit_against_the_bank() {
 }
 
 #[test]
-fn a_topups_external_id_given_twice_is_a_conflict_that_names_the_first() {
-    let mut world = World::open();
+fn a_repeated_topup_external_id_is_a_conflict_naming_the_first() {
+    let mut world = ScenarioWorld::open();
     let topup_id = world.topup(topup_known_as(500, "bank-1"));
     world.when(topup_known_as(700, "bank-1")).refused(Refusal::TopupExternalIdTaken { topup_id });
     world.when(topup_known_as(700, "bank-2")).takes_effect();
@@ -87,7 +87,7 @@ fn a_topups_external_id_given_twice_is_a_conflict_that_names_the_first() {
 
 #[test]
 fn topups_without_external_id_never_conflict() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(500));
     world.given(topup(500));
     assert_eq!(world.totals().available_minor(), 1_000);
@@ -95,15 +95,15 @@ fn topups_without_external_id_never_conflict() {
 
 #[test]
 fn a_topups_and_a_payments_external_ids_do_not_meet() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup_known_as(500, "ref-1"));
     let session = world.card_session();
     world.when(initiate(session).external_id("ref-1")).takes_effect();
 }
 
 #[test]
-fn topups_up_to_the_largest_total_are_taken_and_one_unit_more_is_refused() {
-    let mut world = World::open();
+fn topups_are_accepted_up_to_exactly_the_largest_total() {
+    let mut world = ScenarioWorld::open();
     world.given(topup(AMOUNT_MAX_MINOR - 1));
     world.when(topup(2)).refused(Refusal::TotalTooLarge);
     world.given(topup(1));
@@ -112,15 +112,15 @@ fn topups_up_to_the_largest_total_are_taken_and_one_unit_more_is_refused() {
 }
 
 #[test]
-fn a_taken_topup_external_id_is_refused_before_a_total_that_is_too_large() {
-    let mut world = World::open();
+fn a_taken_topup_external_id_is_refused_before_a_large_total() {
+    let mut world = ScenarioWorld::open();
     let topup_id = world.topup(topup_known_as(AMOUNT_MAX_MINOR, "bank-1"));
     world.when(topup_known_as(1, "bank-1")).refused(Refusal::TopupExternalIdTaken { topup_id });
 }
 
 #[test]
-fn what_may_still_be_captured_counts_towards_the_largest_total() {
-    let mut world = World::open();
+fn capturable_amounts_count_towards_the_largest_total() {
+    let mut world = ScenarioWorld::open();
     pending(&mut world, AMOUNT_MAX_MINOR - 10);
     world.when(topup(11)).refused(Refusal::TotalTooLarge);
     has_no_room_for(&mut world, 11);
@@ -130,7 +130,7 @@ fn what_may_still_be_captured_counts_towards_the_largest_total() {
 
 #[test]
 fn a_declined_payment_makes_its_room_free_again() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world, AMOUNT_MAX_MINOR);
     has_no_room_for(&mut world, 1);
     world.given(result(id, declined()));
@@ -139,8 +139,8 @@ fn a_declined_payment_makes_its_room_free_again() {
 }
 
 #[test]
-fn a_captured_payment_moves_from_reserved_to_the_total_and_is_not_counted_twice() {
-    let mut world = World::open();
+fn a_captured_payment_is_counted_in_the_total_and_not_reserved() {
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world, AMOUNT_MAX_MINOR - 10);
     world.given(result(id, approved_and_captured()));
     assert_eq!(world.state.reserved_minor, 0);
@@ -150,7 +150,7 @@ fn a_captured_payment_moves_from_reserved_to_the_total_and_is_not_counted_twice(
 
 #[test]
 fn a_settled_payment_still_counts_towards_the_largest_total() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world, AMOUNT_MAX_MINOR - 10);
     world.given(result(id, approved_and_captured()));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -161,7 +161,7 @@ fn a_settled_payment_still_counts_towards_the_largest_total() {
 
 #[test]
 fn a_voided_payment_makes_its_room_free_again_and_not_before() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(AMOUNT_MAX_MINOR)));
     let id = world.authorized(initiate(session).money(thb(AMOUNT_MAX_MINOR)));
@@ -173,8 +173,8 @@ fn a_voided_payment_makes_its_room_free_again_and_not_before() {
 }
 
 #[test]
-fn an_invoice_is_an_effective_debit_and_may_overdraw_the_balance() {
-    let mut world = World::open();
+fn an_invoice_is_an_effective_debit_and_may_overdraw() {
+    let mut world = ScenarioWorld::open();
     world.given(topup(500));
     let Answer::Invoice(id) = world.given(invoice_known_as(700, "bill-1")) else { panic!("an invoice was asked for") };
     let row = world.look_up::<Invoices>(id);
@@ -195,14 +195,14 @@ fn an_invoice_is_an_effective_debit_and_may_overdraw_the_balance() {
 
 #[test]
 fn an_invoice_opens_the_balance_by_itself() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(invoice(1));
     assert_eq!(world.totals().available_minor(), -1);
 }
 
 #[test]
-fn an_invoices_external_id_given_twice_is_a_conflict_that_names_the_first() {
-    let mut world = World::open();
+fn a_repeated_invoice_external_id_is_a_conflict() {
+    let mut world = ScenarioWorld::open();
     let Answer::Invoice(invoice_id) = world.given(invoice_known_as(1, "bill-1")) else { panic!("no invoice") };
     world.when(invoice_known_as(AMOUNT_MAX_MINOR, "bill-1")).refused(Refusal::InvoiceExternalIdTaken { invoice_id });
     world.when(invoice_known_as(1, "bill-2")).takes_effect();
@@ -210,8 +210,8 @@ fn an_invoices_external_id_given_twice_is_a_conflict_that_names_the_first() {
 }
 
 #[test]
-fn invoices_up_to_the_largest_total_are_charged_and_one_unit_more_is_refused() {
-    let mut world = World::open();
+fn invoices_are_charged_up_to_exactly_the_largest_total() {
+    let mut world = ScenarioWorld::open();
     pending(&mut world, 10);
     world.given(invoice(AMOUNT_MAX_MINOR - 11));
     world.when(invoice(2)).refused(Refusal::TotalTooLarge);

@@ -1,7 +1,7 @@
-//! What the acquirer's answer to an authorization changes: capture, fee, settlement, activity.
+//! The consequences of the acquirer's answer to an authorization: capture, fee, settlement, activity.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::apply::apply_rows;
 use till_domain::effect::{EffectId, EffectKind};
@@ -14,22 +14,22 @@ use till_domain::records::{Activities, Effects, Entries, MemoryRows, Rows, RowsM
 use till_domain::session::InterestBearer;
 
 /// A pending payment of a fresh card session.
-fn pending(world: &mut World) -> PaymentId {
+fn pending(world: &mut ScenarioWorld) -> PaymentId {
     let session = world.card_session();
     world.payment(initiate(session))
 }
 
 #[test]
-fn an_initiated_payment_asks_for_its_authorization_in_the_same_step() {
-    let mut world = World::open();
+fn an_initiated_payment_requests_its_authorization_at_once() {
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     let effect = world.look_up::<Effects>(EffectId::operation(id));
     assert_eq!((effect.kind, effect.opened_at), (EffectKind::Authorize, world.clock));
 }
 
 #[test]
-fn two_refunds_are_open_beside_a_payments_operation_and_each_closes_alone() {
-    let mut world = World::open();
+fn two_refunds_and_an_operation_are_open_at_once_independently() {
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     let operation = EffectId::operation(id);
     let refunds = [1, 2].map(|number| EffectId { refund_id: Some(RefundId::from_bytes([number; 16])), ..operation });
@@ -48,7 +48,7 @@ fn two_refunds_are_open_beside_a_payments_operation_and_each_closes_alone() {
 
 #[test]
 fn an_approved_payment_is_captured_by_itself() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.after_seconds(2);
     world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
@@ -62,7 +62,7 @@ fn an_approved_payment_is_captured_by_itself() {
 
 #[test]
 fn an_automatic_capture_is_an_activity_of_the_system() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.captured(initiate(session));
     let activities = world.all::<Activities>();
@@ -73,8 +73,8 @@ fn an_automatic_capture_is_an_activity_of_the_system() {
 }
 
 #[test]
-fn a_payment_without_capture_is_authorized_only_and_lapses_after_seven_days() {
-    let mut world = World::open();
+fn a_payment_without_capture_is_authorized_and_lapses_in_7_days() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.authorized(initiate(session));
     let payment = world.payment_row(id);
@@ -85,8 +85,8 @@ fn a_payment_without_capture_is_authorized_only_and_lapses_after_seven_days() {
 }
 
 #[test]
-fn a_payment_that_asked_for_no_capture_is_not_captured_by_the_acquirers_word() {
-    let mut world = World::open();
+fn an_unrequested_capture_by_the_acquirer_does_not_count() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session).authorize_only());
     world.given(result(id, approved_and_captured()));
@@ -94,8 +94,8 @@ fn a_payment_that_asked_for_no_capture_is_not_captured_by_the_acquirers_word() {
 }
 
 #[test]
-fn a_declined_payment_failed_for_the_acquirers_reason_and_posts_nothing() {
-    let mut world = World::open();
+fn a_declined_payment_keeps_the_reason_and_posts_nothing() {
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.when(result(id, declined())).answers(Answer::Changed(true));
     let payment = world.payment_row(id);
@@ -108,7 +108,7 @@ fn a_declined_payment_failed_for_the_acquirers_reason_and_posts_nothing() {
 
 #[test]
 fn a_result_that_comes_twice_changes_nothing_the_second_time() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.given(result(id, approved_and_captured()));
     for again in [approved_and_captured(), approved(), declined()] {
@@ -117,8 +117,8 @@ fn a_result_that_comes_twice_changes_nothing_the_second_time() {
 }
 
 #[test]
-fn an_approval_after_a_decline_is_given_back_and_leaves_the_payment_failed() {
-    let mut world = World::open();
+fn an_approval_after_a_decline_is_given_back() {
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.given(result(id, declined()));
     world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
@@ -129,7 +129,7 @@ fn an_approval_after_a_decline_is_given_back_and_leaves_the_payment_failed() {
 
 #[test]
 fn a_result_for_an_authorized_payment_changes_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.authorized(initiate(session));
     world.when(result(id, approved())).changes_nothing(Answer::Changed(false));
@@ -138,15 +138,15 @@ fn a_result_for_an_authorized_payment_changes_nothing() {
 
 #[test]
 fn a_result_for_an_unknown_payment_changes_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let unknown = raw_id(9, PaymentId::from_raw);
     world.when(result(unknown, approved())).changes_nothing(Answer::Changed(false));
     world.when(void_done(unknown)).changes_nothing(Answer::Changed(false));
 }
 
 #[test]
-fn a_void_that_nobody_asked_for_changes_nothing() {
-    let mut world = World::open();
+fn an_unrequested_void_changes_nothing() {
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.when(void_done(id)).changes_nothing(Answer::Changed(false));
     world.given(result(id, approved_and_captured()));
@@ -158,7 +158,7 @@ fn a_void_that_nobody_asked_for_changes_nothing() {
 
 #[test]
 fn a_suspended_merchants_open_authorization_is_still_recorded() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.given(suspend());
     world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
@@ -166,7 +166,7 @@ fn a_suspended_merchants_open_authorization_is_still_recorded() {
 
 #[test]
 fn a_capture_posts_gross_and_fee_in_one_balanced_transaction() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(250, 10)));
     let session = world.card_session();
     let id = world.captured(initiate(session));
@@ -187,7 +187,7 @@ fn a_capture_posts_gross_and_fee_in_one_balanced_transaction() {
 
 #[test]
 fn a_captured_amount_is_pending_less_its_fee_until_it_settles() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(250, 10)));
     let session = world.card_session();
     let id = world.captured(initiate(session));
@@ -200,7 +200,7 @@ fn a_captured_amount_is_pending_less_its_fee_until_it_settles() {
 #[test]
 fn the_fee_is_rounded_half_up_and_the_capture_remembers_it() {
     for (price_minor, fee_minor) in [(20, 1), (19, 0), (60, 2), (59, 1), (10_000, 250)] {
-        let mut world = World::open();
+        let mut world = ScenarioWorld::open();
         world.given(configure(PaymentMethod::Card, with_fee(250, 0)));
         let token = world.token(1, till_domain::card::TokenUsage::Single);
         let session = world.session(select_token(token).money(thb(price_minor)));
@@ -212,7 +212,7 @@ fn the_fee_is_rounded_half_up_and_the_capture_remembers_it() {
 
 #[test]
 fn a_fee_is_at_most_the_amount_itself() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(250, PRICE_MINOR)));
     let session = world.card_session();
     let id = world.captured(initiate(session));
@@ -222,7 +222,7 @@ fn a_fee_is_at_most_the_amount_itself() {
 
 #[test]
 fn a_fee_of_zero_posts_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.captured(initiate(session));
     let entries: Vec<_> = world.all::<Entries>().iter().map(|entry| entry.entry_type).collect();
@@ -231,8 +231,8 @@ fn a_fee_of_zero_posts_nothing() {
 }
 
 #[test]
-fn the_fee_is_the_one_of_the_moment_of_capture_and_of_the_payments_method() {
-    let mut world = World::open();
+fn the_fee_is_that_of_the_method_at_the_time_of_capture() {
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let card = world.card_session();
     let card = world.payment(initiate(card));
@@ -248,8 +248,8 @@ fn the_fee_is_the_one_of_the_moment_of_capture_and_of_the_payments_method() {
 }
 
 #[test]
-fn a_payment_of_a_method_that_was_disabled_meanwhile_is_still_captured() {
-    let mut world = World::open();
+fn a_payment_of_a_method_disabled_since_is_still_captured() {
+    let mut world = ScenarioWorld::open();
     let id = pending(&mut world);
     world.given(configure(PaymentMethod::Card, disabled()));
     world.given(result(id, approved_and_captured()));
@@ -257,8 +257,8 @@ fn a_payment_of_a_method_that_was_disabled_meanwhile_is_still_captured() {
 }
 
 #[test]
-fn a_card_that_settles_at_once_is_available_at_once_whatever_the_delay() {
-    let mut world = World::open();
+fn a_card_that_settles_at_once_ignores_the_settlement_delay() {
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let id = pending(&mut world);
     world.given(result(id, approved_captured_and_settled()));
@@ -271,7 +271,7 @@ fn a_card_that_settles_at_once_is_available_at_once_whatever_the_delay() {
 
 #[test]
 fn without_a_settlement_delay_a_capture_is_effective_at_once() {
-    let mut world = World::settling_after(0);
+    let mut world = ScenarioWorld::settling_after(0);
     let session = world.card_session();
     let id = world.captured(initiate(session));
     assert_eq!(world.transaction_of(id).status, EntryStatus::Effective);

@@ -1,7 +1,7 @@
-//! Customers and saved cards as a merchant keeps them: contract, sections 4.1 and 9.1a.
+//! The merchant's calls about customers and saved cards: contract, sections 4.1 and 9.1a.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::{CardExpiry, CardHolder, SAVED_CARDS_MAX, SaveCard, TokenUsage};
 use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::{CardId, CustomerId, TokenId};
@@ -12,8 +12,8 @@ use till_domain::refusal::Refusal;
 const EMAIL: &str = "somchai@example.com";
 const MOBILE: &str = "+66812345678";
 
-fn contact(world: &mut World) -> CustomerId {
-    let fields = nobody().known_as("c-1").email(EMAIL).mobile(MOBILE).called("Somchai");
+fn contact(world: &mut ScenarioWorld) -> CustomerId {
+    let fields = customer_fields().known_as("c-1").email(EMAIL).mobile(MOBILE).called("Somchai");
     match world.given(add_contact(&fields)) {
         Answer::Contact(id) => id,
         other => panic!("{other:?} is no customer"),
@@ -21,7 +21,7 @@ fn contact(world: &mut World) -> CustomerId {
 }
 
 /// A card of this number that the customer has saved by a call.
-fn card(world: &mut World, customer: CustomerId, number: u8) -> CardId {
+fn card(world: &mut ScenarioWorld, customer: CustomerId, number: u8) -> CardId {
     let token = world.token(number, TokenUsage::Multiple);
     match world.given(save_card(token, customer)) {
         Answer::Card(id) => id,
@@ -29,43 +29,43 @@ fn card(world: &mut World, customer: CustomerId, number: u8) -> CardId {
     }
 }
 
-fn default_of(world: &World, customer: CustomerId) -> Option<CardId> {
+fn default_of(world: &ScenarioWorld, customer: CustomerId) -> Option<CardId> {
     world.customer_row(customer).default_card_id
 }
 
 #[test]
 fn an_added_contact_is_the_customer_of_later_payments() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let customer = world.customer_row(id);
     assert_eq!((customer.email, customer.mobile), (Some(email(EMAIL)), Some(mobile(MOBILE))));
-    assert_eq!(world.payment_by(nobody().known_as("c-1")).customer_id, Some(id));
-    assert_eq!(world.payment_by(nobody().mobile(MOBILE)).customer_id, Some(id));
+    assert_eq!(world.payment_by(customer_fields().known_as("c-1")).customer_id, Some(id));
+    assert_eq!(world.payment_by(customer_fields().mobile(MOBILE)).customer_id, Some(id));
 }
 
 #[test]
-fn what_another_contact_has_is_refused_and_names_it() {
-    let mut world = World::open();
+fn a_field_of_another_contact_is_refused_and_names_it() {
+    let mut world = ScenarioWorld::open();
     let customer_id = contact(&mut world);
     for (fields, argument) in [
-        (nobody().known_as("c-1").email("other@example.com"), "external_id"),
-        (nobody().email(EMAIL), "contact_email"),
-        (nobody().mobile(MOBILE), "contact_mobile"),
+        (customer_fields().known_as("c-1").email("other@example.com"), "external_id"),
+        (customer_fields().email(EMAIL), "contact_email"),
+        (customer_fields().mobile(MOBILE), "contact_mobile"),
     ] {
         world.when(add_contact(&fields)).refused(Refusal::ContactTaken { argument, customer_id });
-        let other = world.customer(nobody().known_as("c-2"));
+        let other = world.customer(customer_fields().known_as("c-2"));
         let update = update_contact(other, &fields);
         world.when(update).refused(Refusal::ContactTaken { argument, customer_id });
     }
 }
 
 #[test]
-fn an_update_keeps_what_is_not_given_and_says_whether_it_changed_anything() {
-    let mut world = World::open();
+fn an_update_keeps_missing_fields_and_tells_if_it_changed_any() {
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     world.after_seconds(60);
-    world.when(update_contact(id, &nobody().email(EMAIL))).changes_nothing(Answer::Changed(false));
-    world.when(update_contact(id, &nobody().email("new@example.com"))).answers(Answer::Changed(true));
+    world.when(update_contact(id, &customer_fields().email(EMAIL))).changes_nothing(Answer::Changed(false));
+    world.when(update_contact(id, &customer_fields().email("new@example.com"))).answers(Answer::Changed(true));
     let customer = world.customer_row(id);
     assert_eq!((customer.email, customer.mobile), (Some(email("new@example.com")), Some(mobile(MOBILE))));
     assert!(customer.updated_at > customer.created_at);
@@ -73,24 +73,24 @@ fn an_update_keeps_what_is_not_given_and_says_whether_it_changed_anything() {
 }
 
 #[test]
-fn a_removed_contact_is_found_by_nothing_and_its_fields_are_free() {
-    let mut world = World::open();
+fn a_removed_contact_is_not_found_and_its_fields_are_free() {
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let (answer, vault) = world.when(remove_contact(id)).writes_to_the_vault();
     assert_eq!((answer, vault), (Answer::Changed(true), vec![VaultWrite::ForgetCustomerKey(id)]));
     assert_eq!(world.find::<Customers>(id), None);
     world.when(remove_contact(id)).refused(Refusal::ContactNotFound);
-    world.when(update_contact(id, &nobody().called("Nobody"))).refused(Refusal::ContactNotFound);
+    world.when(update_contact(id, &customer_fields().called("Nobody"))).refused(Refusal::ContactNotFound);
     let session = world.card_session();
-    world.when(initiate(session).customer(nobody().own(id))).refused(Refusal::CustomerNotFound);
+    world.when(initiate(session).customer(customer_fields().own(id))).refused(Refusal::CustomerNotFound);
     assert_ne!(contact(&mut world), id);
 }
 
 #[test]
 fn removing_a_contact_forgets_the_cards_and_keeps_the_payments() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
-    let payment = world.payment_by(nobody().own(id));
+    let payment = world.payment_by(customer_fields().own(id));
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8)];
     let (_, vault) = world.when(remove_contact(id)).writes_to_the_vault();
     let numbers = cards.map(VaultWrite::ForgetCardNumber);
@@ -103,24 +103,24 @@ fn removing_a_contact_forgets_the_cards_and_keeps_the_payments() {
 #[test]
 fn a_session_whose_card_is_forgotten_is_not_active() {
     for removes_the_contact in [false, true] {
-        let mut world = World::open();
+        let mut world = ScenarioWorld::open();
         let id = contact(&mut world);
         let card = card(&mut world, id, 7);
         let session = world.session(select_saved(card));
         world.given(if removes_the_contact { remove_contact(id) } else { forget_card(id, card) });
-        let ask = initiate(session).customer(nobody().email(EMAIL));
+        let ask = initiate(session).customer(customer_fields().email(EMAIL));
         world.when(ask).refused(Refusal::SessionNotActive { payment_id: None });
         world.when(select_saved(card)).refused(Refusal::CardNotFound);
     }
 }
 
 #[test]
-fn an_authorization_of_a_removed_contact_goes_on_and_saves_no_card() {
-    let mut world = World::open();
+fn an_authorization_of_a_removed_contact_saves_no_card() {
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
-    let payment = world.payment(initiate(session).customer(nobody().own(id)).save(SaveCard::Default));
+    let payment = world.payment(initiate(session).customer(customer_fields().own(id)).save(SaveCard::Default));
     world.given(remove_contact(id));
     world.given(result(payment, approved_and_captured()));
     assert_eq!((world.payment_row(payment).status, world.all::<Cards>().len()), (PaymentStatus::Successful, 0));
@@ -128,7 +128,7 @@ fn an_authorization_of_a_removed_contact_goes_on_and_saves_no_card() {
 
 #[test]
 fn a_card_is_saved_by_a_call_and_pays_from_then_on() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let token = world.token(7, TokenUsage::Multiple);
     let (answer, vault) = world.when(save_card(token, id)).writes_to_the_vault();
@@ -136,12 +136,12 @@ fn a_card_is_saved_by_a_call_and_pays_from_then_on() {
     assert_eq!(vault, [VaultWrite::CopyTokenNumber(token, card)]);
     assert_eq!((world.look_up::<Cards>(card).card, default_of(&world, id)), (card_facts(7), None));
     let session = world.session(select_saved(card));
-    world.when(initiate(session).customer(nobody().email(EMAIL))).pays();
+    world.when(initiate(session).customer(customer_fields().email(EMAIL))).pays();
 }
 
 #[test]
-fn a_token_for_one_use_or_of_nobody_is_not_saved() {
-    let mut world = World::open();
+fn a_single_use_or_unknown_token_is_not_saved() {
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let single = world.token(7, TokenUsage::Single);
     world.when(save_card(single, id)).refused(Refusal::TokenForOneUse);
@@ -154,7 +154,7 @@ fn a_token_for_one_use_or_of_nobody_is_not_saved() {
 
 #[test]
 fn a_known_card_is_answered_again_and_its_expiry_is_renewed() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
     let token = world.token(7, TokenUsage::Multiple);
@@ -168,19 +168,19 @@ fn a_known_card_is_answered_again_and_its_expiry_is_renewed() {
 
 #[test]
 fn a_payment_with_a_known_card_renews_its_expiry_too() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
     let expiry = CardExpiry { year: 2035, month: 3 };
     let token = world.token_with_expiry(7, expiry);
     let session = world.session(select_token(token));
-    world.captured(initiate(session).customer(nobody().own(id)).save(SaveCard::Add));
+    world.captured(initiate(session).customer(customer_fields().own(id)).save(SaveCard::Add));
     assert_eq!((world.look_up::<Cards>(saved).card.expiry, world.all::<Cards>().len()), (expiry, 1));
 }
 
 #[test]
-fn an_identifier_of_a_card_is_of_one_card_and_of_a_known_one_only_if_it_has_none() {
-    let mut world = World::open();
+fn a_card_identifier_is_unique_and_given_only_once() {
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
     let token = world.token(7, TokenUsage::Multiple);
@@ -195,7 +195,7 @@ fn an_identifier_of_a_card_is_of_one_card_and_of_a_known_one_only_if_it_has_none
 
 #[test]
 fn a_customer_has_at_most_a_hundred_saved_cards() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     for number in 0..u8::try_from(SAVED_CARDS_MAX).expect("it is a hundred") {
         card(&mut world, id, number);
@@ -204,27 +204,27 @@ fn a_customer_has_at_most_a_hundred_saved_cards() {
     let refusal = Refusal::TooMany { kind: "saved cards of this customer", limit: SAVED_CARDS_MAX };
     world.when(save_card(token, id)).refused(refusal);
     let session = world.session(select_token(token));
-    world.captured(initiate(session).customer(nobody().own(id)).save(SaveCard::Add));
+    world.captured(initiate(session).customer(customer_fields().own(id)).save(SaveCard::Add));
     assert_eq!(world.look_up::<CustomerCards>(id).len(), SAVED_CARDS_MAX, "the payment goes on");
 }
 
 #[test]
 fn a_card_is_made_the_default_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8)];
     world.when(set_default_card(id, cards[0])).answers(Answer::Changed(true));
     world.when(set_default_card(id, cards[0])).changes_nothing(Answer::Changed(false));
     assert_eq!(default_of(&world, id), Some(cards[0]));
-    let other = world.customer(nobody().known_as("c-2"));
+    let other = world.customer(customer_fields().known_as("c-2"));
     world.when(set_default_card(other, cards[0])).refused(Refusal::CardNotFound);
     world.given(forget_card(id, cards[1]));
     world.when(set_default_card(id, cards[1])).refused(Refusal::CardNotFound);
 }
 
 #[test]
-fn forgetting_the_default_card_makes_the_newest_other_the_default() {
-    let mut world = World::open();
+fn forgetting_the_default_card_makes_the_newest_one_the_default() {
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8), card(&mut world, id, 9)];
     world.given(set_default_card(id, cards[0]));
@@ -238,14 +238,14 @@ fn forgetting_the_default_card_makes_the_newest_other_the_default() {
 }
 
 #[test]
-fn a_forgotten_card_has_no_holder_and_its_number_can_be_saved_anew() {
-    let mut world = World::open();
+fn a_forgotten_card_has_no_holder_and_can_be_saved_again() {
+    let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     let first = card(&mut world, id, 7);
     world.given(forget_card(id, first));
     world.when(forget_card(id, first)).changes_nothing(Answer::Changed(false));
     assert_eq!(world.look_up::<Cards>(first).card.holder, CardHolder::Absent);
     assert_ne!(card(&mut world, id, 7), first);
-    let other = world.customer(nobody().known_as("c-2"));
+    let other = world.customer(customer_fields().known_as("c-2"));
     world.when(forget_card(other, first)).refused(Refusal::CardNotFound);
 }

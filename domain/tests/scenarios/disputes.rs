@@ -1,7 +1,8 @@
-//! Disputes: opened, challenged, escalated, conceded, won and lost, in parts, beside refunds, before and after settlement.
+//! Disputes: opened, challenged, escalated, conceded, won and lost, in parts, beside refunds, before and after
+//! settlement.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::command::EvidenceResult;
 use till_domain::dispute::{Dispute, DisputeOutcome, DisputeStatus, EVIDENCE_SECONDS};
@@ -18,32 +19,32 @@ use till_domain::session::InterestBearer;
 const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
-/// Available and pending.
-fn balance(world: &World) -> (i64, i64) {
+/// The available and the pending balance.
+fn balance(world: &ScenarioWorld) -> (i64, i64) {
     (world.totals().available_minor(), world.totals().pending_minor())
 }
 
-fn row(world: &World, id: DisputeId) -> Dispute {
+fn row(world: &ScenarioWorld, id: DisputeId) -> Dispute {
     world.look_up::<Disputes>(id)
 }
 
-fn entry_status(world: &World, id: DisputeId) -> EntryStatus {
+fn entry_status(world: &ScenarioWorld, id: DisputeId) -> EntryStatus {
     world.look_up::<Transactions>(row(world, id).transaction_id).status
 }
 
-fn status(world: &World, id: PaymentId) -> PaymentStatus {
+fn status(world: &ScenarioWorld, id: PaymentId) -> PaymentStatus {
     world.payment_row(id).status
 }
 
 /// The types of the activities, oldest first, without the capture's.
-fn logged(world: &World) -> Vec<(ActivityType, Actor)> {
+fn logged(world: &ScenarioWorld) -> Vec<(ActivityType, Actor)> {
     let activities = world.all::<Activities>().into_iter();
     let others = activities.filter(|activity| activity.activity_type != ActivityType::PaymentCaptured);
     others.map(|activity| (activity.activity_type, activity.actor)).collect()
 }
 
-/// The names and the statuses of the events that webhooks are told, oldest first, without the payment's completion.
-fn told(world: &World) -> Vec<(&'static str, &'static str)> {
+/// The names and the statuses of the webhook events, oldest first, without the payment's completion.
+fn webhook_events(world: &ScenarioWorld) -> Vec<(&'static str, &'static str)> {
     let events = world.all::<WebhookEvents>().into_iter();
     events.map(|event| (event.kind.name(), event.object.status())).skip(1).collect()
 }
@@ -53,15 +54,15 @@ fn refused_as(status: DisputeStatus) -> Refusal {
 }
 
 /// A world in which a payment costs the merchant 100 of its 10,000.
-fn with_fees() -> World {
-    let mut world = World::open();
+fn with_fees() -> ScenarioWorld {
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     world
 }
 
 #[test]
 fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.given(payout(9_000));
     let dispute_id = world.dispute(dispute(id));
@@ -82,7 +83,7 @@ fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
         ]
     );
     assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Disputed, (-9_000, 0)));
-    assert_eq!(told(&world), [("DISPUTE_OPENED", "OPEN")]);
+    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")]);
     assert_eq!(logged(&world).len(), 1, "the payout alone: no type of activity is for an opened dispute");
 }
 
@@ -98,7 +99,7 @@ fn a_dispute_of_money_on_hold_nets_out_with_its_capture_first() {
     world.given(close(dispute_id, DisputeOutcome::Won));
     assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Canceled, (200, 9_900)));
     assert_eq!(status(&world, id), PaymentStatus::Successful);
-    assert_eq!(told(&world), [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "WON")]);
+    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "WON")]);
     assert_eq!(logged(&world).len(), 1, "the payout alone");
 }
 
@@ -131,7 +132,7 @@ fn a_capture_that_settles_covers_an_open_dispute_no_longer() {
 
 #[test]
 fn a_payment_that_is_lost_as_a_whole_is_reversed_by_the_system() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let dispute_id = world.dispute(dispute(id));
     world.after_seconds(5);
@@ -142,12 +143,12 @@ fn a_payment_that_is_lost_as_a_whole_is_reversed_by_the_system() {
     assert_eq!((status(&world, id), world.payment_row(id).captured_minor()), (PaymentStatus::Reversed, 10_000));
     assert_eq!(logged(&world), [(ActivityType::PaymentReversed, Actor::System)]);
     let expected = [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "LOST"), ("PAYMENT_REVERSED", "REVERSED")];
-    assert_eq!(told(&world), expected);
+    assert_eq!(webhook_events(&world), expected);
 }
 
 #[test]
 fn a_reversed_payment_on_hold_settles_with_its_charge_back() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute(id));
     world.given(close(dispute_id, DisputeOutcome::Lost));
@@ -159,8 +160,8 @@ fn a_reversed_payment_on_hold_settles_with_its_charge_back() {
 }
 
 #[test]
-fn conceding_all_of_it_is_logged_before_the_reversal_by_whoever_conceded() {
-    let mut world = World::open();
+fn a_full_concession_is_logged_before_its_reversal() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let dispute_id = world.dispute(dispute(id));
     world.when(concede(dispute_id)).answers(CHANGED);
@@ -177,8 +178,8 @@ fn conceding_all_of_it_is_logged_before_the_reversal_by_whoever_conceded() {
 }
 
 #[test]
-fn evidence_is_given_once_and_the_acquirer_is_asked_for_its_decision() {
-    let mut world = World::open();
+fn evidence_is_given_once_and_sent_to_the_acquirer() {
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute(id));
     world.when(challenge(dispute_id, "signed\nby hand")).answers(CHANGED);
@@ -202,7 +203,7 @@ fn evidence_that_decides_closes_the_dispute() {
         (EvidenceResult::Won, DisputeStatus::Won, PaymentStatus::Successful),
         (EvidenceResult::Lost, DisputeStatus::Lost, PaymentStatus::Reversed),
     ] {
-        let mut world = World::open();
+        let mut world = ScenarioWorld::open();
         let id = world.settled();
         let dispute_id = world.dispute(dispute(id));
         world.given(challenge(dispute_id, "it was delivered"));
@@ -213,8 +214,8 @@ fn evidence_that_decides_closes_the_dispute() {
 }
 
 #[test]
-fn a_dispute_that_ends_before_its_evidence_is_taken_ends_that_call() {
-    let mut world = World::open();
+fn a_dispute_that_ends_early_ends_the_call_of_its_evidence() {
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute(id));
     world.given(challenge(dispute_id, "it was delivered"));
@@ -225,7 +226,7 @@ fn a_dispute_that_ends_before_its_evidence_is_taken_ends_that_call() {
 
 #[test]
 fn evidence_that_is_not_given_in_time_loses_the_dispute() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let dispute_id = world.dispute(dispute(id));
     let due = row(&world, dispute_id).evidence_due_at;
@@ -240,7 +241,7 @@ fn evidence_that_is_not_given_in_time_loses_the_dispute() {
 }
 
 #[test]
-fn a_late_timer_loses_a_dispute_and_settles_its_capture_together() {
+fn a_late_timer_loses_a_dispute_and_settles_its_capture() {
     let mut world = with_fees();
     let id = world.held();
     let dispute_id = world.dispute(dispute_part(id, 4_000));
@@ -252,8 +253,8 @@ fn a_late_timer_loses_a_dispute_and_settles_its_capture_together() {
 }
 
 #[test]
-fn an_escalated_dispute_is_logged_for_the_system_and_still_takes_evidence() {
-    let mut world = World::open();
+fn an_escalation_is_logged_for_the_system_and_allows_evidence() {
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute(id));
     world.when(escalate(dispute_id)).answers(CHANGED);
@@ -267,8 +268,8 @@ fn an_escalated_dispute_is_logged_for_the_system_and_still_takes_evidence() {
 }
 
 #[test]
-fn a_refund_finds_what_is_not_in_dispute() {
-    let mut world = World::open();
+fn a_refund_can_use_money_that_is_not_in_dispute() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let dispute_id = world.dispute(dispute_part(id, 7_000));
     world.when(refund(id).part(3_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 3_000 });
@@ -284,7 +285,7 @@ fn a_refund_finds_what_is_not_in_dispute() {
 
 #[test]
 fn the_last_refund_after_a_charge_back_reverses_the_payment() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(4_000));
     let dispute_id = world.dispute(dispute(id));
@@ -293,12 +294,12 @@ fn the_last_refund_after_a_charge_back_reverses_the_payment() {
     assert_eq!(status(&world, id), PaymentStatus::Successful, "the refund is not confirmed");
     world.given(refund_done(refund_id));
     assert_eq!(status(&world, id), PaymentStatus::Reversed);
-    let last: Vec<_> = told(&world).into_iter().skip(2).collect();
+    let last: Vec<_> = webhook_events(&world).into_iter().skip(2).collect();
     assert_eq!(last, [("REFUND_COMPLETED", "SUCCESSFUL"), ("PAYMENT_REVERSED", "REVERSED")]);
 }
 
 #[test]
-fn a_refund_that_fails_beside_a_dispute_leaves_its_money_to_the_merchant() {
+fn a_failed_refund_beside_a_dispute_returns_its_money() {
     let mut world = with_fees();
     let id = world.held();
     let refund_id = world.refund(refund(id).part(4_000));
@@ -311,8 +312,8 @@ fn a_refund_that_fails_beside_a_dispute_leaves_its_money_to_the_merchant() {
 }
 
 #[test]
-fn one_dispute_of_a_payment_is_open_at_a_time_about_what_is_left() {
-    let mut world = World::open();
+fn a_payment_has_one_open_dispute_about_the_rest_of_it() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.when(dispute_part(id, 10_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 10_000 });
     let first = world.dispute(dispute_part(id, 4_000));
@@ -328,7 +329,7 @@ fn one_dispute_of_a_payment_is_open_at_a_time_about_what_is_left() {
 
 #[test]
 fn a_payment_with_a_charge_back_cannot_be_reversed_as_a_whole() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let dispute_id = world.dispute(dispute_part(id, 1));
     world.given(close(dispute_id, DisputeOutcome::Lost));
@@ -338,7 +339,7 @@ fn a_payment_with_a_charge_back_cannot_be_reversed_as_a_whole() {
 
 #[test]
 fn a_dispute_that_there_is_not_is_not_found() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = raw_id(9, DisputeId::from_raw);
     world.when(challenge(id, "it was delivered")).refused(Refusal::DisputeNotFound);
     world.when(concede(id)).refused(Refusal::DisputeNotFound);
@@ -348,7 +349,7 @@ fn a_dispute_that_there_is_not_is_not_found() {
 
 #[test]
 fn a_suspended_merchant_may_challenge_and_concede() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (first, second) = (world.held(), world.held());
     let (first, second) = (world.dispute(dispute(first)), world.dispute(dispute(second)));
     world.given(suspend());
@@ -365,18 +366,18 @@ fn a_card_may_be_disputed_as_soon_as_it_is_captured() {
     let dispute = world.all::<Disputes>().pop().expect("the dispute");
     assert_eq!((dispute.payment_id, dispute.money, dispute.reason), (id, thb(10_000), None));
     assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Disputed, (-100, 0)));
-    assert_eq!(told(&world), [("DISPUTE_OPENED", "OPEN")], "behind the completion");
+    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")], "behind the completion");
 }
 
 /// A captured payment of 10,000 by instalments.
-fn by_instalments(world: &mut World, bearer: InterestBearer) -> PaymentId {
+fn by_instalments(world: &mut ScenarioWorld, bearer: InterestBearer) -> PaymentId {
     let session = world.session(select_installment(bearer));
     world.captured(initiate(session).bearer(bearer))
 }
 
 #[test]
-fn the_merchant_pays_the_interest_that_it_bears_with_the_capture() {
-    let mut world = World::open();
+fn the_merchant_pays_the_interest_that_it_bears_at_capture() {
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Installment, with_fee(100, 0)));
     let id = by_instalments(&mut world, InterestBearer::Merchant);
     let transaction = world.transaction_of(id);
@@ -404,7 +405,7 @@ fn the_merchant_pays_the_interest_that_it_bears_with_the_capture() {
 
 #[test]
 fn a_reversal_cancels_the_interest_too() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = by_instalments(&mut world, InterestBearer::Merchant);
     world.given(reverse(id));
     world.given(reversal_done(id));
@@ -413,7 +414,7 @@ fn a_reversal_cancels_the_interest_too() {
 
 #[test]
 fn interest_that_the_customer_bears_posts_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = by_instalments(&mut world, InterestBearer::Customer);
     assert!(world.transaction_of(id).legs.iter().all(|leg| leg.entry_type != EntryType::Interest));
     assert_eq!(balance(&world), (0, 10_000));

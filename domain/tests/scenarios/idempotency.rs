@@ -1,7 +1,7 @@
-//! Named calls: contract, section 8.
+//! Calls with an Idempotency-Key: contract, section 8.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::card::TokenUsage;
 use till_domain::event::{ANSWER_KEPT_SECONDS, Answer};
 use till_domain::records::{Answers, Payments, Topups};
@@ -9,7 +9,7 @@ use till_domain::refusal::Refusal;
 
 #[test]
 fn the_same_call_again_is_answered_as_before_and_done_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let answer = world.given(initiate(session).named("call-1"));
     for _ in 0..2 {
@@ -21,7 +21,7 @@ fn the_same_call_again_is_answered_as_before_and_done_once() {
 
 #[test]
 fn the_same_name_with_another_body_is_refused() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.given(initiate(session).named("call-1"));
     let other = world.card_session();
@@ -30,7 +30,7 @@ fn the_same_name_with_another_body_is_refused() {
 
 #[test]
 fn a_call_under_another_name_is_another_call() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session).named("call-1"));
     let refusal = Refusal::SessionNotActive { payment_id: Some(payment_id) };
@@ -39,14 +39,14 @@ fn a_call_under_another_name_is_another_call() {
 
 #[test]
 fn a_name_counts_within_one_endpoint() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(100).named("call-1"));
     world.when(open_balance().named("call-1")).answers(Answer::Changed(false));
 }
 
 #[test]
 fn a_clients_name_counts_within_its_installation_only() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
     let answer = world.given(Ask::from(select_token(token)).named("call-1"));
     world.when(Ask::from(select_token(token)).named("call-1")).replays(answer);
@@ -57,7 +57,7 @@ fn a_clients_name_counts_within_its_installation_only() {
 
 #[test]
 fn a_kept_answer_lasts_a_day_and_an_hour_to_the_millisecond() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session).named("call-1"));
     let kept_at = world.clock;
@@ -71,7 +71,7 @@ fn a_kept_answer_lasts_a_day_and_an_hour_to_the_millisecond() {
 
 #[test]
 fn a_name_whose_answer_has_expired_can_name_another_call() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(100).named("call-1"));
     world.when(topup(200).named("call-1")).refused(Refusal::IdempotencyKeyReused);
     world.after_seconds(ANSWER_KEPT_SECONDS);
@@ -82,7 +82,7 @@ fn a_name_whose_answer_has_expired_can_name_another_call() {
 
 #[test]
 fn a_refusal_is_not_kept() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.session(select(till_domain::command::Selection::UnnamedCard));
     world.when(initiate(session).named("call-1")).refused(Refusal::CardIdMissing);
     assert_eq!(world.all::<Answers>().len(), 0);
@@ -92,7 +92,7 @@ fn a_refusal_is_not_kept() {
 
 #[test]
 fn a_call_that_changes_nothing_keeps_its_answer_too() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(resume().named("call-1")).answers(Answer::Changed(false));
     world.given(suspend());
     world.when(resume().named("call-1")).replays(Answer::Changed(false));
@@ -101,7 +101,7 @@ fn a_call_that_changes_nothing_keeps_its_answer_too() {
 
 #[test]
 fn a_revoked_key_gets_no_kept_answer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.given(initiate(session).named("call-1"));
     world.given(revoke_key(world.first_key()));
@@ -110,7 +110,7 @@ fn a_revoked_key_gets_no_kept_answer() {
 
 #[test]
 fn another_key_of_the_merchant_gets_the_kept_answer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let answer = world.given(initiate(session).named("call-1"));
     let other = world.key(generate_key(world.merchant_id, 2, None));
@@ -120,7 +120,7 @@ fn another_key_of_the_merchant_gets_the_kept_answer() {
 
 #[test]
 fn a_suspended_merchant_gets_kept_answers_but_does_nothing_new() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let answer = world.given(initiate(session).named("call-1"));
     let fresh = world.card_session();
@@ -133,15 +133,15 @@ fn a_suspended_merchant_gets_kept_answers_but_does_nothing_new() {
 
 #[test]
 fn a_named_topup_without_external_id_is_added_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let answer = world.given(topup(100).named("call-1"));
     world.when(topup(100).named("call-1")).replays(answer);
     assert_eq!(world.all::<Topups>().len(), 1);
 }
 
 #[test]
-fn a_named_topup_with_external_id_is_replayed_before_the_id_is_found_taken() {
-    let mut world = World::open();
+fn a_repeated_topup_is_replayed_before_its_external_id_is_taken() {
+    let mut world = ScenarioWorld::open();
     let answer = world.given(topup_known_as(100, "bank-1").named("call-1"));
     world.when(topup_known_as(100, "bank-1").named("call-1")).replays(answer);
 }

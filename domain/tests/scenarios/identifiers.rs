@@ -1,7 +1,7 @@
-//! Identifiers, keys and metadata that are card numbers: refused, unless the merchant takes them.
+//! Identifiers, keys and metadata that are card numbers: refused, unless the merchant's setting allows them.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::card::{CardHolder, SaveCard, TokenUsage};
 use till_domain::command::{Command, Selection};
 use till_domain::customer::CardRef;
@@ -23,7 +23,7 @@ fn in_arguments<const N: usize>(names: [&'static str; N]) -> Refusal {
     Refusal::CardNumbersGiven { arguments }
 }
 
-fn returning_to(initiate: Initiate, url: &str) -> Ask {
+fn returning_to(initiate: InitiateCall, url: &str) -> Ask {
     let mut ask = Ask::from(initiate);
     let Command::InitiatePayment(command) = &mut ask.command else { panic!("it initiates a payment") };
     command.return_url = ReturnUrl::new(url).expect("a test URL of proper form");
@@ -37,10 +37,10 @@ fn installation_known_as(identifier: &str) -> Ask {
     ask
 }
 
-/// Each with something that is a card number, and the argument where it is.
-fn asks(world: &mut World) -> Vec<(Ask, &'static str)> {
+/// Calls that each contain a card number, and the argument that contains it.
+fn asks(world: &mut ScenarioWorld) -> Vec<(Ask, &'static str)> {
     let session = world.card_session();
-    let known = |text: &str| nobody().known_as(text);
+    let known = |text: &str| customer_fields().known_as(text);
     let saved = Selection::SavedCard(CardRef::External(external(NUMBER)));
     vec![
         (initiate(session).external_id(NUMBER).into(), "external_id"),
@@ -69,8 +69,8 @@ fn asks(world: &mut World) -> Vec<(Ask, &'static str)> {
 }
 
 #[test]
-fn what_is_a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
-    let mut world = World::open();
+fn a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
+    let mut world = ScenarioWorld::open();
     for (ask, argument) in asks(&mut world) {
         world.when(ask).refused(in_arguments([argument]));
     }
@@ -78,9 +78,10 @@ fn what_is_a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
 
 #[test]
 fn all_arguments_that_are_card_numbers_are_named_at_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
-    let initiate = initiate(session).external_id(NUMBER).card_known_as(NUMBER).customer(nobody().known_as(NUMBER));
+    let initiate =
+        initiate(session).external_id(NUMBER).card_known_as(NUMBER).customer(customer_fields().known_as(NUMBER));
     let mut ask = returning_to(initiate, "https://shop.example/4242424242424242");
     ask.idempotency_key = Some(NUMBER.to_owned());
     let all = in_arguments(["Idempotency-Key", "external_id", "card_id", "return_url", "customer_id"]);
@@ -88,8 +89,8 @@ fn all_arguments_that_are_card_numbers_are_named_at_once() {
 }
 
 #[test]
-fn a_merchant_whose_numbers_look_so_may_be_allowed_them_and_refused_them_again() {
-    let mut world = World::open();
+fn card_numbers_as_identifiers_can_be_allowed_and_refused_again() {
+    let mut world = ScenarioWorld::open();
     world.when(take_card_numbers(true)).answers(TAKEN);
     world.when(take_card_numbers(true)).changes_nothing(Answer::Changed(false));
     for (ask, _) in asks(&mut world) {
@@ -104,20 +105,20 @@ fn a_merchant_whose_numbers_look_so_may_be_allowed_them_and_refused_them_again()
 #[test]
 fn a_merchant_can_be_created_under_a_name_that_it_takes_itself() {
     let create = |allowed| {
-        let mut ask = create_merchant(World::empty().merchant_id).named(NUMBER);
+        let mut ask = create_merchant(ScenarioWorld::empty().merchant_id).named(NUMBER);
         let Command::CreateMerchant(command) = &mut ask.command else { panic!("it creates a merchant") };
         command.card_numbers_in_identifiers = allowed;
         ask
     };
-    World::empty().when(create(false)).refused(in_arguments(["Idempotency-Key"]));
-    let mut world = World::empty();
+    ScenarioWorld::empty().when(create(false)).refused(in_arguments(["Idempotency-Key"]));
+    let mut world = ScenarioWorld::empty();
     world.given(create(true));
     assert!(world.state.profile.as_ref().is_some_and(|profile| profile.card_numbers_in_identifiers));
 }
 
 #[test]
 fn a_text_that_only_holds_a_card_number_is_a_fine_identifier() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.when(initiate(session).external_id("inv-4242424242424242")).takes_effect();
     world.when(sync("cart", r#"{"note":"card 4242424242424242"}"#)).takes_effect();
@@ -125,8 +126,8 @@ fn a_text_that_only_holds_a_card_number_is_a_fine_identifier() {
 }
 
 #[test]
-fn what_a_merchant_kept_when_it_was_allowed_can_be_removed_later() {
-    let mut world = World::open();
+fn an_identifier_kept_while_allowed_can_be_removed_later() {
+    let mut world = ScenarioWorld::open();
     world.given(take_card_numbers(true));
     world.given(add(NUMBER, "", "4242424242424242"));
     world.given(take_card_numbers(false));
@@ -136,7 +137,7 @@ fn what_a_merchant_kept_when_it_was_allowed_can_be_removed_later() {
 
 #[test]
 fn a_card_number_is_refused_before_a_kept_answer_is_looked_for() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(take_card_numbers(true));
     let session = world.card_session();
     let ask = initiate(session).external_id(NUMBER).named("once");
@@ -146,11 +147,12 @@ fn a_card_number_is_refused_before_a_kept_answer_is_looked_for() {
 }
 
 #[test]
-fn the_holder_of_a_card_stands_with_its_token_and_saved_card_only() {
-    let mut world = World::open();
+fn a_cards_holder_is_kept_with_its_token_and_saved_card_only() {
+    let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
-    let payment = world.captured(initiate(session).customer(nobody().email("a@b.example")).save(SaveCard::Add));
+    let payment =
+        world.captured(initiate(session).customer(customer_fields().email("a@b.example")).save(SaveCard::Add));
     let holder = card_facts(7).holder;
     assert!(matches!(holder, CardHolder::Sealed(_)));
     assert_eq!(world.look_up::<Tokens>(token).card.holder, holder);

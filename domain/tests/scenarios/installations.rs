@@ -1,7 +1,7 @@
 //! Installations: added, changed, removed.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::TokenUsage;
 use till_domain::event::Answer;
 use till_domain::ids::InstallationId;
@@ -11,7 +11,7 @@ use till_domain::refusal::Refusal;
 
 #[test]
 fn the_number_of_a_merchants_installations_is_limited() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     for _ in 1..INSTALLATIONS_MAX {
         world.step(&add_installation()).expect("there is room for an installation");
     }
@@ -20,7 +20,7 @@ fn the_number_of_a_merchants_installations_is_limited() {
 
 #[test]
 fn an_update_changes_what_is_given_and_leaves_the_rest() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.first_installation();
     let before = world.look_up::<Installations>(id);
     world.when(update_installation(id, Some("new"), None)).answers(Answer::Changed(true));
@@ -32,7 +32,7 @@ fn an_update_changes_what_is_given_and_leaves_the_rest() {
 
 #[test]
 fn an_update_that_says_nothing_new_changes_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.first_installation();
     world.when(update_installation(id, None, None)).changes_nothing(Answer::Changed(false));
     let same = update_installation(id, Some("shop"), Some("https://shop.example"));
@@ -41,7 +41,7 @@ fn an_update_that_says_nothing_new_changes_nothing() {
 
 #[test]
 fn a_removed_installation_is_as_one_that_never_was() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.first_installation();
     world.when(remove_installation(id)).answers(Answer::Changed(true));
     assert_eq!(world.find::<Installations>(id), None);
@@ -54,7 +54,7 @@ fn a_removed_installation_is_as_one_that_never_was() {
 
 #[test]
 fn a_session_of_a_removed_installation_can_still_be_paid() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.given(remove_installation(world.first_installation()));
     world.when(initiate(session)).takes_effect();
@@ -62,7 +62,7 @@ fn a_session_of_a_removed_installation_can_still_be_paid() {
 
 #[test]
 fn a_removed_installation_makes_room_for_another() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     for _ in 1..INSTALLATIONS_MAX {
         world.step(&add_installation()).expect("there is room for an installation");
     }

@@ -1,7 +1,7 @@
-//! What pays: tokens, saved cards, a card that the merchant names, instalments.
+//! The instrument that pays: tokens, saved cards, a card that the merchant names, instalments.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, TokenUsage};
 use till_domain::command::Selection;
 use till_domain::customer::CardRef;
@@ -14,14 +14,14 @@ use till_domain::session::{Instrument, InterestBearer};
 
 #[test]
 fn every_tokenization_makes_a_token_of_its_own() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token_id = world.token(1, TokenUsage::Single);
     assert_ne!(token_id, world.token(1, TokenUsage::Single));
 }
 
 #[test]
 fn the_vault_keeps_the_number_under_the_token() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (answer, vault) = world.when(tokenize(2, TokenUsage::Multiple)).writes_to_the_vault();
     let token_id = world.all::<Tokens>()[0].id;
     assert_eq!((answer, vault), (Answer::Token(token_id), vec![VaultWrite::KeepTokenNumber(token_id)]));
@@ -29,13 +29,13 @@ fn the_vault_keeps_the_number_under_the_token() {
 
 #[test]
 fn an_unknown_token_is_not_found() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(select_token(raw_id(9, TokenId::from_raw))).refused(Refusal::TokenNotFound);
 }
 
 #[test]
 fn a_single_token_is_used_up_by_its_first_selection() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     world.when(select_token(token)).takes_effect();
     world.when(select_token(token)).refused(Refusal::TokenAlreadyUsed);
@@ -43,7 +43,7 @@ fn a_single_token_is_used_up_by_its_first_selection() {
 
 #[test]
 fn a_single_token_is_not_used_up_by_a_selection_that_is_refused() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     world.when(select_token(token).money(usd(1))).refused(Refusal::CurrencyNotConfigured { currency: thb(1).currency });
     world.when(select_token(token)).takes_effect();
@@ -51,7 +51,7 @@ fn a_single_token_is_not_used_up_by_a_selection_that_is_refused() {
 
 #[test]
 fn a_multiple_token_can_be_selected_again_and_again() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
     for _ in 0..3 {
         let session = world.session(select_token(token));
@@ -62,7 +62,7 @@ fn a_multiple_token_can_be_selected_again_and_again() {
 
 #[test]
 fn a_single_token_lives_for_half_an_hour_to_the_millisecond() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let early = world.token(1, TokenUsage::Single);
     let late = world.token(2, TokenUsage::Single);
     let made_at = world.clock;
@@ -74,7 +74,7 @@ fn a_single_token_lives_for_half_an_hour_to_the_millisecond() {
 
 #[test]
 fn a_used_single_token_says_so_also_after_its_end() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     world.session(select_token(token));
     world.after_seconds(SINGLE_TOKEN_LIFETIME_SECONDS);
@@ -82,8 +82,8 @@ fn a_used_single_token_says_so_also_after_its_end() {
 }
 
 #[test]
-fn a_selection_in_another_currency_than_the_merchants_is_refused() {
-    let mut world = World::open();
+fn a_selection_in_another_currency_is_refused() {
+    let mut world = ScenarioWorld::open();
     world
         .when(select(Selection::UnnamedCard).money(usd(100)))
         .refused(Refusal::CurrencyNotConfigured { currency: thb(1).currency });
@@ -91,7 +91,7 @@ fn a_selection_in_another_currency_than_the_merchants_is_refused() {
 
 #[test]
 fn a_disabled_method_cannot_be_selected_and_the_other_can() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, disabled()));
     world.when(select(Selection::UnnamedCard)).refused(Refusal::MethodNotEnabled);
     world.when(select_installment(InterestBearer::Customer)).takes_effect();
@@ -99,14 +99,14 @@ fn a_disabled_method_cannot_be_selected_and_the_other_can() {
 
 #[test]
 fn a_saved_card_that_does_not_exist_cannot_be_selected() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(select_saved(raw_id(9, CardId::from_raw))).refused(Refusal::CardNotFound);
     world.when(select(Selection::SavedCard(CardRef::External(external("card-9"))))).refused(Refusal::CardNotFound);
 }
 
 #[test]
 fn a_client_of_an_unknown_installation_can_do_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let asks = [tokenize(1, TokenUsage::Single), select(Selection::UnnamedCard).into()];
     let stranger = Who::ClientOf(raw_id(9, InstallationId::from_raw));
     for ask in asks {
@@ -116,7 +116,7 @@ fn a_client_of_an_unknown_installation_can_do_nothing() {
 
 #[test]
 fn a_session_with_a_token_ignores_card_id() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment = world.when(initiate(session).card(raw_id(9, CardId::from_raw))).pays();
     assert!(matches!(payment.instrument, Instrument::Token { .. }));
@@ -124,17 +124,18 @@ fn a_session_with_a_token_ignores_card_id() {
 
 #[test]
 fn a_session_with_a_saved_card_ignores_card_id() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let other = world.saved_card(2, "owner@example.com");
     let session = world.session(select_saved(card));
-    let payment = world.when(initiate(session).card(other).customer(nobody().email("owner@example.com"))).pays();
+    let payment =
+        world.when(initiate(session).card(other).customer(customer_fields().email("owner@example.com"))).pays();
     assert!(matches!(payment.instrument, Instrument::SavedCard { card_id, .. } if card_id == card));
 }
 
 #[test]
 fn an_instalment_session_ignores_card_id() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.session(select_installment(InterestBearer::Customer));
     let ask = initiate(session).bearer(InterestBearer::Customer).card(raw_id(9, CardId::from_raw));
     let payment = world.when(ask).pays();
@@ -143,7 +144,7 @@ fn an_instalment_session_ignores_card_id() {
 
 #[test]
 fn without_a_customer_the_named_cards_owner_is_the_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let owner = world.look_up::<till_domain::records::Cards>(card).customer_id;
     let session = world.session(select(Selection::UnnamedCard));
@@ -154,20 +155,20 @@ fn without_a_customer_the_named_cards_owner_is_the_customer() {
 
 #[test]
 fn a_name_alone_does_not_rename_the_named_cards_owner() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select(Selection::UnnamedCard));
-    let payment = world.when(initiate(session).card(card).customer(nobody().called("Guest"))).pays();
+    let payment = world.when(initiate(session).card(card).customer(customer_fields().called("Guest"))).pays();
     let owner = world.customer_row(payment.customer_id.expect("the card has an owner"));
     assert_eq!((payment.contact.name, owner.name), (Some(person("Guest")), None));
 }
 
 #[test]
-fn the_named_card_may_belong_to_a_customer_who_receives_an_external_id_with_this_call() {
-    let mut world = World::open();
+fn the_owner_of_a_named_card_may_get_an_external_id_by_the_call() {
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select(Selection::UnnamedCard));
-    let fields = nobody().known_as("c-1").email("owner@example.com");
+    let fields = customer_fields().known_as("c-1").email("owner@example.com");
     let payment = world.when(initiate(session).card(card).customer(fields)).pays();
     let owner = world.customer_row(payment.customer_id.expect("the owner was named"));
     assert_eq!(owner.external_id, Some(external("c-1")));
@@ -175,9 +176,9 @@ fn the_named_card_may_belong_to_a_customer_who_receives_an_external_id_with_this
 
 #[test]
 fn a_payment_starts_pending_with_everything_that_was_asked_for() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
-    let ask = initiate(session).external_id("order-1").customer(nobody().email("somchai@example.com"));
+    let ask = initiate(session).external_id("order-1").customer(customer_fields().email("somchai@example.com"));
     let id = world.payment(ask);
     let payment = world.look_up::<Payments>(id);
     assert_eq!(payment.status, till_domain::payment::PaymentStatus::Pending);

@@ -1,7 +1,7 @@
-//! What holds whatever was asked.
+//! The invariants that hold after every command.
 
 use crate::statements;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
@@ -28,7 +28,7 @@ use till_domain::refund::RefundStatus;
 use till_domain::time::Millis;
 
 /// Checks everything, the whole log included. Its cost grows with the log.
-pub(crate) fn check(world: &World) {
+pub(crate) fn check(world: &ScenarioWorld) {
     check_replay(world);
     check_order(&world.log);
     check_mirrors(world);
@@ -46,8 +46,8 @@ pub(crate) fn check(world: &World) {
     check_metadata(world);
 }
 
-/// Every entry of the activity log stands in its indexes, and nothing else does.
-fn check_activity(world: &World) {
+/// Every entry of the activity log has its index rows, and there are no others.
+fn check_activity(world: &ScenarioWorld) {
     let mut expected: BTreeSet<AnyKey> = BTreeSet::new();
     for activity in world.all::<Activities>() {
         let id = activity.id;
@@ -80,7 +80,7 @@ fn check_activity(world: &World) {
 }
 
 /// Every payment has its index rows, and there are no others; one that is PENDING is found by its open effect.
-fn check_payment_indexes(world: &World) {
+fn check_payment_indexes(world: &ScenarioWorld) {
     let mut expected: BTreeSet<AnyKey> = BTreeSet::new();
     for payment in world.all::<Payments>() {
         let (id, method) = (payment.id, payment.instrument.method());
@@ -143,7 +143,7 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     assert!(!(is_charged && has_outgrown), "an invoice makes the debits outgrow");
 }
 
-/// Events for webhooks are numbered without a gap, and one follows from each change of a payment's or refund's end.
+/// Webhook events are numbered without a gap, and one follows each final change of a payment or refund.
 fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
     let mut numbers = before;
     for event in &mutation.events {
@@ -175,7 +175,7 @@ fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
 }
 
 /// The log alone gives the same state and rows.
-fn check_replay(world: &World) {
+fn check_replay(world: &ScenarioWorld) {
     let mut state = MerchantState::default();
     let mut rows = MemoryRows::default();
     for mutation in &world.log {
@@ -198,7 +198,7 @@ fn check_order(log: &[Mutation]) {
     }
 }
 
-/// The ids of a mutation lie behind every earlier one and are all different.
+/// The ids of a mutation are after every earlier one and are all different.
 fn check_ids(earlier: IdPosition, mutation: &Mutation) {
     assert!(mutation.last_id >= earlier, "the last id goes back");
     let mut positions: Vec<IdPosition> = mutation.events.iter().flat_map(made_by).map(RawId::position).collect();
@@ -211,7 +211,7 @@ fn check_ids(earlier: IdPosition, mutation: &Mutation) {
     }
 }
 
-/// The ids that an event brings into the world.
+/// The ids that an event creates.
 fn made_by(event: &Event) -> Vec<RawId> {
     match event {
         Event::KeyGenerated { merchant_id: _, key } => vec![key.id.raw()],
@@ -305,8 +305,8 @@ fn posted_by(transaction: &Transaction) -> Vec<RawId> {
     std::iter::once(transaction.id.raw()).chain(entries).collect()
 }
 
-/// What is kept in memory stands in rows, too.
-fn check_mirrors(world: &World) {
+/// The state in memory equals the rows.
+fn check_mirrors(world: &ScenarioWorld) {
     let state = &world.state;
     assert_eq!(world.find::<Profiles>(Single), state.profile);
     assert_eq!(world.find::<Balances>(Single), state.balance);
@@ -318,8 +318,8 @@ fn check_mirrors(world: &World) {
     assert_eq!(world.all::<Integrations>(), state.integrations.values().copied().collect::<Vec<_>>());
 }
 
-/// Every transaction is balanced, its entries stand where it stands, and the totals are their sums.
-fn check_ledger(world: &World) {
+/// Every transaction is balanced, its entries have its status, and the totals are their sums.
+fn check_ledger(world: &ScenarioWorld) {
     let mut entries: Vec<Entry> = Vec::new();
     for transaction in world.all::<Transactions>() {
         check_transaction(&transaction);
@@ -370,7 +370,8 @@ fn sums(entries: &[Entry]) -> BalanceTotals {
     }
 }
 
-/// The part that is missing of each payment's capture on hold; of a payment without one and of a payout, all of its debits on hold.
+/// The sum of the excesses of debits over their captures on hold. For a payment without one and for a payout, all of
+/// its debits on hold.
 fn uncovered(entries: &[Entry]) -> u64 {
     let mut left: BTreeMap<Option<PaymentId>, i128> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.status == EntryStatus::OnHold) {
@@ -382,8 +383,8 @@ fn uncovered(entries: &[Entry]) -> u64 {
     left.into_values().map(|left| u64::try_from(-left).unwrap_or(0)).sum()
 }
 
-/// A payment's status, effect, capture and session say the same; what may still be captured is reserved.
-fn check_payments(world: &World) {
+/// A payment's status, effect, capture and session agree; the amount that may still be captured is reserved.
+fn check_payments(world: &ScenarioWorld) {
     let payments = world.all::<Payments>();
     let mut reserved_minor = 0;
     for payment in &payments {
@@ -401,7 +402,7 @@ fn check_payments(world: &World) {
     check_references_of_payments(world, &payments);
 }
 
-pub(crate) fn check_payment(world: &World, payment: &Payment) {
+pub(crate) fn check_payment(world: &ScenarioWorld, payment: &Payment) {
     let open = world.find::<Effects>(EffectId::operation(payment.id)).map(|effect| effect.kind);
     let operation = payment.operation.as_ref().map(|operation| operation.kind.effect_kind());
     match payment.status {
@@ -431,8 +432,9 @@ pub(crate) fn check_payment(world: &World, payment: &Payment) {
     assert!(payment.instrument != till_domain::session::Instrument::UnnamedCard, "something must pay");
 }
 
-/// No payment captures more than was authorized or refunds more than was captured, and its status says how much.
-fn check_amounts(world: &World, payment: &Payment) {
+/// No payment captures more than was authorized or refunds more than was captured, and its status agrees with the
+/// amounts.
+fn check_amounts(world: &ScenarioWorld, payment: &Payment) {
     assert!(payment.captured_minor() <= payment.money.amount.get(), "more is captured than was authorized");
     assert!(payment.taken_back_minor() <= payment.captured_minor(), "more is taken back than was captured");
     assert!(payment.confirmed_refund_minor <= payment.refunded_minor);
@@ -448,8 +450,8 @@ fn check_amounts(world: &World, payment: &Payment) {
     }
 }
 
-/// A refund, its transaction, its effect and its indexes say the same, and the payment has their sums.
-fn check_refunds(world: &World) {
+/// A refund, its transaction, its effect and its indexes agree, and the payment has their sums.
+fn check_refunds(world: &ScenarioWorld) {
     let refunds = world.all::<Refunds>();
     let (mut accepted, mut confirmed) = (BTreeMap::<PaymentId, u64>::new(), BTreeMap::<PaymentId, u64>::new());
     for refund in &refunds {
@@ -486,8 +488,8 @@ fn check_refunds(world: &World) {
     }
 }
 
-/// A dispute, its transaction, its open call and its indexes say the same, and the payment has their sums.
-fn check_disputes(world: &World) {
+/// A dispute, its transaction, its open call and its indexes agree, and the payment has their sums.
+fn check_disputes(world: &ScenarioWorld) {
     let disputes = world.all::<Disputes>();
     let (mut open, mut charged_back) = (BTreeMap::new(), BTreeMap::<PaymentId, u64>::new());
     for dispute in &disputes {
@@ -523,8 +525,8 @@ fn check_disputes(world: &World) {
     }
 }
 
-/// A payout, its transaction, its open call and its indexes say the same.
-fn check_payouts(world: &World) {
+/// A payout, its transaction, its open call and its indexes agree.
+fn check_payouts(world: &ScenarioWorld) {
     let payouts = world.all::<Payouts>();
     for payout in &payouts {
         let transaction = world.look_up::<Transactions>(payout.transaction_id);
@@ -547,7 +549,7 @@ fn check_payouts(world: &World) {
     assert_eq!(world.all::<OpenPayouts>().len(), pending.count());
 }
 
-fn check_references_of_payments(world: &World, payments: &[Payment]) {
+fn check_references_of_payments(world: &ScenarioWorld, payments: &[Payment]) {
     let named: BTreeMap<_, PaymentId> =
         payments.iter().filter_map(|payment| Some((payment.external_id.clone()?, payment.id))).collect();
     let count = payments.iter().filter(|payment| payment.external_id.is_some()).count();
@@ -558,8 +560,8 @@ fn check_references_of_payments(world: &World, payments: &[Payment]) {
     assert_eq!(world.all::<PaymentsByExternalId>().len(), count);
 }
 
-/// An identifier, an address and a number belong to one customer at a time, and lead to it.
-fn check_customers(world: &World) {
+/// An identifier, an address and a number belong to one customer at a time, and lead to that customer.
+fn check_customers(world: &ScenarioWorld) {
     let customers = world.all::<Customers>();
     let count = |has: fn(&till_domain::customer::Customer) -> bool| customers.iter().filter(|one| has(one)).count();
     assert_eq!(world.all::<CustomersByExternalId>().len(), count(|one| one.external_id.is_some()));
@@ -579,7 +581,7 @@ fn check_customers(world: &World) {
 
 /// The saved cards of a customer are listed in order, and found by their numbers, until they are forgotten; a removed
 /// customer has none.
-fn check_cards(world: &World) {
+fn check_cards(world: &ScenarioWorld) {
     let mut by_customer: BTreeMap<CustomerId, Vec<CardId>> = BTreeMap::new();
     for card in world.all::<Cards>() {
         let by_number = world.find::<CardsByFingerprint>((card.customer_id, card.card.fingerprint));
@@ -602,9 +604,9 @@ fn check_cards(world: &World) {
     }
 }
 
-/// A timer is set exactly while something is on hold, authorized, a metadata record or a dispute without evidence, and no
-/// operation is open for it.
-fn check_timers(world: &World) {
+/// A timer is set exactly while an entry is on hold, a payment is authorized, a metadata record exists or a dispute has
+/// no evidence, and no operation is open for it.
+fn check_timers(world: &ScenarioWorld) {
     let payments = world.all::<Payments>();
     let with_operation = payments.iter().filter(|payment| payment.operation.is_some());
     let waiting: BTreeSet<_> =
@@ -635,8 +637,8 @@ fn check_timers(world: &World) {
     assert_eq!(world.all::<Timers>().len(), expected.len());
 }
 
-/// Every row of the other indexes leads to a row that says the same.
-fn check_references(world: &World) {
+/// Every row of the other indexes leads to a row that agrees with it.
+fn check_references(world: &ScenarioWorld) {
     for (key, _) in world.rows.iter() {
         if let AnyKey::Effects(id) = key {
             assert_eq!(world.look_up::<Effects>(*id).id(), *id);
@@ -662,8 +664,8 @@ fn check_references(world: &World) {
     assert_eq!(world.all::<CardsByFingerprint>().len(), live.count(), "no card is saved twice");
 }
 
-/// A record, its document, its sets and their items say the same; what is left of others is garbage.
-fn check_metadata(world: &World) {
+/// A record, its document, its sets and their items agree; other rows of metadata are garbage.
+fn check_metadata(world: &ScenarioWorld) {
     let mut records: BTreeMap<_, MetadataRecord> = BTreeMap::new();
     for (key, _) in world.rows.iter() {
         if let AnyKey::Metadata(key) = key {
@@ -689,7 +691,7 @@ fn check_metadata(world: &World) {
     }
 }
 
-fn check_record(world: &World, key: &str, record: &MetadataRecord) {
+fn check_record(world: &ScenarioWorld, key: &str, record: &MetadataRecord) {
     assert!(record.version >= 1 && record.created_at <= record.updated_at);
     let document = world.look_up::<MetadataDocuments>(record.id);
     let mut numbers: Vec<SetNumber> = Vec::new();
@@ -706,7 +708,7 @@ fn check_record(world: &World, key: &str, record: &MetadataRecord) {
     assert_eq!(record.bytesize, u64::try_from(value.len()).expect("small"), "{value}");
 }
 
-fn check_set(world: &World, record: &MetadataRecord, number: SetNumber) {
+fn check_set(world: &ScenarioWorld, record: &MetadataRecord, number: SetNumber) {
     let set: MetadataSet = world.look_up::<MetadataSets>((record.id, number));
     let items = world.metadata_items(record.id, number);
     assert_eq!(set.item_count, u64::try_from(items.len()).expect("few"));
@@ -721,8 +723,8 @@ fn check_set(world: &World, record: &MetadataRecord, number: SetNumber) {
     });
     assert_eq!(set.item_count, u64::try_from(by_hash.count()).expect("few"), "no item stands there twice");
 }
-/// The vault keeps exactly what rows speak of, and whatever an open call may need is there.
-fn check_sweeping(world: &World) {
+/// The vault keeps exactly the data of existing rows, and everything that an open call may need.
+fn check_sweeping(world: &ScenarioWorld) {
     let tokens: BTreeSet<_> = world.all::<Tokens>().into_iter().map(|token| token.id).collect();
     assert_eq!(world.numbers, tokens, "a token and its number come and go together");
     let answers = world.all::<Answers>().into_iter();
@@ -743,9 +745,9 @@ fn check_sweeping(world: &World) {
     check_token_queues(world);
 }
 
-/// A token for several uses that ends unless a payment uses it has a place in its installation's queue, and nothing
-/// stands outside of the queues.
-fn check_token_queues(world: &World) {
+/// A multi-use token that ends unless a payment uses it has a position in its installation's queue, and the queues
+/// contain all positions that exist.
+fn check_token_queues(world: &ScenarioWorld) {
     let mut queued = BTreeSet::new();
     for (key, _) in world.rows.iter() {
         if let AnyKey::QueuedTokens((installation_id, position)) = key {

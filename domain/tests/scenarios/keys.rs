@@ -1,7 +1,7 @@
-//! What a merchant's program asks about its keys.
+//! The calls of a merchant's program about its keys.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::command::{Command, GenerateKey};
 use till_domain::event::Answer;
 use till_domain::ids::KeyId;
@@ -10,15 +10,15 @@ use till_domain::refusal::Refusal;
 
 #[test]
 fn a_merchants_program_makes_keys_as_the_operator_does() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let key_id = world.key(generate_key(world.merchant_id, 2, None).by(Who::Merchant));
     let session = world.card_session();
     world.when(Ask::from(initiate(session)).by(Who::MerchantWith(key_id))).takes_effect();
 }
 
 #[test]
-fn a_key_must_end_in_the_future_when_it_is_made_and_its_answer_is_repeated_afterwards() {
-    let mut world = World::open();
+fn a_key_must_expire_in_the_future_and_its_answer_is_repeated() {
+    let mut world = ScenarioWorld::open();
     let merchant_id = world.merchant_id;
     let now = world.clock;
     world.when(generate_key(merchant_id, 2, Some(now))).refused(Refusal::KeyEndPassed);
@@ -30,9 +30,9 @@ fn a_key_must_end_in_the_future_when_it_is_made_and_its_answer_is_repeated_after
 
 #[test]
 fn a_key_keeps_the_version_that_it_was_made_with() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let named = |version: &str, digest| {
-        let ask = generate_key(World::open().merchant_id, digest, None);
+        let ask = generate_key(ScenarioWorld::open().merchant_id, digest, None);
         let Command::GenerateKey(command) = ask.command else { panic!("a key is made") };
         let command = GenerateKey { api_version: version.to_owned(), ..command };
         Ask::of(Who::Operator, Command::GenerateKey(command))
@@ -44,8 +44,8 @@ fn a_key_keeps_the_version_that_it_was_made_with() {
 }
 
 #[test]
-fn a_key_is_called_what_it_was_called_last() {
-    let mut world = World::open();
+fn a_key_has_the_name_that_it_was_given_last() {
+    let mut world = ScenarioWorld::open();
     let key_id = world.first_key();
     world.when(rename_key(key_id, "bar")).answers(Answer::Changed(true));
     world.when(rename_key(key_id, "bar")).changes_nothing(Answer::Changed(false));
@@ -54,7 +54,7 @@ fn a_key_is_called_what_it_was_called_last() {
 
 #[test]
 fn a_revoked_key_can_be_renamed_and_stays_revoked() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let key_id = world.key(generate_key(world.merchant_id, 2, None));
     world.given(revoke_key(key_id));
     world.when(rename_key(key_id, "old")).answers(Answer::Changed(true));
@@ -63,12 +63,12 @@ fn a_revoked_key_can_be_renamed_and_stays_revoked() {
 
 #[test]
 fn an_unknown_key_cannot_be_renamed() {
-    World::open().when(rename_key(raw_id(9, KeyId::from_raw), "x")).refused(Refusal::KeyNotFound);
+    ScenarioWorld::open().when(rename_key(raw_id(9, KeyId::from_raw), "x")).refused(Refusal::KeyNotFound);
 }
 
 #[test]
 fn a_key_may_revoke_itself_and_nothing_else_afterwards() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let key_id = world.key(generate_key(world.merchant_id, 2, None));
     let itself = Who::MerchantWith(key_id);
     world.when(revoke_key(key_id).by(itself)).answers(Answer::Changed(true));
@@ -77,8 +77,8 @@ fn a_key_may_revoke_itself_and_nothing_else_afterwards() {
 }
 
 #[test]
-fn a_suspended_merchant_revokes_a_leaked_key_and_changes_none_otherwise() {
-    let mut world = World::open();
+fn a_suspended_merchant_can_only_revoke_keys() {
+    let mut world = ScenarioWorld::open();
     let (merchant_id, leaked) = (world.merchant_id, world.key(generate_key(world.merchant_id, 2, None)));
     world.given(suspend());
     world.when(rename_key(leaked, "x")).refused(Refusal::MerchantSuspended);

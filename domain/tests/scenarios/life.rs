@@ -1,7 +1,7 @@
-//! The table of a payment's life, cell by cell: what becomes of a payment in each status by each action.
+//! The table of a payment's life, cell by cell: the effect of each action in each status.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::command::CallResult;
 use till_domain::decide::Outcome;
 use till_domain::dispute::DisputeOutcome;
@@ -11,19 +11,19 @@ use till_domain::payment::{
     AUTHORIZATION_LIFETIME_SECONDS, OperationKind, PENDING_LIFETIME_SECONDS, PaymentAction, PaymentStatus, Ruling,
 };
 use till_domain::records::Effects;
-use till_domain::refusal::Stop;
+use till_domain::refusal::DecisionError;
 
-/// A payment that is authorized or not answered yet.
-fn initiated(world: &mut World) -> PaymentId {
+/// A payment for which the acquirer is asked for an authorization.
+fn initiated(world: &mut ScenarioWorld) -> PaymentId {
     let session = world.card_session();
     world.payment(initiate(session).authorize_only())
 }
 
-/// A payment in this status, on hold where it was captured.
-fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
+/// A payment in this status. If it is captured, its entries are on hold.
+fn payment_in(world: &mut ScenarioWorld, status: PaymentStatus) -> PaymentId {
     let id = match status {
         PaymentStatus::Pending => initiated(world),
-        PaymentStatus::Authorized => world.standing(),
+        PaymentStatus::Authorized => world.authorized_payment(),
         PaymentStatus::Successful => world.held(),
         PaymentStatus::Failed => {
             let id = initiated(world);
@@ -37,7 +37,7 @@ fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
             id
         }
         PaymentStatus::Voided => {
-            let id = world.standing();
+            let id = world.authorized_payment();
             world.given(void(id));
             world.given(void_done(id));
             id
@@ -70,8 +70,8 @@ fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
     id
 }
 
-/// What is asked of a payment, and whether it was refused or changed anything.
-fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, &'static str> {
+/// Does the action, and returns the code of its refusal, or true when it changed anything.
+fn act(world: &mut ScenarioWorld, id: PaymentId, action: PaymentAction) -> Result<bool, &'static str> {
     let ask: Ask = match action {
         PaymentAction::Capture => capture(id),
         PaymentAction::Void => void(id),
@@ -98,19 +98,19 @@ fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, 
     match world.step(&ask) {
         Ok(Outcome::Effective { .. }) => Ok(true),
         Ok(_) => Ok(false),
-        Err(Stop::Refused(refusal)) => Err(refusal.code()),
-        Err(Stop::Unreadable(unreadable)) => panic!("{unreadable}"),
+        Err(DecisionError::Refused(refusal)) => Err(refusal.code()),
+        Err(DecisionError::Unreadable(unreadable)) => panic!("{unreadable}"),
     }
 }
 
-/// The dispute about a payment; where there is none, an id that names nothing.
-fn dispute_about(world: &World, id: PaymentId) -> DisputeId {
+/// The dispute about a payment; when there is none, an unknown id.
+fn dispute_about(world: &ScenarioWorld, id: PaymentId) -> DisputeId {
     let about = world.payment_row(id).open_dispute;
     about.map_or(raw_id(9, DisputeId::from_raw), |dispute| dispute.id)
 }
 
-/// Has the acquirer do what it was asked.
-fn carry_out(world: &mut World, id: PaymentId, refund_id: Option<RefundId>) {
+/// Has the acquirer carry out its open call.
+fn carry_out(world: &mut ScenarioWorld, id: PaymentId, refund_id: Option<RefundId>) {
     if let Some(refund_id) = refund_id {
         world.given(refund_done(refund_id));
     }
@@ -126,7 +126,7 @@ fn carry_out(world: &mut World, id: PaymentId, refund_id: Option<RefundId>) {
 }
 
 #[test]
-fn every_cell_that_a_payment_can_be_in_is_what_the_table_says() {
+fn every_reachable_cell_has_the_effect_in_the_table() {
     for status in PaymentStatus::ALL {
         for action in PaymentAction::ALL {
             check_cell(status, action);
@@ -135,7 +135,7 @@ fn every_cell_that_a_payment_can_be_in_is_what_the_table_says() {
 }
 
 fn check_cell(status: PaymentStatus, action: PaymentAction) {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = payment_in(&mut world, status);
     let (before, records) = (world.payment_row(id), world.log.len());
     let (allowed, ruling) = (before.allows(action, world.clock), status.ruling(action));
@@ -159,7 +159,7 @@ fn check_cell(status: PaymentStatus, action: PaymentAction) {
             assert_eq!(world.log.len(), records, "{cell}");
         }
         Ruling::Nothing => assert_eq!((acted.is_ok(), after), (true, status), "{cell}"),
-        // A reversed payment has nothing on hold, and one that is refunded settles as any other.
+        // A reversed payment has nothing on hold, and a refunded one settles as any other.
         Ruling::Stays => {
             let is_on_hold = status != PaymentStatus::Reversed;
             assert_eq!((acted, after), (Ok(is_on_hold), status), "{cell}");
@@ -181,7 +181,7 @@ const fn code_of(action: PaymentAction) -> &'static str {
     }
 }
 
-/// The status after a refund of a little, or after a dispute about a part is charged back.
+/// The status after a partial refund, or after a charge-back of a part.
 fn worked_out(before: PaymentStatus, action: PaymentAction) -> PaymentStatus {
     match (before, action) {
         (PaymentStatus::Disputed, PaymentAction::Refund) => PaymentStatus::Disputed,

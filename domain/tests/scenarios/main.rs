@@ -1,6 +1,6 @@
-//! Scenarios of the domain: what is given, what is asked, what comes of it.
+//! Scenarios of the domain: the given state, the command, its consequences.
 //!
-//! Every test is a sentence of the contract. The world beneath them checks after every step what must hold
+//! Every test is a sentence of the contract. After every step the world below them checks the invariants that hold
 //! whatever was asked: see `invariants`.
 
 // The harness.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::words::{Ask, Who, add, delete, fire, remove, suspend, sync};
-use crate::world::{START, World, raw_id};
+use crate::world::{START, ScenarioWorld, raw_id};
 use till_domain::command::{Command, SweepMetadata};
 use till_domain::event::Answer;
 use till_domain::ids::MetadataId;
@@ -22,16 +22,16 @@ fn key(text: &str) -> MetadataKey {
     MetadataKey::new(text).expect("a test key of proper form")
 }
 
-fn record(world: &World) -> MetadataRecord {
+fn record(world: &ScenarioWorld) -> MetadataRecord {
     world.look_up::<Metadata>(key("k"))
 }
 
-fn value(world: &World) -> String {
+fn value(world: &ScenarioWorld) -> String {
     world.metadata("k").expect("the record is there")
 }
 
-/// The rows that are left to be swept of a record.
-fn garbage(world: &World, record: &MetadataRecord) -> SweepMetadata {
+/// The command that sweeps the remaining rows of a record.
+fn garbage(world: &ScenarioWorld, record: &MetadataRecord) -> SweepMetadata {
     let below = world.find::<MetadataGarbage>(record.id);
     let keys = world.rows.iter().filter_map(|(key, _)| {
         if let AnyKey::MetadataItems(key) = key { Some(*key).filter(|key| key.0 == record.id) } else { None }
@@ -47,8 +47,8 @@ fn sweep(command: SweepMetadata) -> Ask {
 }
 
 #[test]
-fn adding_at_a_path_that_does_not_exist_makes_the_record_its_objects_and_the_set() {
-    let mut world = World::open();
+fn adding_at_a_new_path_creates_the_record_objects_and_the_set() {
+    let mut world = ScenarioWorld::open();
     world.when(add("k", "a.tags", "\"x\"")).answers(TRUE);
     assert_eq!(value(&world), r#"{"a":{"tags":["x"]}}"#);
     assert_eq!(record(&world).version, 1);
@@ -56,15 +56,15 @@ fn adding_at_a_path_that_does_not_exist_makes_the_record_its_objects_and_the_set
 
 #[test]
 fn without_a_path_the_root_is_the_set() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "", "1"));
     world.given(add("k", "", "[2]"));
     assert_eq!(value(&world), "[1,[2]]");
 }
 
 #[test]
-fn an_item_that_is_there_already_is_not_added_again_and_value_and_version_stay() {
-    let mut world = World::open();
+fn adding_an_item_that_is_present_changes_nothing() {
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "tags", "\"a\""));
     world.when(add("k", "tags", "\"b\"")).answers(TRUE);
     world.after_seconds(10);
@@ -77,7 +77,7 @@ fn an_item_that_is_there_already_is_not_added_again_and_value_and_version_stay()
 
 #[test]
 fn null_is_a_value_and_a_place_for_a_set() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"a":null,"b":{"c":null}}"#));
     world.given(add("k", "b.c", "null"));
     world.when(add("k", "b.c", "null")).changes_nothing(FALSE);
@@ -85,8 +85,8 @@ fn null_is_a_value_and_a_place_for_a_set() {
 }
 
 #[test]
-fn what_is_no_set_is_refused_and_names_the_path() {
-    let mut world = World::open();
+fn a_value_that_is_not_a_set_is_refused_with_its_path() {
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"a":{"b":1},"c":"x","d":[1],"n":null}"#));
     for path in ["", "a", "a.b", "c", "c.x", "d.x", "n.x"] {
         world.when(add("k", path, "1")).refused(Refusal::NotASet);
@@ -96,8 +96,8 @@ fn what_is_no_set_is_refused_and_names_the_path() {
 }
 
 #[test]
-fn an_array_becomes_a_set_when_it_is_first_used_and_keeps_the_first_of_repeated_items() {
-    let mut world = World::open();
+fn an_array_becomes_a_set_of_its_distinct_items() {
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"l":[3,1,3,{"a":1},1,{"a":1}]}"#));
     world.when(add("k", "l", "2")).answers(TRUE);
     assert_eq!(value(&world), r#"{"l":[3,1,{"a":1},2]}"#);
@@ -105,8 +105,8 @@ fn an_array_becomes_a_set_when_it_is_first_used_and_keeps_the_first_of_repeated_
 }
 
 #[test]
-fn items_of_an_array_with_repeats_keep_their_places_as_positions_when_it_becomes_a_set() {
-    let mut world = World::open();
+fn distinct_items_of_an_array_keep_their_places_as_positions() {
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"l":[3,3,1,3,2,1]}"#));
     world.when(remove("k", "l", "1")).answers(TRUE);
     world.given(add("k", "l", "4"));
@@ -120,8 +120,8 @@ fn items_of_an_array_with_repeats_keep_their_places_as_positions_when_it_becomes
 }
 
 #[test]
-fn an_array_that_becomes_a_set_without_changing_keeps_its_version_and_one_that_loses_items_does_not() {
-    let mut world = World::open();
+fn only_an_array_that_loses_items_as_a_set_changes_its_version() {
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"l":[1,2],"m":[1,1]}"#));
     world.when(add("k", "l", "1")).answers(FALSE);
     assert_eq!(record(&world).version, 1);
@@ -132,7 +132,7 @@ fn an_array_that_becomes_a_set_without_changing_keeps_its_version_and_one_that_l
 
 #[test]
 fn the_bytesize_is_that_of_the_canonical_form_whatever_is_a_set() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"l":[1,2],"s":"é"}"#));
     assert_eq!(record(&world).bytesize, 20);
     world.given(add("k", "l", "\"x\""));
@@ -144,8 +144,8 @@ fn the_bytesize_is_that_of_the_canonical_form_whatever_is_a_set() {
 }
 
 #[test]
-fn removing_answers_whether_the_item_was_there_and_the_order_of_the_others_stays() {
-    let mut world = World::open();
+fn removing_tells_if_the_item_was_there_and_keeps_the_order() {
+    let mut world = ScenarioWorld::open();
     for item in ["1", "2", "3"] {
         world.given(add("k", "l", item));
     }
@@ -157,7 +157,7 @@ fn removing_answers_whether_the_item_was_there_and_the_order_of_the_others_stays
 
 #[test]
 fn removing_where_nothing_is_changes_no_value_and_makes_none() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(remove("k", "l", "1")).changes_nothing(FALSE);
     world.given(sync("k", r#"{"a":1}"#));
     world.after_seconds(5);
@@ -168,7 +168,7 @@ fn removing_where_nothing_is_changes_no_value_and_makes_none() {
 
 #[test]
 fn removing_from_an_array_makes_it_a_set_first() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", "[1,2,1,3]"));
     world.when(remove("k", "", "1")).answers(TRUE);
     assert_eq!(value(&world), "[2,3]");
@@ -176,7 +176,7 @@ fn removing_from_an_array_makes_it_a_set_first() {
 
 #[test]
 fn a_version_must_be_the_current_one_or_zero_for_none() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(add("k", "l", "1").at_version(1)).refused(Refusal::VersionMismatch { current: 0 });
     world.when(add("k", "l", "1").at_version(0)).answers(TRUE);
     world.when(add("k", "l", "2").at_version(0)).refused(Refusal::VersionMismatch { current: 1 });
@@ -191,15 +191,15 @@ fn a_version_must_be_the_current_one_or_zero_for_none() {
 }
 
 #[test]
-fn a_stale_version_comes_before_what_stands_at_the_path() {
-    let mut world = World::open();
+fn a_stale_version_is_refused_before_the_value_at_the_path() {
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"a":1}"#));
     world.when(add("k", "a", "1").at_version(9)).refused(Refusal::VersionMismatch { current: 1 });
 }
 
 #[test]
-fn the_expiry_is_by_the_ttl_given_else_by_the_last_one_else_two_years() {
-    let mut world = World::open();
+fn the_expiry_follows_the_given_ttl_the_last_one_or_two_years() {
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1"));
     assert_eq!(record(&world).expires_at, world.clock.plus_seconds(63_072_000));
     world.after_seconds(1);
@@ -217,7 +217,7 @@ fn the_expiry_is_by_the_ttl_given_else_by_the_last_one_else_two_years() {
 
 #[test]
 fn an_expired_record_is_gone_at_once_for_every_writer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1").ttl(10));
     let first = record(&world);
     world.clock.0 = first.expires_at.0 - 1;
@@ -234,7 +234,7 @@ fn an_expired_record_is_gone_at_once_for_every_writer() {
 
 #[test]
 fn a_clock_that_steps_back_brings_no_record_back() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", "{}").ttl(10));
     world.after_seconds(11);
     world.given(sync("other", "{}"));
@@ -244,7 +244,7 @@ fn a_clock_that_steps_back_brings_no_record_back() {
 
 #[test]
 fn a_record_has_one_timer_that_moves_on_with_it() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1").ttl(100));
     for _ in 0..5 {
         world.after_seconds(30);
@@ -260,8 +260,8 @@ fn a_record_has_one_timer_that_moves_on_with_it() {
 }
 
 #[test]
-fn a_timer_at_the_expiry_ends_the_record_and_leaves_its_items_to_be_swept() {
-    let mut world = World::open();
+fn a_timer_at_the_expiry_ends_the_record_and_its_sets_are_swept() {
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1").ttl(10));
     let record = record(&world);
     world.after_seconds(10);
@@ -280,7 +280,7 @@ fn a_timer_at_the_expiry_ends_the_record_and_leaves_its_items_to_be_swept() {
 
 #[test]
 fn a_record_without_sets_leaves_nothing_to_be_swept() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"a":[1,2]}"#));
     let record = record(&world);
     world.when(delete("k")).answers(TRUE);
@@ -289,8 +289,8 @@ fn a_record_without_sets_leaves_nothing_to_be_swept() {
 }
 
 #[test]
-fn syncing_replaces_the_whole_value_and_its_sets_are_swept_while_the_record_lives_on() {
-    let mut world = World::open();
+fn syncing_replaces_the_value_and_the_old_sets_are_swept() {
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1"));
     let first = record(&world);
     world.after_seconds(3);
@@ -314,7 +314,7 @@ fn world_clock(after_seconds: u64) -> Millis {
 
 #[test]
 fn rows_of_a_set_that_lives_are_never_swept() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1"));
     world.given(sync("k", r#"{"l":[5]}"#));
     world.given(add("k", "l", "1"));
@@ -330,8 +330,8 @@ fn rows_of_a_set_that_lives_are_never_swept() {
 }
 
 #[test]
-fn a_set_that_was_swept_in_part_is_not_seen_again_under_the_same_key() {
-    let mut world = World::open();
+fn a_partly_swept_set_is_not_visible_again_under_the_same_key() {
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1"));
     world.given(add("k", "l", "2"));
     let first = record(&world);
@@ -347,7 +347,7 @@ fn a_set_that_was_swept_in_part_is_not_seen_again_under_the_same_key() {
 
 #[test]
 fn too_many_sets_and_too_large_a_document_are_refused() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let long = "x".repeat(1_000_000);
     for name in ["a", "b", "c", "d"] {
         world.given(add("k", &format!("{name}{long}"), "1"));
@@ -362,7 +362,7 @@ fn too_many_sets_and_too_large_a_document_are_refused() {
 
 #[test]
 fn a_record_holds_a_million_items_and_64_mebibytes() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1"));
     let full = MetadataRecord { item_count: 1_000_000, ..record(&world) };
     world.set_row::<Metadata>(key("k"), full);
@@ -374,9 +374,9 @@ fn a_record_holds_a_million_items_and_64_mebibytes() {
     world.accepted_without_checks(remove("k", "l", "1"));
 }
 
-/// How many rows adding an item to a set of so many reads, and how many it changes.
+/// The numbers of rows that are read and changed when an item is added to a set of `items`.
 fn cost_of_adding_to(items: u64) -> (usize, usize) {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let all: Vec<String> = (0..items).map(|number| number.to_string()).collect();
     world.given(sync("k", &format!("{{\"l\":[{}]}}", all.join(","))));
     world.given(add("k", "l", "\"made a set\""));
@@ -387,7 +387,7 @@ fn cost_of_adding_to(items: u64) -> (usize, usize) {
 }
 
 #[test]
-fn adding_to_a_large_set_reads_and_changes_as_many_rows_as_adding_to_a_small_one() {
+fn adding_to_a_large_set_costs_as_few_rows_as_to_a_small_one() {
     let small = cost_of_adding_to(10);
     assert_eq!(small, cost_of_adding_to(10_000));
     assert!(small.0 < 20 && small.1 < 10, "{small:?}");
@@ -395,7 +395,7 @@ fn adding_to_a_large_set_reads_and_changes_as_many_rows_as_adding_to_a_small_one
 
 #[test]
 fn a_repeated_call_is_answered_as_before() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1").named("call"));
     world.given(remove("k", "l", "1"));
     world.when(add("k", "l", "1").named("call")).replays(TRUE);
@@ -406,8 +406,8 @@ fn a_repeated_call_is_answered_as_before() {
 }
 
 #[test]
-fn a_suspended_merchants_changes_are_refused_and_its_records_expire_all_the_same() {
-    let mut world = World::open();
+fn metadata_of_a_suspended_merchant_cannot_change_but_expires() {
+    let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1").ttl(1));
     world.given(suspend());
     world.when(add("k", "l", "2")).refused(Refusal::MerchantSuspended);

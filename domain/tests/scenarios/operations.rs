@@ -1,7 +1,7 @@
-//! Captures, voids and reversals, and what the acquirer answers to them.
+//! Captures, voids and reversals, and the acquirer's answers to them.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::card::TokenUsage;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
@@ -24,7 +24,7 @@ fn not_permitted(status: PaymentStatus, operation: Option<OperationKind>) -> Ref
     Refusal::InvalidState { status, operation }
 }
 
-fn effect_of(world: &World, id: PaymentId) -> Option<EffectKind> {
+fn effect_of(world: &ScenarioWorld, id: PaymentId) -> Option<EffectKind> {
     world.find::<Effects>(EffectId::operation(id)).map(|effect| effect.kind)
 }
 
@@ -34,14 +34,14 @@ fn answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult
 }
 
 /// The last entry of the activity log.
-fn last_activity(world: &World) -> Activity {
+fn last_activity(world: &ScenarioWorld) -> Activity {
     world.all::<Activities>().pop().expect("something was done")
 }
 
 #[test]
 fn a_capture_is_an_operation_until_the_acquirer_confirms_it() {
-    let mut world = World::open();
-    let id = world.standing();
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.after_seconds(5);
     world.when(capture(id)).answers(CHANGED);
     let payment = world.payment_row(id);
@@ -67,10 +67,10 @@ fn a_capture_is_an_operation_until_the_acquirer_confirms_it() {
 
 #[test]
 fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let key = Actor::ApiKey(world.first_key());
     let of = |activity: Activity| (activity.activity_type, activity.actor, activity.object);
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(capture_done(id));
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentCaptured, key.clone(), ActivityObject::Payment(id)));
@@ -78,7 +78,7 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
     world.given(reversal_done(id));
     let operator = Actor::User { email: None };
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentReversed, operator, ActivityObject::Payment(id)));
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(void(id));
     world.given(void_done(id));
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentVoided, key, ActivityObject::Payment(id)));
@@ -86,9 +86,9 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
 
 #[test]
 fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 7)));
-    let id = world.standing();
+    let id = world.authorized_payment();
     world.given(capture_part(id, 4_000));
     assert_eq!(world.state.reserved_minor, PRICE_MINOR);
     world.given(capture_done(id));
@@ -99,18 +99,18 @@ fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
 }
 
 #[test]
-fn more_than_is_authorized_is_not_captured_and_the_refusal_says_how_much_is() {
-    let mut world = World::open();
-    let id = world.standing();
+fn the_refusal_of_a_too_large_capture_names_the_limit() {
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.when(capture_part(id, PRICE_MINOR + 1)).refused(Refusal::AmountExceedsPayment { limit_minor: PRICE_MINOR });
     world.when(capture_part(id, PRICE_MINOR)).answers(CHANGED);
 }
 
 #[test]
-fn while_an_operation_is_open_every_other_call_is_refused_and_every_flag_is_false() {
+fn an_open_operation_refuses_every_other_call_and_clears_flags() {
     for (kind, ask) in [(OperationKind::Capture, capture as fn(PaymentId) -> Ask), (OperationKind::Void, void)] {
-        let mut world = World::open();
-        let id = world.standing();
+        let mut world = ScenarioWorld::open();
+        let id = world.authorized_payment();
         world.given(ask(id));
         for other in [capture(id), void(id), reverse(id)] {
             world.when(other).refused(not_permitted(PaymentStatus::Authorized, Some(kind)));
@@ -122,7 +122,7 @@ fn while_an_operation_is_open_every_other_call_is_refused_and_every_flag_is_fals
             assert!(!payment.allows(action, world.clock), "{action:?}");
         }
     }
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     world.given(reverse(id));
     let (status, operation) = (PaymentStatus::Successful, Some(OperationKind::Reverse));
@@ -132,8 +132,8 @@ fn while_an_operation_is_open_every_other_call_is_refused_and_every_flag_is_fals
 
 #[test]
 fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
-    let mut world = World::open();
-    let id = world.standing();
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     let timers = world.timers();
     world.given(capture(id));
     world.after_seconds(3);
@@ -148,8 +148,8 @@ fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
 
 #[test]
 fn a_refused_operation_is_asked_for_again_under_the_next_number() {
-    let mut world = World::open();
-    let id = world.standing();
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
     world.given(void(id));
@@ -164,8 +164,8 @@ fn a_refused_operation_is_asked_for_again_under_the_next_number() {
 
 #[test]
 fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
-    let mut world = World::open();
-    let id = world.standing();
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(capture_done(id));
     for again in [CallResult::Done, refused()] {
@@ -177,8 +177,8 @@ fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
 
 #[test]
 fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
-    let mut world = World::open();
-    let id = world.standing();
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(void(id));
     world.when(answered(id, OperationKind::Void, 1, refused())).answers(CHANGED);
     let payment = world.payment_row(id);
@@ -189,8 +189,8 @@ fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
 }
 
 #[test]
-fn a_reversal_cancels_the_entries_with_the_fee_and_gives_no_money() {
-    let mut world = World::open();
+fn a_reversal_cancels_the_entries_and_the_fee() {
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let id = world.held();
     world.given(reverse(id));
@@ -208,7 +208,7 @@ fn a_reversal_cancels_the_entries_with_the_fee_and_gives_no_money() {
 
 #[test]
 fn a_settled_capture_is_not_reversed() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.when(reverse(id)).refused(not_permitted(PaymentStatus::Successful, None));
@@ -217,8 +217,8 @@ fn a_settled_capture_is_not_reversed() {
 }
 
 #[test]
-fn a_capture_with_an_accepted_refund_is_not_reversed_until_that_has_failed() {
-    let mut world = World::open();
+fn a_capture_with_an_accepted_refund_is_not_reversed() {
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let refund = world.refund(refund(id).part(1));
     world.when(reverse(id)).refused(not_permitted(PaymentStatus::Successful, None));
@@ -227,8 +227,8 @@ fn a_capture_with_an_accepted_refund_is_not_reversed_until_that_has_failed() {
 }
 
 #[test]
-fn settlement_waits_for_an_open_reversal_and_comes_at_once_when_that_is_refused() {
-    let mut world = World::open();
+fn settlement_waits_for_an_open_reversal_to_be_refused() {
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     world.given(reverse(id));
     assert_eq!(world.timers_of_payments(), [], "nothing settles meanwhile");
@@ -240,9 +240,9 @@ fn settlement_waits_for_an_open_reversal_and_comes_at_once_when_that_is_refused(
 }
 
 #[test]
-fn a_lapse_waits_for_an_open_capture_and_comes_at_once_when_that_is_refused() {
-    let mut world = World::open();
-    let id = world.standing();
+fn a_lapse_waits_for_an_open_capture_to_be_refused() {
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
     assert_eq!(world.timers(), []);
@@ -252,9 +252,9 @@ fn a_lapse_waits_for_an_open_capture_and_comes_at_once_when_that_is_refused() {
 }
 
 #[test]
-fn a_capture_that_is_confirmed_after_the_authorization_would_have_lapsed_counts() {
-    let mut world = World::open();
-    let id = world.standing();
+fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
     world.when(capture_done(id)).answers(CHANGED);
@@ -262,9 +262,9 @@ fn a_capture_that_is_confirmed_after_the_authorization_would_have_lapsed_counts(
 }
 
 #[test]
-fn the_void_of_a_lapsed_authorization_that_is_refused_is_asked_for_again_a_day_later() {
-    let mut world = World::open();
-    let id = world.standing();
+fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
     world.when(capture(id)).refused(not_permitted(PaymentStatus::Authorized, Some(OperationKind::Void)));
@@ -280,8 +280,8 @@ fn the_void_of_a_lapsed_authorization_that_is_refused_is_asked_for_again_a_day_l
 }
 
 #[test]
-fn an_approval_without_the_capture_that_was_asked_for_is_captured_by_till() {
-    let mut world = World::open();
+fn till_captures_an_approval_without_the_requested_capture() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.given(result(id, approved()));
@@ -294,8 +294,8 @@ fn an_approval_without_the_capture_that_was_asked_for_is_captured_by_till() {
 }
 
 #[test]
-fn a_refused_automatic_capture_is_given_up_and_the_payment_fails_without_activity() {
-    let mut world = World::open();
+fn a_refused_automatic_capture_voids_and_fails_the_payment() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.given(result(id, approved()));
@@ -311,8 +311,8 @@ fn a_refused_automatic_capture_is_given_up_and_the_payment_fails_without_activit
 }
 
 #[test]
-fn a_payment_that_nobody_answers_expires_after_an_hour_and_not_before() {
-    let mut world = World::open();
+fn an_unanswered_payment_expires_after_exactly_an_hour() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.clock.0 += PENDING_LIFETIME_SECONDS * 1_000 - 1;
@@ -324,9 +324,9 @@ fn a_payment_that_nobody_answers_expires_after_an_hour_and_not_before() {
     world.when(expire(id)).changes_nothing(UNCHANGED);
 }
 
-/// An expired payment, and what is given back when the acquirer says late that it authorized.
-fn given_back_late(late: AuthorizationResult) -> (World, PaymentId, Option<EffectKind>) {
-    let mut world = World::open();
+/// An expired payment, and the call that gives its money back when the acquirer says late that it authorized.
+fn given_back_late(late: AuthorizationResult) -> (ScenarioWorld, PaymentId, Option<EffectKind>) {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.after_seconds(PENDING_LIFETIME_SECONDS);
@@ -350,7 +350,7 @@ fn a_late_success_is_given_back_and_posts_nothing() {
 }
 
 #[test]
-fn what_the_acquirer_does_not_take_back_ends_all_the_same_with_its_reason_in_the_log() {
+fn a_refused_late_void_or_refund_ends_with_its_reason() {
     let (mut world, id, _) = given_back_late(approved());
     world.given(given_back(id, refused()));
     let ended = Event::LateCallEnded { payment_id: id, failure: Some(refusal_by_acquirer()) };
@@ -358,7 +358,7 @@ fn what_the_acquirer_does_not_take_back_ends_all_the_same_with_its_reason_in_the
 }
 
 #[test]
-fn a_late_failure_of_an_expired_payment_ends_its_call_and_nothing_else() {
+fn a_late_failure_of_an_expired_payment_only_ends_its_call() {
     let (world, id, open) = given_back_late(declined());
     assert_eq!((open, world.payment_row(id).status), (None, PaymentStatus::Expired));
     assert_eq!(world.payment_row(id).failure, None);
@@ -366,8 +366,8 @@ fn a_late_failure_of_an_expired_payment_ends_its_call_and_nothing_else() {
 
 #[test]
 fn a_capture_may_settle_at_once() {
-    let mut world = World::open();
-    let id = world.standing();
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture(id));
     let mut ask = capture_done(id);
     if let Command::RecordOperation(RecordOperation { settles_at_once, .. }) = &mut ask.command {
@@ -379,8 +379,8 @@ fn a_capture_may_settle_at_once() {
 
 #[test]
 fn a_suspended_merchant_voids_and_reverses_and_captures_nothing() {
-    let mut world = World::open();
-    let (standing, other, held) = (world.standing(), world.standing(), world.held());
+    let mut world = ScenarioWorld::open();
+    let (standing, other, held) = (world.authorized_payment(), world.authorized_payment(), world.held());
     world.given(suspend());
     world.when(capture(standing)).refused(Refusal::MerchantSuspended);
     world.when(void(other)).answers(CHANGED);
@@ -390,7 +390,7 @@ fn a_suspended_merchant_voids_and_reverses_and_captures_nothing() {
 
 #[test]
 fn a_payment_that_is_not_there_is_not_found_under_any_name() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = crate::world::raw_id(9, PaymentId::from_raw);
     for ask in [capture(id), void(id), reverse(id)] {
         world.when(ask).refused(Refusal::PaymentNotFound);
@@ -400,9 +400,9 @@ fn a_payment_that_is_not_there_is_not_found_under_any_name() {
 }
 
 #[test]
-fn the_answer_of_a_named_call_stays_when_the_acquirer_refuses_later() {
-    let mut world = World::open();
-    let id = world.standing();
+fn an_answer_is_kept_when_the_acquirer_refuses_later() {
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture(id).named("call-1"));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
     world.when(capture(id).named("call-1")).replays(CHANGED);
@@ -411,8 +411,8 @@ fn the_answer_of_a_named_call_stays_when_the_acquirer_refuses_later() {
 
 #[test]
 fn a_lapse_that_an_earlier_version_recorded_ends_with_its_void() {
-    let mut world = World::open();
-    let id = world.standing();
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     let effect = Effect { payment_id: id, kind: EffectKind::Void, opened_at: world.clock };
     let lapses_at = world.timers()[0].due;
@@ -426,7 +426,7 @@ fn a_lapse_that_an_earlier_version_recorded_ends_with_its_void() {
 
 #[test]
 fn a_hundred_captures_of_one_payment_at_once_take_effect_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token));
     let id = world.authorized(initiate(session));

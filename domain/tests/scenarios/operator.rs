@@ -1,7 +1,7 @@
-//! What the operator asks, once and again.
+//! The operator's calls, first and repeated.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::TokenUsage;
 use till_domain::decide::Outcome;
 use till_domain::event::{Answer, VaultWrite};
@@ -14,8 +14,8 @@ use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 
 #[test]
-fn a_new_merchant_takes_cards_and_instalments_on_the_sandbox_without_a_fee() {
-    let world = World::open();
+fn a_new_merchant_has_every_method_on_the_sandbox_without_a_fee() {
+    let world = ScenarioWorld::open();
     for method in PaymentMethod::ALL {
         assert_eq!(world.state.integrations.get(&method), Some(&Integration::initial()));
     }
@@ -24,14 +24,14 @@ fn a_new_merchant_takes_cards_and_instalments_on_the_sandbox_without_a_fee() {
 
 #[test]
 fn a_merchant_is_created_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let merchant_id = world.merchant_id;
     world.when(create_merchant(merchant_id)).changes_nothing(Answer::Merchant(merchant_id));
 }
 
 #[test]
-fn a_named_call_that_created_a_merchant_is_found_across_merchants() {
-    let mut world = World::empty();
+fn a_named_call_that_created_a_merchant_is_found_by_its_name() {
+    let mut world = ScenarioWorld::empty();
     let ask = create_merchant(world.merchant_id).named("call-1");
     let answer = world.given(ask.clone());
     let key = IdempotencyKey::new("call-1").expect("a test key of proper form");
@@ -53,13 +53,13 @@ fn nothing_can_be_asked_of_a_merchant_that_was_never_created() {
         configure(PaymentMethod::Card, disabled()),
     ];
     for ask in asks {
-        World::empty().when(ask).refused(Refusal::MerchantNotFound);
+        ScenarioWorld::empty().when(ask).refused(Refusal::MerchantNotFound);
     }
 }
 
 #[test]
 fn suspending_and_resuming_say_whether_they_changed_anything() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(resume()).changes_nothing(Answer::Changed(false));
     world.when(suspend()).answers(Answer::Changed(true));
     world.when(suspend()).changes_nothing(Answer::Changed(false));
@@ -67,8 +67,8 @@ fn suspending_and_resuming_say_whether_they_changed_anything() {
 }
 
 #[test]
-fn a_suspended_merchants_and_its_clients_calls_are_refused_until_it_is_resumed() {
-    let mut world = World::open();
+fn a_suspended_merchants_calls_are_refused_until_it_is_resumed() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let token = world.token(1, TokenUsage::Multiple);
     world.given(suspend());
@@ -81,7 +81,7 @@ fn a_suspended_merchants_and_its_clients_calls_are_refused_until_it_is_resumed()
 
 #[test]
 fn the_operator_goes_on_with_a_suspended_merchant() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(suspend());
     let merchant_id = world.merchant_id;
     let key = generate_key(merchant_id, 2, None);
@@ -91,8 +91,8 @@ fn the_operator_goes_on_with_a_suspended_merchant() {
 }
 
 #[test]
-fn a_key_leads_to_its_merchant_and_its_text_goes_to_the_vault_only_for_a_call_that_can_be_repeated() {
-    let mut world = World::open();
+fn a_keys_text_is_in_the_vault_only_for_a_repeatable_call() {
+    let mut world = ScenarioWorld::open();
     let ask = generate_key(world.merchant_id, 3, None);
     assert_eq!(world.when(ask).writes_to_the_vault().1, [], "nobody could ask for it again");
     let ask = generate_key(world.merchant_id, 2, None).named("call-1");
@@ -106,7 +106,7 @@ fn a_key_leads_to_its_merchant_and_its_text_goes_to_the_vault_only_for_a_call_th
 
 #[test]
 fn an_unknown_keys_calls_are_refused() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let unknown = Who::MerchantWith(crate::world::raw_id(9, KeyId::from_raw));
     world.when(Ask::from(initiate(session)).by(unknown)).refused(Refusal::KeyNotLive);
@@ -114,7 +114,7 @@ fn an_unknown_keys_calls_are_refused() {
 
 #[test]
 fn a_revoked_key_opens_nothing_from_then_on() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let key_id = world.first_key();
     world.when(revoke_key(key_id)).answers(Answer::Changed(true));
@@ -124,7 +124,7 @@ fn a_revoked_key_opens_nothing_from_then_on() {
 
 #[test]
 fn revoking_a_key_again_keeps_the_first_time() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let key_id = world.first_key();
     world.given(revoke_key(key_id));
     let revoked_at = world.clock;
@@ -135,12 +135,12 @@ fn revoking_a_key_again_keeps_the_first_time() {
 
 #[test]
 fn an_unknown_key_cannot_be_revoked() {
-    World::open().when(revoke_key(crate::world::raw_id(9, KeyId::from_raw))).refused(Refusal::KeyNotFound);
+    ScenarioWorld::open().when(revoke_key(crate::world::raw_id(9, KeyId::from_raw))).refused(Refusal::KeyNotFound);
 }
 
 #[test]
 fn a_key_ends_at_its_expiry_to_the_millisecond() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let end = world.clock.plus_seconds(60);
     let key_id = world.key(generate_key(world.merchant_id, 2, Some(end)));
     let (first, second) = (world.card_session(), world.card_session());
@@ -152,7 +152,7 @@ fn a_key_ends_at_its_expiry_to_the_millisecond() {
 
 #[test]
 fn the_number_of_a_merchants_live_keys_is_limited() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let merchant_id = world.merchant_id;
     let end = world.clock.plus_seconds(60);
     let last = add_keys(&mut world, 1..LIVE_KEYS_MAX - 1, None);
@@ -168,14 +168,14 @@ fn the_number_of_a_merchants_live_keys_is_limited() {
 
 #[test]
 fn the_number_of_all_keys_of_a_merchant_is_limited() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let first = world.state.keys[&world.first_key()].clone();
     let former = (2..=KEYS_MAX).map(|number| ApiKey {
         id: raw_id(1_000 + number as u64, KeyId::from_raw),
         revoked_at: Some(world.clock),
         ..first.clone()
     });
-    // Made one by one they would take minutes.
+    // Making them one by one would take minutes.
     world.state.keys.extend(former.map(|key| (key.id, key)));
     assert_eq!(world.state.keys.len(), KEYS_MAX);
     let generate = generate_key(world.merchant_id, 255, None);
@@ -186,8 +186,8 @@ fn the_number_of_all_keys_of_a_merchant_is_limited() {
     world.accepted_without_checks(generate);
 }
 
-/// Makes keys of these numbers, and gives the last one.
-fn add_keys(world: &mut World, numbers: std::ops::Range<usize>, expires_at: Option<Millis>) -> KeyId {
+/// Makes keys of these numbers, and returns the last one.
+fn add_keys(world: &mut ScenarioWorld, numbers: std::ops::Range<usize>, expires_at: Option<Millis>) -> KeyId {
     let mut last = None;
     for number in numbers {
         let mut ask = generate_key(world.merchant_id, 0, expires_at);
@@ -207,7 +207,7 @@ fn set_digest(ask: &mut Ask, number: usize) {
 
 #[test]
 fn configuring_a_method_says_whether_it_changed_anything() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = PaymentMethod::Card;
     world.when(configure(card, Integration::initial())).changes_nothing(Answer::Changed(false));
     world.when(configure(card, with_fee(100, 5))).answers(Answer::Changed(true));

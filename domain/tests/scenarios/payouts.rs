@@ -1,7 +1,7 @@
 //! Payouts: contract, sections 7, 9.1a, 10 and 11.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::command::Expired;
 use till_domain::event::Answer;
@@ -12,27 +12,27 @@ use till_domain::records::{Activities, OpenPayouts, Payouts, Transactions, Webho
 use till_domain::refusal::Refusal;
 use till_domain::webhook::{EVENT_KEPT_SECONDS, WebhookEvent, WebhookEventKind, WebhookObject};
 
-/// A merchant with so much on its balance.
-fn with_balance(minor: u64) -> World {
-    let mut world = World::open();
+/// A merchant with this amount on its balance.
+fn with_balance(minor: u64) -> ScenarioWorld {
+    let mut world = ScenarioWorld::open();
     world.given(topup(minor));
     world
 }
 
-fn row(world: &World, id: PayoutId) -> Payout {
+fn row(world: &ScenarioWorld, id: PayoutId) -> Payout {
     world.look_up::<Payouts>(id)
 }
 
-fn available(world: &World) -> i64 {
+fn available(world: &ScenarioWorld) -> i64 {
     world.totals().available_minor()
 }
 
-fn newest_event(world: &World) -> WebhookEvent {
+fn newest_event(world: &ScenarioWorld) -> WebhookEvent {
     world.all::<WebhookEvents>().pop().expect("an event")
 }
 
 #[test]
-fn an_accepted_payout_holds_its_amount_against_the_bank_until_it_is_answered() {
+fn an_accepted_payout_is_on_hold_until_it_is_answered() {
     let mut world = with_balance(1_000);
     let id = world.payout(payout_known_as(400, "out-1"));
     let payout = row(&world, id);
@@ -96,8 +96,8 @@ fn a_second_answer_to_a_payout_changes_nothing() {
 }
 
 #[test]
-fn a_payout_needs_what_is_available_and_no_pending_money_helps() {
-    let mut world = World::open();
+fn a_payout_needs_available_money_and_not_pending_money() {
+    let mut world = ScenarioWorld::open();
     world.when(payout(1)).refused(Refusal::InsufficientBalance { available_minor: 0 });
     world.held();
     world.given(topup(500));
@@ -130,7 +130,7 @@ fn a_suspended_merchant_sends_no_payout_and_open_ones_end() {
 }
 
 #[test]
-fn an_accepted_payout_is_activity_of_whoever_asked_and_its_end_is_none() {
+fn an_accepted_payout_is_an_activity_and_its_end_is_not() {
     let mut world = with_balance(100);
     let id = world.payout(payout(60));
     world.given(payout_done(id));
@@ -141,7 +141,7 @@ fn an_accepted_payout_is_activity_of_whoever_asked_and_its_end_is_none() {
 }
 
 #[test]
-fn a_payout_is_told_to_webhooks_when_it_has_ended() {
+fn a_payout_has_an_event_when_it_has_ended() {
     let mut world = with_balance(1_000);
     let (paid, failed) = (world.payout(payout(400)), world.payout(payout(500)));
     assert!(world.all::<WebhookEvents>().is_empty(), "both are under way");

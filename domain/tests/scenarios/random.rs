@@ -1,4 +1,4 @@
-//! A random source of the tests' own: the same seed gives the same numbers on every machine.
+//! The random source of the tests: the same seed gives the same numbers on every machine.
 
 use till_domain::ids::Entropy;
 
@@ -13,7 +13,7 @@ impl Random {
         Random(seed)
     }
 
-    /// A number from 0 up to `end`, which is left out.
+    /// A number from 0 up to `end`, exclusive.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next_u64() % end
     }

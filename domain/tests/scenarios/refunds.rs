@@ -1,7 +1,7 @@
 //! Refunds: whole, in parts, several at once, before and after settlement.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::Answer;
@@ -16,18 +16,18 @@ use till_domain::refusal::Refusal;
 const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
-/// Available and pending.
-fn balance(world: &World) -> (i64, i64) {
+/// The available and the pending balance.
+fn balance(world: &ScenarioWorld) -> (i64, i64) {
     (world.totals().available_minor(), world.totals().pending_minor())
 }
 
-fn entry_status(world: &World, id: RefundId) -> EntryStatus {
+fn entry_status(world: &ScenarioWorld, id: RefundId) -> EntryStatus {
     world.look_up::<Transactions>(world.refund_row(id).transaction_id).status
 }
 
 /// A world in which a payment costs the merchant 100 of its 10,000.
-fn with_fees() -> World {
-    let mut world = World::open();
+fn with_fees() -> ScenarioWorld {
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     world
 }
@@ -37,8 +37,8 @@ fn not_refundable(status: PaymentStatus) -> Refusal {
 }
 
 #[test]
-fn a_refund_is_accepted_with_its_entries_on_hold_and_the_acquirer_asked() {
-    let mut world = World::open();
+fn an_accepted_refund_is_on_hold_and_sent_to_the_acquirer() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.after_seconds(1);
     let refund_id = world.refund(refund(id).part(4_000).external_id("back-1").because("too small"));
@@ -65,8 +65,8 @@ fn a_refund_is_accepted_with_its_entries_on_hold_and_the_acquirer_asked() {
 }
 
 #[test]
-fn a_refund_is_an_activity_of_who_asked_with_its_payment_as_the_parent() {
-    let mut world = World::open();
+fn a_refund_is_an_activity_of_its_caller_below_its_payment() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(1));
     let Activity { activity_type, actor, object, parent, .. } = world.all::<Activities>().pop().expect("the refund");
@@ -76,7 +76,7 @@ fn a_refund_is_an_activity_of_who_asked_with_its_payment_as_the_parent() {
 
 #[test]
 fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(4_000));
     world.after_seconds(9);
@@ -89,7 +89,7 @@ fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
 }
 
 #[test]
-fn a_confirmed_refund_of_money_on_hold_is_effective_with_its_capture() {
+fn a_confirmed_refund_of_held_money_settles_with_its_capture() {
     let mut world = with_fees();
     let id = world.held();
     let settles_at = world.timers()[0].due;
@@ -120,7 +120,7 @@ fn a_refund_whose_timer_fires_alone_waits_for_its_capture() {
 }
 
 #[test]
-fn a_refund_that_is_confirmed_after_its_capture_settled_counts_meanwhile() {
+fn a_refund_pending_at_settlement_counts_meanwhile() {
     let mut world = with_fees();
     let id = world.held();
     let refund_id = world.refund(refund(id).part(4_000));
@@ -132,7 +132,7 @@ fn a_refund_that_is_confirmed_after_its_capture_settled_counts_meanwhile() {
 }
 
 #[test]
-fn a_failed_refund_gives_its_money_back_and_can_be_asked_for_again() {
+fn a_failed_refund_returns_its_money_and_can_be_requested_again() {
     for settles in [false, true] {
         let mut world = with_fees();
         let id = if settles { world.settled() } else { world.held() };
@@ -151,7 +151,7 @@ fn a_failed_refund_gives_its_money_back_and_can_be_asked_for_again() {
 }
 
 #[test]
-fn a_refund_that_fails_after_its_capture_settled_gives_back_what_it_counted() {
+fn a_refund_that_fails_after_settlement_returns_its_amount() {
     let mut world = with_fees();
     let id = world.held();
     let refund_id = world.refund(refund(id).part(9_900));
@@ -164,8 +164,8 @@ fn a_refund_that_fails_after_its_capture_settled_gives_back_what_it_counted() {
 }
 
 #[test]
-fn the_last_refund_that_leaves_nothing_reverses_the_payment_by_whoever_asked_for_it() {
-    let mut world = World::open();
+fn the_last_refund_reverses_the_payment_for_its_caller() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let first = world.refund(refund(id).part(4_000));
     let rest = world.refund(Ask::from(refund(id)).by(Who::Operator));
@@ -180,9 +180,9 @@ fn the_last_refund_that_leaves_nothing_reverses_the_payment_by_whoever_asked_for
 }
 
 #[test]
-fn a_refund_of_all_that_was_captured_is_full_and_two_halves_are_not() {
-    let mut world = World::open();
-    let id = world.standing();
+fn a_refund_of_the_whole_capture_is_full_and_two_halves_are_not() {
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture_part(id, 4_000));
     world.given(capture_done(id));
     let whole = world.refund(refund(id));
@@ -193,8 +193,8 @@ fn a_refund_of_all_that_was_captured_is_full_and_two_halves_are_not() {
 }
 
 #[test]
-fn no_more_than_what_is_left_is_refunded_however_often_it_is_asked() {
-    let mut world = World::open();
+fn refunds_never_exceed_the_rest_of_the_capture() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.given(refund(id).part(4_000));
     world.when(refund(id).part(6_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 6_000 });
@@ -206,7 +206,7 @@ fn no_more_than_what_is_left_is_refunded_however_often_it_is_asked() {
 
 #[test]
 fn a_refund_that_is_not_confirmed_counts_as_refunded() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let open = world.refund(refund(id));
     world.when(refund(id)).refused(not_refundable(PaymentStatus::Successful));
@@ -215,7 +215,7 @@ fn a_refund_that_is_not_confirmed_counts_as_refunded() {
 }
 
 #[test]
-fn a_refund_of_money_on_hold_needs_the_balance_only_beyond_what_is_left_of_its_capture() {
+fn a_refund_of_held_money_needs_the_balance_only_for_the_excess() {
     let mut world = with_fees();
     let id = world.held();
     world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
@@ -231,7 +231,7 @@ fn a_refund_of_money_on_hold_needs_the_balance_only_beyond_what_is_left_of_its_c
 }
 
 #[test]
-fn a_refund_of_one_capture_does_not_take_what_is_left_of_another() {
+fn a_refund_does_not_use_the_rest_of_another_capture() {
     let mut world = with_fees();
     let (id, _other) = (world.held(), world.held());
     world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
@@ -251,7 +251,7 @@ fn a_refund_of_settled_money_needs_the_balance() {
 #[test]
 fn a_refund_is_judged_in_the_order_of_the_contract() {
     let mut world = with_fees();
-    let (pending, id) = (world.standing(), world.settled());
+    let (pending, id) = (world.authorized_payment(), world.settled());
     let first = world.refund(refund(id).part(1).external_id("back-1"));
     let taken = Refusal::RefundExternalIdTaken { refund_id: first };
     let unknown = crate::world::raw_id(9, PaymentId::from_raw);
@@ -263,8 +263,8 @@ fn a_refund_is_judged_in_the_order_of_the_contract() {
 }
 
 #[test]
-fn a_refunds_external_id_names_the_first_one_even_when_that_failed() {
-    let mut world = World::open();
+fn a_refunds_external_id_is_taken_even_when_the_refund_failed() {
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let refund_id = world.refund(refund(id).part(1).external_id("back-1"));
     world.given(refund_answered(refund_id, refused()));
@@ -274,7 +274,7 @@ fn a_refunds_external_id_names_the_first_one_even_when_that_failed() {
 
 #[test]
 fn a_payment_is_refunded_by_the_merchants_own_reference() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.captured(initiate(session).external_id("order-1"));
     let refund_id = world.refund(refund(crate::world::raw_id(9, PaymentId::from_raw)).of_payment_known_as("order-1"));
@@ -283,7 +283,7 @@ fn a_payment_is_refunded_by_the_merchants_own_reference() {
 
 #[test]
 fn an_answer_to_a_refund_that_has_ended_changes_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let (done, failed) = (world.refund(refund(id).part(1)), world.refund(refund(id).part(2)));
     world.given(refund_done(done));
@@ -296,7 +296,7 @@ fn an_answer_to_a_refund_that_has_ended_changes_nothing() {
 
 #[test]
 fn a_suspended_merchant_refunds() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     world.given(suspend());
     world.when(refund(id)).takes_effect();
@@ -304,7 +304,7 @@ fn a_suspended_merchant_refunds() {
 
 #[test]
 fn a_named_refund_is_made_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = world.settled();
     let ask = Ask::from(refund(id).part(1)).named("call-1");
     let refund_id = world.refund(ask.clone());

@@ -1,8 +1,8 @@
-//! The order in which initiate-payment-flow is judged: of two faults at once, the earlier one of contract,
+//! The order of the checks of initiate-payment-flow: of two faults at once, the one that comes earlier in the contract,
 //! section 4, is answered.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::TokenUsage;
 use till_domain::command::Selection;
 use till_domain::ids::{CardId, CustomerId, PaymentId, SessionId};
@@ -14,8 +14,8 @@ use till_domain::session::InterestBearer;
 const UNKNOWN_SESSION: Refusal = Refusal::SessionNotActive { payment_id: None };
 
 /// A merchant whose payment `order-1` exists.
-fn with_order_1() -> (World, PaymentId) {
-    let mut world = World::open();
+fn with_order_1() -> (ScenarioWorld, PaymentId) {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session).external_id("order-1"));
     (world, payment_id)
@@ -31,8 +31,8 @@ fn a_dead_key_is_refused_before_a_reused_idempotency_key() {
 }
 
 #[test]
-fn a_reused_idempotency_key_is_refused_before_the_merchants_suspension() {
-    let mut world = World::open();
+fn a_reused_idempotency_key_is_refused_before_a_suspension() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.payment(initiate(session).named("call-1"));
     world.given(suspend());
@@ -40,15 +40,15 @@ fn a_reused_idempotency_key_is_refused_before_the_merchants_suspension() {
 }
 
 #[test]
-fn a_suspended_merchant_is_refused_before_its_session_is_looked_up() {
-    let mut world = World::open();
+fn a_suspended_merchant_is_refused_before_its_session_is_read() {
+    let mut world = ScenarioWorld::open();
     world.given(suspend());
     world.when(initiate(raw_id(9, SessionId::from_raw))).refused(Refusal::MerchantSuspended);
 }
 
 #[test]
-fn a_reused_idempotency_key_is_refused_before_a_session_that_is_not_active() {
-    let mut world = World::open();
+fn a_reused_idempotency_key_is_refused_before_a_bad_session() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.payment(initiate(session).named("call-1"));
     let unknown = initiate(raw_id(9, SessionId::from_raw));
@@ -56,8 +56,8 @@ fn a_reused_idempotency_key_is_refused_before_a_session_that_is_not_active() {
 }
 
 #[test]
-fn a_kept_answer_is_replayed_before_the_used_session_is_found_to_be_not_active() {
-    let mut world = World::open();
+fn an_answer_is_replayed_before_its_session_is_found_used() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let answer = world.given(initiate(session).named("call-1"));
     world.after_seconds(3_600);
@@ -65,16 +65,16 @@ fn a_kept_answer_is_replayed_before_the_used_session_is_found_to_be_not_active()
 }
 
 #[test]
-fn a_session_that_is_not_active_is_refused_before_another_amount() {
-    let mut world = World::open();
+fn an_inactive_session_is_refused_before_another_amount() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.after_seconds(1_800);
     world.when(initiate(session).money(thb(1))).refused(UNKNOWN_SESSION);
 }
 
 #[test]
-fn a_used_session_is_refused_before_another_amount_and_names_its_payment() {
-    let mut world = World::open();
+fn a_used_session_is_refused_before_another_amount() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
     let ask = initiate(session).money(thb(1));
@@ -83,7 +83,7 @@ fn a_used_session_is_refused_before_another_amount_and_names_its_payment() {
 
 #[test]
 fn another_amount_is_refused_before_authorization_only() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Card, always_capturing()));
     let session = world.card_session();
     world.when(initiate(session).money(thb(1)).authorize_only()).refused(differs(thb(1)));
@@ -91,7 +91,7 @@ fn another_amount_is_refused_before_authorization_only() {
 
 #[test]
 fn another_amount_is_refused_before_a_disabled_method() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.given(configure(PaymentMethod::Card, disabled()));
     world.when(initiate(session).money(thb(1))).refused(differs(thb(1)));
@@ -99,7 +99,7 @@ fn another_amount_is_refused_before_a_disabled_method() {
 
 #[test]
 fn authorization_only_is_refused_before_the_interest_bearer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(configure(PaymentMethod::Installment, always_capturing()));
     let session = world.session(select_installment(InterestBearer::Merchant));
     let refusal = Refusal::AuthorizationOnlyNotSupported;
@@ -109,7 +109,7 @@ fn authorization_only_is_refused_before_the_interest_bearer() {
 
 #[test]
 fn authorization_only_is_refused_before_the_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     world.given(configure(PaymentMethod::Card, always_capturing()));
     let session = world.session(select_saved(card));
@@ -118,44 +118,44 @@ fn authorization_only_is_refused_before_the_customer() {
 
 #[test]
 fn the_interest_bearer_is_refused_before_an_unknown_customer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.session(select_installment(InterestBearer::Merchant));
-    let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
+    let ask = initiate(session).customer(customer_fields().own(raw_id(9, CustomerId::from_raw)));
     let fixed = InterestBearer::Merchant;
     world.when(ask.clone()).refused(Refusal::InterestBearerMissing { fixed });
     world.when(ask.bearer(InterestBearer::Customer)).refused(Refusal::InterestBearerMismatch { fixed });
 }
 
 #[test]
-fn an_unknown_customer_is_refused_before_a_mismatch_of_the_other_fields() {
-    let mut world = World::open();
+fn an_unknown_customer_is_refused_before_a_mismatch() {
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select_saved(card));
-    let customer = nobody().own(raw_id(9, CustomerId::from_raw)).email("stranger@example.com");
+    let customer = customer_fields().own(raw_id(9, CustomerId::from_raw)).email("stranger@example.com");
     world.when(initiate(session).customer(customer)).refused(Refusal::CustomerNotFound);
 }
 
 #[test]
-fn an_unknown_customer_is_refused_before_a_missing_or_unknown_card() {
-    let mut world = World::open();
+fn an_unknown_customer_is_refused_before_a_bad_card() {
+    let mut world = ScenarioWorld::open();
     let session = world.session(select(Selection::UnnamedCard));
-    let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
+    let ask = initiate(session).customer(customer_fields().own(raw_id(9, CustomerId::from_raw)));
     world.when(ask.clone()).refused(Refusal::CustomerNotFound);
     world.when(ask.card(raw_id(9, CardId::from_raw))).refused(Refusal::CustomerNotFound);
 }
 
 #[test]
-fn a_missing_or_mismatched_owner_is_refused_before_a_taken_external_id() {
+fn a_bad_owner_is_refused_before_a_taken_external_id() {
     let (mut world, _) = with_order_1();
     let card = world.saved_card(1, "owner@example.com");
     let session = world.session(select_saved(card));
     let ask = initiate(session).external_id("order-1");
     world.when(ask.clone()).refused(Refusal::CustomerRequired);
-    world.when(ask.customer(nobody().email("stranger@example.com"))).refused(Refusal::CustomerMismatch);
+    world.when(ask.customer(customer_fields().email("stranger@example.com"))).refused(Refusal::CustomerMismatch);
 }
 
 #[test]
-fn a_missing_or_unknown_card_is_refused_before_a_taken_external_id() {
+fn a_bad_card_is_refused_before_a_taken_external_id() {
     let (mut world, _) = with_order_1();
     let session = world.session(select(Selection::UnnamedCard));
     let ask = initiate(session).external_id("order-1");
@@ -164,7 +164,7 @@ fn a_missing_or_unknown_card_is_refused_before_a_taken_external_id() {
 }
 
 #[test]
-fn a_taken_external_id_is_refused_before_a_total_that_is_too_large() {
+fn a_taken_external_id_is_refused_before_a_too_large_total() {
     let (mut world, payment_id) = with_order_1();
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(AMOUNT_MAX_MINOR)));

@@ -1,7 +1,7 @@
-//! save_card: after the authorization, for tokens of several uses, and never in the payment's way.
+//! save_card: after the authorization, for multi-use tokens, and never an obstacle to the payment.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::card::{SaveCard, TokenUsage};
 use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::{CardId, CustomerId, PaymentId, TokenId};
@@ -11,30 +11,30 @@ use till_domain::records::Cards;
 const OWNER: &str = "owner@example.com";
 
 /// A pending payment with this token by the customer with [`OWNER`].
-fn pending(world: &mut World, token: TokenId, wish: SaveCard) -> PaymentId {
+fn pending(world: &mut ScenarioWorld, token: TokenId, wish: SaveCard) -> PaymentId {
     let session = world.session(select_token(token));
-    world.payment(initiate(session).customer(nobody().email(OWNER)).save(wish))
+    world.payment(initiate(session).customer(customer_fields().email(OWNER)).save(wish))
 }
 
 /// The same, approved.
-fn paid(world: &mut World, number: u8, usage: TokenUsage, wish: SaveCard) -> PaymentId {
+fn paid(world: &mut ScenarioWorld, number: u8, usage: TokenUsage, wish: SaveCard) -> PaymentId {
     let token = world.token(number, usage);
     let id = pending(world, token, wish);
     world.given(result(id, approved_and_captured()));
     id
 }
 
-fn owner_of(world: &World, payment: PaymentId) -> CustomerId {
+fn owner_of(world: &ScenarioWorld, payment: PaymentId) -> CustomerId {
     world.payment_row(payment).customer_id.expect("the payment has a customer")
 }
 
-fn default_of(world: &World, payment: PaymentId) -> Option<CardId> {
+fn default_of(world: &ScenarioWorld, payment: PaymentId) -> Option<CardId> {
     world.customer_row(owner_of(world, payment)).default_card_id
 }
 
 #[test]
 fn a_card_is_saved_after_the_authorization_and_not_before() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let id = pending(&mut world, token, SaveCard::Add);
     assert_eq!(world.all::<Cards>().len(), 0);
@@ -45,7 +45,7 @@ fn a_card_is_saved_after_the_authorization_and_not_before() {
 
 #[test]
 fn the_vault_keeps_the_saved_cards_number_beside_the_tokens() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let id = pending(&mut world, token, SaveCard::Add);
     let (_, vault) = world.when(result(id, approved_and_captured())).writes_to_the_vault();
@@ -55,21 +55,21 @@ fn the_vault_keeps_the_saved_cards_number_beside_the_tokens() {
 
 #[test]
 fn an_added_card_is_not_the_default() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Add);
     assert_eq!(default_of(&world, id), None);
 }
 
 #[test]
 fn a_default_card_is_saved_and_made_the_default() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Default);
     assert_eq!(default_of(&world, id), world.all::<Cards>().pop().map(|card| card.id));
 }
 
 #[test]
 fn an_added_card_leaves_the_default_where_it_is() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Default);
     let default = default_of(&world, id);
     paid(&mut world, 8, TokenUsage::Multiple, SaveCard::Add);
@@ -78,7 +78,7 @@ fn an_added_card_leaves_the_default_where_it_is() {
 
 #[test]
 fn the_same_card_is_saved_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Add);
     paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Add);
     assert_eq!(world.all::<Cards>().len(), 1);
@@ -86,7 +86,7 @@ fn the_same_card_is_saved_once() {
 
 #[test]
 fn a_card_that_is_saved_already_can_still_be_made_the_default() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let first = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Add);
     paid(&mut world, 8, TokenUsage::Multiple, SaveCard::Default);
     paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Default);
@@ -97,7 +97,7 @@ fn a_card_that_is_saved_already_can_still_be_made_the_default() {
 
 #[test]
 fn the_same_card_may_be_saved_for_two_customers() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let first = world.saved_card(7, OWNER);
     let second = world.saved_card(7, "other@example.com");
     assert_ne!(first, second);
@@ -105,7 +105,7 @@ fn the_same_card_may_be_saved_for_two_customers() {
 
 #[test]
 fn a_single_tokens_card_is_not_saved_and_the_payment_goes_on() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = paid(&mut world, 7, TokenUsage::Single, SaveCard::Default);
     assert_eq!((world.all::<Cards>().len(), default_of(&world, id)), (0, None));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Successful);
@@ -113,7 +113,7 @@ fn a_single_tokens_card_is_not_saved_and_the_payment_goes_on() {
 
 #[test]
 fn without_a_customer_no_card_is_saved_and_the_payment_goes_on() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
     let id = world.captured(initiate(session).save(SaveCard::Default));
@@ -122,16 +122,16 @@ fn without_a_customer_no_card_is_saved_and_the_payment_goes_on() {
 
 #[test]
 fn without_save_card_no_card_is_saved() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
-    world.captured(initiate(session).customer(nobody().email(OWNER)));
+    world.captured(initiate(session).customer(customer_fields().email(OWNER)));
     assert_eq!(world.all::<Cards>().len(), 0);
 }
 
 #[test]
 fn a_declined_payments_card_is_not_saved() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let id = pending(&mut world, token, SaveCard::Default);
     world.given(result(id, declined()));
@@ -140,31 +140,31 @@ fn a_declined_payments_card_is_not_saved() {
 
 #[test]
 fn a_payment_with_a_saved_card_or_by_instalments_saves_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(7, OWNER);
     let session = world.session(select_saved(card));
-    let id = world.captured(initiate(session).customer(nobody().email(OWNER)).save(SaveCard::Default));
+    let id = world.captured(initiate(session).customer(customer_fields().email(OWNER)).save(SaveCard::Default));
     let bearer = till_domain::session::InterestBearer::Customer;
     let session = world.session(select_installment(bearer));
-    let ask = initiate(session).bearer(bearer).customer(nobody().email(OWNER)).save(SaveCard::Default);
+    let ask = initiate(session).bearer(bearer).customer(customer_fields().email(OWNER)).save(SaveCard::Default);
     world.captured(ask);
     assert_eq!((world.all::<Cards>().len(), default_of(&world, id)), (1, None));
 }
 
 #[test]
-fn a_card_is_saved_with_an_authorization_that_is_not_captured_too() {
-    let mut world = World::open();
+fn a_card_is_saved_also_when_the_payment_is_not_captured() {
+    let mut world = ScenarioWorld::open();
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
-    world.authorized(initiate(session).customer(nobody().email(OWNER)).save(SaveCard::Add));
+    world.authorized(initiate(session).customer(customer_fields().email(OWNER)).save(SaveCard::Add));
     assert_eq!(world.all::<Cards>().len(), 1);
 }
 
 #[test]
 fn a_saved_card_pays_from_then_on() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let card = world.saved_card(7, OWNER);
     let session = world.session(select_saved(card));
-    let answer = world.when(initiate(session).customer(nobody().email(OWNER))).takes_effect();
+    let answer = world.when(initiate(session).customer(customer_fields().email(OWNER))).takes_effect();
     assert!(matches!(answer, Answer::Payment(_)));
 }

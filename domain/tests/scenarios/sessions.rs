@@ -1,7 +1,7 @@
-//! How long a session can be used, and how often.
+//! The lifetime and the single use of a session.
 
 use crate::words::*;
-use crate::world::{START, World};
+use crate::world::{START, ScenarioWorld};
 use till_domain::card::TokenUsage;
 use till_domain::refusal::Refusal;
 use till_domain::time::Millis;
@@ -10,8 +10,8 @@ use till_domain::time::Millis;
 const LIFETIME_MILLIS: u64 = 30 * 60 * 1_000;
 
 #[test]
-fn a_session_can_be_used_until_the_last_millisecond_of_its_30_minutes() {
-    let mut world = World::open();
+fn a_session_can_be_used_for_30_minutes_to_the_millisecond() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.clock = Millis(START.0 + LIFETIME_MILLIS - 1);
     world.when(initiate(session)).takes_effect();
@@ -19,7 +19,7 @@ fn a_session_can_be_used_until_the_last_millisecond_of_its_30_minutes() {
 
 #[test]
 fn a_session_is_gone_at_exactly_30_minutes() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.clock = Millis(START.0 + LIFETIME_MILLIS);
     world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: None });
@@ -27,7 +27,7 @@ fn a_session_is_gone_at_exactly_30_minutes() {
 
 #[test]
 fn a_session_is_used_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
     for _ in 0..2 {
@@ -37,7 +37,7 @@ fn a_session_is_used_once() {
 
 #[test]
 fn a_session_stays_used_when_its_payment_fails() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
     world.given(result(payment_id, declined()));
@@ -46,7 +46,7 @@ fn a_session_stays_used_when_its_payment_fails() {
 
 #[test]
 fn sessions_of_one_multiple_token_are_used_one_by_one() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
     let (first, second) = (world.session(select_token(token)), world.session(select_token(token)));
     let payment_id = world.payment(initiate(first));
@@ -55,8 +55,8 @@ fn sessions_of_one_multiple_token_are_used_one_by_one() {
 }
 
 #[test]
-fn an_expired_session_does_not_come_back_when_the_clock_steps_back() {
-    let mut world = World::open();
+fn an_expired_session_stays_expired_when_the_clock_steps_back() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.clock = Millis(START.0 + LIFETIME_MILLIS);
     world.card_session();
@@ -65,8 +65,8 @@ fn an_expired_session_does_not_come_back_when_the_clock_steps_back() {
 }
 
 #[test]
-fn ids_and_times_grow_while_the_clock_stands_behind_the_log() {
-    let mut world = World::open();
+fn ids_and_times_grow_while_the_clock_is_behind_the_log() {
+    let mut world = ScenarioWorld::open();
     let first = world.card_session();
     world.clock = Millis(START.0 - 3_600_000);
     let second = world.card_session();

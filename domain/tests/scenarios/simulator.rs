@@ -1,9 +1,9 @@
-//! Random commands, the clock stepping back among them: whatever is asked, what always holds still does.
+//! Random commands, also with a clock that steps back: the invariants hold after every one.
 
 use crate::invariants;
 use crate::random::Random;
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::card::{CardExpiry, SaveCard, TokenUsage};
@@ -25,7 +25,7 @@ use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::OperationKind;
 use till_domain::records::{AnyKey, Cards, Disputes, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
-use till_domain::refusal::Stop;
+use till_domain::refusal::DecisionError;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
 
@@ -33,7 +33,7 @@ use till_domain::time::Millis;
 const STEPS: u64 = 9_000;
 /// Steps between two checks of everything, whose cost grows with the log.
 const STEPS_BETWEEN_FULL_CHECKS: u64 = 1_000;
-/// Steps before the first top-up and the first large payment, so that money is short at first.
+/// Steps before the first top-up and the first large payment, so that refusals for lack of money occur at first.
 const STEPS_WITHOUT_TOPUP: usize = 6_000;
 const SEEDS: [u64; 4] = [1, 20_250_401, 0x0bad_5eed, u64::MAX];
 
@@ -46,16 +46,16 @@ const RUNS_VARIABLE: &str = "TILL_SIMULATOR_SEEDS";
 /// The variable that names the one seed to replay.
 const SEED_VARIABLE: &str = "TILL_SIMULATOR_SEED";
 
-/// Says on a failure how the run is replayed.
-struct Replay {
+/// Prints on a failure how the run can be repeated.
+struct ReplayHint {
     seed: u64,
     test: &'static str,
 }
 
-impl Drop for Replay {
+impl Drop for ReplayHint {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let Replay { seed, test } = self;
+            let ReplayHint { seed, test } = self;
             eprintln!("seed {seed} failed; replay it: {SEED_VARIABLE}={seed} cargo nextest run -p till-domain {test}");
         }
     }
@@ -67,13 +67,13 @@ fn number_of(variable: &str) -> Option<u64> {
 }
 
 #[test]
-fn many_short_runs_keep_what_always_holds() {
+fn many_short_runs_keep_the_invariants() {
     let seeds = match number_of(SEED_VARIABLE) {
         Some(seed) => seed..=seed,
         None => 1..=number_of(RUNS_VARIABLE).unwrap_or(SHORT_RUNS),
     };
     for seed in seeds {
-        let _replay = Replay { seed, test: "many_short_runs" };
+        let _replay = ReplayHint { seed, test: "many_short_runs" };
         let is_short_of_money = seed % 2 == 0;
         let mut run = Run::seeded(seed, if is_short_of_money { STEPS_WITHOUT_TOPUP } else { 0 });
         (0..SHORT_STEPS).for_each(|_| run.step());
@@ -82,10 +82,10 @@ fn many_short_runs_keep_what_always_holds() {
 }
 
 #[test]
-fn whatever_is_asked_the_books_balance_and_the_log_replays_to_what_is_live() {
+fn random_commands_keep_the_books_balanced_and_replayable() {
     let mut seen = BTreeSet::new();
     for seed in SEEDS {
-        let _replay = Replay { seed, test: "whatever_is_asked" };
+        let _replay = ReplayHint { seed, test: "whatever_is_asked" };
         let mut run = Run::seeded(seed, STEPS_WITHOUT_TOPUP);
         for step in 0..STEPS {
             run.step();
@@ -110,9 +110,9 @@ fn the_same_seed_makes_the_same_log() {
     assert_ne!(log(7), log(8));
 }
 
-/// A merchant, and what the random caller knows of it.
+/// A merchant, and the random caller's knowledge of it.
 struct Run {
-    world: World,
+    world: ScenarioWorld,
     random: Random,
     /// Steps before the first top-up and the first large payment.
     steps_without_topup: usize,
@@ -130,17 +130,17 @@ struct Run {
     open_payouts: BTreeSet<PayoutId>,
     /// Calls to the acquirer that have no answer.
     open: BTreeMap<EffectId, EffectKind>,
-    /// Where the entries of each transaction stand.
+    /// The last status of the entries of each transaction.
     entries: BTreeMap<TransactionId, EntryStatus>,
     asked: Vec<Ask>,
-    /// How often each kind of outcome was seen.
+    /// The number of times that each kind of outcome was seen.
     seen: BTreeMap<&'static str, u64>,
 }
 
 impl Run {
     /// A run that is short of money for some steps.
     fn seeded(seed: u64, steps_without_topup: usize) -> Run {
-        let mut world = if seed.is_multiple_of(3) { World::on_test_clock() } else { World::open() };
+        let mut world = if seed.is_multiple_of(3) { ScenarioWorld::on_test_clock() } else { ScenarioWorld::open() };
         world.given(configure(PaymentMethod::Card, with_fee(6_000, 5)));
         Run {
             world,
@@ -178,8 +178,8 @@ impl Run {
             }
             Ok(Outcome::Replayed(_)) => self.saw("replayed"),
             Ok(Outcome::Unchanged(_)) => self.saw("unchanged"),
-            Err(Stop::Refused(refusal)) => self.saw(refusal.code()),
-            Err(Stop::Unreadable(unreadable)) => panic!("rows in memory can be read: {unreadable}"),
+            Err(DecisionError::Refused(refusal)) => self.saw(refusal.code()),
+            Err(DecisionError::Unreadable(unreadable)) => panic!("rows in memory can be read: {unreadable}"),
         }
         if self.world.log.len() == records {
             assert_eq!(self.world.state, before, "nothing may change without a record");
@@ -187,7 +187,7 @@ impl Run {
         self.asked.push(ask);
     }
 
-    /// Mostly some seconds on; at times hours back, or past every timer.
+    /// Usually moves some seconds forward; sometimes hours back, or past every timer.
     fn move_clock(&mut self) {
         let clock = &mut self.world.clock;
         *clock = match self.random.below(100) {
@@ -224,7 +224,7 @@ impl Run {
         if self.random.once_in(4) { ask.named(&format!("call-{}", self.random.below(400))) } else { ask }
     }
 
-    /// A call repeated soon mostly, at times much later.
+    /// A repeated call, usually a recent one, sometimes a much earlier one.
     fn earlier_ask(&mut self) -> Ask {
         let soon = if self.random.once_in(4) { self.asked.len() } else { 16 };
         let recent = &self.asked[self.asked.len().saturating_sub(soon)..];
@@ -249,7 +249,7 @@ impl Run {
             _ => select_token(self.recent_token()),
         };
         let money = if self.random.once_in(50) { usd(100) } else { self.money() };
-        let customer = if self.random.once_in(3) { self.customer() } else { nobody() };
+        let customer = if self.random.once_in(3) { self.customer() } else { customer_fields() };
         chosen.money(money).customer(customer).into()
     }
 
@@ -279,15 +279,15 @@ impl Run {
         }
     }
 
-    /// One of the last sessions, so that most are active still. A used one is forgotten, mostly.
+    /// One of the last sessions, so that most are still active. A used one is usually removed from them.
     fn recent_session(&mut self) -> (SessionId, Money, Option<InterestBearer>) {
         let recent = &self.sessions[self.sessions.len().saturating_sub(4)..];
         let unknown = (raw_id(9, SessionId::from_raw), thb(1), None);
         self.random.pick(recent).unwrap_or(unknown)
     }
 
-    /// An answer for an open call mostly, at times for any payment or none. A call that is not drawn for long is one whose
-    /// outcome is unknown, and answered late.
+    /// Usually an answer for an open call, sometimes for any payment or none. A call that is not drawn for long
+    /// represents one whose outcome is unknown and which is answered late.
     fn acquirer_result(&mut self) -> Ask {
         let open: Vec<(EffectId, EffectKind)> = self.open.iter().map(|(id, kind)| (*id, *kind)).collect();
         if let Some((id, kind)) = self.random.pick(&open).filter(|_| !self.random.once_in(10)) {
@@ -330,7 +330,7 @@ impl Run {
         if self.random.once_in(3) { refused() } else { CallResult::Done }
     }
 
-    /// A capture, void, reversal or refund of one of the last payments mostly, legal or not.
+    /// A capture, void, reversal or refund, usually of one of the last payments, permitted or not.
     fn call_about_a_payment(&mut self) -> Ask {
         let recent = &self.payments[self.payments.len().saturating_sub(12)..];
         let all = if self.random.once_in(3) { &self.payments } else { recent };
@@ -351,7 +351,7 @@ impl Run {
         if by_operator { ask.by(Who::Operator) } else { ask }
     }
 
-    /// A dispute about one of the last payments, or what becomes of one of the last disputes.
+    /// A dispute about one of the last payments, or a step of one of the last disputes.
     fn dispute(&mut self) -> Ask {
         let recent = &self.payments[self.payments.len().saturating_sub(12)..];
         let id = self.random.pick(recent).unwrap_or(raw_id(9, PaymentId::from_raw));
@@ -395,7 +395,7 @@ impl Run {
         fire(some)
     }
 
-    /// The next timers at their instant mostly; at times an advance, a long one, or one that goes back.
+    /// Usually the next timers at their instant; sometimes an advance, a long one, or one that goes back.
     fn clock_change(&mut self) -> Ask {
         let (merchant_id, now) = (self.world.merchant_id, self.world.merchant_now());
         match self.random.below(8) {
@@ -411,7 +411,7 @@ impl Run {
         }
     }
 
-    /// Few records with few sets of few items, so that they meet.
+    /// Few records with few sets of few items, so that calls concern the same ones.
     fn metadata(&mut self) -> Ask {
         let key = format!("k{}", self.random.below(2));
         let path = self.random.pick(&["", "l", "a.l", "a.m"]).unwrap_or("");
@@ -429,7 +429,7 @@ impl Run {
         if self.random.once_in(3) { ask.ttl(1 + self.random.below(days * 86_400)) } else { ask }
     }
 
-    /// Sweeps some of what can be swept of metadata, and at times something that cannot.
+    /// Sweeps some of the rows of metadata that can be swept, and sometimes one that cannot.
     fn metadata_sweeping(&mut self) -> Ask {
         let garbage = self
             .world
@@ -464,7 +464,7 @@ impl Run {
         Ask::of(Who::Till, Command::SweepMetadata(SweepMetadata { id, items, sets, finished_below }))
     }
 
-    /// Anything that could be swept, old enough or not, some of it twice, some of it unknown.
+    /// Objects that could be swept, old enough or not, some of them twice, some of them unknown.
     fn sweeping(&mut self) -> Ask {
         let mut sweepable: Vec<Expired> = vec![
             Expired::Session(raw_id(9, SessionId::from_raw)),
@@ -506,7 +506,7 @@ impl Run {
         if self.random.once_in(2) { topup(minor) } else { topup_known_as(minor, &self.small_name("bank")) }
     }
 
-    /// A payout of a part of what there is or of more, or the answer to one.
+    /// A payout of a part of the available balance or of more, or the answer to one.
     fn payout(&mut self) -> Ask {
         let open: Vec<PayoutId> = self.open_payouts.iter().copied().collect();
         match self.random.below(4) {
@@ -525,7 +525,7 @@ impl Run {
         }
     }
 
-    /// Small ones mostly, so that payments are refunded all the same.
+    /// Usually small ones, so that payments can still be refunded.
     fn invoice(&mut self) -> Ask {
         let minor = if self.random.once_in(20) { AMOUNT_MAX_MINOR } else { 1 + self.random.below(2_000) };
         if self.random.once_in(2) { invoice(minor) } else { invoice_known_as(minor, &self.small_name("bill")) }
@@ -546,7 +546,7 @@ impl Run {
         }
     }
 
-    /// Any but the first, which the clients call from.
+    /// Changes any installation but the first, from which the clients call.
     fn installation_change(&mut self) -> Ask {
         let others: Vec<InstallationId> = self.world.state.installations.keys().skip(1).copied().collect();
         let Some(id) = self.random.pick(&others) else { return add_installation() };
@@ -576,9 +576,9 @@ impl Run {
         }
     }
 
-    /// Few people with few addresses, so that they meet.
+    /// Few people with few addresses, so that customers are found again.
     fn customer(&mut self) -> CustomerFields {
-        let mut fields = nobody();
+        let mut fields = customer_fields();
         match self.random.below(6) {
             0 => fields = fields.known_as(&self.small_name("c")),
             1 => fields.id = self.random.pick(&self.customers).map(till_domain::customer::CustomerRef::Own),
@@ -625,7 +625,7 @@ impl Run {
         if self.random.once_in(2) { InterestBearer::Customer } else { InterestBearer::Merchant }
     }
 
-    /// Small amounts mostly; at times so large that a few of them fill the ledger, once money has been short.
+    /// Usually small amounts; sometimes such large ones that a few of them fill the ledger, once money has been short.
     fn money(&mut self) -> Money {
         let is_early = self.asked.len() < self.steps_without_topup;
         match self.random.below(40) {
@@ -761,7 +761,7 @@ impl Run {
         }
     }
 
-    /// An answer names something that is there.
+    /// Remembers the object that an answer names, which must exist.
     fn learn_answer(&mut self, ask: &Ask, answer: Answer) {
         if let (Command::InitiatePayment(asked), Answer::Payment(id)) = (&ask.command, answer) {
             let payment = self.world.payment_row(id);
@@ -847,7 +847,7 @@ impl Run {
     }
 }
 
-/// A simulator that is refused all the time finds nothing.
+/// Checks that every kind of outcome occurred: a simulator whose commands are all refused finds nothing.
 fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
     let everything = [
         "initiated",

@@ -1,8 +1,8 @@
-//! Statements: contract, section 9.1a. Months of scenarios are those of UTC; the months of time zones are tested with the
-//! calendar that knows them.
+//! Statements: contract, section 9.1a. Months of scenarios are those of UTC; the months of time zones are tested with
+//! the calendar that knows them.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use std::collections::BTreeSet;
 use till_domain::effect::{Timer, TimerKind};
 use till_domain::event::{Answer, Event};
@@ -12,13 +12,13 @@ use till_domain::records::{EffectiveEntries, Entries, MonthToDate, Single, State
 use till_domain::statement::{MonthEntries, Statement, balance_after};
 use till_domain::time::Millis;
 
-/// June of 2025, the month of the beginning of every scenario, ends here.
+/// The end of June 2025, the month in which every scenario begins.
 const JULY: Millis = Millis(1_751_328_000_000);
 const AUGUST: Millis = Millis(1_754_006_400_000);
 const OCTOBER: Millis = Millis(1_759_276_800_000);
 
 /// Every effective entry is in one month, and the months follow each other without a gap in time or money.
-pub(crate) fn check(world: &World) {
+pub(crate) fn check(world: &ScenarioWorld) {
     let numbered: Vec<Entry> =
         world.all::<EffectiveEntries>().into_iter().map(|id| world.look_up::<Entries>(id)).collect();
     assert!(numbered.is_sorted_by_key(|entry| entry.effective_at), "entries are numbered in the order of time");
@@ -54,7 +54,7 @@ pub(crate) fn check(world: &World) {
 }
 
 /// The entries of a month are those that became effective in it, and its sums are theirs.
-fn check_month(world: &World, (starts_at, ends_at): (Millis, Millis), month: &MonthEntries) {
+fn check_month(world: &ScenarioWorld, (starts_at, ends_at): (Millis, Millis), month: &MonthEntries) {
     let is_of_month = |entry: &Entry| entry.effective_at.is_some_and(|at| (starts_at..ends_at).contains(&at));
     let of_month: BTreeSet<EntryId> =
         world.all::<Entries>().into_iter().filter(is_of_month).map(|entry| entry.id).collect();
@@ -65,25 +65,25 @@ fn check_month(world: &World, (starts_at, ends_at): (Millis, Millis), month: &Mo
     assert_eq!(&sums, month);
 }
 
-fn at(world: &mut World, instant: Millis) {
+fn at(world: &mut ScenarioWorld, instant: Millis) {
     world.clock = instant;
 }
 
-/// The service that fires timers, which serves a merchant as long as something is due.
-fn close_what_is_due(world: &mut World) {
+/// Acts as the service that fires timers, which serves a merchant while something is due.
+fn close_due_months(world: &mut ScenarioWorld) {
     while let Some(first) = world.timers().first().copied().filter(|timer| timer.due <= world.clock) {
         world.given(fire([first]));
     }
 }
 
-/// Month, opening balance, credits, debits, closing balance, entries.
+/// The month, opening balance, credits, debits, closing balance and number of entries.
 fn shown(statement: &Statement) -> (String, i64, u64, u64, i64, u64) {
     let Statement { month, opening_minor, entries, .. } = statement;
     let (credits, debits) = (entries.total_minor(Direction::Credit), entries.total_minor(Direction::Debit));
     (month.to_string(), *opening_minor, credits, debits, statement.closing_minor(), entries.count())
 }
 
-fn all_shown(world: &World) -> Vec<(String, i64, u64, u64, i64, u64)> {
+fn all_shown(world: &ScenarioWorld) -> Vec<(String, i64, u64, u64, i64, u64)> {
     world.all::<Statements>().iter().map(shown).collect()
 }
 
@@ -100,7 +100,7 @@ fn row(
 
 #[test]
 fn the_record_that_opens_the_balance_opens_its_first_month() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     assert_eq!(world.state.statement_period, None);
     world.given(topup(1_000));
     let period = world.state.statement_period.expect("the top-up opened it");
@@ -111,7 +111,7 @@ fn the_record_that_opens_the_balance_opens_its_first_month() {
 
 #[test]
 fn a_month_is_closed_at_its_end_and_not_before() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(1_000));
     at(&mut world, Millis(JULY.0 - 1));
     assert_eq!(world.fire_all(), Answer::Changed(false));
@@ -124,8 +124,8 @@ fn a_month_is_closed_at_its_end_and_not_before() {
 }
 
 #[test]
-fn an_entry_at_the_last_instant_is_of_the_month_and_one_at_its_end_of_the_next() {
-    let mut world = World::open();
+fn the_last_instant_of_a_month_is_of_it_and_its_end_of_the_next() {
+    let mut world = ScenarioWorld::open();
     at(&mut world, Millis(JULY.0 - 1));
     world.given(topup(1_000));
     at(&mut world, JULY);
@@ -140,10 +140,10 @@ fn an_entry_at_the_last_instant_is_of_the_month_and_one_at_its_end_of_the_next()
 
 #[test]
 fn a_timer_three_months_late_closes_one_month_after_the_other() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(1_000));
     at(&mut world, Millis(OCTOBER.0 + 5));
-    close_what_is_due(&mut world);
+    close_due_months(&mut world);
     assert_eq!(world.all::<Statements>().len(), 4, "the timer alone");
     world.given(topup(8));
     let expected = [
@@ -156,8 +156,8 @@ fn a_timer_three_months_late_closes_one_month_after_the_other() {
 }
 
 #[test]
-fn a_record_after_the_end_of_a_month_closes_it_before_its_own_entries() {
-    let mut world = World::open();
+fn a_record_after_a_months_end_closes_it_before_its_own_entries() {
+    let mut world = ScenarioWorld::open();
     world.given(topup(1_000));
     at(&mut world, Millis(AUGUST.0 + 5));
     world.given(topup(8));
@@ -168,8 +168,8 @@ fn a_record_after_the_end_of_a_month_closes_it_before_its_own_entries() {
 }
 
 #[test]
-fn a_settlement_that_fires_together_with_the_end_of_a_month_is_of_the_next() {
-    let mut world = World::open();
+fn a_settlement_at_the_end_of_a_month_is_of_the_next() {
+    let mut world = ScenarioWorld::open();
     at(&mut world, Millis(JULY.0 - 172_800_000 - 1));
     world.held();
     at(&mut world, JULY);
@@ -182,7 +182,7 @@ fn a_settlement_that_fires_together_with_the_end_of_a_month_is_of_the_next() {
 
 #[test]
 fn a_statement_has_the_sums_of_its_types() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(1_000));
     world.given(topup(20));
     world.given(invoice(3));
@@ -195,14 +195,14 @@ fn a_statement_has_the_sums_of_its_types() {
 }
 
 #[test]
-fn a_capture_is_of_the_month_in_which_its_settlement_was_recorded() {
-    let mut world = World::open();
+fn a_capture_is_of_the_month_in_which_it_is_recorded_as_settled() {
+    let mut world = ScenarioWorld::open();
     at(&mut world, Millis(JULY.0 - 1_000));
     world.held();
     at(&mut world, AUGUST);
-    close_what_is_due(&mut world);
+    close_due_months(&mut world);
     at(&mut world, OCTOBER);
-    close_what_is_due(&mut world);
+    close_due_months(&mut world);
     let price = i64::try_from(PRICE_MINOR).expect("small");
     let expected = [
         row("2025-06", 0, 0, 0, 0, 0),
@@ -214,11 +214,11 @@ fn a_capture_is_of_the_month_in_which_its_settlement_was_recorded() {
 }
 
 #[test]
-fn a_balance_of_an_earlier_version_has_statements_from_its_next_month_on() {
-    let mut world = World::open();
+fn a_balance_of_an_older_version_has_statements_from_next_month() {
+    let mut world = ScenarioWorld::open();
     let Ok(outcome) = world.step(&topup(1_000)) else { panic!("accepted") };
     let till_domain::decide::Outcome::Effective { mutation, .. } = outcome else { panic!("effective") };
-    let mut earlier = World::open();
+    let mut earlier = ScenarioWorld::open();
     earlier.state.last_id = mutation.last_id;
     let events = mutation.events.into_iter().filter(|event| !matches!(event, Event::StatementPeriodOpened { .. }));
     earlier.fold(events.collect());
@@ -238,7 +238,7 @@ fn a_balance_of_an_earlier_version_has_statements_from_its_next_month_on() {
 
 #[test]
 fn a_merchant_without_a_balance_has_no_statements() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     at(&mut world, AUGUST);
     world.given(generate_key(world.merchant_id, 2, None));
     assert_eq!((world.state.statement_period, world.timers()), (None, vec![]));

@@ -1,7 +1,7 @@
-//! What is removed once nobody needs it, and what stays until then.
+//! Removal of expired objects, and their retention until then.
 
 use crate::words::*;
-use crate::world::{START, World, raw_id};
+use crate::world::{START, ScenarioWorld, raw_id};
 use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, TokenUsage};
 use till_domain::command::{Expired, IdempotencyScope};
 use till_domain::event::{ANSWER_KEPT_SECONDS, Answer, Event, VaultWrite};
@@ -14,7 +14,7 @@ use till_domain::time::Millis;
 const NOTHING: Answer = Answer::Changed(false);
 const SOMETHING: Answer = Answer::Changed(true);
 
-/// When a session that was made at the start is no longer kept.
+/// The instant from which a session that was made at the start is no longer kept.
 fn forgotten() -> Millis {
     START.plus_seconds(SESSION_LIFETIME_SECONDS + 25 * 3_600)
 }
@@ -23,16 +23,16 @@ fn before(instant: Millis) -> Millis {
     Millis(instant.0 - 1)
 }
 
-fn scopes(world: &World) -> Vec<IdempotencyScope> {
+fn scopes(world: &ScenarioWorld) -> Vec<IdempotencyScope> {
     let keys = world.rows.iter().map(|(key, _)| key);
     keys.filter_map(|key| if let AnyKey::Answers(scope) = key { Some(scope.clone()) } else { None }).collect()
 }
 
 #[test]
-fn an_unused_session_goes_a_day_and_an_hour_after_its_end_with_the_key_of_its_customer_fields() {
-    let mut world = World::open();
+fn an_unused_session_is_removed_with_its_key_after_25_hours() {
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
-    let session = world.session(select_token(token).customer(nobody().email("somchai@example.com")));
+    let session = world.session(select_token(token).customer(customer_fields().email("somchai@example.com")));
     world.clock = before(forgotten());
     world.when(sweep([Expired::Session(session)])).changes_nothing(NOTHING);
     world.clock = forgotten();
@@ -44,17 +44,17 @@ fn an_unused_session_goes_a_day_and_an_hour_after_its_end_with_the_key_of_its_cu
 
 #[test]
 fn a_session_without_customer_fields_has_no_key_to_forget() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
-    let session = world.session(select_token(token).customer(nobody().known_as("buyer-7")));
+    let session = world.session(select_token(token).customer(customer_fields().known_as("buyer-7")));
     world.clock = forgotten();
     let (_, vault) = world.when(sweep([Expired::Session(session)])).writes_to_the_vault();
     assert_eq!(vault, []);
 }
 
 #[test]
-fn a_used_session_names_its_payment_for_a_day_and_an_hour_and_goes_then() {
-    let mut world = World::open();
+fn a_used_session_names_its_payment_for_25_hours() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.clock = before(START.plus_seconds(SESSION_LIFETIME_SECONDS));
     let payment_id = world.captured(initiate(session));
@@ -68,7 +68,7 @@ fn a_used_session_names_its_payment_for_a_day_and_an_hour_and_goes_then() {
 
 #[test]
 fn a_session_stays_as_long_as_a_call_for_its_payment_is_open() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
     world.clock = forgotten().plus_seconds(365 * 86_400);
@@ -79,8 +79,8 @@ fn a_session_stays_as_long_as_a_call_for_its_payment_is_open() {
 }
 
 #[test]
-fn a_session_stays_while_a_lapsed_authorization_is_being_given_up() {
-    let mut world = World::open();
+fn a_session_stays_while_a_lapsed_authorization_is_voided() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.authorized(initiate(session));
     world.after_seconds(8 * 86_400);
@@ -91,8 +91,8 @@ fn a_session_stays_while_a_lapsed_authorization_is_being_given_up() {
 }
 
 #[test]
-fn an_unused_single_token_goes_with_its_number_when_it_ends() {
-    let mut world = World::open();
+fn an_ended_unused_single_token_is_removed_with_its_number() {
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     world.clock = before(START.plus_seconds(SINGLE_TOKEN_LIFETIME_SECONDS));
     world.when(sweep([Expired::Token(token)])).changes_nothing(NOTHING);
@@ -107,7 +107,7 @@ fn an_unused_single_token_goes_with_its_number_when_it_ends() {
 
 #[test]
 fn a_multiple_token_stays() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Multiple);
     let session = world.session(select_token(token));
     world.clock = forgotten();
@@ -118,7 +118,7 @@ fn a_multiple_token_stays() {
 
 #[test]
 fn a_used_token_stays_as_long_as_its_session_can_be_paid() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);
     world.after_seconds(SINGLE_TOKEN_LIFETIME_SECONDS - 1);
     let session = world.session(select_token(token));
@@ -133,8 +133,8 @@ fn a_used_token_stays_as_long_as_its_session_can_be_paid() {
 }
 
 #[test]
-fn the_number_of_a_used_token_stays_until_the_authorization_is_answered() {
-    let mut world = World::open();
+fn a_used_tokens_number_stays_until_its_payment_is_answered() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let payment_id = world.payment(initiate(session));
     world.after_seconds(SESSION_LIFETIME_SECONDS);
@@ -145,8 +145,8 @@ fn the_number_of_a_used_token_stays_until_the_authorization_is_answered() {
 }
 
 #[test]
-fn a_kept_answer_goes_when_it_ends_and_the_name_can_be_used_again() {
-    let mut world = World::open();
+fn an_ended_answer_is_removed_and_its_name_can_be_used_again() {
+    let mut world = ScenarioWorld::open();
     world.given(topup(100).named("call-1"));
     let expired = || scopes_of_one();
     world.clock = before(START.plus_seconds(ANSWER_KEPT_SECONDS));
@@ -159,14 +159,14 @@ fn a_kept_answer_goes_when_it_ends_and_the_name_can_be_used_again() {
 
 /// The answer of a top-up named `call-1`.
 fn scopes_of_one() -> Vec<Expired> {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(topup(100).named("call-1"));
     scopes(&world).into_iter().map(Expired::Answer).collect()
 }
 
 #[test]
-fn the_text_of_a_key_goes_with_the_answer_that_showed_it() {
-    let mut world = World::open();
+fn the_text_of_a_key_is_removed_with_its_answer() {
+    let mut world = ScenarioWorld::open();
     let ask = generate_key(world.merchant_id, 7, None).named("call-1");
     let key_id = world.key(ask);
     world.after_seconds(ANSWER_KEPT_SECONDS);
@@ -176,8 +176,8 @@ fn the_text_of_a_key_goes_with_the_answer_that_showed_it() {
 }
 
 #[test]
-fn an_answer_that_takes_the_place_of_an_ended_one_leaves_no_text_behind() {
-    let mut world = World::open();
+fn an_answer_that_replaces_an_ended_one_removes_its_text() {
+    let mut world = ScenarioWorld::open();
     let first = world.key(generate_key(world.merchant_id, 7, None).named("call-1"));
     world.after_seconds(ANSWER_KEPT_SECONDS);
     let ask = generate_key(world.merchant_id, 8, None).named("call-1");
@@ -186,9 +186,9 @@ fn an_answer_that_takes_the_place_of_an_ended_one_leaves_no_text_behind() {
     assert_eq!(vault, vec![VaultWrite::KeepKeyText(key_id), VaultWrite::ForgetKeyText(first)]);
 }
 
-/// A merchant that a call named `call-1` created, and that call's answer.
-fn created_by_name() -> (World, Expired) {
-    let mut world = World::empty();
+/// A merchant that a call with the key `call-1` created, and that call's answer.
+fn created_by_name() -> (ScenarioWorld, Expired) {
+    let mut world = ScenarioWorld::empty();
     world.given(create_merchant(world.merchant_id).named("call-1"));
     let scope = scopes(&world).remove(0);
     world.after_seconds(ANSWER_KEPT_SECONDS);
@@ -196,7 +196,7 @@ fn created_by_name() -> (World, Expired) {
 }
 
 #[test]
-fn a_merchant_is_no_longer_found_by_the_name_of_the_call_that_created_it_when_the_answer_goes() {
+fn the_name_of_a_merchants_creation_is_removed_with_its_answer() {
     let (mut world, expired) = created_by_name();
     assert_eq!(world.all::<CreatedMerchants>().len(), 1);
     world.when(sweep([expired])).answers(SOMETHING);
@@ -204,20 +204,20 @@ fn a_merchant_is_no_longer_found_by_the_name_of_the_call_that_created_it_when_th
 }
 
 #[test]
-fn the_name_of_a_call_that_has_created_another_merchant_since_stays() {
+fn the_name_of_a_call_that_created_another_merchant_since_stays() {
     let (mut world, expired) = created_by_name();
     let Expired::Answer(scope) = expired.clone() else { panic!("it is an answer") };
     let merchant_id = raw_id(8, MerchantId::from_raw);
     let created = CreatedMerchant { merchant_id, fingerprint: [0; 32], expires_at: world.clock.plus_seconds(1) };
     world.rows.put::<CreatedMerchants>(scope.key, created);
-    // Without the checks: the log of this merchant alone does not come to the other's row.
+    // Without the checks: the log of this merchant alone does not contain the other merchant's row.
     world.step(&sweep([expired])).expect("nothing is refused");
     assert_eq!((world.all::<Answers>(), world.all::<CreatedMerchants>()), (vec![], vec![created]));
 }
 
 #[test]
-fn what_is_named_twice_goes_once_in_one_event_of_each_kind() {
-    let mut world = World::open();
+fn an_object_named_twice_is_swept_once_in_one_event_per_kind() {
+    let mut world = ScenarioWorld::open();
     let (session, token) = (world.card_session(), world.token(2, TokenUsage::Single));
     world.given(topup(100).named("call-1"));
     world.clock = forgotten();
@@ -235,7 +235,7 @@ fn what_is_named_twice_goes_once_in_one_event_of_each_kind() {
 
 #[test]
 fn what_is_not_there_is_passed_over() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = raw_id(9, SessionId::from_raw);
     let unknown = [Expired::Session(session), Expired::TokenOf(session), Expired::Token(raw_id(9, TokenId::from_raw))];
     world.when(sweep(unknown)).changes_nothing(NOTHING);
@@ -244,7 +244,7 @@ fn what_is_not_there_is_passed_over() {
 
 #[test]
 fn a_suspended_merchants_old_sessions_are_swept_too() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.given(suspend());
     world.clock = forgotten();

@@ -1,7 +1,7 @@
-//! The team and the plan, and what the activity log says of them.
+//! The team and the plan, and their activities.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::event::Answer;
 use till_domain::ids::{InvitationId, PlanId, UserId};
@@ -10,14 +10,14 @@ use till_domain::records::{Activities, ActivityEmails, CurrentPlan, Invitations,
 use till_domain::refusal::Refusal;
 use till_domain::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, TEAM_MAX};
 
-fn invited(world: &mut World, address: &str) -> InvitationId {
+fn invited(world: &mut ScenarioWorld, address: &str) -> InvitationId {
     match world.given(invite(address)) {
         Answer::Invitation(id) => id,
         other => panic!("an invitation was asked for, not {other:?}"),
     }
 }
 
-fn joined(world: &mut World, address: &str) -> UserId {
+fn joined(world: &mut ScenarioWorld, address: &str) -> UserId {
     let invitation = invited(world, address);
     match world.given(accept(invitation)) {
         Answer::User(id) => id,
@@ -25,13 +25,13 @@ fn joined(world: &mut World, address: &str) -> UserId {
     }
 }
 
-fn last_activity(world: &World) -> Activity {
+fn last_activity(world: &ScenarioWorld) -> Activity {
     world.all::<Activities>().pop().expect("something was recorded")
 }
 
 #[test]
-fn an_invitation_makes_a_user_who_can_be_removed_and_each_step_is_activity_of_the_key() {
-    let mut world = World::open();
+fn invitation_membership_and_removal_are_activities_of_the_key() {
+    let mut world = ScenarioWorld::open();
     let actor = Actor::ApiKey(world.first_key());
     let user = joined(&mut world, "ada@shop.example");
     assert_eq!(world.state.users[&user].email, email("ada@shop.example"));
@@ -48,15 +48,15 @@ fn an_invitation_makes_a_user_who_can_be_removed_and_each_step_is_activity_of_th
 }
 
 #[test]
-fn what_the_operator_does_is_activity_of_its_support() {
-    let mut world = World::open();
+fn the_operators_actions_are_activities_of_its_support() {
+    let mut world = ScenarioWorld::open();
     world.given(invite("ada@shop.example").by(Who::Operator));
     assert_eq!(last_activity(&world).actor, Actor::User { email: None }, "none is configured");
 }
 
 #[test]
-fn an_address_is_invited_once_at_a_time_and_never_twice_into_the_team() {
-    let mut world = World::open();
+fn an_address_has_one_open_invitation_and_no_second_membership() {
+    let mut world = ScenarioWorld::open();
     let invitation_id = invited(&mut world, "ada@shop.example");
     world.when(invite("ada@shop.example")).refused(Refusal::AlreadyInvited { invitation_id });
     let user_id = match world.given(accept(invitation_id)) {
@@ -70,7 +70,7 @@ fn an_address_is_invited_once_at_a_time_and_never_twice_into_the_team() {
 
 #[test]
 fn an_invitation_is_accepted_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let invitation = invited(&mut world, "ada@shop.example");
     let Answer::User(user_id) = world.given(accept(invitation)) else { panic!("a user was asked for") };
     world.when(accept(invitation)).refused(Refusal::InvitationAccepted { user_id });
@@ -78,8 +78,8 @@ fn an_invitation_is_accepted_once() {
 }
 
 #[test]
-fn an_invitation_ends_after_a_week_to_the_millisecond_and_can_be_repeated() {
-    let mut world = World::open();
+fn an_invitation_ends_after_a_week_and_can_be_repeated() {
+    let mut world = ScenarioWorld::open();
     let (first, second) = (invited(&mut world, "ada@shop.example"), invited(&mut world, "bob@shop.example"));
     world.after_seconds(INVITATION_LIFETIME_SECONDS);
     world.clock.0 -= 1;
@@ -92,7 +92,7 @@ fn an_invitation_ends_after_a_week_to_the_millisecond_and_can_be_repeated() {
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.when(accept(raw_id(9, InvitationId::from_raw))).refused(Refusal::InvitationNotFound);
     world.when(remove_user(raw_id(9, UserId::from_raw))).refused(Refusal::UserNotFound);
     world.when(select_plan(raw_id(9, PlanId::from_raw))).refused(Refusal::PlanNotFound);
@@ -103,7 +103,7 @@ fn what_is_not_there_is_not_found() {
 
 #[test]
 fn the_number_of_open_invitations_and_of_users_is_limited() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let mut invitations = Vec::new();
     for number in 0..INVITATIONS_OPEN_MAX {
         world.step(&invite(&format!("{number}@shop.example"))).expect("there is room");
@@ -120,8 +120,8 @@ fn the_number_of_open_invitations_and_of_users_is_limited() {
 }
 
 #[test]
-fn who_was_a_member_once_has_belonged_and_who_was_only_invited_has_not() {
-    let mut world = World::open();
+fn a_former_member_has_belonged_and_an_invited_person_has_not() {
+    let mut world = ScenarioWorld::open();
     let user = joined(&mut world, "ada@shop.example");
     world.given(remove_user(user));
     world.given(invite("ada@shop.example"));
@@ -131,8 +131,8 @@ fn who_was_a_member_once_has_belonged_and_who_was_only_invited_has_not() {
 }
 
 #[test]
-fn a_merchant_begins_with_the_first_plan_and_each_switch_names_both() {
-    let mut world = World::open();
+fn a_merchant_starts_with_the_first_plan_and_switches_name_both() {
+    let mut world = ScenarioWorld::open();
     world.when(select_plan(STARTER.id)).changes_nothing(Answer::Changed(false));
     world.when(select_plan(GROWTH.id)).answers(Answer::Changed(true));
     world.when(select_plan(SCALE.id)).answers(Answer::Changed(true));
@@ -150,7 +150,7 @@ fn a_merchant_begins_with_the_first_plan_and_each_switch_names_both() {
 
 #[test]
 fn a_suspended_merchants_team_and_plan_stay_as_they_are() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     world.given(suspend());
     world.when(invite("ada@shop.example")).refused(Refusal::MerchantSuspended);
     world.when(select_plan(GROWTH.id)).refused(Refusal::MerchantSuspended);

@@ -1,7 +1,7 @@
 //! Test clocks: contract, section 9.1a.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::ScenarioWorld;
 use till_domain::decide::Outcome;
 use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::Answer;
@@ -17,15 +17,15 @@ const DAY_SECONDS: u64 = 86_400;
 const CHANGED: Answer = Answer::Changed(true);
 
 #[test]
-fn a_merchant_is_created_with_a_test_clock_that_shows_the_wall_clock() {
-    let world = World::on_test_clock();
+fn a_new_test_clock_shows_the_wall_clock() {
+    let world = ScenarioWorld::on_test_clock();
     assert_eq!(world.find::<TestClocks>(world.merchant_id), Some(TestClock { offset_ms: 0 }));
-    assert_eq!(World::open().state.test_clock, None);
+    assert_eq!(ScenarioWorld::open().state.test_clock, None);
 }
 
 #[test]
 fn an_advanced_clock_stays_ahead_of_the_wall_clock_by_as_much() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     let to = world.clock.plus_seconds(30 * DAY_SECONDS);
     world.when(advance_clock(world.merchant_id, to)).answers(CHANGED);
     assert_eq!((world.state.last_at, world.merchant_now()), (to, to));
@@ -38,7 +38,7 @@ fn an_advanced_clock_stays_ahead_of_the_wall_clock_by_as_much() {
 
 #[test]
 fn an_advance_goes_forward_and_by_400_days_at_most() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     let (id, now) = (world.merchant_id, world.clock);
     let latest = now.plus_seconds(ADVANCE_MAX_SECONDS);
     for to in [Millis(0), Millis(now.0 - 1), now] {
@@ -52,7 +52,7 @@ fn an_advance_goes_forward_and_by_400_days_at_most() {
 
 #[test]
 fn a_merchant_without_a_test_clock_is_not_advanced() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (id, to) = (world.merchant_id, world.clock.plus_seconds(1));
     for ask in [judge_advance(id, to), advance_clock(id, to), step_clock(id, to, Vec::new())] {
         world.when(ask).refused(Refusal::NoTestClock);
@@ -61,7 +61,7 @@ fn a_merchant_without_a_test_clock_is_not_advanced() {
 
 #[test]
 fn a_call_that_is_only_judged_keeps_no_answer() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     let (id, to) = (world.merchant_id, world.clock.plus_seconds(DAY_SECONDS));
     world.when(judge_advance(id, to).named("a")).changes_nothing(CHANGED);
     let named = advance_clock(id, to).named("a");
@@ -71,7 +71,7 @@ fn a_call_that_is_only_judged_keeps_no_answer() {
 
 #[test]
 fn an_instant_that_has_passed_leaves_the_clock_as_it_is() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     let to = world.clock.plus_seconds(5);
     world.after_seconds(6);
     world.when(advance_clock(world.merchant_id, to)).changes_nothing(CHANGED);
@@ -80,7 +80,7 @@ fn an_instant_that_has_passed_leaves_the_clock_as_it_is() {
 
 #[test]
 fn captures_settle_each_at_its_own_instant() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     let first = world.held();
     world.after_seconds(3_600);
     let second = world.held();
@@ -98,7 +98,7 @@ fn captures_settle_each_at_its_own_instant() {
 
 #[test]
 fn a_step_leaves_timers_of_later_instants_alone() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     world.held();
     world.after_seconds(3_600);
     world.held();
@@ -109,8 +109,8 @@ fn a_step_leaves_timers_of_later_instants_alone() {
 
 #[test]
 fn an_authorization_lapses_in_a_step() {
-    let mut world = World::on_test_clock();
-    let id = world.standing();
+    let mut world = ScenarioWorld::on_test_clock();
+    let id = world.authorized_payment();
     let (now, timers) = (world.merchant_now(), world.timers());
     assert_eq!(timers[0].due, now.plus_seconds(AUTHORIZATION_LIFETIME_SECONDS));
     world.given(step_clock(world.merchant_id, timers[0].due, timers));
@@ -120,7 +120,7 @@ fn an_authorization_lapses_in_a_step() {
 
 #[test]
 fn keys_sessions_and_ids_use_the_merchants_time() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     let expires_at = world.clock.plus_seconds(DAY_SECONDS);
     let key = world.key(generate_key(world.merchant_id, 2, Some(expires_at)));
     let session = world.card_session();
@@ -134,8 +134,8 @@ fn keys_sessions_and_ids_use_the_merchants_time() {
 }
 
 #[test]
-fn what_is_held_waits_by_the_merchants_time_after_an_advance() {
-    let mut world = World::on_test_clock();
+fn entries_on_hold_settle_by_the_merchants_advanced_time() {
+    let mut world = ScenarioWorld::on_test_clock();
     world.given(advance_clock(world.merchant_id, world.clock.plus_seconds(DAY_SECONDS)));
     world.held();
     let due = world.timers()[0].due;
@@ -146,7 +146,7 @@ fn what_is_held_waits_by_the_merchants_time_after_an_advance() {
 
 #[test]
 fn a_replaced_webhook_secret_signs_for_a_day_of_the_wall_clock() {
-    let mut world = World::on_test_clock();
+    let mut world = ScenarioWorld::on_test_clock();
     world.given(advance_clock(world.merchant_id, world.clock.plus_seconds(9 * DAY_SECONDS)));
     let Answer::Webhook(id) = world.given(connect_webhook(&[])) else { panic!("no webhook") };
     world.given(rotate_webhook_secret(id));
@@ -156,8 +156,8 @@ fn a_replaced_webhook_secret_signs_for_a_day_of_the_wall_clock() {
 }
 
 #[test]
-fn a_wall_clock_that_steps_back_takes_the_merchants_time_nowhere() {
-    let mut world = World::on_test_clock();
+fn a_merchants_time_stays_when_the_wall_clock_steps_back() {
+    let mut world = ScenarioWorld::on_test_clock();
     world.given(open_balance());
     let last = world.state.last_at;
     world.clock.0 -= 3_600_000;

@@ -1,7 +1,7 @@
-//! What comes due by itself: settlement, and authorizations that lapse.
+//! Timers: settlement, and authorizations that lapse.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::Answer;
@@ -14,20 +14,20 @@ use till_domain::records::{Activities, Effects, Entries};
 const UNCHANGED: Answer = Answer::Changed(false);
 
 /// A captured payment of 10,000 with a fee of 100.
-fn captured(world: &mut World) -> PaymentId {
+fn captured(world: &mut ScenarioWorld) -> PaymentId {
     world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
     let session = world.card_session();
     world.captured(initiate(session))
 }
 
-fn authorized(world: &mut World) -> PaymentId {
+fn authorized(world: &mut ScenarioWorld) -> PaymentId {
     let session = world.card_session();
     world.authorized(initiate(session))
 }
 
 #[test]
-fn a_capture_settles_when_the_delay_is_over_and_its_entries_together() {
-    let mut world = World::open();
+fn a_capture_settles_with_all_its_entries_after_the_delay() {
+    let mut world = ScenarioWorld::open();
     let id = captured(&mut world);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     assert_eq!(world.fire_all(), Answer::Changed(true));
@@ -40,8 +40,8 @@ fn a_capture_settles_when_the_delay_is_over_and_its_entries_together() {
 }
 
 #[test]
-fn a_timer_that_is_not_due_changes_nothing_until_its_very_millisecond() {
-    let mut world = World::open();
+fn a_timer_changes_nothing_before_its_exact_millisecond() {
+    let mut world = ScenarioWorld::open();
     captured(&mut world);
     let timers = world.timers();
     world.clock.0 = timers[0].due.0 - 1;
@@ -52,7 +52,7 @@ fn a_timer_that_is_not_due_changes_nothing_until_its_very_millisecond() {
 
 #[test]
 fn a_timer_that_fires_again_changes_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     captured(&mut world);
     let timers = world.timers();
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -62,7 +62,7 @@ fn a_timer_that_fires_again_changes_nothing() {
 
 #[test]
 fn a_timer_named_twice_in_one_call_fires_once() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     captured(&mut world);
     let timer = world.timers()[0];
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -72,7 +72,7 @@ fn a_timer_named_twice_in_one_call_fires_once() {
 
 #[test]
 fn a_timer_that_was_never_set_changes_nothing() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = captured(&mut world);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     let due = world.clock;
@@ -88,7 +88,7 @@ fn a_timer_that_was_never_set_changes_nothing() {
 
 #[test]
 fn only_the_due_ones_of_several_timers_fire() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     captured(&mut world);
     world.after_seconds(10);
     captured(&mut world);
@@ -100,7 +100,7 @@ fn only_the_due_ones_of_several_timers_fire() {
 
 #[test]
 fn several_due_timers_fire_in_one_step() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     captured(&mut world);
     captured(&mut world);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -112,7 +112,7 @@ fn several_due_timers_fire_in_one_step() {
 
 #[test]
 fn a_suspended_merchants_captures_settle() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     captured(&mut world);
     world.given(suspend());
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -120,8 +120,8 @@ fn a_suspended_merchants_captures_settle() {
 }
 
 #[test]
-fn an_authorization_that_lapses_is_given_up_at_the_acquirer_first() {
-    let mut world = World::open();
+fn an_authorization_that_lapses_is_voided_at_the_acquirer_first() {
+    let mut world = ScenarioWorld::open();
     let id = authorized(&mut world);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     assert_eq!(world.fire_all(), Answer::Changed(true));
@@ -133,8 +133,8 @@ fn an_authorization_that_lapses_is_given_up_at_the_acquirer_first() {
 }
 
 #[test]
-fn a_lapsed_authorization_is_voided_by_the_system_once_the_acquirer_says_so() {
-    let mut world = World::open();
+fn a_lapsed_authorization_is_voided_once_the_acquirer_confirms() {
+    let mut world = ScenarioWorld::open();
     let id = authorized(&mut world);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
@@ -150,8 +150,8 @@ fn a_lapsed_authorization_is_voided_by_the_system_once_the_acquirer_says_so() {
 }
 
 #[test]
-fn an_authorization_result_that_comes_while_the_void_is_open_changes_nothing() {
-    let mut world = World::open();
+fn an_authorization_result_during_an_open_void_changes_nothing() {
+    let mut world = ScenarioWorld::open();
     let id = authorized(&mut world);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
@@ -162,7 +162,7 @@ fn an_authorization_result_that_comes_while_the_void_is_open_changes_nothing() {
 
 #[test]
 fn a_pending_payment_has_no_timer() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.payment(initiate(session));
     assert_eq!(world.timers(), []);

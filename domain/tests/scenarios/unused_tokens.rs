@@ -1,7 +1,7 @@
-//! Tokens for several uses that no payment has used: they end, and an installation has a limited number of them.
+//! Multi-use tokens that no payment has used: they end, and an installation has a limited number of them.
 
 use crate::words::*;
-use crate::world::{START, World};
+use crate::world::{START, ScenarioWorld};
 use till_domain::card::{TokenQueue, TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS, UNUSED_TOKENS_MAX};
 use till_domain::command::Expired;
 use till_domain::event::{Answer, VaultWrite};
@@ -19,17 +19,17 @@ fn before(instant: Millis) -> Millis {
     Millis(instant.0 - 1)
 }
 
-fn multiple(world: &mut World) -> TokenId {
+fn multiple(world: &mut ScenarioWorld) -> TokenId {
     world.token(1, TokenUsage::Multiple)
 }
 
-fn queue(world: &World) -> TokenQueue {
+fn queue(world: &ScenarioWorld) -> TokenQueue {
     world.look_up::<TokenQueues>(world.first_installation())
 }
 
 #[test]
-fn a_multiple_token_that_no_payment_used_ends_after_30_days_to_the_millisecond() {
-    let mut world = World::open();
+fn an_unused_multiple_token_ends_after_exactly_30_days() {
+    let mut world = ScenarioWorld::open();
     let token = multiple(&mut world);
     world.clock = before(end());
     world.when(select_token(token)).takes_effect();
@@ -39,7 +39,7 @@ fn a_multiple_token_that_no_payment_used_ends_after_30_days_to_the_millisecond()
 
 #[test]
 fn a_multiple_token_that_a_payment_used_has_no_end() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = multiple(&mut world);
     let session = world.session(select_token(token));
     world.when(initiate(session)).takes_effect();
@@ -50,7 +50,7 @@ fn a_multiple_token_that_a_payment_used_has_no_end() {
 
 #[test]
 fn a_selection_alone_keeps_no_multiple_token() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let token = multiple(&mut world);
     world.session(select_token(token));
     world.clock = end();
@@ -58,8 +58,8 @@ fn a_selection_alone_keeps_no_multiple_token() {
 }
 
 #[test]
-fn an_ended_multiple_token_goes_with_its_number_once_no_session_can_be_paid_with_it() {
-    let mut world = World::open();
+fn an_ended_multiple_token_and_its_number_go_after_its_sessions() {
+    let mut world = ScenarioWorld::open();
     let token = multiple(&mut world);
     world.clock = before(end());
     let session = world.session(select_token(token));
@@ -75,8 +75,8 @@ fn an_ended_multiple_token_goes_with_its_number_once_no_session_can_be_paid_with
 }
 
 #[test]
-fn the_last_session_of_an_ending_multiple_token_can_be_paid_and_keeps_it() {
-    let mut world = World::open();
+fn the_last_session_of_an_ending_multiple_token_keeps_it() {
+    let mut world = ScenarioWorld::open();
     let token = multiple(&mut world);
     world.clock = before(end());
     let session = world.session(select_token(token));
@@ -87,7 +87,7 @@ fn the_last_session_of_an_ending_multiple_token_can_be_paid_and_keeps_it() {
 
 #[test]
 fn a_token_of_an_older_version_is_queued_and_ends_30_days_later() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (first, second) = (world.token_of_an_older_version(1), world.token_of_an_older_version(2));
     world.clock = end().plus_seconds(86_400);
     let queued_at = world.clock;
@@ -100,9 +100,9 @@ fn a_token_of_an_older_version_is_queued_and_ends_30_days_later() {
 }
 
 #[test]
-fn a_payment_keeps_a_token_of_an_older_version_before_and_after_it_is_queued() {
+fn a_payment_keeps_a_token_of_an_older_version_queued_or_not() {
     for is_queued in [false, true] {
-        let mut world = World::open();
+        let mut world = ScenarioWorld::open();
         let token = world.token_of_an_older_version(1);
         if is_queued {
             world.given(sweep([Expired::Token(token)]));
@@ -117,7 +117,7 @@ fn a_payment_keeps_a_token_of_an_older_version_before_and_after_it_is_queued() {
 
 #[test]
 fn the_front_of_the_queue_moves_past_tokens_that_wait_no_more() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     for _ in 0..8 {
         let token = multiple(&mut world);
         let session = world.session(select_token(token));
@@ -126,8 +126,8 @@ fn the_front_of_the_queue_moves_past_tokens_that_wait_no_more() {
     assert_eq!(queue(&world), TokenQueue { first: 7, next: 8 });
 }
 
-/// A queue of as many places as there are at most, the oldest of which are these tokens'.
-fn fill(world: &mut World, oldest: &[TokenId]) {
+/// A queue of the maximum length, whose oldest positions belong to these tokens.
+fn fill(world: &mut ScenarioWorld, oldest: &[TokenId]) {
     let installation_id = world.first_installation();
     for (place, token) in (0..).zip(oldest) {
         world.set_row::<QueuedTokens>((installation_id, place), *token);
@@ -136,8 +136,8 @@ fn fill(world: &mut World, oldest: &[TokenId]) {
 }
 
 #[test]
-fn beyond_the_limit_of_an_installation_its_oldest_unused_token_goes() {
-    let mut world = World::open();
+fn an_installations_oldest_unused_token_goes_above_the_limit() {
+    let mut world = ScenarioWorld::open();
     let tokens = [multiple(&mut world), multiple(&mut world)];
     fill(&mut world, &tokens);
     world.accepted_without_checks(tokenize(3, TokenUsage::Single));
@@ -151,7 +151,7 @@ fn beyond_the_limit_of_an_installation_its_oldest_unused_token_goes() {
 
 #[test]
 fn a_kept_token_is_passed_over_when_the_queue_is_full() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let tokens = [multiple(&mut world), multiple(&mut world)];
     let session = world.session(select_token(tokens[0]));
     world.given(initiate(session));

@@ -1,7 +1,7 @@
-//! Webhooks and the events that they are told.
+//! Webhooks and the events that are delivered to them.
 
 use crate::words::*;
-use crate::world::{World, raw_id};
+use crate::world::{ScenarioWorld, raw_id};
 use till_domain::command::Expired;
 use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::{PaymentId, WebhookId};
@@ -18,26 +18,26 @@ const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
 /// The kinds of events about a payment, with the statuses of their objects, oldest first.
-fn told(world: &World, id: PaymentId) -> Vec<(WebhookEventKind, &'static str)> {
+fn webhook_events(world: &ScenarioWorld, id: PaymentId) -> Vec<(WebhookEventKind, &'static str)> {
     let events = world.all::<WebhookEvents>().into_iter().filter(|event| event.payment_id == Some(id));
     events.map(|event| (event.kind, event.object.status())).collect()
 }
 
-fn newest(world: &World) -> WebhookEvent {
+fn newest(world: &ScenarioWorld) -> WebhookEvent {
     world.all::<WebhookEvents>().pop().expect("an event")
 }
 
-fn connected(world: &mut World) -> WebhookId {
+fn connected(world: &mut ScenarioWorld) -> WebhookId {
     let Answer::Webhook(id) = world.given(connect_webhook(&[])) else { panic!("no webhook was made") };
     id
 }
 
 #[test]
-fn a_payment_that_is_captured_at_once_is_told_once_when_it_is_completed() {
-    let mut world = World::open();
+fn a_payment_captured_at_once_has_one_event_its_completion() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let id = world.captured(initiate(session));
-    assert_eq!(told(&world, id), [(WebhookEventKind::PaymentCompleted, "SUCCESSFUL")]);
+    assert_eq!(webhook_events(&world, id), [(WebhookEventKind::PaymentCompleted, "SUCCESSFUL")]);
     let event = newest(&world);
     let price = world.payment_row(id).money.amount.get();
     assert_eq!((event.sequence, event.amount_minor, event.created_at), (1, price, world.clock));
@@ -47,9 +47,9 @@ fn a_payment_that_is_captured_at_once_is_told_once_when_it_is_completed() {
 }
 
 #[test]
-fn each_step_of_a_payment_that_is_captured_by_hand_is_told() {
-    let mut world = World::open();
-    let id = world.standing();
+fn each_step_of_a_manually_captured_payment_has_an_event() {
+    let mut world = ScenarioWorld::open();
+    let id = world.authorized_payment();
     world.given(capture(id));
     world.given(operation_answered(id, OperationKind::Capture, 1, refused()));
     world.given(capture(id));
@@ -59,39 +59,39 @@ fn each_step_of_a_payment_that_is_captured_by_hand_is_told() {
         (WebhookEventKind::PaymentOperationFailed, "AUTHORIZED"),
         (WebhookEventKind::PaymentCompleted, "SUCCESSFUL"),
     ];
-    assert_eq!(told(&world, id), expected);
-    let voided = world.standing();
+    assert_eq!(webhook_events(&world, id), expected);
+    let voided = world.authorized_payment();
     world.given(void(voided));
     world.given(void_done(voided));
-    assert_eq!(told(&world, voided)[1..], [(WebhookEventKind::PaymentVoided, "VOIDED")]);
+    assert_eq!(webhook_events(&world, voided)[1..], [(WebhookEventKind::PaymentVoided, "VOIDED")]);
     let reversed = world.held();
     world.given(reverse(reversed));
     world.given(reversal_done(reversed));
-    assert_eq!(told(&world, reversed).last(), Some(&(WebhookEventKind::PaymentReversed, "REVERSED")));
+    assert_eq!(webhook_events(&world, reversed).last(), Some(&(WebhookEventKind::PaymentReversed, "REVERSED")));
 }
 
 #[test]
-fn a_payment_that_fails_or_expires_is_told_and_a_late_success_is_not() {
-    let mut world = World::open();
+fn failures_and_expiries_have_events_and_late_successes_do_not() {
+    let mut world = ScenarioWorld::open();
     let session = world.card_session();
     let failed = world.payment(initiate(session));
     world.given(result(failed, declined()));
-    assert_eq!(told(&world, failed), [(WebhookEventKind::PaymentCompleted, "FAILED")]);
+    assert_eq!(webhook_events(&world, failed), [(WebhookEventKind::PaymentCompleted, "FAILED")]);
     let session = world.card_session();
     let expired = world.payment(initiate(session));
     world.after_seconds(3_601);
     world.given(expire(expired));
     world.given(result(expired, approved_and_captured()));
-    assert_eq!(told(&world, expired), [(WebhookEventKind::PaymentExpired, "EXPIRED")]);
+    assert_eq!(webhook_events(&world, expired), [(WebhookEventKind::PaymentExpired, "EXPIRED")]);
 }
 
 #[test]
-fn a_refund_is_told_when_it_has_ended() {
-    let mut world = World::open();
+fn a_refund_has_an_event_when_it_has_ended() {
+    let mut world = ScenarioWorld::open();
     let id = world.held();
-    let before = told(&world, id).len();
+    let before = webhook_events(&world, id).len();
     let (paid, refused_one) = (world.refund(refund(id).part(40)), world.refund(refund(id).part(50)));
-    assert_eq!(told(&world, id).len(), before, "it is under way");
+    assert_eq!(webhook_events(&world, id).len(), before, "it is under way");
     world.given(refund_done(paid));
     assert_eq!(newest(&world).object, WebhookObject::Refund(paid, RefundStatus::Successful));
     assert_eq!(newest(&world).amount_minor, 40);
@@ -101,7 +101,7 @@ fn a_refund_is_told_when_it_has_ended() {
 
 #[test]
 fn a_webhook_is_connected_changed_stopped_and_connected_again() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let (answer, written) = world.when(connect_webhook(&[WebhookEventKind::RefundCompleted])).writes_to_the_vault();
     let Answer::Webhook(id) = answer else { panic!("no webhook was made") };
     assert_eq!(written, [VaultWrite::KeepWebhookSecret(id)]);
@@ -109,7 +109,7 @@ fn a_webhook_is_connected_changed_stopped_and_connected_again() {
     assert_eq!(first.status, WebhookStatus::Connected);
     assert!(first.subscription.includes(WebhookEventKind::RefundCompleted));
     assert!(!first.subscription.includes(WebhookEventKind::PaymentCompleted));
-    let directory = |world: &World| world.find::<WebhookDirectory>((world.merchant_id, id)).is_some();
+    let directory = |world: &ScenarioWorld| world.find::<WebhookDirectory>((world.merchant_id, id)).is_some();
     assert!(directory(&world));
     world.when(rename_webhook(id, "till")).answers(CHANGED);
     world.when(rename_webhook(id, "till")).changes_nothing(UNCHANGED);
@@ -125,8 +125,8 @@ fn a_webhook_is_connected_changed_stopped_and_connected_again() {
 }
 
 #[test]
-fn a_webhook_that_takes_nothing_is_disabled_until_it_is_connected_again() {
-    let mut world = World::open();
+fn a_failing_webhook_is_disabled_until_it_is_connected_again() {
+    let mut world = ScenarioWorld::open();
     let id = connected(&mut world);
     world.when(disable_webhook(id)).answers(CHANGED);
     let disabled = world.look_up::<Webhooks>(id);
@@ -138,7 +138,7 @@ fn a_webhook_that_takes_nothing_is_disabled_until_it_is_connected_again() {
 
 #[test]
 fn a_rotated_secret_keeps_the_one_before_for_a_day() {
-    let mut world = World::open();
+    let mut world = ScenarioWorld::open();
     let id = connected(&mut world);
     let (answer, written) = world.when(rotate_webhook_secret(id)).writes_to_the_vault();
     assert_eq!((answer, written), (Answer::Webhook(id), vec![VaultWrite::ReplaceWebhookSecret(id)]));
@@ -147,8 +147,8 @@ fn a_rotated_secret_keeps_the_one_before_for_a_day() {
 }
 
 #[test]
-fn webhooks_have_a_limit_and_those_that_were_stopped_do_not_count() {
-    let mut world = World::open();
+fn webhooks_have_a_limit_that_excludes_stopped_ones() {
+    let mut world = ScenarioWorld::open();
     let first = connected(&mut world);
     for _ in 1..WEBHOOKS_MAX {
         connected(&mut world);
@@ -162,18 +162,22 @@ fn webhooks_have_a_limit_and_those_that_were_stopped_do_not_count() {
 
 #[test]
 fn a_webhook_that_is_not_there_is_not_found() {
-    let mut world = World::open();
-    let nobody = raw_id(9, WebhookId::from_raw);
-    let asks =
-        [rename_webhook(nobody, "a"), disconnect_webhook(nobody), reconnect_webhook(nobody), disable_webhook(nobody)];
-    for ask in asks.into_iter().chain([rotate_webhook_secret(nobody)]) {
+    let mut world = ScenarioWorld::open();
+    let unknown = raw_id(9, WebhookId::from_raw);
+    let asks = [
+        rename_webhook(unknown, "a"),
+        disconnect_webhook(unknown),
+        reconnect_webhook(unknown),
+        disable_webhook(unknown),
+    ];
+    for ask in asks.into_iter().chain([rotate_webhook_secret(unknown)]) {
         world.when(ask).refused(Refusal::WebhookNotFound);
     }
 }
 
 #[test]
-fn a_suspended_merchant_can_stop_a_webhook_and_replace_its_secret_and_nothing_else() {
-    let mut world = World::open();
+fn a_suspended_merchant_can_stop_webhooks_and_rotate_secrets() {
+    let mut world = ScenarioWorld::open();
     let id = connected(&mut world);
     world.given(suspend());
     world.when(connect_webhook(&[])).refused(Refusal::MerchantSuspended);
@@ -184,8 +188,8 @@ fn a_suspended_merchant_can_stop_a_webhook_and_replace_its_secret_and_nothing_el
 }
 
 #[test]
-fn an_event_is_removed_when_it_has_been_kept_for_thirty_days_and_numbers_go_on() {
-    let mut world = World::open();
+fn an_event_is_removed_after_30_days_and_numbering_continues() {
+    let mut world = ScenarioWorld::open();
     let id = world.held();
     let event = newest(&world);
     world.after_seconds(EVENT_KEPT_SECONDS - 1);

@@ -1,4 +1,4 @@
-//! The words of the scenarios: values and commands with everything that a sentence leaves open filled in.
+//! The vocabulary of the scenarios: values and commands with defaults for everything that a test does not mention.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
@@ -30,7 +30,7 @@ use till_domain::text::{
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, WebhookEventKind};
 
-/// What most payments here cost, in minor units.
+/// The amount of most payments here, in minor units.
 pub(crate) const PRICE_MINOR: u64 = 10_000;
 
 pub(crate) fn amount(minor: u64) -> AmountMinor {
@@ -66,7 +66,7 @@ pub(crate) fn person(text: &str) -> PersonName {
     PersonName::new(text).expect("a test name of proper form")
 }
 
-/// Facts of the card with this number: another number, another fingerprint.
+/// Facts of the card with this number. Different numbers have different fingerprints.
 pub(crate) fn card_facts(number: u8) -> CardFacts {
     CardFacts {
         scheme: CardScheme::Visa,
@@ -78,8 +78,8 @@ pub(crate) fn card_facts(number: u8) -> CardFacts {
     }
 }
 
-/// No customer field at all; the methods of [`Person`] add some.
-pub(crate) fn nobody() -> CustomerFields {
+/// Customer fields, of which none is set; the methods of [`Person`] add some.
+pub(crate) fn customer_fields() -> CustomerFields {
     CustomerFields::default()
 }
 
@@ -119,7 +119,7 @@ impl Person for CustomerFields {
     }
 }
 
-/// Who asks, in words that need no id.
+/// The caller, in words that need no id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     /// The merchant's program with the key that the world was opened with.
@@ -136,7 +136,7 @@ pub(crate) enum Who {
     Till,
 }
 
-/// A command with who asks and, perhaps, the name of the call.
+/// A command with its caller and, if it has one, the key of the call.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
     pub(crate) who: Who,
@@ -223,7 +223,7 @@ pub(crate) fn forget_card(id: CustomerId, card_id: CardId) -> Ask {
 pub(crate) struct Select(SelectPaymentMethod);
 
 pub(crate) fn select(selection: Selection) -> Select {
-    Select(SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer: nobody() })
+    Select(SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer: customer_fields() })
 }
 
 pub(crate) fn select_token(token_id: TokenId) -> Select {
@@ -258,60 +258,60 @@ impl From<Select> for Ask {
 
 /// initiate-payment-flow: of [`PRICE_MINOR`], captured on authorization, without anything optional.
 #[derive(Debug, Clone)]
-pub(crate) struct Initiate(InitiatePayment);
+pub(crate) struct InitiateCall(InitiatePayment);
 
-pub(crate) fn initiate(session_id: SessionId) -> Initiate {
-    Initiate(InitiatePayment {
+pub(crate) fn initiate(session_id: SessionId) -> InitiateCall {
+    InitiateCall(InitiatePayment {
         external_id: None,
         money: thb(PRICE_MINOR),
         session_id,
         card: None,
         capture: true,
         return_url: ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form"),
-        customer: nobody(),
+        customer: customer_fields(),
         save_card: None,
         interest_bearer: None,
     })
 }
 
-impl Initiate {
-    pub(crate) fn money(mut self, money: Money) -> Initiate {
+impl InitiateCall {
+    pub(crate) fn money(mut self, money: Money) -> InitiateCall {
         self.0.money = money;
         self
     }
 
-    pub(crate) fn external_id(mut self, text: &str) -> Initiate {
+    pub(crate) fn external_id(mut self, text: &str) -> InitiateCall {
         self.0.external_id = Some(external(text));
         self
     }
 
-    pub(crate) fn card(mut self, card_id: CardId) -> Initiate {
+    pub(crate) fn card(mut self, card_id: CardId) -> InitiateCall {
         self.0.card = Some(CardRef::Own(card_id));
         self
     }
 
-    pub(crate) fn card_known_as(mut self, text: &str) -> Initiate {
+    pub(crate) fn card_known_as(mut self, text: &str) -> InitiateCall {
         self.0.card = Some(CardRef::External(external(text)));
         self
     }
 
     /// `capture: false`.
-    pub(crate) fn authorize_only(mut self) -> Initiate {
+    pub(crate) fn authorize_only(mut self) -> InitiateCall {
         self.0.capture = false;
         self
     }
 
-    pub(crate) fn customer(mut self, customer: CustomerFields) -> Initiate {
+    pub(crate) fn customer(mut self, customer: CustomerFields) -> InitiateCall {
         self.0.customer = customer;
         self
     }
 
-    pub(crate) fn save(mut self, wish: SaveCard) -> Initiate {
+    pub(crate) fn save(mut self, wish: SaveCard) -> InitiateCall {
         self.0.save_card = Some(wish);
         self
     }
 
-    pub(crate) fn bearer(mut self, interest_bearer: InterestBearer) -> Initiate {
+    pub(crate) fn bearer(mut self, interest_bearer: InterestBearer) -> InitiateCall {
         self.0.interest_bearer = Some(interest_bearer);
         self
     }
@@ -321,8 +321,8 @@ impl Initiate {
     }
 }
 
-impl From<Initiate> for Ask {
-    fn from(initiate: Initiate) -> Ask {
+impl From<InitiateCall> for Ask {
+    fn from(initiate: InitiateCall) -> Ask {
         Ask::of(Who::Merchant, Command::InitiatePayment(initiate.0))
     }
 }
@@ -427,7 +427,7 @@ pub(crate) fn expire(id: PaymentId) -> Ask {
     Ask::of(Who::Till, Command::ExpirePayment(id))
 }
 
-/// Why the acquirer declines here.
+/// The reason for which the acquirer declines in these tests.
 pub(crate) fn refusal_by_acquirer() -> Failure {
     Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
 }
@@ -590,7 +590,7 @@ pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
     Ask::of(Who::Merchant, Command::RenameKey(key_id, name))
 }
 
-/// What is asked of the team of the merchant whose id every world has.
+/// A call about the team of the merchant whose id every world has.
 fn change_team(change: TeamChange) -> Ask {
     Ask::of(Who::Merchant, Command::ChangeTeam(crate::world::raw_id(1, MerchantId::from_raw), change))
 }

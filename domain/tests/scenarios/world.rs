@@ -1,8 +1,8 @@
-//! One merchant in memory: folds commands through the rules, and checks everything after every step.
+//! One merchant in memory: runs commands through the rules, and checks all invariants after every step.
 
 use crate::invariants;
 use crate::random::Random;
-use crate::words::{Ask, Initiate, Person, Select, Who, nobody};
+use crate::words::{Ask, InitiateCall, Person, Select, Who, customer_fields};
 use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant, create_merchant_settling_after, fire,
     generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_test_clock,
@@ -29,15 +29,15 @@ use till_domain::records::{
     MetadataPositions, Payments, Records, Refunds, Rows, RowsMut, Sessions, Table, Tokens, Transactions, Unreadable,
 };
 use till_domain::refund::Refund;
-use till_domain::refusal::{Refusal, Stop};
+use till_domain::refusal::{DecisionError, Refusal};
 use till_domain::text::{IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
 
-/// When every scenario begins.
+/// The time at which every scenario begins.
 pub(crate) const START: Millis = Millis(1_750_000_000_000);
 
 /// A merchant's state, rows and log.
-pub(crate) struct World {
+pub(crate) struct ScenarioWorld {
     pub(crate) state: MerchantState,
     pub(crate) rows: MemoryRows,
     pub(crate) log: Vec<Mutation>,
@@ -57,7 +57,7 @@ pub(crate) struct World {
     pub(crate) reads: usize,
 }
 
-/// What a decision reads.
+/// The input of a decision.
 struct View<'a> {
     state: &'a MerchantState,
     rows: &'a MemoryRows,
@@ -77,10 +77,10 @@ impl Records for View<'_> {
     }
 }
 
-impl World {
+impl ScenarioWorld {
     /// A log without any record.
-    pub(crate) fn empty() -> World {
-        World {
+    pub(crate) fn empty() -> ScenarioWorld {
+        ScenarioWorld {
             state: MerchantState::default(),
             rows: MemoryRows::default(),
             log: Vec::new(),
@@ -98,22 +98,22 @@ impl World {
     }
 
     /// A merchant with a key and an installation.
-    pub(crate) fn open() -> World {
-        World::settling_after(SETTLEMENT_DELAY_DEFAULT_SECONDS)
+    pub(crate) fn open() -> ScenarioWorld {
+        ScenarioWorld::settling_after(SETTLEMENT_DELAY_DEFAULT_SECONDS)
     }
 
     /// The same with another settlement delay.
-    pub(crate) fn settling_after(delay_seconds: u64) -> World {
-        World::created_by(|merchant_id| create_merchant_settling_after(merchant_id, delay_seconds))
+    pub(crate) fn settling_after(delay_seconds: u64) -> ScenarioWorld {
+        ScenarioWorld::created_by(|merchant_id| create_merchant_settling_after(merchant_id, delay_seconds))
     }
 
     /// The same with a test clock.
-    pub(crate) fn on_test_clock() -> World {
-        World::created_by(|merchant_id| with_test_clock(create_merchant(merchant_id)))
+    pub(crate) fn on_test_clock() -> ScenarioWorld {
+        ScenarioWorld::created_by(|merchant_id| with_test_clock(create_merchant(merchant_id)))
     }
 
-    fn created_by(create: impl FnOnce(MerchantId) -> Ask) -> World {
-        let mut world = World::empty();
+    fn created_by(create: impl FnOnce(MerchantId) -> Ask) -> ScenarioWorld {
+        let mut world = ScenarioWorld::empty();
         world.given(create(world.merchant_id));
         world.key_id = Some(world.key(generate_key(world.merchant_id, 1, None)));
         world.given(add_installation());
@@ -121,7 +121,7 @@ impl World {
         world
     }
 
-    /// Time passes.
+    /// Lets time pass.
     pub(crate) fn after_seconds(&mut self, seconds: u64) {
         self.clock = self.clock.plus_seconds(seconds);
     }
@@ -131,7 +131,7 @@ impl World {
         Millis(self.clock.0 + self.state.clock_offset_ms())
     }
 
-    /// Asks for something that must not be refused.
+    /// Sends a command that must not be refused.
     pub(crate) fn given(&mut self, ask: impl Into<Ask>) -> Answer {
         let then = self.when(ask);
         match then.result {
@@ -140,7 +140,7 @@ impl World {
         }
     }
 
-    /// Asks, folds what follows, and checks that everything that always holds still does.
+    /// Sends a command, folds its events, and checks all invariants.
     pub(crate) fn when(&mut self, ask: impl Into<Ask>) -> Then<'_> {
         let before = (self.state.clone(), self.rows.clone());
         let result = self.step(&ask.into());
@@ -151,8 +151,8 @@ impl World {
         Then { world: self, result }
     }
 
-    /// Asks and folds what follows, without any check.
-    pub(crate) fn step(&mut self, ask: &Ask) -> Result<Outcome, Stop> {
+    /// Sends a command and folds its events, without any check.
+    pub(crate) fn step(&mut self, ask: &Ask) -> Result<Outcome, DecisionError> {
         let request = self.request(ask);
         let mut entropy = self.random.clone();
         let view = View { state: &self.state, rows: &self.rows, reads: Cell::new(0) };
@@ -167,7 +167,7 @@ impl World {
         outcome
     }
 
-    /// Events as an earlier version of the program recorded them: nothing but the fold.
+    /// Folds events as an earlier version of the program recorded them, without a decision.
     pub(crate) fn fold(&mut self, events: Vec<Event>) {
         let (at, last_id) = (self.clock.max(self.state.last_at), self.state.last_id);
         let mutation = Mutation { at, caller: Caller::System, last_id, answer: None, events };
@@ -176,7 +176,7 @@ impl World {
         self.log.push(mutation);
     }
 
-    /// A token for several uses as versions made it that let it live without an end: nothing but its own event.
+    /// A multi-use token as earlier versions made it, without an end: only its own event is folded.
     pub(crate) fn token_of_an_older_version(&mut self, number: u8) -> TokenId {
         let position = self.state.last_id.next(self.clock.0.max(self.state.last_at.0));
         let id = TokenId::from_raw(RawId::new(position, u64::from(number)));
@@ -199,18 +199,18 @@ impl World {
         id
     }
 
-    /// Writes a row past the rules, for what would take too long to come about. Nothing is checked from then on.
+    /// Writes a row without a decision, for a state that would take too long to reach. Nothing is checked from then on.
     pub(crate) fn set_row<T: Table>(&mut self, key: T::Key, row: T::Row) {
         self.rows.put::<T>(key, row);
     }
 
-    /// Asks without any check of what always holds.
+    /// Sends a command without a check of the invariants.
     #[track_caller]
     pub(crate) fn refused_without_checks(&mut self, ask: Ask, refusal: Refusal) {
-        assert_eq!(self.step(&ask), Err(Stop::Refused(refusal)));
+        assert_eq!(self.step(&ask), Err(DecisionError::Refused(refusal)));
     }
 
-    /// Asks without any check of what always holds.
+    /// Sends a command without a check of the invariants.
     #[track_caller]
     pub(crate) fn accepted_without_checks(&mut self, ask: Ask) {
         assert!(self.step(&ask).is_ok());
@@ -226,7 +226,7 @@ impl World {
             VaultWrite::ForgetCardNumber(id) => self.card_numbers.remove(&id),
             VaultWrite::ForgetCustomerKey(id) => self.find::<Customers>(id).is_none(),
             VaultWrite::ForgetTokenNumber(id) => self.numbers.remove(&id),
-            // A key whose text came twice is answered again, and its text is not kept twice.
+            // A key whose text was sent twice is answered again, and its text is not kept twice.
             VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
             VaultWrite::ForgetTokenKey(id) => self.find::<Tokens>(id).is_none(),
             VaultWrite::ForgetSessionKey(id) => self.find::<Sessions>(id).is_none(),
@@ -255,8 +255,8 @@ impl World {
     }
 }
 
-/// Phrases that name what was made.
-impl World {
+/// Phrases that name the object that was made.
+impl ScenarioWorld {
     pub(crate) fn key(&mut self, ask: Ask) -> KeyId {
         match self.given(ask) {
             Answer::Key { key_id, .. } => key_id,
@@ -279,7 +279,7 @@ impl World {
         }
     }
 
-    /// A token for several uses, of a card that is good until then.
+    /// A multi-use token of a card that is valid until then.
     pub(crate) fn token_with_expiry(&mut self, number: u8, expiry: CardExpiry) -> TokenId {
         match self.given(tokenize_with_expiry(number, TokenUsage::Multiple, expiry)) {
             Answer::Token(id) => id,
@@ -294,7 +294,7 @@ impl World {
         }
     }
 
-    /// A session with a token for one use.
+    /// A session with a single-use token.
     pub(crate) fn card_session(&mut self) -> SessionId {
         let token = self.token(42, TokenUsage::Single);
         self.session(select_token(token))
@@ -320,7 +320,7 @@ impl World {
         id
     }
 
-    pub(crate) fn authorized(&mut self, initiate: Initiate) -> PaymentId {
+    pub(crate) fn authorized(&mut self, initiate: InitiateCall) -> PaymentId {
         let id = self.payment(initiate.authorize_only());
         self.given(result(id, approved()));
         id
@@ -335,13 +335,13 @@ impl World {
     pub(crate) fn saved_card(&mut self, number: u8, address: &str) -> CardId {
         let token = self.token(number, TokenUsage::Multiple);
         let session = self.session(select_token(token));
-        let payment = self.captured(initiate(session).customer(nobody().email(address)).save(SaveCard::Add));
+        let payment = self.captured(initiate(session).customer(customer_fields().email(address)).save(SaveCard::Add));
         let owner = self.look_up::<Payments>(payment).customer_id.expect("an address names a customer");
         self.cards_of(owner).last().expect("the card was saved").id
     }
 
     /// An authorized payment of [`crate::words::PRICE_MINOR`] of a fresh card session.
-    pub(crate) fn standing(&mut self) -> PaymentId {
+    pub(crate) fn authorized_payment(&mut self) -> PaymentId {
         let session = self.card_session();
         self.authorized(initiate(session))
     }
@@ -395,8 +395,8 @@ impl World {
     }
 }
 
-/// Questions about what is there.
-impl World {
+/// Questions about the stored objects.
+impl ScenarioWorld {
     pub(crate) fn look_up<T: Table>(&self, key: T::Key) -> T::Row {
         self.find::<T>(key).expect("what a scenario looks up is there")
     }
@@ -414,7 +414,7 @@ impl World {
         keys.filter_map(|key| if let AnyKey::Timers(timer) = key { Some(*timer) } else { None }).collect()
     }
 
-    /// Those that are set, but for that of the next statement.
+    /// The timers that are set, except that of the next statement.
     pub(crate) fn timers_of_payments(&self) -> Vec<Timer> {
         self.timers().into_iter().filter(|timer| timer.kind != TimerKind::CloseStatement).collect()
     }
@@ -467,21 +467,21 @@ impl World {
     }
 }
 
-/// What came of asking.
+/// The result of a command.
 #[must_use = "a scenario says what comes of it"]
 pub(crate) struct Then<'a> {
-    world: &'a World,
-    result: Result<Outcome, Stop>,
+    world: &'a ScenarioWorld,
+    result: Result<Outcome, DecisionError>,
 }
 
 impl Then<'_> {
-    /// Refused for this reason, and nothing changed.
+    /// The command was refused for this reason, and nothing changed.
     #[track_caller]
     pub(crate) fn refused(self, refusal: Refusal) {
-        assert_eq!(self.result, Err(Stop::Refused(refusal)));
+        assert_eq!(self.result, Err(DecisionError::Refused(refusal)));
     }
 
-    /// Took effect with this answer.
+    /// The command took effect with this answer.
     #[track_caller]
     pub(crate) fn answers(self, expected: Answer) {
         match self.result {
@@ -490,7 +490,7 @@ impl Then<'_> {
         }
     }
 
-    /// Took effect.
+    /// The command took effect.
     #[track_caller]
     pub(crate) fn takes_effect(self) -> Answer {
         match self.result {
@@ -499,7 +499,7 @@ impl Then<'_> {
         }
     }
 
-    /// Took effect as a payment.
+    /// The command took effect as a payment.
     #[track_caller]
     pub(crate) fn pays(self) -> Payment {
         let world = self.world;
@@ -509,7 +509,7 @@ impl Then<'_> {
         }
     }
 
-    /// Took effect with these writes to the vault.
+    /// The command took effect with these writes to the vault.
     #[track_caller]
     pub(crate) fn writes_to_the_vault(self) -> (Answer, Vec<VaultWrite>) {
         match self.result {
@@ -518,13 +518,13 @@ impl Then<'_> {
         }
     }
 
-    /// Was answered as before, without doing anything again.
+    /// The command was answered as before, without being carried out again.
     #[track_caller]
     pub(crate) fn replays(self, answer: Answer) {
         assert_eq!(self.result, Ok(Outcome::Replayed(answer)));
     }
 
-    /// Answered this and left no record.
+    /// The command had this answer and left no record.
     #[track_caller]
     pub(crate) fn changes_nothing(self, answer: Answer) {
         assert_eq!(self.result, Ok(Outcome::Unchanged(answer)));
@@ -542,7 +542,7 @@ fn scope(caller: Caller, ask: &Ask, key: &str) -> IdempotencyScope {
     IdempotencyScope { installation_id, endpoint: endpoint(&ask.command), key }
 }
 
-/// The name of a command, which stands for its endpoint.
+/// The name of a command, which serves as its endpoint.
 fn endpoint(command: &Command) -> String {
     format!("{command:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }

@@ -5,7 +5,7 @@ use till_domain::command::{ContactChange, SaveCardOfToken};
 use till_domain::customer::{CardRef, Customer};
 use till_domain::ids::{CardId, TokenId};
 use till_domain::records::{Cards, CardsByExternalId, CustomerCards, Customers, Rows};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 
 use super::contacts::{self, CONTACT_ARGUMENT, CONTACT_NOT_FOUND};
 use crate::access::MerchantCaller;
@@ -181,10 +181,10 @@ async fn page_of(
     request: PageRequest<CardId>,
 ) -> Result<Page<Card>, ApiError> {
     let ids = reader.get::<CustomerCards>(customer.id)?.unwrap_or_default();
-    let rows = |span: IdSpan<CardId>, direction: Direction, limit: usize| {
+    let rows = |span: IdSpan<CardId>, direction: ScanDirection, limit: usize| {
         let range = span.range();
         let mut within: Vec<CardId> = ids.iter().copied().filter(|id| range.contains(id)).collect();
-        if direction == Direction::Backward {
+        if direction == ScanDirection::Backward {
             within.reverse();
         }
         within.truncate(limit);

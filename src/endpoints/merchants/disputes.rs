@@ -6,7 +6,7 @@ use till_domain::ids::{DisputeId, PaymentId};
 use till_domain::payment::PaymentRef;
 use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, Rows};
 use till_domain::text::{EVIDENCE_MAX_CHARACTERS, Evidence};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 
 use super::{by_merchant, named_payment};
 use crate::access::MerchantCaller;
@@ -149,7 +149,7 @@ async fn page_of_payment(
     request: PageRequest<DisputeId>,
 ) -> Result<Page<Dispute>, ApiError> {
     let payment_id = named_payment::id(reader, payment)?;
-    let rows = |span: IdSpan<DisputeId>, direction: Direction, limit| {
+    let rows = |span: IdSpan<DisputeId>, direction: ScanDirection, limit| {
         payment_id.map_or(Ok(Vec::new()), |payment_id| rows_of_payment(reader, payment_id, span, direction, limit))
     };
     let passes = |dispute: &Dispute| status.is_none_or(|status| status == dispute.status);
@@ -160,7 +160,7 @@ fn rows_of_payment(
     reader: &Reader<'_>,
     payment_id: PaymentId,
     span: IdSpan<DisputeId>,
-    direction: Direction,
+    direction: ScanDirection,
     limit: usize,
 ) -> Result<Vec<(DisputeId, Dispute)>, ApiError> {
     let (view, range) = (reader.view(), span.range());

@@ -5,7 +5,7 @@ use till_domain::ids::WebhookEventId;
 use till_domain::payment::PaymentRef;
 use till_domain::records::{Profiles, Rows, Single, WebhookEvents, WebhookEventsByPayment};
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 
 use super::named_payment;
 use crate::access::MerchantCaller;
@@ -93,7 +93,7 @@ pub(super) async fn list_events(service: Shared, call: Call<MerchantCaller>) -> 
         }
         Some(payment) => {
             let payment_id = named_payment::id(&reader, payment)?;
-            let rows = |span: IdSpan<_>, direction: Direction, limit| {
+            let rows = |span: IdSpan<_>, direction: ScanDirection, limit| {
                 let Some(payment_id) = payment_id else { return Ok(Vec::new()) };
                 let range = span.range();
                 let keys = (payment_id, *range.start())..=(payment_id, *range.end());

@@ -6,7 +6,7 @@ use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::ids::{ActivityId, SUFFIX_LEN};
 use till_domain::records::{ActivitiesByActorEmail, Unreadable};
 use till_domain::text::Email;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::ActivityIndex;
 
 use super::search::Selection;
@@ -143,7 +143,7 @@ fn acting_emails(reader: &Reader<'_>) -> Result<Option<Vec<Email>>, Unreadable> 
     let (view, mut emails) = (reader.view(), Vec::new());
     let mut behind = Bound::Unbounded;
     while emails.len() <= ACTING_MAX {
-        let first = view.scan_keys::<ActivitiesByActorEmail>((behind, Bound::Unbounded), Direction::Forward, 1)?;
+        let first = view.scan_keys::<ActivitiesByActorEmail>((behind, Bound::Unbounded), ScanDirection::Forward, 1)?;
         let Some((email, _)) = first.into_iter().next() else { return Ok(Some(emails)) };
         behind = Bound::Excluded((email.clone(), ActivityId::from_bytes([u8::MAX; 16])));
         emails.push(email);

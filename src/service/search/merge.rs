@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use till_domain::ids::Id;
 use till_domain::records::Unreadable;
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::{ListEntry, ListIndex, ListKey, MerchantView};
 
 use crate::service::id_span::IdSpan;
@@ -33,15 +33,15 @@ pub enum Source<I: ListIndex> {
 #[derive(Clone, Copy)]
 pub(super) struct Walk<'a> {
     pub(super) view: &'a MerchantView<'a>,
-    pub(super) direction: Direction,
+    pub(super) direction: ScanDirection,
 }
 
 impl Walk<'_> {
     /// True when `one` comes before `other` in the direction of the walk.
     fn is_before<K: Ord>(self, one: K, other: K) -> bool {
         match self.direction {
-            Direction::Forward => one < other,
-            Direction::Backward => one > other,
+            ScanDirection::Forward => one < other,
+            ScanDirection::Backward => one > other,
         }
     }
 }
@@ -91,17 +91,17 @@ impl<I: ListIndex> Range<I> {
     /// True when none of the entries comes before `found`, which is known without reading any.
     fn begins_after(&self, found: ListKey<I>, walk: Walk<'_>) -> bool {
         let Source::Index(index) = &self.source else { return false };
-        walk.direction == Direction::Backward && index.newest().is_some_and(|newest| newest < found)
+        walk.direction == ScanDirection::Backward && index.newest().is_some_and(|newest| newest < found)
     }
 }
 
-fn known_entries<K: Id + Ord>(ids: &[K], direction: Direction, span: IdSpan<K>, limit: usize) -> Vec<ListEntry<K>> {
+fn known_entries<K: Id + Ord>(ids: &[K], direction: ScanDirection, span: IdSpan<K>, limit: usize) -> Vec<ListEntry<K>> {
     let begin = ids.partition_point(|id| *id < span.oldest);
     let end = ids.partition_point(|id| *id <= span.newest).max(begin);
     let inside = ids[begin..end].iter().copied();
     match direction {
-        Direction::Forward => inside.take(limit).map(ListEntry::new).collect(),
-        Direction::Backward => inside.rev().take(limit).map(ListEntry::new).collect(),
+        ScanDirection::Forward => inside.take(limit).map(ListEntry::new).collect(),
+        ScanDirection::Backward => inside.rev().take(limit).map(ListEntry::new).collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{PaymentsByAmount, PaymentsByCaptureDay, Unreadable};
 use till_domain::time::{DAY_MILLIS, Millis};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
 use super::merge::Source;
@@ -124,7 +124,7 @@ fn select_amounts(
     }
     let (oldest, newest) = (PaymentId::from_bytes([u8::MIN; 16]), PaymentId::from_bytes([u8::MAX; 16]));
     let keys = (range.min_minor, oldest)..=(range.max_minor, newest);
-    let scan = |limit| view.scan_keys::<PaymentsByAmount>(keys.clone(), Direction::Forward, limit);
+    let scan = |limit| view.scan_keys::<PaymentsByAmount>(keys.clone(), ScanDirection::Forward, limit);
     match known(|limit| Ok(scan(limit)?.into_iter().map(|(_, id)| id).collect()))? {
         Some(known) => selection.any_source(vec![known]),
         None => selection.passing(move |payment| range.contains(payment.money.amount.get())),
@@ -142,7 +142,7 @@ fn few_amounts(range: AmountRange, view: &MerchantView<'_>) -> Result<Option<Vec
         (Bound::Included((range.min_minor, PaymentId::from_bytes([u8::MIN; 16]))), Vec::new());
     while amounts.len() <= AMOUNTS_MAX {
         let keys = (after, Bound::Included((range.max_minor.min(AMOUNT_MAX_MINOR), newest)));
-        let next = view.scan_keys::<PaymentsByAmount>(keys, Direction::Forward, 1)?;
+        let next = view.scan_keys::<PaymentsByAmount>(keys, ScanDirection::Forward, 1)?;
         let Some((amount_minor, _)) = next.into_iter().next() else { return Ok(Some(amounts)) };
         amounts.push(amount_minor);
         after = Bound::Excluded((amount_minor, newest));
@@ -176,7 +176,7 @@ fn select_captured(
     let end_day = |direction| -> Result<Option<u64>, Unreadable> {
         Ok(view.scan_keys::<PaymentsByCaptureDay>(.., direction, 1)?.first().map(|(day, _)| u64::from(*day)))
     };
-    let (Some(first), Some(last)) = (end_day(Direction::Forward)?, end_day(Direction::Backward)?) else {
+    let (Some(first), Some(last)) = (end_day(ScanDirection::Forward)?, end_day(ScanDirection::Backward)?) else {
         selection.any_of(Vec::new());
         return Ok(());
     };

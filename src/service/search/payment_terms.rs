@@ -6,7 +6,7 @@ use till_domain::records::{
     Customers, CustomersByEmail, Disputes, Payments, PaymentsByExternalId, Refunds, Rows, Unreadable,
 };
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, Email, ExternalId};
-use till_storage::rows::Direction;
+use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
 use super::merge::Source;
@@ -97,6 +97,6 @@ fn ids_with_prefix(text: &str, view: &MerchantView<'_>, limit: usize) -> Result<
     // No text that begins with this one comes after this one with the last character there is, as often as it fits.
     let last = char::MAX.to_string().repeat(EXTERNAL_ID_MAX_BYTES / char::MAX.len_utf8());
     let keys = ExternalId::from_stored(text.to_owned())..=ExternalId::from_stored(format!("{text}{last}"));
-    let rows = view.scan::<PaymentsByExternalId>(keys, Direction::Forward, limit)?;
+    let rows = view.scan::<PaymentsByExternalId>(keys, ScanDirection::Forward, limit)?;
     Ok(rows.into_iter().map(|(_, id)| id).collect())
 }

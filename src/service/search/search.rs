@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use till_domain::records::Table;
 use till_domain::time::Millis;
-use till_storage::rows::{Beside, Cursor, Direction};
+use till_storage::rows::{Beside, Cursor, ScanDirection};
 use till_storage::shapes::{KeyedRow, ListEntry, ListIndex, ListKey, MerchantView};
 
 use super::merge::{Intersection, Source, Walk, WalkStep};
@@ -130,32 +130,32 @@ impl<I: ListIndex> Search<'_, I> {
         let older_than = |id| span.and_then(|span| span.older_than(id));
         let newer_than = |id| span.and_then(|span| span.newer_than(id));
         let (part, direction) = match cursor {
-            None => (span, Direction::Backward),
-            Some(Cursor::After(id)) => (older_than(id), Direction::Backward),
-            Some(Cursor::Before(id)) => (newer_than(id), Direction::Forward),
+            None => (span, ScanDirection::Backward),
+            Some(Cursor::After(id)) => (older_than(id), ScanDirection::Backward),
+            Some(Cursor::Before(id)) => (newer_than(id), ScanDirection::Forward),
         };
         let mut entries = self.collect(part, direction, size.saturating_add(1)).await?;
         let goes_on = entries.len() > size;
         entries.truncate(size);
-        if direction == Direction::Forward {
+        if direction == ScanDirection::Forward {
             entries.reverse();
         }
         let beside = match cursor {
             None => Beside { newer: false, older: goes_on },
             Some(cursor @ Cursor::After(_)) => {
                 let newest = entries.first().map_or(cursor.vacancy(), |(id, _)| *id);
-                Beside { newer: self.is_any(newer_than(newest), Direction::Forward).await?, older: goes_on }
+                Beside { newer: self.is_any(newer_than(newest), ScanDirection::Forward).await?, older: goes_on }
             }
             Some(cursor @ Cursor::Before(_)) => {
                 let oldest = entries.last().map_or(cursor.vacancy(), |(id, _)| *id);
-                Beside { newer: goes_on, older: self.is_any(older_than(oldest), Direction::Backward).await? }
+                Beside { newer: goes_on, older: self.is_any(older_than(oldest), ScanDirection::Backward).await? }
             }
         };
         Ok(Window { entries, beside })
     }
 
     /// Whether an entry of a span passes every filter. Where no row is to be checked, the indexes say so.
-    async fn is_any(&self, span: Option<IdSpan<ListKey<I>>>, direction: Direction) -> Result<bool, ApiError> {
+    async fn is_any(&self, span: Option<IdSpan<ListKey<I>>>, direction: ScanDirection) -> Result<bool, ApiError> {
         if !self.selection.checks.is_empty() || self.selection.likely.is_some() {
             return Ok(!self.collect(span, direction, 1).await?.is_empty());
         }
@@ -168,7 +168,7 @@ impl<I: ListIndex> Search<'_, I> {
     async fn collect(
         &self,
         span: Option<IdSpan<ListKey<I>>>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<KeyedRow<I::List>>, ApiError> {
         let (mut entries, mut span) = (Vec::new(), span);
@@ -189,7 +189,7 @@ impl<I: ListIndex> Search<'_, I> {
         &self,
         likely: &Likely<I>,
         span: Option<IdSpan<ListKey<I>>>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<(Vec<KeyedRow<I::List>>, Option<IdSpan<ListKey<I>>>), ApiError> {
         let walk = Walk { view: self.view, direction };
@@ -214,7 +214,7 @@ impl<I: ListIndex> Search<'_, I> {
     async fn collect_exactly(
         &self,
         span: Option<IdSpan<ListKey<I>>>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<KeyedRow<I::List>>, ApiError> {
         let walk = Walk { view: self.view, direction };

@@ -10,7 +10,7 @@ use till_domain::ids::{IdPosition, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, MemoryRows, RowsMut};
 use till_domain::time::Millis;
 use till_storage::family::Family;
-use till_storage::rows::{Cursor, Direction, RowError, RowReader, Visit};
+use till_storage::rows::{Cursor, RowError, RowReader, ScanDirection, Visit};
 use till_storage::shapes::{ListIndex, ListKey, MerchantPersonal, MerchantReader, MerchantView, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
@@ -37,7 +37,7 @@ impl RowReader for Rows {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         if lower >= upper {
@@ -45,8 +45,8 @@ impl RowReader for Rows {
         }
         let mut range = self.0.range((family, lower.to_vec())..(family, upper.to_vec()));
         let mut next = || match direction {
-            Direction::Forward => range.next(),
-            Direction::Backward => range.next_back(),
+            ScanDirection::Forward => range.next(),
+            ScanDirection::Backward => range.next_back(),
         };
         while let Some(((_, key), value)) = next()
             && visit(key, value).is_continue()

@@ -27,7 +27,7 @@ use till_sandbox::book::{Book, BookLine, Deed, FollowUp, RocksBook};
 use till_storage::deliveries::{Deliveries, DeliveryBatch, RocksDeliveries, WebhookProgress};
 use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Head, Journal, Sequence, StoredRecord, Verdict, record};
+use till_storage::journal::{AppendVerdict, CommitNumber, Head, Journal, Sequence, StoredRecord, record};
 use till_storage::rows::{RowReader, RowStore};
 
 /// Two merchants that write all the time, and two with records from before and after a line of the book.
@@ -133,7 +133,7 @@ fn append_to(engine: &Engine, chain: &mut Chain) {
     let mut append = chain.batch(&[&[7; 300]]);
     append.derived = chain.row(append.new_head.sequence.0, Some(&[3; 100]));
     let verdicts = engine.append(vec![append]);
-    assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+    assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
 }
 
 fn line(reference: &str) -> BookLine {
@@ -255,7 +255,7 @@ fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     let mut append = move || {
         let append = chain.batch(&[&[7; MIB / 4]]);
         let verdicts = busy_engine.append(vec![append]);
-        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+        assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
     };
     (0..200).take_while(|_| newest_log_bytes(&data.join("db")) < LONG_BYTES).for_each(|_| append());
     assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);

@@ -11,35 +11,35 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 
-use crate::journal::{Append, Head, Journal, Verdict};
+use crate::journal::{Append, AppendVerdict, Head, Journal};
 
-use super::queue::{Queue, Queued, Rejected, Urgency};
+use super::queue::{Queued, Rejected, SubmissionQueue, Urgency};
 use super::stats::CommitStats;
 
-/// Called once with what became of an append, on the commit thread: it must be short and must not wait.
-pub type AppendCompletion = Box<dyn FnOnce(&Verdict) + Send>;
+/// Called once with the verdict of an append, on the commit thread: it must be short and must not wait.
+pub type AppendCompletion = Box<dyn FnOnce(&AppendVerdict) + Send>;
 
-/// Called once with what became of a barrier, on the commit thread: it must be short and must not wait.
+/// Called once with the verdict of a barrier, on the commit thread: it must be short and must not wait.
 pub type BarrierCompletion = Box<dyn FnOnce(BarrierVerdict) + Send>;
 
 type OnFatal = Box<dyn Fn(String) + Send>;
 
-/// What waits for its turn.
+/// A submission to the commit thread.
 pub enum Submission {
     /// A batch to write.
     Append {
         /// The batch.
         append: Append,
-        /// What to call with its verdict.
+        /// The function to call with its verdict.
         completion: AppendCompletion,
     },
-    /// An answer that rests on state that is staged but not yet durable.
+    /// An answer that depends on state that is staged but not yet durable.
     Barrier {
-        /// Whose state.
+        /// The merchant whose state it is.
         merchant_id: MerchantId,
         /// The staged head that the answer was decided on.
         expected_head: Head,
-        /// What to call with its verdict.
+        /// The function to call with its verdict.
         completion: BarrierCompletion,
     },
 }
@@ -60,38 +60,38 @@ impl Submission {
     }
 }
 
-/// What became of a barrier.
+/// The result of a barrier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BarrierVerdict {
     /// The head that it waited for is durable.
     Passed,
-    /// It is not: a batch before it failed.
+    /// The head is not durable: a batch before it failed.
     Failed {
         /// The merchant's durable head at its turn.
         durable: Head,
     },
-    /// Whether it is could not be found out.
+    /// The durable head could not be read.
     Unknown(String),
 }
 
-/// Owns the commit thread. Dropping it stops the thread behind the last submission.
+/// Owns the commit thread. Dropping it stops the thread after the last submission.
 pub struct Committer {
-    queue: Arc<Queue>,
+    queue: Arc<SubmissionQueue>,
     stats: Arc<CommitStats>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Committer {
-    /// Starts the commit thread. What nobody waits for waits for company for `linger`, as a rule [`super::LINGER`];
-    /// see [`Urgency`]. `on_fatal` is called after an uncertain write, behind the completions of its
-    /// group, and is expected to end the process, which also ends when it panics; nothing is written any more either
-    /// way.
+    /// Starts the commit thread. Background writes wait up to `delay`, usually [`super::GROUP_COMMIT_DELAY`], so that several
+    /// share one sync: see [`Urgency`]. `on_fatal` is called after an uncertain write, after the completions of its
+    /// group. It is expected to end the process, which also ends when `on_fatal` panics. Nothing is written any more in
+    /// either case.
     ///
     /// # Errors
-    /// When the system gives no thread.
-    pub fn start(journal: Arc<dyn Journal>, linger: Duration, on_fatal: OnFatal) -> std::io::Result<Committer> {
+    /// When the system cannot start a thread.
+    pub fn start(journal: Arc<dyn Journal>, delay: Duration, on_fatal: OnFatal) -> std::io::Result<Committer> {
         let stats = Arc::new(CommitStats::default());
-        let queue = Arc::new(Queue::new(linger, Arc::clone(&stats)));
+        let queue = Arc::new(SubmissionQueue::new(delay, Arc::clone(&stats)));
         let worker = Worker { journal, on_fatal, queue: Arc::clone(&queue), stats: Arc::clone(&stats), stopped: None };
         let thread = std::thread::Builder::new().name("commit".to_owned()).spawn(move || worker.run())?;
         Ok(Committer { queue, stats, thread: Mutex::new(Some(thread)) })
@@ -100,24 +100,25 @@ impl Committer {
     /// Queues a batch or a barrier. Those of one caller keep their order.
     ///
     /// # Errors
-    /// [`Rejected`] hands the submission back, its completion not called.
+    /// [`Rejected`] returns the submission, whose completion is not called.
     pub fn submit(&self, submission: Submission, urgency: Urgency) -> Result<(), Box<Rejected>> {
         self.queue.push(submission, urgency)
     }
 
-    /// The thread's numbers.
+    /// The statistics of the thread.
     #[must_use]
     pub fn stats(&self) -> Arc<CommitStats> {
         Arc::clone(&self.stats)
     }
 
-    /// Turns away what comes from now on, and returns when everything before is completed. Must not be
+    /// Rejects new submissions from now on, and returns when all earlier ones are completed. Must not be
     /// called from a completion.
     pub fn stop(&self) {
         self.queue.close();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
-            // The thread catches panics of what it calls; if it died all the same, there is nothing to wait for.
+            // The thread catches panics of the functions that it calls. If it died all the same, there is nothing to
+            // wait for.
             drop(thread.join());
         }
     }
@@ -129,14 +130,14 @@ impl Drop for Committer {
     }
 }
 
-/// What is left of a submission while its group is with the journal.
+/// The rest of a submission while its group is with the journal.
 enum Pending {
     Append(PendingAppend),
     Barrier { merchant_id: MerchantId, expected_head: Head, completion: BarrierCompletion },
 }
 
 struct PendingAppend {
-    /// Since when somebody waits for it; nothing when nobody does.
+    /// The instant since which a caller waits for it; none for a background write.
     waited_for_since: Option<Instant>,
     record_count: u64,
     merchant_id: MerchantId,
@@ -147,7 +148,7 @@ struct PendingAppend {
 struct Worker {
     journal: Arc<dyn Journal>,
     on_fatal: OnFatal,
-    queue: Arc<Queue>,
+    queue: Arc<SubmissionQueue>,
     stats: Arc<CommitStats>,
     stopped: Option<String>,
 }
@@ -159,12 +160,15 @@ impl Worker {
             let mut heads = self.heads_before(&pending);
             let verdicts = self.write(appends);
             let ambiguous = verdicts.iter().find_map(|verdict| match verdict {
-                Verdict::Ambiguous(reason) => Some(reason.clone()),
-                Verdict::Committed(_) | Verdict::Fenced | Verdict::Stale { .. } | Verdict::Unavailable(_) => None,
+                AppendVerdict::Ambiguous(reason) => Some(reason.clone()),
+                AppendVerdict::Committed(_)
+                | AppendVerdict::Fenced
+                | AppendVerdict::Stale { .. }
+                | AppendVerdict::Unavailable(_) => None,
             });
             self.complete(pending, verdicts, &mut heads);
             if let Some(reason) = ambiguous {
-                self.stop_for_good(reason);
+                self.stop_permanently(reason);
             }
         }
     }
@@ -180,7 +184,7 @@ impl Worker {
         heads
     }
 
-    /// The durable head of a merchant; after an uncertain write nobody knows one.
+    /// The durable head of a merchant. It is unknown after an uncertain write.
     fn head(&self, merchant_id: MerchantId) -> Result<Head, String> {
         match &self.stopped {
             Some(reason) => Err(reason.clone()),
@@ -188,28 +192,28 @@ impl Worker {
         }
     }
 
-    fn write(&self, appends: Vec<Append>) -> Vec<Verdict> {
+    fn write(&self, appends: Vec<Append>) -> Vec<AppendVerdict> {
         let count = appends.len();
         if count == 0 {
             return Vec::new();
         }
         if let Some(reason) = &self.stopped {
-            return vec![Verdict::Unavailable(reason.clone()); count];
+            return vec![AppendVerdict::Unavailable(reason.clone()); count];
         }
         let started = Instant::now();
         let verdicts = catch_unwind(AssertUnwindSafe(|| self.journal.append(appends)));
         self.stats.record_group(count, started.elapsed());
         let mut verdicts = verdicts.unwrap_or_default();
-        // A journal that panicked, or forgot some, has left it open what became of them.
-        verdicts.resize(count, Verdict::Ambiguous("the journal gave no verdict".to_owned()));
+        // The journal panicked or gave too few verdicts, so the outcome of the other batches is unknown.
+        verdicts.resize(count, AppendVerdict::Ambiguous("the journal gave no verdict".to_owned()));
         verdicts
     }
 
-    /// Runs the completions in order. `heads` follows what became durable up to each one's turn.
+    /// Runs the completions in order. `heads` is updated with each durable batch before the next completion.
     fn complete(
         &self,
         pending: Vec<Pending>,
-        verdicts: Vec<Verdict>,
+        verdicts: Vec<AppendVerdict>,
         heads: &mut HashMap<MerchantId, Result<Head, String>>,
     ) {
         let mut verdicts = verdicts.into_iter();
@@ -231,7 +235,7 @@ impl Worker {
         }
     }
 
-    fn complete_append(&self, append: PendingAppend, verdict: &Verdict) {
+    fn complete_append(&self, append: PendingAppend, verdict: &AppendVerdict) {
         self.count(verdict).fetch_add(1, Relaxed);
         if let Some(since) = append.waited_for_since {
             self.stats.record_commit(since.elapsed());
@@ -240,39 +244,39 @@ impl Worker {
         self.call(|| (append.completion)(verdict));
     }
 
-    /// A completion that panics must not take the thread, and all that waits for it, along.
+    /// Calls a completion. A panic in it must not end the thread, on which all other callers wait.
     fn call(&self, completion: impl FnOnce()) {
         if catch_unwind(AssertUnwindSafe(completion)).is_err() {
             tracing::error!("a completion panicked on the commit thread");
         }
     }
 
-    fn count(&self, verdict: &Verdict) -> &AtomicU64 {
+    fn count(&self, verdict: &AppendVerdict) -> &AtomicU64 {
         match verdict {
-            Verdict::Committed(_) => &self.stats.committed,
-            Verdict::Fenced => &self.stats.fenced,
-            Verdict::Stale { .. } => &self.stats.stale,
-            Verdict::Unavailable(_) => &self.stats.unavailable,
-            Verdict::Ambiguous(_) => &self.stats.ambiguous,
+            AppendVerdict::Committed(_) => &self.stats.committed,
+            AppendVerdict::Fenced => &self.stats.fenced,
+            AppendVerdict::Stale { .. } => &self.stats.stale,
+            AppendVerdict::Unavailable(_) => &self.stats.unavailable,
+            AppendVerdict::Ambiguous(_) => &self.stats.ambiguous,
         }
     }
 
-    fn stop_for_good(&mut self, reason: String) {
+    fn stop_permanently(&mut self, reason: String) {
         self.queue.close();
         self.stopped = Some(format!("an earlier write ended uncertain: {reason}"));
-        // It was to end the process, which must not live on, taking calls and doing none of them, since a word failed.
+        // The callback should have ended the process. A process that stays alive would accept calls and carry out none.
         if catch_unwind(AssertUnwindSafe(|| (self.on_fatal)(reason))).is_err() {
             std::process::abort();
         }
     }
 }
 
-/// What a merchant's durable head is behind an append.
-fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &Verdict) {
+/// Updates a merchant's durable head after an append.
+fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &AppendVerdict) {
     match verdict {
-        Verdict::Committed(_) => *head = Ok(new_head),
-        Verdict::Ambiguous(reason) => *head = Err(reason.clone()),
-        Verdict::Fenced | Verdict::Stale { .. } | Verdict::Unavailable(_) => {}
+        AppendVerdict::Committed(_) => *head = Ok(new_head),
+        AppendVerdict::Ambiguous(reason) => *head = Err(reason.clone()),
+        AppendVerdict::Fenced | AppendVerdict::Stale { .. } | AppendVerdict::Unavailable(_) => {}
     }
 }
 
@@ -280,7 +284,7 @@ fn split(group: Vec<Queued>) -> (Vec<Append>, Vec<Pending>) {
     let mut appends = Vec::with_capacity(group.len());
     let mut pending = Vec::with_capacity(group.len());
     for Queued { since, urgency, byte_count: _, submission } in group {
-        let waited_for_since = (urgency == Urgency::AtOnce).then_some(since);
+        let waited_for_since = (urgency == Urgency::Urgent).then_some(since);
         let record_count = submission.record_count();
         pending.push(match submission {
             Submission::Append { append, completion } => {
@@ -296,8 +300,8 @@ fn split(group: Vec<Queued>) -> (Vec<Append>, Vec<Pending>) {
     (appends, pending)
 }
 
-/// First in, first out makes equality the test: at its turn everything that the staged head rests on has
-/// been judged, and nothing decided later has.
+/// Since the queue is first in, first out, equality is the test: at the barrier's turn everything that the staged head
+/// depends on has been judged, and nothing that was decided later.
 fn judge(head: Option<&Result<Head, String>>, expected_head: Head) -> BarrierVerdict {
     match head {
         Some(Ok(durable)) if *durable == expected_head => BarrierVerdict::Passed,

@@ -9,37 +9,38 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::{CommitStats, Submission};
 
-/// Submissions that may wait. The actors bound their work in flight well below it; it is what keeps a fault
-/// there from filling the memory.
+/// The maximum number of waiting submissions. The actors limit their calls in flight well below it; this limit keeps a
+/// fault there from filling the memory.
 pub const QUEUE_SUBMISSIONS_MAX: usize = 65_536;
 
-/// Bytes that may wait: 256 MiB, 32 of the largest records or some 100,000 usual batches.
+/// The maximum number of waiting bytes: 256 MiB, 32 of the largest records or some 100,000 usual batches.
 pub const QUEUE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Batches and barriers of one group: past some hundreds a larger group gains nothing (one sync is spread
-/// over all of them already) and the first of it waits for the last.
+/// Batches and barriers of one group: beyond some hundreds a larger group gains nothing (one sync is spread
+/// over all of them already) and its first batch waits for the last.
 pub(super) const GROUP_SUBMISSIONS_MAX: usize = 1_024;
 
 /// Bytes of one group: 16 MiB, which a slow disk writes in a fraction of a second.
 pub(super) const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// How long what nobody waits for waits for company, as a rule: 2 ms, some cycles of a caller that pays again and
-/// again, and nothing beside what an acquirer takes.
-pub const LINGER: Duration = Duration::from_millis(2);
+/// The usual group-commit delay of background writes: 2 ms. It is some cycles of a caller that pays in a loop, and
+/// small compared with the time that an acquirer takes.
+pub const GROUP_COMMIT_DELAY: Duration = Duration::from_millis(2);
 
-/// Submissions that linger at most: so many share a sync well enough, and more would only keep the disk idle.
-pub(super) const LINGERING_SUBMISSIONS_MAX: usize = 128;
+/// The number of delayed submissions that ends the delay: they share a sync well enough, and more would only keep the
+/// disk idle.
+pub(super) const DELAYED_SUBMISSIONS_MAX: usize = 128;
 
-/// Whether somebody waits for a submission.
+/// The urgency of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
-    /// Somebody does: it is written at once, with everything that was handed over before it.
-    AtOnce,
-    /// Nobody does: it lingers for a while, to be written with what comes meanwhile.
-    InCompany,
+    /// A caller waits for it: it is written at once, with everything that was submitted before it.
+    Urgent,
+    /// No caller waits for it: it is delayed for a short time, to be written with other submissions.
+    Background,
 }
 
-/// Why a submission was turned away.
+/// The reason for which a submission was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RejectedBecause {
     /// [`QUEUE_SUBMISSIONS_MAX`] or [`QUEUE_BYTES_MAX`] is reached.
@@ -50,11 +51,11 @@ pub enum RejectedBecause {
     Stopped,
 }
 
-/// A submission that was turned away, with its completion not called.
+/// A rejected submission, whose completion was not called.
 pub struct Rejected {
-    /// Why.
+    /// The reason.
     pub because: RejectedBecause,
-    /// What was submitted.
+    /// The submission.
     pub submission: Submission,
 }
 
@@ -64,7 +65,7 @@ impl std::fmt::Debug for Rejected {
     }
 }
 
-/// A submission that waits, or did until its group was taken.
+/// A submission in the queue, or in the group that was taken from it.
 pub(super) struct Queued {
     pub(super) since: Instant,
     pub(super) urgency: Urgency,
@@ -72,10 +73,10 @@ pub(super) struct Queued {
     pub(super) submission: Submission,
 }
 
-/// What the commit thread does while the queue is not locked.
+/// The state of the commit thread while the queue is not locked.
 #[derive(Debug, Clone, Copy, Default)]
 enum Thread {
-    /// It is at work, or was woken, and looks at the queue before it sleeps.
+    /// It is working, or was woken, and looks at the queue before it sleeps.
     #[default]
     Awake,
     /// It sleeps until it is woken, or until an instant.
@@ -83,27 +84,27 @@ enum Thread {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct QueueState {
     submissions: VecDeque<Queued>,
-    /// How many of them somebody waits for.
+    /// The number of urgent submissions.
     urgent_count: usize,
     byte_count: usize,
-    linger: Duration,
+    delay: Duration,
     thread: Thread,
     closed: bool,
 }
 
 #[derive(Default)]
-pub(super) struct Queue {
-    waiting: Mutex<Waiting>,
+pub(super) struct SubmissionQueue {
+    waiting: Mutex<QueueState>,
     arrived: Condvar,
     stats: Arc<CommitStats>,
 }
 
-impl Queue {
-    pub(super) fn new(linger: Duration, stats: Arc<CommitStats>) -> Queue {
-        let waiting = Mutex::new(Waiting { linger, ..Waiting::default() });
-        Queue { waiting, stats, ..Queue::default() }
+impl SubmissionQueue {
+    pub(super) fn new(delay: Duration, stats: Arc<CommitStats>) -> SubmissionQueue {
+        let waiting = Mutex::new(QueueState { delay, ..QueueState::default() });
+        SubmissionQueue { waiting, stats, ..SubmissionQueue::default() }
     }
 
     pub(super) fn push(&self, submission: Submission, urgency: Urgency) -> Result<(), Box<Rejected>> {
@@ -125,7 +126,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits until something is there that must not wait for more, then takes a group, in order. Nothing once the
+    /// Waits until a submission may not be delayed any more, then takes a group, in order. None once the
     /// queue is closed and empty.
     pub(super) fn take_group(&self) -> Option<Vec<Queued>> {
         let mut waiting = self.wait_until_due();
@@ -134,13 +135,13 @@ impl Queue {
         (!group.is_empty()).then_some(group)
     }
 
-    fn wait_until_due(&self) -> MutexGuard<'_, Waiting> {
+    fn wait_until_due(&self) -> MutexGuard<'_, QueueState> {
         let mut waiting = self.lock();
-        // After a group something that lingers comes as a rule. Whoever brings it need not wake the thread then: that
-        // costs a call of the system's and two changes of threads.
-        let mut look_again = Some(Instant::now() + waiting.linger);
+        // After a group a background write usually follows. Its caller need not wake the thread then, which would cost
+        // a system call and two thread switches.
+        let mut look_again = Some(Instant::now() + waiting.delay);
         while !waiting.is_due() {
-            let until = waiting.lingers_until().or_else(|| look_again.take());
+            let until = waiting.delayed_until().or_else(|| look_again.take());
             waiting.thread = Thread::Asleep(until);
             self.sleep(&mut waiting, until);
             waiting.thread = Thread::Awake;
@@ -148,31 +149,31 @@ impl Queue {
         waiting
     }
 
-    fn sleep(&self, waiting: &mut MutexGuard<'_, Waiting>, until: Option<Instant>) {
+    fn sleep(&self, waiting: &mut MutexGuard<'_, QueueState>, until: Option<Instant>) {
         match until {
             None => self.arrived.wait(waiting),
             Some(until) => drop(self.arrived.wait_until(waiting, until)),
         }
     }
 
-    /// Turns away what comes from now on. What is waiting stays, and lingers no longer.
+    /// Rejects new submissions from now on. The waiting ones stay, and are no longer delayed.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.arrived.notify_all();
     }
 
-    fn publish(&self, waiting: &Waiting) {
+    fn publish(&self, waiting: &QueueState) {
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         self.stats.queued.store(count(waiting.submissions.len()), Relaxed);
         self.stats.queued_bytes.store(count(waiting.byte_count), Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.waiting.lock()
     }
 }
 
-impl Waiting {
+impl QueueState {
     fn refusal(&self, byte_count: usize) -> Option<RejectedBecause> {
         if self.closed {
             return Some(RejectedBecause::Stopped);
@@ -183,27 +184,27 @@ impl Waiting {
 
     fn add(&mut self, queued: Queued) {
         self.byte_count += queued.byte_count;
-        self.urgent_count += usize::from(queued.urgency == Urgency::AtOnce);
+        self.urgent_count += usize::from(queued.urgency == Urgency::Urgent);
         self.submissions.push_back(queued);
     }
 
-    /// Whether a group is to be taken now.
+    /// Returns true when a group is to be taken now.
     fn is_due(&self) -> bool {
-        let crowded = self.submissions.len() >= LINGERING_SUBMISSIONS_MAX || self.byte_count > GROUP_BYTES_MAX;
-        let lingered = || self.lingers_until().is_some_and(|until| until <= Instant::now());
-        self.closed || self.urgent_count > 0 || crowded || lingered()
+        let is_full = self.submissions.len() >= DELAYED_SUBMISSIONS_MAX || self.byte_count > GROUP_BYTES_MAX;
+        let has_waited = || self.delayed_until().is_some_and(|until| until <= Instant::now());
+        self.closed || self.urgent_count > 0 || is_full || has_waited()
     }
 
-    /// Until when the first of those that wait lingers.
-    fn lingers_until(&self) -> Option<Instant> {
-        self.submissions.front().map(|first| first.since + self.linger)
+    /// The instant until which the first waiting submission is delayed.
+    fn delayed_until(&self) -> Option<Instant> {
+        self.submissions.front().map(|first| first.since + self.delay)
     }
 
-    /// Whether the thread must be woken for what has come, which is once: it looks at all that is there.
+    /// Returns true when the thread must be woken for a new submission. Once is enough: it looks at the whole queue.
     fn wakes_thread(&mut self) -> bool {
         let Thread::Asleep(until) = self.thread else { return false };
-        let oversleeps = until.is_none_or(|until| self.lingers_until().is_some_and(|due| due < until));
-        let wakes = self.is_due() || oversleeps;
+        let sleeps_too_long = until.is_none_or(|until| self.delayed_until().is_some_and(|due| due < until));
+        let wakes = self.is_due() || sleeps_too_long;
         if wakes {
             self.thread = Thread::Awake;
         }
@@ -227,7 +228,7 @@ impl Waiting {
     fn take_first(&mut self) -> Option<Queued> {
         let first = self.submissions.pop_front()?;
         self.byte_count -= first.byte_count;
-        self.urgent_count -= usize::from(first.urgency == Urgency::AtOnce);
+        self.urgent_count -= usize::from(first.urgency == Urgency::Urgent);
         Some(first)
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers of the commit thread, for whoever exports them.
+//! Statistics of the commit thread, for export as metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 /// Buckets of a [`Histogram`].
 pub const BUCKETS: usize = 32;
 
-/// How often a value fell into each power of two: bucket 0 counts zeros, bucket `n` the values from
-/// 2^(n-1) up to, not including, 2^n. The last bucket takes everything above, too.
+/// The number of values in each power of two: bucket 0 counts zeros, bucket `n` the values from
+/// 2^(n-1) up to, not including, 2^n. The last bucket also counts everything above.
 #[derive(Debug, Default)]
 pub struct Histogram {
     buckets: [AtomicU64; BUCKETS],
@@ -45,7 +45,7 @@ impl Histogram {
     }
 }
 
-/// Counters of one commit thread. All only grow, but for those of the queue, of what is staged and of the last group.
+/// Counters of one commit thread. All only grow, except those of the queue, of staged records and of the last group.
 #[derive(Debug, Default)]
 pub struct CommitStats {
     pub(crate) groups: AtomicU64,
@@ -87,13 +87,13 @@ readers! {
     batches;
     /// Batches committed.
     committed;
-    /// Batches of dead incarnations.
+    /// Batches of earlier claims, whose actors have ended.
     fenced;
     /// Batches decided on a head that was not the durable one.
     stale;
     /// Batches not written.
     unavailable;
-    /// Batches whose write ended uncertain.
+    /// Batches whose write has an unknown outcome.
     ambiguous;
     /// Barriers judged.
     barriers;
@@ -103,7 +103,7 @@ readers! {
     queued;
     /// Bytes waiting now.
     queued_bytes;
-    /// Records that were handed over and have no verdict yet: those that wait, and those that are being written.
+    /// Records that were submitted and have no verdict yet: those that wait, and those that are being written.
     staged_records;
     /// Batches of the last group.
     last_group_batches;
@@ -124,8 +124,8 @@ impl CommitStats {
         &self.append_micros
     }
 
-    /// Microseconds from the hand-over of a batch to its verdict, per batch that somebody waits for: its wait in the
-    /// queue and its write.
+    /// Microseconds from the submission of a batch to its verdict, for each batch that a caller waits for: its time in
+    /// the queue and its write.
     #[must_use]
     pub const fn commit_micros(&self) -> &Histogram {
         &self.commit_micros
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_counted_in_the_bucket_whose_end_is_the_next_power_of_two() {
+    fn a_bucket_ends_at_the_next_power_of_two() {
         for (value, bucket) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1_023, 10), (1_024, 11), (u64::MAX, 31)] {
             let histogram = Histogram::default();
             histogram.record(value);

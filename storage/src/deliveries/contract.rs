@@ -11,13 +11,13 @@ use crate::rows::{Beside, Cursor};
 /// Changes that are written together: all of them or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryBatch {
-    /// Deliveries that are new, or take the place of those with the same ids. Of two with one id the later counts.
+    /// Deliveries that are new, or replace those with the same ids. If two have the same id, the later one counts.
     pub deliveries: Vec<Delivery>,
     /// The progress of one webhook.
     pub progress: Option<(WebhookId, WebhookProgress)>,
 }
 
-/// A filter of deliveries: a list has those that match everything that is named.
+/// A filter of deliveries: a list contains those that match every field that is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// Those to this webhook.
@@ -29,7 +29,7 @@ pub struct DeliveryFilter {
 }
 
 impl DeliveryFilter {
-    /// True for a delivery that is in the list.
+    /// Returns true for a delivery that is in the list.
     #[must_use]
     pub fn admits(&self, delivery: &Delivery) -> bool {
         self.webhook_id.is_none_or(|webhook_id| webhook_id == delivery.webhook_id)
@@ -38,22 +38,22 @@ impl DeliveryFilter {
     }
 }
 
-/// Deliveries newest first, and whether there are more beside them.
+/// Deliveries newest first, and the directions in which the list has more.
 pub type DeliveryPage = (Vec<Delivery>, Beside);
 
-/// Keeps deliveries and the progress of webhooks. What was written is seen by the next read of any thread.
+/// Keeps deliveries and the progress of webhooks. Every write is visible to the next read of any thread.
 ///
 /// # Errors
 /// Every method fails with [`DeliveriesError::Broken`] when the store cannot be used, and, when it reads, with
-/// [`DeliveriesError::Damaged`] or [`DeliveriesError::UnknownFormat`] when a row is not what was written.
+/// [`DeliveriesError::Damaged`] or [`DeliveriesError::UnknownFormat`] when a row is damaged or unknown.
 pub trait Deliveries: Send + Sync {
     /// Writes a batch, all or nothing.
     ///
     /// # Errors
-    /// Also [`DeliveriesError::NotWritten`]: nothing was written, and may be written later.
+    /// Also [`DeliveriesError::NotWritten`]: nothing was written, and a later write may succeed.
     fn write(&self, merchant_id: MerchantId, batch: &DeliveryBatch) -> Result<(), DeliveriesError>;
 
-    /// The progress of a webhook; nothing when it never had an event.
+    /// The progress of a webhook; none when it never had an event.
     fn progress(
         &self,
         merchant_id: MerchantId,
@@ -69,7 +69,7 @@ pub trait Deliveries: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Delivery>, DeliveriesError>;
 
-    /// When the first of the pending deliveries to a webhook is due.
+    /// The instant at which the first pending delivery to a webhook is due.
     fn next_due(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<Option<Millis>, DeliveriesError>;
 
     /// One delivery.
@@ -78,8 +78,8 @@ pub trait Deliveries: Send + Sync {
     /// All deliveries of an event, newest first: one for each webhook, and one for each time it was delivered again.
     fn of_event(&self, merchant_id: MerchantId, event_id: WebhookEventId) -> Result<Vec<Delivery>, DeliveriesError>;
 
-    /// The page at a cursor, or the newest one, of a list; newest first. An id that names no delivery stands for its place
-    /// in time.
+    /// The page at a cursor, or the newest one, of a list; newest first. An id that names no delivery represents its
+    /// position in time.
     fn page(
         &self,
         merchant_id: MerchantId,
@@ -88,15 +88,15 @@ pub trait Deliveries: Send + Sync {
         cursor: Option<Cursor<DeliveryId>>,
     ) -> Result<DeliveryPage, DeliveriesError>;
 
-    /// Ends every pending delivery to a webhook as failed, and gives their number. They are written some at a time: after
-    /// a crash in between the others are pending still, and the call is made again.
+    /// Ends every pending delivery to a webhook as failed, and returns their number. They are written in groups: after
+    /// a crash in between the others are still pending, and the call is repeated.
     ///
     /// # Errors
-    /// Also [`DeliveriesError::NotWritten`]: some may have ended.
+    /// Also [`DeliveriesError::NotWritten`]: some deliveries may have ended.
     fn end_pending(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<usize, DeliveriesError>;
 
-    /// Removes at most `limit` deliveries of a merchant that were made before an instant and are not pending, the oldest
-    /// first, and gives their number: when it is the limit, there may be more.
+    /// Removes at most `limit` deliveries of a merchant that were made before an instant and are not pending, the
+    /// oldest first, and returns their number: when it is the limit, there may be more.
     ///
     /// # Errors
     /// Also [`DeliveriesError::NotWritten`]: none was removed.
@@ -107,14 +107,14 @@ pub trait Deliveries: Send + Sync {
         limit: usize,
     ) -> Result<usize, DeliveriesError>;
 
-    /// The first merchant after one, or of all, that has a delivery.
+    /// The first merchant with a delivery, after the given one or of all.
     fn next_merchant(&self, after: Option<MerchantId>) -> Result<Option<MerchantId>, DeliveriesError>;
 
     /// Every webhook with a pending delivery, with its merchant.
     fn pending_webhooks(&self) -> Result<Vec<(MerchantId, WebhookId)>, DeliveriesError>;
 }
 
-/// The reason why the store did not do what it was asked.
+/// The reason for which the store did not carry out a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveriesError {
     /// It does not open.
@@ -130,7 +130,7 @@ pub enum DeliveriesError {
         /// The message of its database.
         reason: String,
     },
-    /// It cannot be written to now; nothing was.
+    /// It cannot be written to now; nothing was written.
     #[error("deliveries of webhooks cannot be written now: {reason}")]
     NotWritten {
         /// The reason.
@@ -142,7 +142,7 @@ pub enum DeliveriesError {
         /// The message of the database.
         reason: String,
     },
-    /// A row is not what was written.
+    /// The bytes of a row are damaged.
     #[error("a row among the deliveries of webhooks is damaged: {reason}")]
     Damaged {
         /// The row, and the part of it that is wrong.

@@ -1,10 +1,10 @@
-//! Deliveries, and how far a webhook has come.
+//! Deliveries, and the progress of webhooks.
 
 use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 use till_domain::time::Millis;
 use till_domain::webhook::WebhookEventKind;
 
-/// Bytes of an answer that are kept, at most.
+/// The maximum number of bytes of an answer that are kept.
 pub const EXCERPT_BYTES_MAX: usize = 512;
 
 /// The state of a delivery.
@@ -12,7 +12,7 @@ pub const EXCERPT_BYTES_MAX: usize = 512;
 pub enum DeliveryStatus {
     /// It is attempted, or waits for its next attempt.
     Pending,
-    /// The endpoint took it.
+    /// The endpoint accepted it.
     Successful,
     /// It is not attempted any more.
     Failed,
@@ -33,7 +33,7 @@ impl DeliveryStatus {
     }
 }
 
-/// One event on its way to one webhook.
+/// One event that is delivered to one webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// Its id. Ids of one merchant are in the order of time.
@@ -42,7 +42,7 @@ pub struct Delivery {
     pub webhook_id: WebhookId,
     /// The event.
     pub event_id: WebhookEventId,
-    /// The kind of the event; nothing for an event that only tests the webhook.
+    /// The kind of the event; none for an event that only tests the webhook.
     pub kind: Option<WebhookEventKind>,
     /// Its state.
     pub status: DeliveryStatus,
@@ -56,16 +56,16 @@ pub struct Delivery {
     pub failure: Option<String>,
     /// The duration of the last attempt, in milliseconds.
     pub latency_ms: Option<u64>,
-    /// When the last attempt was begun.
+    /// The instant at which the last attempt began.
     pub attempted_at: Option<Millis>,
-    /// When the next attempt is due. A pending delivery without it is due at once.
+    /// The instant at which the next attempt is due. A pending delivery without it is due at once.
     pub next_attempt_at: Option<Millis>,
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: Millis,
 }
 
 impl Delivery {
-    /// When it is due, as long as it is pending.
+    /// The instant at which it is due, while it is pending.
     #[must_use]
     pub fn due(&self) -> Option<Millis> {
         (self.status == DeliveryStatus::Pending).then(|| self.next_attempt_at.unwrap_or_default())

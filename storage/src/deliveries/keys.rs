@@ -1,6 +1,6 @@
 //! The keys. Integers are big-endian, so that the order of bytes is the order of time.
 //!
-//! | kind | layout behind the kind (1) and the merchant (16) | bytes | value |
+//! | kind | layout after the kind (1) and the merchant (16) | bytes | value |
 //! |---|---|---|---|
 //! | 1 | delivery (16) | 33 | the delivery |
 //! | 2 | webhook (16) | 33 | its progress |
@@ -53,7 +53,7 @@ pub(super) fn progress(merchant_id: MerchantId, webhook_id: WebhookId) -> Vec<u8
 
 /// Deliveries of one merchant in the order of their ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum DeliveryList {
     /// All of them, with their values.
     All,
     /// Those of an event.
@@ -64,13 +64,13 @@ pub(super) enum List {
     OfWebhook(WebhookId, DeliveryStatus),
 }
 
-impl List {
+impl DeliveryList {
     fn prefix(self, merchant_id: MerchantId) -> Vec<u8> {
         match self {
-            List::All => key(DELIVERY, merchant_id, &[]),
-            List::OfEvent(event_id) => key(OF_EVENT, merchant_id, &[&event_id.to_bytes()]),
-            List::OfStatus(status) => key(OF_STATUS, merchant_id, &[&[status_byte(status)]]),
-            List::OfWebhook(webhook_id, status) => {
+            DeliveryList::All => key(DELIVERY, merchant_id, &[]),
+            DeliveryList::OfEvent(event_id) => key(OF_EVENT, merchant_id, &[&event_id.to_bytes()]),
+            DeliveryList::OfStatus(status) => key(OF_STATUS, merchant_id, &[&[status_byte(status)]]),
+            DeliveryList::OfWebhook(webhook_id, status) => {
                 key(OF_WEBHOOK, merchant_id, &[&webhook_id.to_bytes(), &[status_byte(status)]])
             }
         }
@@ -83,7 +83,7 @@ impl List {
         key
     }
 
-    /// The keys on the side of a cursor that it asks for; all of them without one.
+    /// The keys on the side of a cursor that the cursor asks for; all keys without a cursor.
     pub(super) fn range(self, merchant_id: MerchantId, cursor: Option<Cursor<DeliveryId>>) -> KeyRange {
         let [first, last] = [u8::MIN, u8::MAX].map(|byte| self.key(merchant_id, DeliveryId::from_bytes([byte; 16])));
         match cursor {
@@ -94,7 +94,7 @@ impl List {
     }
 }
 
-/// The smallest key that is greater.
+/// The smallest greater key.
 fn above(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key
@@ -121,7 +121,7 @@ pub(super) fn all_due_range(after: Option<(MerchantId, WebhookId)>) -> KeyRange 
 
 /// Keys of the deliveries of all merchants after one.
 pub(super) fn deliveries_range(after: Option<MerchantId>) -> KeyRange {
-    let lower = after.map_or_else(|| vec![DELIVERY], |merchant_id| List::All.range(merchant_id, None).1);
+    let lower = after.map_or_else(|| vec![DELIVERY], |merchant_id| DeliveryList::All.range(merchant_id, None).1);
     (lower, vec![DELIVERY + 1])
 }
 
@@ -161,7 +161,12 @@ impl DueKey {
 /// Every key of a delivery, first that of its row.
 pub(super) fn of_delivery(merchant_id: MerchantId, delivery: &Delivery) -> Vec<Vec<u8>> {
     let Delivery { id, webhook_id, event_id, status, .. } = *delivery;
-    let lists = [List::All, List::OfEvent(event_id), List::OfStatus(status), List::OfWebhook(webhook_id, status)];
+    let lists = [
+        DeliveryList::All,
+        DeliveryList::OfEvent(event_id),
+        DeliveryList::OfStatus(status),
+        DeliveryList::OfWebhook(webhook_id, status),
+    ];
     let due = delivery.due().map(|due| DueKey { merchant_id, webhook_id, due, delivery_id: id }.encode());
     lists.into_iter().map(|list| list.key(merchant_id, id)).chain(due).collect()
 }

@@ -1,4 +1,4 @@
-//! Deliveries in memory, for tests of what stands above.
+//! Deliveries in memory, for tests of the layers above.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use super::contract::DeliveriesError;
 use super::sorted::{Changes, SortedRows, SortedView};
 use super::store::DeliveryStore;
 use crate::keys::KeyRange;
-use crate::rows::{Direction, Visit};
+use crate::rows::{ScanDirection, Visit};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -18,7 +18,7 @@ type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 pub type MemoryDeliveries = DeliveryStore<MemoryRows>;
 
 impl MemoryDeliveries {
-    /// None yet.
+    /// A store without deliveries.
     #[must_use]
     pub fn new() -> MemoryDeliveries {
         DeliveryStore::of(MemoryRows::default())
@@ -61,14 +61,14 @@ impl SortedView for MemoryView {
     fn visit(
         &self,
         (lower, upper): &KeyRange,
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), DeliveriesError> {
         if lower < upper {
             let mut rows = self.0.range::<Vec<u8>, _>(lower..upper);
             let next = || match direction {
-                Direction::Forward => rows.next(),
-                Direction::Backward => rows.next_back(),
+                ScanDirection::Forward => rows.next(),
+                ScanDirection::Backward => rows.next_back(),
             };
             let _ = std::iter::from_fn(next).try_for_each(|(key, value)| visit(key, value) as ControlFlow<()>);
         }

@@ -1,9 +1,9 @@
 //! The deliveries of each event to each webhook, apart from the log and its rows: deliveries change without an event.
 //!
-//! A RocksDB of its own in the data directory's `webhooks`. Its writes are atomic and not synced: they survive the end of
-//! the process, also by `kill -9`. What a power cut takes of them is delivered again, as it is when the whole store is
-//! moved away because it is damaged: a webhook is sent an event at least once. Format: `docs/storage-format.md`,
-//! "Deliveries of webhooks".
+//! They are in a RocksDB of their own in the data directory's `webhooks`. Its writes are atomic and not synced: they
+//! survive the end of the process, also by `kill -9`. Deliveries that a power cut loses are made again, as when the
+//! whole store is moved away because it is damaged: a webhook is sent an event at least once. Format:
+//! `docs/storage-format.md`, "Deliveries of webhooks".
 
 mod delivery;
 mod contract;

@@ -1,4 +1,4 @@
-//! Both stores against a list of deliveries, by random writes and every question.
+//! Both stores compared with a list of deliveries, by random writes and every query.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::samples::{MERCHANT, OTHER_MERCHANT, id, pending};
 use super::*;
 use crate::rows::{Beside, Cursor};
 
-/// Deliveries are made at 1 to this, in milliseconds.
+/// Deliveries are made at the instants from 1 to this, in milliseconds.
 const LAST_MADE: u64 = 30;
 
 const MERCHANTS: [MerchantId; 2] = [MERCHANT, OTHER_MERCHANT];
@@ -22,7 +22,7 @@ const EVENTS: [WebhookEventId; 3] =
     [WebhookEventId::from_bytes([1; 16]), WebhookEventId::from_bytes([2; 16]), WebhookEventId::from_bytes([0xff; 16])];
 
 #[derive(Debug, Clone)]
-enum Step {
+enum StoreCall {
     Write(MerchantId, Vec<Delivery>),
     EndPending(MerchantId, WebhookId),
     Remove(MerchantId, Millis, usize),
@@ -39,20 +39,20 @@ impl Model {
         self.0.get(&merchant).into_iter().flat_map(|of_merchant| of_merchant.values().rev()).collect()
     }
 
-    fn take(&mut self, step: &Step) -> usize {
+    fn take(&mut self, step: &StoreCall) -> usize {
         match step {
-            Step::Write(merchant, deliveries) => {
+            StoreCall::Write(merchant, deliveries) => {
                 let of_merchant = self.0.entry(*merchant).or_default();
                 of_merchant.extend(deliveries.iter().map(|delivery| (delivery.id, delivery.clone())));
                 0
             }
-            Step::EndPending(merchant, webhook) => {
+            StoreCall::EndPending(merchant, webhook) => {
                 let all = self.0.entry(*merchant).or_default().values_mut();
                 let ended = all.filter(|one| one.webhook_id == *webhook && one.status == DeliveryStatus::Pending);
                 let end = |one: &mut Delivery| (one.status, one.next_attempt_at) = (DeliveryStatus::Failed, None);
                 ended.map(end).count()
             }
-            Step::Remove(merchant, instant, limit) => {
+            StoreCall::Remove(merchant, instant, limit) => {
                 let of_merchant = self.0.entry(*merchant).or_default();
                 let is_old = |one: &&Delivery| one.created_at < *instant && one.status != DeliveryStatus::Pending;
                 let old: Vec<_> = of_merchant.values().filter(is_old).map(|one| one.id).take(*limit).collect();
@@ -83,30 +83,30 @@ fn delivery() -> impl Strategy<Value = Delivery> {
     })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = StoreCall> {
     let merchant = || proptest::sample::select(&MERCHANTS[..]);
     let webhook = proptest::sample::select(&WEBHOOKS[..]);
     prop_oneof![
-        8 => (merchant(), vec(delivery(), 0..8)).prop_map(|(merchant, written)| Step::Write(merchant, written)),
-        1 => (merchant(), webhook).prop_map(|(merchant, webhook)| Step::EndPending(merchant, webhook)),
+        8 => (merchant(), vec(delivery(), 0..8)).prop_map(|(merchant, written)| StoreCall::Write(merchant, written)),
+        1 => (merchant(), webhook).prop_map(|(merchant, webhook)| StoreCall::EndPending(merchant, webhook)),
         1 => (merchant(), 0..LAST_MADE, 1..9_usize)
-            .prop_map(|(merchant, instant, limit)| Step::Remove(merchant, Millis(instant), limit)),
+            .prop_map(|(merchant, instant, limit)| StoreCall::Remove(merchant, Millis(instant), limit)),
     ]
 }
 
-fn take(store: &dyn Deliveries, step: &Step) -> usize {
+fn take(store: &dyn Deliveries, step: &StoreCall) -> usize {
     let taken = match step {
-        Step::Write(merchant, deliveries) => {
+        StoreCall::Write(merchant, deliveries) => {
             let batch = DeliveryBatch { deliveries: deliveries.clone(), progress: None };
             store.write(*merchant, &batch).map(|()| 0)
         }
-        Step::EndPending(merchant, webhook) => store.end_pending(*merchant, *webhook),
-        Step::Remove(merchant, instant, limit) => store.remove_created_before(*merchant, *instant, *limit),
+        StoreCall::EndPending(merchant, webhook) => store.end_pending(*merchant, *webhook),
+        StoreCall::Remove(merchant, instant, limit) => store.remove_created_before(*merchant, *instant, *limit),
     };
     taken.expect("the store works")
 }
 
-/// Every combination of what a list may be asked for.
+/// Every combination of the fields of a filter.
 fn filters() -> Vec<DeliveryFilter> {
     let some = |webhook_id, event_id, status| DeliveryFilter { webhook_id, event_id, status };
     let webhooks = || [None].into_iter().chain(WEBHOOKS.map(Some));

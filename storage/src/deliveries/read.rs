@@ -7,20 +7,20 @@ use till_domain::time::Millis;
 
 use super::contract::{DeliveriesError, DeliveryFilter, DeliveryPage};
 use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
-use super::keys::{self, DueKey, List};
+use super::keys::{self, DeliveryList, DueKey};
 use super::shapes;
 use super::sorted::SortedView;
 use crate::keys::KeyRange;
-use crate::rows::{Beside, Cursor, Direction};
+use crate::rows::{Beside, Cursor, ScanDirection};
 
-pub(super) struct Reader<'a> {
+pub(super) struct DeliveryReader<'a> {
     pub(super) merchant_id: MerchantId,
     pub(super) view: Box<dyn SortedView + 'a>,
 }
 
-impl Reader<'_> {
+impl DeliveryReader<'_> {
     pub(super) fn delivery(&self, id: DeliveryId) -> Result<Option<Delivery>, DeliveriesError> {
-        let value = self.view.get(&List::All.key(self.merchant_id, id))?;
+        let value = self.view.get(&DeliveryList::All.key(self.merchant_id, id))?;
         value.map(|value| decode(id, &value)).transpose()
     }
 
@@ -29,8 +29,8 @@ impl Reader<'_> {
         value.map(|value| shapes::decode_progress(&value)).transpose()
     }
 
-    /// At most `limit` pending deliveries to a webhook, of those that are due at an instant when one is given; the
-    /// earliest first.
+    /// At most `limit` pending deliveries to a webhook, the earliest first. With an instant, only those that are due at
+    /// it.
     pub(super) fn pending(
         &self,
         webhook_id: WebhookId,
@@ -38,7 +38,7 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<Delivery>, DeliveriesError> {
         let range = keys::due_range(self.merchant_id, webhook_id, now);
-        self.collect(&range, Direction::Forward, limit, |key, _| self.due_delivery(key).map(Some))
+        self.collect(&range, ScanDirection::Forward, limit, |key, _| self.due_delivery(key).map(Some))
     }
 
     fn due_delivery(&self, key: &[u8]) -> Result<Delivery, DeliveriesError> {
@@ -58,9 +58,14 @@ impl Reader<'_> {
 
     /// At most `limit` deliveries that were made before an instant and are not pending, the oldest first.
     pub(super) fn created_before(&self, instant: Millis, limit: usize) -> Result<Vec<Delivery>, DeliveriesError> {
-        let ids = List::All.range(self.merchant_id, Some(Cursor::After(first_id_of(instant))));
+        let ids = DeliveryList::All.range(self.merchant_id, Some(Cursor::After(first_id_of(instant))));
         let is_old = |delivery: &Delivery| delivery.created_at < instant && delivery.due().is_none();
-        self.collect(&ids, Direction::Forward, limit, |key, value| Ok(Some(self.listed(key, value)?).filter(is_old)))
+        self.collect(
+            &ids,
+            ScanDirection::Forward,
+            limit,
+            |key, value| Ok(Some(self.listed(key, value)?).filter(is_old)),
+        )
     }
 
     pub(super) fn page(
@@ -69,8 +74,8 @@ impl Reader<'_> {
         size: usize,
         cursor: Option<Cursor<DeliveryId>>,
     ) -> Result<DeliveryPage, DeliveriesError> {
-        // One delivery more than the page has tells whether the list goes on.
-        let mut page = self.side(filter, cursor, size.saturating_add(1))?;
+        // One delivery more than the page has tells if the list continues.
+        let mut page = self.deliveries_beyond(filter, cursor, size.saturating_add(1))?;
         let goes_on = page.len() > size;
         page.truncate(size);
         let beside = match cursor {
@@ -89,19 +94,19 @@ impl Reader<'_> {
     }
 
     fn has_any(&self, filter: &DeliveryFilter, cursor: Cursor<DeliveryId>) -> Result<bool, DeliveriesError> {
-        Ok(!self.side(filter, Some(cursor), 1)?.is_empty())
+        Ok(!self.deliveries_beyond(filter, Some(cursor), 1)?.is_empty())
     }
 
     /// At most `limit` deliveries of a list on the side of a cursor, the nearest first.
-    pub(super) fn side(
+    pub(super) fn deliveries_beyond(
         &self,
         filter: &DeliveryFilter,
         cursor: Option<Cursor<DeliveryId>>,
         limit: usize,
     ) -> Result<Vec<Delivery>, DeliveriesError> {
         let direction = match cursor {
-            None | Some(Cursor::After(_)) => Direction::Backward,
-            Some(Cursor::Before(_)) => Direction::Forward,
+            None | Some(Cursor::After(_)) => ScanDirection::Backward,
+            Some(Cursor::Before(_)) => ScanDirection::Forward,
         };
         let mut found = Vec::new();
         for list in lists(filter) {
@@ -112,7 +117,7 @@ impl Reader<'_> {
             found.extend(self.collect(&range, direction, limit, admitted)?);
         }
         found.sort_unstable_by_key(|delivery| delivery.id);
-        if direction == Direction::Backward {
+        if direction == ScanDirection::Backward {
             found.reverse();
         }
         found.truncate(limit);
@@ -128,11 +133,11 @@ impl Reader<'_> {
         }
     }
 
-    /// At most `limit` of what `form` makes of the pairs of a range.
+    /// At most `limit` results of `form` for the pairs of a range.
     fn collect<T>(
         &self,
         range: &KeyRange,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
         form: impl Fn(&[u8], &[u8]) -> Result<Option<T>, DeliveriesError>,
     ) -> Result<Vec<T>, DeliveriesError> {
@@ -151,26 +156,26 @@ impl Reader<'_> {
     }
 }
 
-/// The lists that have the deliveries of a filter, each of them in one of these; those of an event are few, and what
-/// else is asked of them is checked on each.
-fn lists(filter: &DeliveryFilter) -> Vec<List> {
+/// The lists in which the deliveries of a filter are found, each delivery in one of them. Deliveries of an event are
+/// few, so their other conditions are checked on each.
+fn lists(filter: &DeliveryFilter) -> Vec<DeliveryList> {
     match *filter {
-        DeliveryFilter { event_id: Some(event_id), .. } => vec![List::OfEvent(event_id)],
+        DeliveryFilter { event_id: Some(event_id), .. } => vec![DeliveryList::OfEvent(event_id)],
         DeliveryFilter { webhook_id: Some(webhook_id), status: Some(status), .. } => {
-            vec![List::OfWebhook(webhook_id, status)]
+            vec![DeliveryList::OfWebhook(webhook_id, status)]
         }
         DeliveryFilter { webhook_id: Some(webhook_id), .. } => {
-            DeliveryStatus::ALL.map(|status| List::OfWebhook(webhook_id, status)).to_vec()
+            DeliveryStatus::ALL.map(|status| DeliveryList::OfWebhook(webhook_id, status)).to_vec()
         }
-        DeliveryFilter { status: Some(status), .. } => vec![List::OfStatus(status)],
-        DeliveryFilter { .. } => vec![List::All],
+        DeliveryFilter { status: Some(status), .. } => vec![DeliveryList::OfStatus(status)],
+        DeliveryFilter { .. } => vec![DeliveryList::All],
     }
 }
 
 /// The first of a range's keys.
 pub(super) fn first_key(view: &dyn SortedView, range: &KeyRange) -> Result<Option<Vec<u8>>, DeliveriesError> {
     let mut first = None;
-    view.visit(range, Direction::Forward, &mut |key, _| {
+    view.visit(range, ScanDirection::Forward, &mut |key, _| {
         first = Some(key.to_vec());
         ControlFlow::Break(())
     })?;

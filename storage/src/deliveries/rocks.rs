@@ -9,20 +9,20 @@ use rocksdb::{DB, SnapshotWithThreadMode, WriteBatch, WriteOptions};
 use super::contract::DeliveriesError;
 use super::sorted::{Changes, SortedRows, SortedView};
 use super::store::DeliveryStore;
-use crate::engine::{DiskReserve, NoResult, link_database, options_beside_the_store, walk, within};
+use crate::engine::{DiskReserve, NoResult, auxiliary_database_options, link_database, walk, within};
 use crate::keys::KeyRange;
-use crate::rows::{Direction, Visit};
+use crate::rows::{ScanDirection, Visit};
 
 /// Deliveries in a RocksDB of their own.
 pub type RocksDeliveries = DeliveryStore<RocksRows>;
 
 impl RocksDeliveries {
-    /// Opens the deliveries in a directory, and makes it when there is none. One process at a time. While less than
-    /// `disk_reserve_bytes` are free on its disk, nothing is written.
+    /// Opens the deliveries in a directory, and creates it when it does not exist. Only one process can open it. While
+    /// less than `disk_reserve_bytes` are free on its disk, nothing is written.
     ///
     /// # Errors
-    /// [`DeliveriesError::Unopened`] when RocksDB does not open it within `limit`: there are damaged logs that it does
-    /// not come back from. The message says how to go on without what is in it.
+    /// [`DeliveriesError::Unopened`] when RocksDB does not open it within `limit`: it has damaged logs that RocksDB
+    /// reads without end. The message says how to continue without its content.
     pub fn open(
         directory: &Path,
         disk_reserve_bytes: u64,
@@ -30,7 +30,7 @@ impl RocksDeliveries {
     ) -> Result<RocksDeliveries, DeliveriesError> {
         let place: PathBuf = directory.to_owned();
         let open = move || {
-            let mut options = options_beside_the_store();
+            let mut options = auxiliary_database_options();
             options.create_if_missing(true);
             DB::open(&options, place).map_err(rocksdb::Error::into_string)
         };
@@ -40,8 +40,8 @@ impl RocksDeliveries {
         Ok(DeliveryStore::of(RocksRows { db, disk }))
     }
 
-    /// Waits for a write that is under way, and keeps deliveries from being written until the result is dropped or
-    /// used: it makes a directory on the same disk with links to the table files and copies of the logs.
+    /// Waits for a write that is in progress, and prevents further writes of deliveries until the result is dropped or
+    /// called: it creates a directory on the same disk with links to the table files and copies of the logs.
     pub fn hold(&self) -> impl FnOnce(&Path) -> Result<(), String> + '_ {
         let no_writer = self.lock();
         move |to| {
@@ -87,7 +87,7 @@ impl SortedRows for RocksRows {
     }
 }
 
-/// In the log when it returns, and so safe from the end of the process, but not from a power cut.
+/// The write is in the log when it returns: safe from the end of the process, but not from a power cut.
 fn unsynced() -> WriteOptions {
     let mut write = WriteOptions::default();
     write.set_sync(false);
@@ -108,7 +108,7 @@ impl SortedView for RocksView<'_> {
     fn visit(
         &self,
         (lower, upper): &KeyRange,
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), DeliveriesError> {
         walk(|options| self.0.raw_iterator_opt(options), (lower, upper), direction, visit).map_err(broken)

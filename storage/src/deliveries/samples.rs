@@ -12,14 +12,14 @@ pub(super) const WEBHOOK: WebhookId = WebhookId::from_bytes([0xbb; 16]);
 pub(super) const OTHER_WEBHOOK: WebhookId = WebhookId::from_bytes([0xbc; 16]);
 pub(super) const EVENT: WebhookEventId = WebhookEventId::from_bytes([0xcc; 16]);
 
-/// An id that was made at so many milliseconds, with this byte behind the time.
+/// An id that was made at `at_ms`, with this byte after the time.
 pub(super) fn id(at_ms: u64, byte: u8) -> DeliveryId {
     let mut bytes = [byte; 16];
     bytes[..6].copy_from_slice(&at_ms.to_be_bytes()[2..]);
     DeliveryId::from_bytes(bytes)
 }
 
-/// A delivery that was made at so many milliseconds and was never attempted.
+/// A delivery that was made at `at_ms` and was never attempted.
 pub(super) fn pending(at_ms: u64) -> Delivery {
     Delivery {
         id: id(at_ms, 0xdd),

@@ -1,4 +1,4 @@
-//! The values as bytes: frozen shapes behind a format byte, see [`crate::shapes`].
+//! The values as bytes: frozen shapes after a format byte, see [`crate::shapes`].
 
 use till_domain::webhook::WebhookEventKind;
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_progress_and_their_keys_are_the_bytes_that_format_1_wrote() {
+    fn deliveries_and_their_keys_are_the_bytes_of_format_1() {
         let golden = include_str!("golden_deliveries.txt").lines().filter(|line| !line.starts_with('#'));
         let (written, golden) = (written(), golden.collect::<Vec<_>>());
         assert!(written == golden, "{CHANGED}\nlines now:\n{}", written.join("\n"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_format_is_told_from_damage_and_asks_for_an_upgrade() {
+    fn a_later_format_is_not_damage_and_asks_for_an_upgrade() {
         let mut bytes = encode_delivery(&samples::pending(1)).expect("small");
         bytes[0] = FORMAT + 1;
         let error = decode_delivery(&bytes).expect_err("an unknown format");

@@ -2,11 +2,11 @@
 
 use super::contract::DeliveriesError;
 use crate::keys::KeyRange;
-use crate::rows::{Direction, Visit};
+use crate::rows::{ScanDirection, Visit};
 
 /// Keys and values that are written together.
 pub(super) trait SortedRows: Send + Sync {
-    /// Reads of this moment, whatever is written meanwhile.
+    /// Reads of the present moment, unaffected by later writes.
     fn view(&self) -> Box<dyn SortedView + '_>;
 
     /// Writes a group, all of it or nothing.
@@ -21,11 +21,11 @@ pub(super) trait SortedView {
     /// The value under a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, DeliveriesError>;
 
-    /// Shows the pairs of a range, until `visit` breaks off.
-    fn visit(&self, range: &KeyRange, direction: Direction, visit: &mut Visit<'_>) -> Result<(), DeliveriesError>;
+    /// Visits the pairs of a range, until `visit` ends the visit.
+    fn visit(&self, range: &KeyRange, direction: ScanDirection, visit: &mut Visit<'_>) -> Result<(), DeliveriesError>;
 }
 
-/// Changes that are written together: removals first, so that a key that is removed and put is there.
+/// Changes that are written together: removals first, so that a key that is both removed and put is present.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub(super) removed: Vec<Vec<u8>>,

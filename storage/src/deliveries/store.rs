@@ -8,19 +8,20 @@ use till_domain::time::Millis;
 
 use super::contract::{Deliveries, DeliveriesError, DeliveryBatch, DeliveryFilter, DeliveryPage};
 use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
-use super::read::{Reader, damaged, due_key, first_key};
+use super::read::{DeliveryReader, damaged, due_key, first_key};
 use super::sorted::{Changes, SortedRows};
 use super::{keys, shapes};
 use crate::rows::Cursor;
 
-/// Deliveries that end together in one write.
+/// The number of deliveries that are ended in one write.
 const ENDED_AT_ONCE: usize = 1_000;
 
 /// Deliveries in sorted rows.
 #[derive(Debug)]
 pub struct DeliveryStore<R> {
     rows: R,
-    /// Held from the look at what a delivery was until it is written, and while nothing may be.
+    /// Held from reading the previous state of a delivery until the new state is written, and while writes are
+    /// prevented.
     writing: Mutex<()>,
 }
 
@@ -33,7 +34,7 @@ impl<R> DeliveryStore<R> {
         &self.rows
     }
 
-    /// Keeps everybody else from writing.
+    /// Prevents all other threads from writing.
     pub(super) fn lock(&self) -> MutexGuard<'_, ()> {
         self.writing.lock()
     }
@@ -41,8 +42,8 @@ impl<R> DeliveryStore<R> {
 
 #[expect(private_bounds, reason = "what deliveries are kept in is known to this module alone")]
 impl<R: SortedRows> DeliveryStore<R> {
-    fn reader(&self, merchant_id: MerchantId) -> Reader<'_> {
-        Reader { merchant_id, view: self.rows.view() }
+    fn reader(&self, merchant_id: MerchantId) -> DeliveryReader<'_> {
+        DeliveryReader { merchant_id, view: self.rows.view() }
     }
 
     /// The changes that replace a delivery by its new state.
@@ -56,7 +57,7 @@ impl<R: SortedRows> DeliveryStore<R> {
         Ok(())
     }
 
-    /// Ends some pending deliveries, and gives their number.
+    /// Ends some pending deliveries, and returns their number.
     fn end_some(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<usize, DeliveriesError> {
         let _only_writer = self.lock();
         let pending = self.reader(merchant_id).pending(webhook_id, None, ENDED_AT_ONCE)?;
@@ -113,7 +114,7 @@ impl<R: SortedRows> Deliveries for DeliveryStore<R> {
 
     fn of_event(&self, merchant_id: MerchantId, event_id: WebhookEventId) -> Result<Vec<Delivery>, DeliveriesError> {
         let filter = DeliveryFilter { event_id: Some(event_id), ..DeliveryFilter::default() };
-        self.reader(merchant_id).side(&filter, None, usize::MAX)
+        self.reader(merchant_id).deliveries_beyond(&filter, None, usize::MAX)
     }
 
     fn page(

@@ -1,4 +1,4 @@
-//! The promises of a store of deliveries, by both stores.
+//! The promises of a store of deliveries, tested with both stores.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::samples::{EVENT, MERCHANT, OTHER_MERCHANT, OTHER_WEBHOOK, WEBHOOK, an
 use super::sorted::{Changes, SortedRows};
 use super::store::DeliveryStore;
 use super::*;
-use crate::rows::{Beside, Cursor, Direction};
+use crate::rows::{Beside, Cursor, ScanDirection};
 
 fn open(directory: &Path) -> RocksDeliveries {
     RocksDeliveries::open(directory, 0, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"))
@@ -38,11 +38,11 @@ fn due_at(made: u64, due: u64) -> Delivery {
     Delivery { next_attempt_at: Some(Millis(due)), ..pending(made) }
 }
 
-/// Every row, whoever's it is.
+/// All rows, of all merchants.
 fn all_rows<R: SortedRows>(store: &DeliveryStore<R>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     let everything = (vec![0], vec![u8::MAX]);
-    let visited = store.rows().view().visit(&everything, Direction::Forward, &mut |key, value| {
+    let visited = store.rows().view().visit(&everything, ScanDirection::Forward, &mut |key, value| {
         found.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     });
@@ -68,7 +68,7 @@ fn a_batch_is_read_back_by_its_merchant_and_no_other() {
 }
 
 #[test]
-fn the_earliest_due_comes_first_and_what_is_due_later_does_not_come() {
+fn due_deliveries_are_ordered_and_later_ones_left_out() {
     on_both(|store| {
         put(store, [due_at(1, 300), due_at(2, 100), due_at(4, 200), due_at(3, 200)]);
         let at_once = Delivery { next_attempt_at: None, ..pending(9) };
@@ -84,7 +84,7 @@ fn the_earliest_due_comes_first_and_what_is_due_later_does_not_come() {
 }
 
 #[test]
-fn a_delivery_written_again_is_due_at_its_new_time_only_and_not_at_all_when_it_is_over() {
+fn a_rewritten_delivery_is_due_at_its_new_time_or_never() {
     on_both(|store| {
         put(store, [due_at(1, 100)]);
         put(store, [due_at(1, 500)]);
@@ -110,7 +110,7 @@ fn of_two_deliveries_with_one_id_in_a_batch_the_later_counts() {
 #[test]
 fn pages_lead_from_the_newest_delivery_to_the_oldest_and_back() {
     on_both(|store| {
-        // Those to one webhook stand in a list for each status.
+        // The deliveries to one webhook are in one list per status.
         let statuses = DeliveryStatus::ALL.into_iter().cycle();
         put(store, (1..=5).zip(statuses).map(|(made, status)| answered(made, status)));
         put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(9) }]);
@@ -142,7 +142,7 @@ fn deliveries_of_an_event_are_found_newest_first() {
 }
 
 #[test]
-fn all_that_wait_end_failed_however_many_and_those_of_other_webhooks_wait_on() {
+fn ending_all_pending_deliveries_leaves_other_webhooks_alone() {
     on_both(|store| {
         put(store, (1..=2_001).map(pending));
         put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(3_000) }, answered(4_000, DeliveryStatus::Failed)]);
@@ -156,7 +156,7 @@ fn all_that_wait_end_failed_however_many_and_those_of_other_webhooks_wait_on() {
 }
 
 #[test]
-fn old_deliveries_are_removed_with_all_their_keys_the_oldest_first_and_pending_ones_never() {
+fn old_deliveries_are_removed_oldest_first_except_pending_ones() {
     let store = MemoryDeliveries::new();
     put(&store, [pending(1)]);
     let kept = all_rows(&store);
@@ -173,7 +173,7 @@ fn old_deliveries_are_removed_with_all_their_keys_the_oldest_first_and_pending_o
 }
 
 #[test]
-fn merchants_with_deliveries_and_webhooks_with_pending_ones_are_found() {
+fn merchants_and_webhooks_with_deliveries_are_found() {
     on_both(|store| {
         assert_eq!(store.next_merchant(None), Ok(None));
         assert_eq!(store.pending_webhooks(), Ok(vec![]));
@@ -189,7 +189,7 @@ fn merchants_with_deliveries_and_webhooks_with_pending_ones_are_found() {
 }
 
 #[test]
-fn what_was_written_is_there_after_closing_and_opening_again() {
+fn written_data_is_present_after_closing_and_opening_again() {
     let directory = tempfile::tempdir().expect("a directory");
     let store = open(directory.path());
     put(&store, [pending(1), answered(2, DeliveryStatus::Successful)]);
@@ -221,10 +221,10 @@ fn nothing_is_written_while_the_disk_is_down_to_its_reserve() {
 }
 
 #[test]
-fn a_key_without_its_row_and_a_row_under_another_key_are_damage_and_nothing_waits_for_them() {
+fn a_key_without_its_row_or_a_row_under_another_key_is_damage() {
     let store = MemoryDeliveries::new();
     put(&store, [pending(1)]);
-    let row = keys::List::All.key(MERCHANT, pending(1).id);
+    let row = keys::DeliveryList::All.key(MERCHANT, pending(1).id);
     let put_row = |value: Vec<u8>| {
         store.rows().write(Changes { removed: Vec::new(), put: vec![(row.clone(), value)] }).expect("it is written");
     };

@@ -1,4 +1,4 @@
-//! The bytes of one atomic write, as RocksDB logs them: put together here, since a call into the library for each
+//! The bytes of one atomic write, as RocksDB logs them. They are composed here because a call into the library for each
 //! key takes longer than copying it.
 //!
 //! Shape (lengths and ids of families are little-endian base-128 numbers, offsets in bytes):
@@ -9,7 +9,8 @@
 //! 4 | id of the family | length and bytes of the key                                       a row to remove
 //! ```
 //!
-//! Source: RocksDB 11.8, `db/write_batch.cc` and `db/dbformat.h`. It is the format of the log, so that it stays.
+//! Source: RocksDB 11.8, `db/write_batch.cc` and `db/dbformat.h`. It is the format of RocksDB's log, so it does not
+//! change.
 
 use rocksdb::{DB, WriteBatch};
 
@@ -26,17 +27,17 @@ const SET: u8 = 5;
 /// The length bytes of an empty key and an empty value.
 const EMPTY_PAIR_LEN: usize = 2;
 
-/// The ids of the families, as they stand in a batch.
+/// The ids of the families, as a batch encodes them.
 pub(super) struct FamilyIds([Vec<u8>; Family::ALL.len()]);
 
 impl FamilyIds {
-    /// Those of an open database: what the library itself puts into a batch.
+    /// The ids of an open database, read from a batch that the library itself made.
     pub(super) fn of(db: &DB) -> FamilyIds {
         FamilyIds(Family::ALL.map(|family| {
             let mut batch = WriteBatch::default();
             batch.put_cf(handle(db, family), b"", b"");
             let bytes = batch.data();
-            // Only the family without a name of its own, which is none of ours, has records without an id.
+            // Only the default family, which the store does not use, has records without an id.
             assert!(bytes.get(HEADER_LEN) == Some(&SET), "a row of a family is set by a record of type {SET}");
             bytes[HEADER_LEN + 1..bytes.len() - EMPTY_PAIR_LEN].to_vec()
         }))
@@ -51,7 +52,7 @@ pub(super) struct BatchSink<'a> {
 }
 
 impl<'a> BatchSink<'a> {
-    /// With room for about so many bytes.
+    /// A sink with room for about this number of bytes.
     pub(super) fn new(ids: &'a FamilyIds, byte_count: usize) -> BatchSink<'a> {
         let mut bytes = Vec::with_capacity(HEADER_LEN + byte_count);
         bytes.resize(HEADER_LEN, 0);
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_is_the_bytes_that_the_library_makes_of_the_same_writes() {
+    fn a_batch_has_the_bytes_that_the_library_makes() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let engine = Engine::open(&EngineOptions::new(directory.path())).expect("opens");
         let ids = FamilyIds::of(engine.database());

@@ -1,4 +1,4 @@
-//! Directories that look like data directories and are none: a checkpoint, and those that are being made.
+//! Directories that look like data directories but are not: checkpoints, and directories that are being made.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use super::refusal::OpenError;
 /// The list of files in a checkpoint, written last: a directory with it is a checkpoint, and no data directory.
 pub const MANIFEST_FILE: &str = "checkpoint-manifest";
 
-/// The file that stands in a data directory as long as it is being restored.
+/// The file that is in a data directory while it is being restored.
 pub const RESTORING_FILE: &str = "restore-in-progress";
 
-/// The repaired database, until it takes the place of the one that was repaired.
+/// The repaired database, until it replaces the one that was repaired.
 pub const REPAIRED_DIRECTORY: &str = "db-repaired";
 
 /// The database as it was before the last repair, in the data directory. It may be removed.
 pub const BEFORE_DIRECTORY: &str = "db-before-repair";
 
-/// Whether a repair was cut off while the two databases changed places: then there is none at its place.
+/// Returns true when a repair was interrupted while the two databases changed places, so that `db` does not exist.
 #[must_use]
 pub fn is_repair_unfinished(directory: &Path) -> bool {
     directory.join(REPAIRED_DIRECTORY).exists() && !directory.join("db").exists()
@@ -43,7 +43,7 @@ pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Gives a copied database a high-water mark, or moves the one that it has: up to this commit nothing is missing,
+/// Gives a copied database a high-water mark, or advances its mark: up to this commit nothing is missing,
 /// and all of its MANIFEST is durable.
 pub fn mark_copy(directory: &Path, commit: CommitNumber) -> Result<(), OpenError> {
     let (high_water, _) = HighWater::open(directory)?;

@@ -1,4 +1,4 @@
-//! Free space: writes are refused before RocksDB meets a full disk or one that cannot be written to, because an error
+//! Free space: writes are refused before RocksDB gets an error of a full or read-only disk, because such an error
 //! of its own write stops the process.
 
 use std::io;
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::StatVfsMountFlags;
 
-/// How old a figure of the free space may be. What was written since is counted against it.
+/// The maximum age of a figure of the free space. Writes since then are subtracted from it.
 const FIGURE_AGE_MAX: Duration = Duration::from_millis(200);
 
 type Probe = Box<dyn FnMut() -> io::Result<Space> + Send>;
 
-/// What a file system says of itself.
+/// The space of a file system, as the system reports it.
 #[derive(Debug, Clone, Copy)]
 struct Space {
     free_bytes: u64,
@@ -43,10 +43,10 @@ impl DiskReserve {
         DiskReserve { reserve_bytes, probe, figure: None }
     }
 
-    /// Lets a write of this size through, or says why not.
+    /// Admits a write of this size, or refuses it.
     ///
     /// # Errors
-    /// Why nothing may be written now, for an operator.
+    /// The reason for which nothing may be written now, for an operator.
     pub fn admit(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
         let fresh = |figure: &Figure| now.duration_since(figure.at) < FIGURE_AGE_MAX;
         if !self.figure.as_ref().is_some_and(fresh) {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_are_refused_below_the_reserve_and_go_on_when_there_is_space_again() {
+    fn writes_are_refused_below_the_reserve_until_space_is_free() {
         let free = Arc::new(AtomicU64::new(1_000));
         let seen = Arc::clone(&free);
         let mut disk = DiskReserve::new(600, Box::new(move || Ok(writable(seen.load(Relaxed)))));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_are_refused_while_the_disk_is_read_only_however_much_is_free() {
+    fn writes_are_refused_while_the_disk_is_read_only() {
         let read_only = Arc::new(AtomicBool::new(true));
         let seen = Arc::clone(&read_only);
         let space = move || Ok(Space { free_bytes: u64::MAX, is_read_only: seen.load(Relaxed) });

@@ -1,6 +1,6 @@
-//! A log with a record that RocksDB's reader would not come back from, one flipped bit of its type away from a
+//! A log with a record that RocksDB's reader would read without end, one flipped bit of its type away from a
 //! good one: see [`super::log_scan::FaultAt::endless`]. Opening such a database would end in the time limit and
-//! leave a thread behind that spins. So what RocksDB reads is cut before it.
+//! leave a spinning thread. So the log is cut before that record, and RocksDB reads the rest.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use super::log_scan::{self, FaultAt};
 use super::manifest;
-use super::refusal::Place;
+use super::refusal::FileFault;
 
 /// The oldest log with such a record.
 pub(super) struct Endless {
     log: PathBuf,
     fault: FaultAt,
     sound_bytes: u64,
-    /// The logs behind it: what they hold cannot be used without what is cut off.
+    /// The logs after it: their content cannot be used without the part that is cut off.
     later: Vec<PathBuf>,
 }
 
-/// Finds it.
+/// Finds the oldest such log.
 pub(super) fn find(db_dir: &Path) -> Option<Endless> {
     let mut logs = manifest::logs(db_dir).into_iter();
     while let Some(log) = logs.next() {
@@ -32,16 +32,16 @@ pub(super) fn find(db_dir: &Path) -> Option<Endless> {
 }
 
 impl Endless {
-    pub(super) fn place(&self) -> Place {
-        Place { file: self.log.clone(), offset: self.fault.offset, fault: self.fault.fault }
+    pub(super) fn place(&self) -> FileFault {
+        FileFault { file: self.log.clone(), offset: self.fault.offset, fault: self.fault.fault }
     }
 
-    /// Whether no log follows: then cutting it is what a point-in-time recovery does.
+    /// Returns true when no log follows: then cutting it is the same as a point-in-time recovery.
     pub(super) fn is_newest(&self) -> bool {
         self.later.is_empty()
     }
 
-    /// Makes the directory that the database would be with the log cut: links to its files, and a copy of the
+    /// Creates the database directory as it would be with the log cut: links to its files, and a copy of the
     /// log's sound part.
     pub(super) fn shadow(&self, directory: &Path, db_dir: &Path) -> io::Result<Shadow> {
         let shadow = Shadow(directory.join("db-survey"));
@@ -75,7 +75,7 @@ impl Endless {
     }
 }
 
-/// A directory that goes with its handle.
+/// A directory that is removed when its handle is dropped.
 pub(super) struct Shadow(PathBuf);
 
 impl Shadow {

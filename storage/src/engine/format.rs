@@ -1,4 +1,4 @@
-//! Versions of what stands on disk.
+//! Versions of the formats on disk.
 
 /// Format of keys and records. A program refuses a store of a higher one.
 pub const FORMAT: u32 = 1;

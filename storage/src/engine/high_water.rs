@@ -1,16 +1,16 @@
 //! The high-water mark: the number of the last acknowledged commit, in a small file beside the database.
 //!
-//! RocksDB's recovery drops what follows a damaged record of its log without a word. The mark tells: a start
+//! RocksDB's recovery silently drops everything after a damaged record of its log. The mark detects that: a start
 //! that finds an older last commit than the mark refuses. It is written after every sync of the log and
 //! itself synced about once a second, so that after a kill it is exact and after a power cut at most a
 //! second or so old.
 //!
-//! It also knows how long the MANIFEST was, because a MANIFEST that was cut off, or has a flipped bit in a
-//! length in its last block, loses its end without a word, too.
+//! It also contains the length of the MANIFEST, because a MANIFEST that was cut off, or has a flipped bit in a
+//! length in its last block, silently loses its end, too.
 //!
 //! Shape: two slots, at offsets 0 and 4096, so that they never share a sector. Each mark is written to both, one after
-//! the other, before anything of it is answered. So a write that a power cut tears leaves the mark before it in the
-//! other slot, and damage to one slot, or its loss, hides nothing: the other has the last mark, too. Each
+//! the other, before any of its commits is answered. So a write that a power cut tears leaves the previous mark in the
+//! other slot, and damage to one slot, or its loss, hides nothing: the other has the last mark, too. Each slot
 //! (integers big-endian, offsets in bytes):
 //!
 //! ```text
@@ -20,7 +20,7 @@
 //! 28 CRC-32C of the 28 bytes before (4)
 //! ```
 //!
-//! The mark is that of the good slot that is greater by commit, then MANIFEST, then its bytes: all of them only grow.
+//! The mark is that of the valid slot that is greater by commit, then MANIFEST, then its bytes: all of them only grow.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -42,16 +42,16 @@ const CRC_AT: usize = 28;
 
 const _: () = assert!(SLOT_LEN == 32 && CRC_AT + 4 == SLOT_LEN, "on disk since format 1");
 
-/// How far a MANIFEST is known to be durable.
+/// The part of the MANIFEST that is known to be durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ManifestPosition {
-    /// Which MANIFEST.
+    /// The number of the MANIFEST.
     pub number: u32,
-    /// How many bytes of it.
+    /// The number of its durable bytes.
     pub byte_count: u64,
 }
 
-/// What is known to have been acknowledged.
+/// The last state that is known to have been acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Mark {
     /// The last acknowledged commit.
@@ -74,7 +74,7 @@ impl Mark {
         slot
     }
 
-    /// The mark in a slot, unless it is not what was written.
+    /// The mark in a slot; none when the slot is damaged.
     #[must_use]
     pub fn decode(slot: &[u8; SLOT_LEN]) -> Option<Mark> {
         let crc = u32::from_be_bytes(slot[CRC_AT..].try_into().ok()?);
@@ -88,19 +88,19 @@ impl Mark {
     }
 }
 
-/// What the file said when it was opened.
+/// The content of the file when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundMark {
     /// There was no file, or an empty one.
     Missing,
-    /// Neither slot is what was written.
+    /// Both slots are damaged.
     Damaged,
-    /// The greater good slot.
+    /// The greater valid slot.
     Mark(Mark),
 }
 
 #[derive(Debug)]
-struct State {
+struct MarkState {
     mark: Mark,
     unsynced: bool,
 }
@@ -110,7 +110,7 @@ struct State {
 pub struct HighWater {
     file: File,
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<MarkState>,
 }
 
 impl HighWater {
@@ -130,7 +130,7 @@ impl HighWater {
         }
         let found = read_slots(&file).map_err(|source| failed("read", source))?;
         let mark = if let FoundMark::Mark(mark) = found { mark } else { Mark::default() };
-        let state = Mutex::new(State { mark, unsynced: false });
+        let state = Mutex::new(MarkState { mark, unsynced: false });
         Ok((HighWater { file, path, state }, found))
     }
 
@@ -156,7 +156,7 @@ impl HighWater {
         self.write(&mut state, mark)
     }
 
-    /// Writes how far the MANIFEST is durable. Not synced.
+    /// Writes the durable position of the MANIFEST. Not synced.
     ///
     /// # Errors
     /// As [`HighWater::advance`].
@@ -166,7 +166,7 @@ impl HighWater {
         if mark == state.mark { Ok(()) } else { self.write(&mut state, mark) }
     }
 
-    /// Writes the mark again, unchanged, so that a new file has good slots. Not synced.
+    /// Writes the mark again, unchanged, so that a new file has valid slots. Not synced.
     ///
     /// # Errors
     /// As [`HighWater::advance`].
@@ -176,26 +176,26 @@ impl HighWater {
         self.write(&mut state, mark)
     }
 
-    /// Syncs what was written. Never to be tried again when it fails: the system may have dropped the pages.
+    /// Syncs the written mark. A failed sync must not be repeated: the system may have dropped the pages.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn sync(&self) -> io::Result<()> {
-        // Cleared first: what is written meanwhile is synced the next time.
+        // Cleared first, so that a write in the meantime is synced by the next call.
         if !std::mem::take(&mut self.state().unsynced) {
             return Ok(());
         }
         self.file.sync_data()
     }
 
-    fn write(&self, state: &mut State, mark: Mark) -> io::Result<()> {
+    fn write(&self, state: &mut MarkState, mark: Mark) -> io::Result<()> {
         let slot = mark.encode();
         SLOTS_AT.iter().try_for_each(|at| self.file.write_all_at(&slot, *at))?;
-        *state = State { mark, unsynced: true };
+        *state = MarkState { mark, unsynced: true };
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MarkState> {
         self.state.lock()
     }
 }
@@ -213,7 +213,7 @@ fn read_slots(file: &File) -> io::Result<FoundMark> {
     Ok(greater.map_or(FoundMark::Damaged, FoundMark::Mark))
 }
 
-/// The mark in a file that is only read; none when neither slot is what was written.
+/// The mark in a file that is only read; none when both slots are damaged.
 pub(super) fn read_mark(file: &File) -> io::Result<Option<Mark>> {
     let found = read_slots(file)?;
     Ok(if let FoundMark::Mark(mark) = found { Some(mark) } else { None })
@@ -260,7 +260,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (high_water, _) = open(directory.path());
         high_water.advance(CommitNumber(1)).expect("writable");
-        // The power went while the first slot was written.
+        // The power failed while the first slot was written.
         let torn = [&mark(2, 0, 0).encode()[..16], &mark(1, 0, 0).encode()[16..]].concat();
         high_water.file.write_all_at(&torn, SLOTS_AT[0]).expect("writable");
         drop(high_water);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_was_not_written_any_more_counts_for_less_than_the_other() {
+    fn a_slot_with_an_older_mark_loses_against_the_other() {
         for at in SLOTS_AT {
             let directory = tempfile::tempdir().expect("a temporary directory");
             let (high_water, _) = open(directory.path());
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_good_slot_is_damaged_and_not_missing() {
+    fn a_file_without_a_valid_slot_is_damaged_and_not_missing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (high_water, _) = open(directory.path());
         high_water.advance(CommitNumber(1)).expect("writable");
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_the_bytes_that_format_1_wrote_and_every_flipped_bit_is_found() {
+    fn a_slot_has_the_bytes_of_format_1_and_flipped_bits_are_found() {
         let slot = mark(0x0102, 3, 0x0405).encode();
         assert_eq!(
             slot[..28],

@@ -1,16 +1,16 @@
-//! Which store it is: drawn once, kept in the store, and named by every segment of its archive.
+//! The identity of a store: drawn once, kept in the store, and named by every segment of its archive.
 
 use std::fmt;
 
-/// Which store it is. A restored store is another one: it goes on by itself.
+/// The identity of a store. A restored store has another one, since it continues on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StoreIdentity(pub [u8; 16]);
 
 impl StoreIdentity {
-    /// A new one.
+    /// A new identity.
     ///
     /// # Errors
-    /// When the system gives no randomness.
+    /// When the system provides no randomness.
     pub fn draw() -> Result<StoreIdentity, String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;

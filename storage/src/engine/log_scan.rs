@@ -1,7 +1,7 @@
 //! Reads RocksDB's log files (write-ahead logs and MANIFESTs) record by record, without RocksDB, to tell an
-//! operator in which file and at which byte the first bad record stands.
+//! operator the file and the byte of the first bad record.
 //!
-//! A log file is a row of blocks of 32 KiB. A block holds physical records, and zeros behind the last one
+//! A log file is a sequence of blocks of 32 KiB. A block holds physical records, and zeros after the last one
 //! when the next header would not fit. A physical record (integers little-endian, offsets in bytes):
 //!
 //! ```text
@@ -23,7 +23,7 @@ const BLOCK_LEN: usize = 32 * 1024;
 const HEADER_LEN: usize = 7;
 const RECYCLABLE_HEADER_LEN: usize = 11;
 
-/// What is wrong at a place of a log file.
+/// The kind of a fault in a log file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFault {
     /// The file ends inside of a record: a torn write, or a file that was cut off.
@@ -34,13 +34,13 @@ pub enum LogFault {
     Checksum,
     /// A type that no program writes.
     UnknownType(u8),
-    /// A part of a record without the part that belongs in front of it, or behind it.
+    /// A part of a record without the part that must precede or follow it.
     OutOfOrder,
-    /// A file that must be there is not.
+    /// A file that must exist does not.
     FileMissing,
-    /// Not the text that belongs there.
+    /// Not the expected text.
     Text,
-    /// Nothing: every record is good, and here the file ends, or its zeros begin.
+    /// No fault: every record is valid, and the file, or its zeros, end here.
     End,
 }
 
@@ -51,36 +51,36 @@ impl fmt::Display for LogFault {
             LogFault::Length => f.write_str("a record reaches past its block or the file"),
             LogFault::Checksum => f.write_str("the checksum of a record is wrong"),
             LogFault::UnknownType(found) => write!(f, "a record of unknown type {found}"),
-            LogFault::OutOfOrder => f.write_str("a part of a record stands alone"),
+            LogFault::OutOfOrder => f.write_str("a part of a record is out of order"),
             LogFault::FileMissing => f.write_str("the file is missing"),
-            LogFault::Text => f.write_str("the text is not what belongs there"),
+            LogFault::Text => f.write_str("the text is not the expected one"),
             LogFault::End => f.write_str("every record is good up to here, where the log ends"),
         }
     }
 }
 
-/// What a scan found wrong first.
+/// The first fault of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultAt {
-    /// The byte that the bad physical record begins at.
+    /// The byte at which the bad physical record begins.
     pub offset: u64,
-    /// What is wrong with it.
+    /// The kind of the fault.
     pub fault: LogFault,
-    /// Whether a good record follows somewhere behind it: then it was not the write that a crash tore.
+    /// True when a valid record follows anywhere after it: then it is not a write that a crash tore.
     pub followed: bool,
-    /// Whether RocksDB's reader would not come back from it. It gives a recyclable record in a log that did not
-    /// begin with one up without stepping over it, and so reads it again for ever.
+    /// True when RocksDB's reader would read it without end. In a log that does not begin with a recyclable record, the
+    /// reader gives up such a record without skipping it, and so reads it again for ever.
     pub endless: bool,
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogScan {
-    /// Good logical records before the first fault.
+    /// The number of valid logical records before the first fault.
     pub records: u64,
-    /// Where the last of them ends.
+    /// The offset at which the last of them ends.
     pub sound_bytes: u64,
-    /// The first fault. A tail of zeros is none.
+    /// The first fault. A tail of zeros is not a fault.
     pub fault: Option<FaultAt>,
 }
 
@@ -102,9 +102,9 @@ pub fn scan(path: &Path) -> io::Result<LogScan> {
     }
 }
 
-/// The payloads of the physical records of a log behind a place where one begins, whatever their checksums say, put one
-/// after the other. A block is given as it stands from where it makes no sense on.
-pub(super) fn payload_behind(log: &[u8], from: usize) -> Vec<u8> {
+/// The concatenated payloads of the physical records of a log after the start of one, whatever their checksums are.
+/// From the point where a block cannot be parsed, the rest of the block is included as it is.
+pub(super) fn payload_after(log: &[u8], from: usize) -> Vec<u8> {
     let mut payload = Vec::new();
     let mut at = from;
     while at < log.len() {
@@ -124,7 +124,7 @@ pub(super) fn payload_behind(log: &[u8], from: usize) -> Vec<u8> {
     payload
 }
 
-/// Header and whole length of the physical record that the front of the bytes claims to be, unless it cannot be one.
+/// The header and the total length of the physical record that the bytes claim to begin with, unless it cannot be one.
 fn claimed(bytes: &[u8]) -> Option<(usize, usize)> {
     let header = bytes.first_chunk::<HEADER_LEN>()?;
     kind(header[6]).ok()?;
@@ -135,27 +135,27 @@ fn claimed(bytes: &[u8]) -> Option<(usize, usize)> {
 
 /// One physical record of a block.
 struct Physical {
-    kind: Kind,
+    kind: PartKind,
     len: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PartKind {
     Full,
     First,
     Middle,
     Last,
-    /// Says something about the log itself, or is to be ignored by programs that do not know it.
+    /// A record about the log itself, or one that programs that do not know it must ignore.
     Aside,
 }
 
 #[derive(Default)]
 struct Scanner {
-    /// Where the block begins that comes next.
+    /// The offset of the next block.
     block_at: u64,
     records: u64,
     sound_bytes: u64,
-    /// Where the logical record began that is being read.
+    /// The offset at which the logical record in progress began.
     open_at: Option<u64>,
     fault: Option<FaultAt>,
     followed: bool,
@@ -166,9 +166,9 @@ impl Scanner {
     fn block(&mut self, block: &[u8]) {
         match self.fault {
             None => self.sound_block(block),
-            // Every block begins with a record, so that the first one tells whether the log goes on.
+            // Every block begins with a record, so the first record tells if the log continues.
             Some(_) => {
-                self.followed |= is_good_data(block);
+                self.followed |= is_valid_data(block);
                 self.endless |= self.is_endless(block);
             }
         }
@@ -197,24 +197,24 @@ impl Scanner {
         }
     }
 
-    /// Zeros up to the end of a block end what stands in it; inside of a record they are a torn write.
+    /// Zeros up to the end of a block end its content; inside of a record they are a torn write.
     fn zeros(&mut self, at: usize) {
         if self.open_at.is_some() {
             self.stop(LogFault::CutOff, at, &[]);
         }
     }
 
-    /// Follows how physical records make logical ones.
+    /// Tracks the assembly of physical records into logical ones.
     fn order(&mut self, physical: &Physical, at: usize) -> Result<(), LogFault> {
         match (physical.kind, self.open_at) {
-            (Kind::Aside, _) | (Kind::Middle, Some(_)) => {}
-            (Kind::Full, None) => self.records += 1,
-            (Kind::First, None) => self.open_at = Some(self.block_at + u64_of(at)),
-            (Kind::Last, Some(_)) => {
+            (PartKind::Aside, _) | (PartKind::Middle, Some(_)) => {}
+            (PartKind::Full, None) => self.records += 1,
+            (PartKind::First, None) => self.open_at = Some(self.block_at + u64_of(at)),
+            (PartKind::Last, Some(_)) => {
                 self.open_at = None;
                 self.records += 1;
             }
-            (Kind::Full | Kind::First, Some(_)) | (Kind::Middle | Kind::Last, None) => {
+            (PartKind::Full | PartKind::First, Some(_)) | (PartKind::Middle | PartKind::Last, None) => {
                 return Err(LogFault::OutOfOrder);
             }
         }
@@ -224,10 +224,10 @@ impl Scanner {
     fn stop(&mut self, fault: LogFault, at: usize, rest: &[u8]) {
         self.fault = Some(FaultAt { offset: self.block_at + u64_of(at), fault, followed: false, endless: false });
         self.endless = self.is_endless(rest);
-        self.followed = (1..rest.len()).any(|skipped| is_good_data(&rest[skipped..]));
+        self.followed = (1..rest.len()).any(|skipped| is_valid_data(&rest[skipped..]));
     }
 
-    /// Whether RocksDB's reader would stay at the record at the front of the bytes.
+    /// Returns true when RocksDB's reader would stay at the record at the front of the bytes.
     fn is_endless(&self, rest: &[u8]) -> bool {
         self.records > 0 && rest.get(6).is_some_and(|&byte| is_recyclable(byte))
     }
@@ -240,7 +240,7 @@ impl Scanner {
     }
 }
 
-/// The physical record at the front of the bytes, which end where its block ends.
+/// The physical record at the front of the bytes, which end with its block.
 fn physical(bytes: &[u8]) -> Result<Physical, LogFault> {
     let (header, _) = bytes.split_first_chunk::<HEADER_LEN>().ok_or(LogFault::CutOff)?;
     let header_len = if is_recyclable(header[6]) { RECYCLABLE_HEADER_LEN } else { HEADER_LEN };
@@ -253,21 +253,21 @@ fn physical(bytes: &[u8]) -> Result<Physical, LogFault> {
     Ok(Physical { kind: kind(header[6])?, len })
 }
 
-/// Whether a good record with data stands at the front of the bytes. The type is looked at first, so that a
+/// Returns true when a valid record with data is at the front of the bytes. The type is checked first, so that a
 /// search over every byte of a block stays cheap.
-fn is_good_data(bytes: &[u8]) -> bool {
+fn is_valid_data(bytes: &[u8]) -> bool {
     let data = bytes.get(6).is_some_and(|byte| (1..=8).contains(byte));
     data && physical(bytes).is_ok_and(|physical| physical.len > RECYCLABLE_HEADER_LEN)
 }
 
-fn kind(byte: u8) -> Result<Kind, LogFault> {
+fn kind(byte: u8) -> Result<PartKind, LogFault> {
     match byte {
-        1 | 5 => Ok(Kind::Full),
-        2 | 6 => Ok(Kind::First),
-        3 | 7 => Ok(Kind::Middle),
-        4 | 8 => Ok(Kind::Last),
+        1 | 5 => Ok(PartKind::Full),
+        2 | 6 => Ok(PartKind::First),
+        3 | 7 => Ok(PartKind::Middle),
+        4 | 8 => Ok(PartKind::Last),
         // Compression, sizes of user-defined timestamps; with the eighth bit: ignored when not known.
-        9..=11 | 128.. => Ok(Kind::Aside),
+        9..=11 | 128.. => Ok(PartKind::Aside),
         0 | 12..=127 => Err(LogFault::UnknownType(byte)),
     }
 }
@@ -324,14 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_a_damaged_record_is_put_together_again_over_blocks() {
+    fn data_after_a_damaged_record_is_reassembled_over_blocks() {
         let mut bytes = log();
-        let sound = payload_behind(&bytes, 12);
+        let sound = payload_after(&bytes, 12);
         assert_eq!(sound.len(), bytes.len() - 12 - 4 * HEADER_LEN);
         bytes[20] ^= 1; // The checksum of the second record is wrong now.
-        assert!(payload_behind(&bytes, 12).ends_with(&sound[1_000..]));
+        assert!(payload_after(&bytes, 12).ends_with(&sound[1_000..]));
         let nonsense = [9_u8, 9, 9, 9, 0xff, 0xff, 1, 5, 6];
-        assert_eq!(payload_behind(&nonsense, 0), nonsense, "a length beyond the block is no record");
+        assert_eq!(payload_after(&nonsense, 0), nonsense, "a length beyond the block is no record");
     }
 
     #[test]
@@ -359,11 +359,11 @@ mod tests {
     }
 
     #[test]
-    fn a_type_flipped_to_a_recyclable_one_is_endless_but_at_the_front_of_the_log() {
+    fn a_type_flipped_to_a_recyclable_one_is_endless_but_in_front() {
         let third = 2 * BLOCK_LEN + 107;
         for (at, endless) in [(0, false), (12, true), (BLOCK_LEN, true), (2 * BLOCK_LEN, false), (third, true)] {
             let mut bytes = log();
-            bytes[at + 6] ^= 4; // Full, first and middle become their recyclable kin, last becomes zero.
+            bytes[at + 6] ^= 4; // Full, first and middle become the recyclable types, last becomes zero.
             let fault = scan_bytes(&bytes).fault.expect("the checksum covers the type");
             assert_eq!((fault.offset, fault.endless), (u64_of(at), endless));
         }
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_stands_alone_is_a_fault() {
+    fn a_part_of_a_record_out_of_order_is_a_fault() {
         for kinds in [&[1, 3][..], &[4], &[2, 1], &[2, 3, 2]] {
             let bytes: Vec<u8> = kinds.iter().flat_map(|&kind| physical_bytes(kind, b"payload")).collect();
             let fault = scan_bytes(&bytes).fault.expect("a part stands alone");

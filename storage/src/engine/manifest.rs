@@ -1,4 +1,4 @@
-//! The files that say which other files count: CURRENT and the MANIFEST it names, and the logs.
+//! The files that list the files of the database: CURRENT and its MANIFEST, and the logs.
 
 use std::fs;
 use std::io;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::high_water::ManifestPosition;
 use super::log_scan::{self, FaultAt, LogFault, LogScan};
-use super::refusal::{OpenError, Place};
+use super::refusal::{FileFault, OpenError};
 
 const MANIFEST_PREFIX: &str = "MANIFEST-";
 
-/// Whether the directory holds anything of a database.
+/// Returns true when the directory holds a file of a database.
 pub(super) fn is_database(db_dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(db_dir) else { return false };
     entries.flatten().any(|entry| {
@@ -20,33 +20,33 @@ pub(super) fn is_database(db_dir: &Path) -> bool {
     })
 }
 
-/// How long the MANIFEST is that CURRENT names.
+/// The number and the length of the MANIFEST that CURRENT names.
 pub(super) fn position(db_dir: &Path) -> io::Result<ManifestPosition> {
     let number = current_number(db_dir)?.ok_or_else(|| io::Error::other("CURRENT names no MANIFEST"))?;
     let byte_count = fs::metadata(manifest_path(db_dir, number))?.len();
     Ok(ManifestPosition { number, byte_count })
 }
 
-/// The same, durable: a MANIFEST that has changed since it was `known` is synced here. RocksDB syncs it, too, but nobody
-/// says when, and what is claimed of it must not be on the disk before it is.
+/// The same position, durable: a MANIFEST that has changed since it was `known` is synced here. RocksDB syncs it, too,
+/// but at an unknown time, and the position may be claimed only after the bytes are on the disk.
 ///
 /// # Errors
-/// The system's, of the sync. A MANIFEST that makes way for a new one at this moment stays as it is known.
-pub(super) fn sync_behind(db_dir: &Path, known: ManifestPosition) -> io::Result<ManifestPosition> {
+/// The error of the system. A MANIFEST that is being replaced at this moment stays as it is known.
+pub(super) fn synced_position(db_dir: &Path, known: ManifestPosition) -> io::Result<ManifestPosition> {
     let Ok(seen) = position(db_dir) else { return Ok(known) };
     if seen == known {
         return Ok(known);
     }
     let Ok(manifest) = fs::File::open(manifest_path(db_dir, seen.number)) else { return Ok(known) };
     manifest.sync_all()?;
-    // A new one counts once CURRENT names it: that is a rename.
+    // A new MANIFEST counts once CURRENT names it, which is a rename.
     fs::File::open(db_dir)?.sync_all()?;
     Ok(seen)
 }
 
-/// Checks CURRENT and the MANIFEST it names, before RocksDB looks at them: RocksDB takes a bad length in the
-/// last block of a MANIFEST for a torn write, drops everything behind it, and with it the table files and
-/// logs that it knew of. `known` is how much is known to have been durable.
+/// Checks CURRENT and its MANIFEST before RocksDB opens them: RocksDB treats a bad length in the last block of a
+/// MANIFEST as a torn write, and drops everything after it, including the table files and logs that it lists. `known`
+/// is the part that is known to have been durable.
 ///
 /// # Errors
 /// [`OpenError::Damaged`], with the place.
@@ -67,7 +67,7 @@ pub(super) fn check(db_dir: &Path, known: ManifestPosition) -> Result<(), OpenEr
     check_scan(path, &scan, known_bytes)
 }
 
-/// A file that cannot be read is damage, unless it is another user's.
+/// A file that cannot be read counts as damage, unless it belongs to another user.
 fn unread(path: PathBuf, source: io::Error, reason: &str) -> OpenError {
     match source.kind() {
         io::ErrorKind::PermissionDenied => OpenError::Files { attempt: "read", path, source },
@@ -89,7 +89,7 @@ fn check_scan(path: PathBuf, scan: &LogScan, known_bytes: u64) -> Result<(), Ope
     }
 }
 
-/// Whether it can be the write that a power cut interrupted: its file ends in it.
+/// Returns true when the fault can be a write that a power cut interrupted: the file ends in it.
 fn is_torn_write(fault: &FaultAt) -> bool {
     let cut = match fault.fault {
         LogFault::CutOff | LogFault::Length => true,
@@ -104,29 +104,29 @@ fn is_torn_write(fault: &FaultAt) -> bool {
 }
 
 fn damaged(file: PathBuf, offset: u64, fault: LogFault, reason: &str) -> OpenError {
-    OpenError::Damaged { place: Some(Place { file, offset, fault }), reason: reason.to_owned() }
+    OpenError::Damaged { place: Some(FileFault { file, offset, fault }), reason: reason.to_owned() }
 }
 
 /// The first bad record of the write-ahead logs.
-pub(super) fn first_log_fault(db_dir: &Path) -> Option<Place> {
+pub(super) fn first_log_fault(db_dir: &Path) -> Option<FileFault> {
     let fault = |path: PathBuf| {
         let fault = log_scan::scan(&path).ok()?.fault?;
-        Some(Place { file: path, offset: fault.offset, fault: fault.fault })
+        Some(FileFault { file: path, offset: fault.offset, fault: fault.fault })
     };
     logs(db_dir).into_iter().find_map(fault)
 }
 
 /// The first bad record of any log file.
-pub(super) fn first_fault(db_dir: &Path) -> Option<Place> {
+pub(super) fn first_fault(db_dir: &Path) -> Option<FileFault> {
     let (file, scan) = scan_current(db_dir)?;
-    let in_manifest = scan.fault.map(|fault| Place { file, offset: fault.offset, fault: fault.fault });
+    let in_manifest = scan.fault.map(|fault| FileFault { file, offset: fault.offset, fault: fault.fault });
     in_manifest.or_else(|| first_log_fault(db_dir))
 }
 
-/// Where the MANIFEST ends: the place when RocksDB misses what it should have said.
-pub(super) fn manifest_end(db_dir: &Path) -> Option<Place> {
+/// The end of the MANIFEST: the location when RocksDB misses an entry of it.
+pub(super) fn manifest_end(db_dir: &Path) -> Option<FileFault> {
     let (file, scan) = scan_current(db_dir)?;
-    Some(Place { file, offset: scan.sound_bytes, fault: LogFault::End })
+    Some(FileFault { file, offset: scan.sound_bytes, fault: LogFault::End })
 }
 
 fn scan_current(db_dir: &Path) -> Option<(PathBuf, LogScan)> {
@@ -135,18 +135,18 @@ fn scan_current(db_dir: &Path) -> Option<(PathBuf, LogScan)> {
     Some((path, scan))
 }
 
-/// Where the logs stop being good: their first bad record, or their end.
-pub(super) fn log_end(db_dir: &Path) -> Place {
+/// The end of the sound part of the logs: their first bad record, or their end.
+pub(super) fn log_end(db_dir: &Path) -> FileFault {
     let end = || {
         let file = logs(db_dir).pop()?;
         let offset = log_scan::scan(&file).ok()?.sound_bytes;
-        Some(Place { file, offset, fault: LogFault::End })
+        Some(FileFault { file, offset, fault: LogFault::End })
     };
-    let missing = || Place { file: db_dir.join("*.log"), offset: 0, fault: LogFault::FileMissing };
+    let missing = || FileFault { file: db_dir.join("*.log"), offset: 0, fault: LogFault::FileMissing };
     first_log_fault(db_dir).or_else(end).unwrap_or_else(missing)
 }
 
-/// Whether a log has anything in it: a stop leaves it empty, and a process that ended otherwise does not.
+/// Returns true when a log is not empty: a clean stop leaves empty logs, any other end of the process does not.
 pub(super) fn has_log_records(db_dir: &Path) -> bool {
     logs(db_dir).iter().any(|log| log.metadata().is_ok_and(|log| log.len() > 0))
 }

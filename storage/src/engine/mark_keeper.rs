@@ -6,40 +6,40 @@ use std::time::Duration;
 
 use super::high_water::{HighWater, ManifestPosition};
 use super::manifest;
-use crate::turns::{Stop, Turns};
+use crate::turns::{StopSignal, Turns};
 
-/// How old the mark may be after a power cut.
+/// The maximum age of the mark after a power cut.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// The running thread. Dropping it ends it, without a last sync.
+/// The running thread. Dropping it ends the thread, without a last sync.
 pub(super) struct MarkKeeper {
     _thread: Turns,
 }
 
 impl MarkKeeper {
-    /// Starts the thread. A sync that fails is put into `failure`, and the thread ends: a sync must not be
-    /// tried again.
+    /// Starts the thread. If a sync fails, the error is put into `failure` and the thread ends: a failed sync must not
+    /// be repeated.
     pub(super) fn start(
         high_water: Arc<HighWater>,
         db_dir: PathBuf,
         failure: Arc<OnceLock<String>>,
     ) -> std::io::Result<MarkKeeper> {
-        let keep = move |stop: &Stop| keep(stop, &high_water, &db_dir, &failure);
+        let keep = move |stop: &StopSignal| keep(stop, &high_water, &db_dir, &failure);
         Ok(MarkKeeper { _thread: Turns::start("high-water", keep)? })
     }
 }
 
-fn keep(stop: &Stop, high_water: &HighWater, db_dir: &std::path::Path, failure: &OnceLock<String>) {
+fn keep(stop: &StopSignal, high_water: &HighWater, db_dir: &std::path::Path, failure: &OnceLock<String>) {
     let mut durable = ManifestPosition::default();
     while !stop.wait(SYNC_EVERY) {
-        let kept = manifest::sync_behind(db_dir, durable).and_then(|position| {
+        let kept = manifest::synced_position(db_dir, durable).and_then(|position| {
             durable = position;
             high_water.advance_manifest(durable)?;
             high_water.sync()
         });
         if let Err(error) = kept {
             tracing::error!(%error, "the high-water mark could not be synced");
-            // Set once, here.
+            // Only this thread sets it, once.
             drop(failure.set(format!("the high-water mark could not be synced: {error}")));
             return;
         }

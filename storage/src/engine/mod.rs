@@ -1,7 +1,7 @@
-//! The store on disk: RocksDB, opened so that nothing acknowledged can be missing without a word.
+//! The store on disk: RocksDB, opened so that acknowledged commits cannot go missing silently.
 
+mod auxiliary;
 mod batch;
-mod beside;
 mod copy;
 mod disk;
 mod endless;
@@ -25,7 +25,7 @@ mod unlogged;
 mod upgrade;
 mod vitals;
 
-pub use beside::{link_database, options_beside_the_store};
+pub use auxiliary::{auxiliary_database_options, link_database};
 pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
 };
@@ -35,7 +35,7 @@ pub use identity::StoreIdentity;
 pub use open::is_new;
 pub use options::EngineOptions;
 pub(crate) use read::walk;
-pub use refusal::{CloseError, OpenError, Place};
+pub use refusal::{CloseError, FileFault, OpenError};
 pub use stopped::{HeldDirectory, StoppedStore};
 pub use store::Engine;
 pub use tail::{LostRecord, Tail, TailError};

@@ -1,11 +1,11 @@
-//! Opening: nothing is opened for writing before it is known that nothing acknowledged is missing.
+//! Opening: the store is opened for writing only after it is known that no acknowledged commit is missing.
 //!
 //! 1. Lock the high-water mark and read it.
 //! 2. Check CURRENT and the MANIFEST record by record.
-//! 3. Look for a record of the logs that RocksDB's reader would not come back from.
+//! 3. Look for a record of the logs that RocksDB's reader would read without end.
 //! 4. Open read-only, in point-in-time mode, under a time limit, and read the last commit.
 //! 5. Compare it with the mark. If commits are missing, refuse and name them and the first bad record.
-//! 6. Open for writing, under the time limit, and compare again with what was read.
+//! 6. Open for writing, under the time limit, and compare again with the values that were read.
 
 use std::fs::{self, File};
 use std::io;
@@ -27,29 +27,29 @@ use super::high_water::{FoundMark, HighWater, Mark};
 use super::identity::StoreIdentity;
 use super::manifest;
 use super::read::{Live, handle};
-use super::refusal::{OpenError, Place};
+use super::refusal::{FileFault, OpenError};
 use super::settings::{self, Purpose};
 use super::table_damage;
 use super::time_limit::{NoResult, within};
 use super::upgrade::upgrade;
 
-/// A database that is open for writing, and that nothing acknowledged is missing from.
+/// A database that is open for writing, with every acknowledged commit.
 pub(super) struct Opened {
     pub(super) db: DB,
-    /// Its options, which its counters are read through.
+    /// Its options, through which its counters are read.
     pub(super) options: Options,
     pub(super) db_dir: PathBuf,
     pub(super) high_water: HighWater,
     pub(super) last_commit: CommitNumber,
-    /// How often the directory was opened for writing, this time included.
+    /// The number of times that the directory was opened for writing, including this time.
     pub(super) starts: u64,
-    /// Which store it is.
+    /// The identity of the store.
     pub(super) identity: StoreIdentity,
-    /// Whether the process that had it open before stopped; true of a new store.
+    /// True when the previous process closed it; true for a new store.
     pub(super) was_closed: bool,
 }
 
-/// Opens the database of a data directory, or makes one.
+/// Opens the database of a data directory, or creates one.
 pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
     refuse_unfit(&options.directory)?;
     fs::create_dir_all(&options.directory).map_err(|source| OpenError::Files {
@@ -60,41 +60,41 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
     let (high_water, found) = HighWater::open(&options.directory)?;
     let db_dir = options.directory.join("db");
     let was_closed = !manifest::has_log_records(&db_dir);
-    let opening = Opening { options, db_dir, high_water, was_closed };
+    let opening = OpenAttempt { options, db_dir, high_water, was_closed };
     match opening.known(found)? {
-        Known::Nothing => {
+        KnownState::Nothing => {
             opening.first_mark()?;
             opening.create()
         }
-        Known::HalfMade => opening.create(),
-        Known::Mark(mark) => opening.open_existing(mark),
+        KnownState::HalfMade => opening.create(),
+        KnownState::Mark(mark) => opening.open_existing(mark),
     }
 }
 
-/// Whether nothing is in a directory that a store would leave.
+/// Returns true when a directory contains none of the files of a store.
 #[must_use]
 pub fn is_new(directory: &Path) -> bool {
     ["db", "high-water"].iter().all(|name| !directory.join(name).exists())
 }
 
-struct Opening<'a> {
+struct OpenAttempt<'a> {
     options: &'a EngineOptions,
     db_dir: PathBuf,
     high_water: HighWater,
     was_closed: bool,
 }
 
-/// What is known of a data directory before its database is looked at.
-enum Known {
+/// The state of a data directory as its mark tells, before the database is read.
+enum KnownState {
     /// It never held a database.
     Nothing,
-    /// Its database was being made: the mark was written and never moved.
+    /// The creation of its database did not finish: the mark was written and never advanced.
     HalfMade,
-    /// Up to here everything was acknowledged.
+    /// Everything up to this mark was acknowledged.
     Mark(Mark),
 }
 
-/// What the meta rows say.
+/// The values of the meta rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Survey {
     last_commit: Option<CommitNumber>,
@@ -106,37 +106,37 @@ struct Survey {
 /// A database that is open for writing, with its options.
 type Writable = (DB, Options);
 
-/// Why a database did not open.
+/// The reason for which a database did not open.
 #[derive(Debug)]
 enum Closed {
     TimedOut,
     Said(String),
 }
 
-impl Opening<'_> {
-    /// What to compare the database with.
-    fn known(&self, found: FoundMark) -> Result<Known, OpenError> {
+impl OpenAttempt<'_> {
+    /// The state to compare the database with.
+    fn known(&self, found: FoundMark) -> Result<KnownState, OpenError> {
         let what = match found {
-            FoundMark::Mark(mark) if mark == Mark::default() => return Ok(Known::HalfMade),
-            FoundMark::Mark(mark) => return Ok(Known::Mark(mark)),
-            FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(Known::Nothing),
+            FoundMark::Mark(mark) if mark == Mark::default() => return Ok(KnownState::HalfMade),
+            FoundMark::Mark(mark) => return Ok(KnownState::Mark(mark)),
+            FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(KnownState::Nothing),
             FoundMark::Missing => "is missing",
             FoundMark::Damaged => "is damaged",
         };
         match self.options.accept_loss_up_to {
-            Some(_) => Ok(Known::Mark(Mark::default())),
+            Some(_) => Ok(KnownState::Mark(Mark::default())),
             None => Err(OpenError::NoMark { file: self.high_water.path().to_owned(), what }),
         }
     }
 
-    /// Writes a mark before there is a database, so that a database without one is always a fault.
+    /// Writes a mark before there is a database, so that a database without a mark is always a fault.
     fn first_mark(&self) -> Result<(), OpenError> {
         let directory = || File::open(&self.options.directory)?.sync_all();
         let written = self.high_water.rewrite().and_then(|()| self.high_water.sync()).and_then(|()| directory());
         written.map_err(|source| self.files("write", source))
     }
 
-    /// Makes a database, or goes on making one that a crash left half made: the mark was never moved.
+    /// Creates a database, or finishes a creation that a crash interrupted: the mark was never advanced.
     fn create(self) -> Result<Opened, OpenError> {
         let opened = self.open_for_writing(Purpose::Create)?;
         let survey = survey(&opened.0).map_err(|error| self.damaged(error.to_string()))?;
@@ -163,8 +163,8 @@ impl Opening<'_> {
         self.begin(opened, now, mark.commit)
     }
 
-    /// Surveys the database as it will be with the log cut, and cuts it when nothing acknowledged goes with
-    /// it. Cutting an older log than the newest is for an operator to accept.
+    /// Surveys the database as it will be with the log cut, and cuts the log when no acknowledged commit is lost by
+    /// that. Cutting a log other than the newest needs an operator's consent.
     fn survey_endless(&self, endless: &Endless, mark: Mark) -> Result<Option<Survey>, OpenError> {
         let failed = |attempt| move |source| OpenError::Files { attempt, path: self.db_dir.clone(), source };
         let survey = if endless.is_newest() {
@@ -173,15 +173,15 @@ impl Opening<'_> {
         } else if self.gives_up(mark.commit) {
             None
         } else {
-            let reason = "RocksDB would not come back from a record of a log".to_owned();
+            let reason = "RocksDB would read a record of a log without end".to_owned();
             return Err(OpenError::Damaged { place: Some(endless.place()), reason });
         };
         endless.cut().map_err(failed("cut a log of"))?;
         Ok(survey)
     }
 
-    /// What the meta rows say, when nothing is missing; nothing when an operator gives up what a database
-    /// that does not open read-only holds.
+    /// The values of the meta rows, when nothing is missing. None when an operator gives up the content of a database
+    /// that does not open read-only.
     fn survey_read_only(&self, db_dir: PathBuf, mark: Mark) -> Result<Option<Survey>, OpenError> {
         let options = self.options.clone();
         let read = move || {
@@ -205,7 +205,7 @@ impl Opening<'_> {
             let place = manifest::log_end(&self.db_dir);
             return Err(OpenError::CommitsMissing { first: last.next(), last: marked, place });
         }
-        if let Some(Place { file, offset, fault }) = manifest::first_log_fault(&self.db_dir) {
+        if let Some(FileFault { file, offset, fault }) = manifest::first_log_fault(&self.db_dir) {
             let file = file.display();
             tracing::warn!(%file, offset, %fault, %last, "a log is damaged behind the last acknowledged commit");
         }
@@ -233,7 +233,7 @@ impl Opening<'_> {
         flatten(within(self.options.open_limit, open)).map_err(|closed| self.closed(closed))
     }
 
-    /// Notes the start, and with it commits that an operator gave up: their numbers are never used again.
+    /// Records the start, and with it the commits that an operator gave up: their numbers are never used again.
     fn begin(self, (db, options): Writable, survey: Survey, marked: CommitNumber) -> Result<Opened, OpenError> {
         let found = survey.last_commit.unwrap_or_default();
         let last_commit = found.max(marked);
@@ -259,11 +259,11 @@ impl Opening<'_> {
         let written = db.write_opt(batch, &settings::synced_write());
         written.map_err(|error| self.damaged(error.into_string()))?;
         self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
-        let Opening { db_dir, high_water, was_closed, options: _ } = self;
+        let OpenAttempt { db_dir, high_water, was_closed, options: _ } = self;
         Ok(Opened { db, options, db_dir, high_water, last_commit, starts, identity, was_closed })
     }
 
-    /// RocksDB has synced the MANIFEST before it returned from opening.
+    /// Advances the mark after opening, which RocksDB ends with a sync of the MANIFEST.
     fn mark_start(&self, last_commit: CommitNumber) -> io::Result<()> {
         self.high_water.advance(last_commit)?;
         self.high_water.advance_manifest(manifest::position(&self.db_dir)?)?;
@@ -282,8 +282,8 @@ impl Opening<'_> {
         }
     }
 
-    /// What RocksDB says of a damaged table at times names the MANIFEST that lists it: when that is good, the
-    /// reader is told where to look.
+    /// RocksDB's message about a damaged table sometimes names the MANIFEST that lists it. When the MANIFEST is sound,
+    /// the error tells the reader where to look.
     fn damaged(&self, reason: String) -> OpenError {
         if let Some(kind) = refused_by_the_disk(&reason) {
             let (attempt, path) = ("write to", self.db_dir.clone());
@@ -302,7 +302,7 @@ impl Opening<'_> {
     }
 }
 
-/// Whether RocksDB met a disk that is full or cannot be written to, or files of another user: that is no damage.
+/// The error of the disk, when RocksDB got one: a full or read-only disk, or files of another user. That is not damage.
 fn refused_by_the_disk(reason: &str) -> Option<io::ErrorKind> {
     let says = |text: &str| reason.starts_with("IO error") && reason.contains(text);
     if says("No space left on device") {

@@ -1,30 +1,30 @@
-//! How to open the store.
+//! The options of the store.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::journal::CommitNumber;
 
-/// How to open the store. [`EngineOptions::new`] has what suits a small machine.
+/// The options of the store. [`EngineOptions::new`] has defaults for a small machine.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
     /// The data directory: the database goes to `db/` in it, the mark to `high-water`.
     pub directory: PathBuf,
-    /// Blocks, indexes and filters kept in memory.
+    /// Bytes of blocks, indexes and filters in memory.
     pub block_cache_bytes: usize,
-    /// Rows not yet in table files, over all families. When they reach this, all families are flushed.
+    /// Bytes of rows that are not yet in table files, over all families. At this size all families are flushed.
     pub memtable_bytes: usize,
-    /// Write-ahead log that is kept at most: what a start after a crash reads, twice.
+    /// The maximum bytes of write-ahead log: a start after a crash reads it twice.
     pub wal_bytes_max: u64,
-    /// Table files held open.
+    /// The maximum number of open table files.
     pub open_files_max: u16,
-    /// Time that opening may take before the start is given up.
+    /// The time that opening may take before the start fails.
     pub open_limit: Duration,
-    /// Free space below which writes are refused, so that RocksDB never meets a full disk.
+    /// Bytes of free space below which writes are refused, so that RocksDB never gets the error of a full disk.
     pub disk_reserve_bytes: u64,
-    /// Whether each commit leaves a row for the archive, until it is archived.
+    /// True when each commit writes a row for the archive, which is kept until the commit is archived.
     pub queues_for_archive: bool,
-    /// An operator's explicit word that acknowledged commits up to this one may be missing.
+    /// An operator's explicit consent that acknowledged commits up to this one may be missing.
     pub accept_loss_up_to: Option<CommitNumber>,
 }
 

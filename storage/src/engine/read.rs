@@ -1,13 +1,13 @@
-//! Reads of the database, live or of one moment.
+//! Reads of the database, of the present or of a snapshot.
 
 use std::sync::LazyLock;
 
 use rocksdb::{ColumnFamily, DB, DBPinnableSlice, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
 
 use crate::family::Family;
-use crate::rows::{Direction, RowError, RowReader, Visit};
+use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
-/// How a key is looked up in what is committed now: by the defaults, made once.
+/// The options of look-ups in the present state: the defaults, made once.
 static AS_IT_IS: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
 
 /// The handle of a family.
@@ -19,7 +19,7 @@ fn unreadable(family: Family) -> impl Fn(rocksdb::Error) -> RowError {
     move |error| RowError::Unreadable { family, reason: error.into_string() }
 }
 
-/// Bounds make an iterator stop at the end of the range instead of reading on to the next live key.
+/// The bounds make an iterator stop at the end of the range instead of reading on to the next live key.
 fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
     let mut options = ReadOptions::default();
     options.set_iterate_lower_bound(lower);
@@ -27,11 +27,11 @@ fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
     options
 }
 
-/// Shows the pairs of a range in a direction. `open` makes the iterator.
+/// Visits the pairs of a range in a direction. `open` makes the iterator.
 pub(crate) fn walk<'d>(
     open: impl FnOnce(ReadOptions) -> DBRawIteratorWithThreadMode<'d, DB>,
     (lower, upper): (&[u8], &[u8]),
-    direction: Direction,
+    direction: ScanDirection,
     visit: &mut Visit<'_>,
 ) -> Result<(), rocksdb::Error> {
     if lower >= upper {
@@ -39,23 +39,23 @@ pub(crate) fn walk<'d>(
     }
     let mut iterator = open(bounded(lower, upper));
     match direction {
-        Direction::Forward => iterator.seek_to_first(),
-        Direction::Backward => iterator.seek_to_last(),
+        ScanDirection::Forward => iterator.seek_to_first(),
+        ScanDirection::Backward => iterator.seek_to_last(),
     }
     while let Some((key, value)) = iterator.item() {
         if visit(key, value).is_break() {
-            return Ok(()); // The next row may be in a block that cannot be read, and nobody asked for it.
+            return Ok(()); // The next row, which is not needed, may be in a block that cannot be read.
         }
         match direction {
-            Direction::Forward => iterator.next(),
-            Direction::Backward => iterator.prev(),
+            ScanDirection::Forward => iterator.next(),
+            ScanDirection::Backward => iterator.prev(),
         }
     }
-    // An iterator that met a damaged block looks like one at its end.
+    // An iterator that finds a damaged block looks like one at its end.
     iterator.status()
 }
 
-/// Looks several keys up together: those of one block read it once.
+/// Looks several keys up together: keys in the same block read it once.
 fn get_many(
     db: &DB,
     family: Family,
@@ -69,7 +69,7 @@ fn get_many(
     values.into_iter().map(value).collect()
 }
 
-/// What is committed now.
+/// The committed state at the time of each read.
 pub(super) struct Live<'a>(pub(super) &'a DB);
 
 impl RowReader for Live<'_> {
@@ -86,7 +86,7 @@ impl RowReader for Live<'_> {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         let open = |options| self.0.raw_iterator_cf_opt(handle(self.0, family), options);
@@ -94,20 +94,20 @@ impl RowReader for Live<'_> {
     }
 }
 
-/// What was committed at one moment.
-pub(super) struct Moment<'a> {
+/// The committed state at one moment, by a snapshot.
+pub(super) struct SnapshotReader<'a> {
     db: &'a DB,
     snapshot: SnapshotWithThreadMode<'a, DB>,
 }
 
-impl<'a> Moment<'a> {
-    /// This moment.
-    pub(super) fn now(db: &'a DB) -> Moment<'a> {
-        Moment { db, snapshot: db.snapshot() }
+impl<'a> SnapshotReader<'a> {
+    /// A snapshot of the present state.
+    pub(super) fn now(db: &'a DB) -> SnapshotReader<'a> {
+        SnapshotReader { db, snapshot: db.snapshot() }
     }
 }
 
-impl RowReader for Moment<'_> {
+impl RowReader for SnapshotReader<'_> {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
         self.snapshot.get_cf(handle(self.db, family), key).map_err(unreadable(family))
     }
@@ -123,7 +123,7 @@ impl RowReader for Moment<'_> {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         let open = |options| self.snapshot.raw_iterator_cf_opt(handle(self.db, family), options);

@@ -1,4 +1,4 @@
-//! Why a store is not opened, in words that tell an operator what and where.
+//! The reasons for which a store is not opened, in messages that tell an operator the fault and its location.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,24 +10,24 @@ use crate::journal::CommitNumber;
 use super::format::{FORMAT, ROW_FORMAT};
 use super::log_scan::LogFault;
 
-/// A place in a file of the database that is not what was written.
+/// The location of a fault in a file of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FileFault {
     /// The file.
     pub file: PathBuf,
-    /// The byte that the first bad record begins at.
+    /// The byte at which the first bad record begins.
     pub offset: u64,
-    /// What is wrong there.
+    /// The kind of the fault.
     pub fault: LogFault,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, offset {}: {}", self.file.display(), self.offset, self.fault)
     }
 }
 
-/// Why a store is not opened. Nothing was changed.
+/// The reason for which a store is not opened. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process, or another part of this one, has it open.
@@ -36,13 +36,13 @@ pub enum OpenError {
         /// The data directory.
         directory: PathBuf,
     },
-    /// It is a checkpoint: what a server writes would spoil it.
+    /// It is a checkpoint, which the writes of a server would spoil.
     #[error("{directory} is a checkpoint: restore it, and start on the restored copy", directory = directory.display())]
     IsCheckpoint {
         /// The checkpoint.
         directory: PathBuf,
     },
-    /// It is being restored, or restoring it did not come to its end.
+    /// It is being restored, or a restore of it did not finish.
     #[error(
         "{directory} is not restored yet: wait for till restore to end; if it was cut off, remove the directory and restore again",
         directory = directory.display()
@@ -51,7 +51,7 @@ pub enum OpenError {
         /// The directory.
         directory: PathBuf,
     },
-    /// A repair was cut off while it put the repaired database in its place.
+    /// A repair was interrupted while it moved the repaired database to its final path.
     #[error(
         "the repair of {directory} did not come to its end: run till repair rows again; the database as it was before \
          is in {before}",
@@ -64,11 +64,11 @@ pub enum OpenError {
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
     Files {
-        /// What was tried.
+        /// The action that failed.
         attempt: &'static str,
-        /// On which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A newer program wrote it.
@@ -83,34 +83,34 @@ pub enum OpenError {
         /// The row format of the store.
         found: u32,
     },
-    /// RocksDB did not come back.
+    /// RocksDB did not return in time.
     #[error("opening the database did not end within {limit:?}: it is damaged, or the disk hangs{}", at(place))]
     TimedOut {
-        /// The time that it had.
+        /// The time limit.
         limit: Duration,
         /// The first bad record, when one was found.
-        place: Option<Place>,
+        place: Option<FileFault>,
     },
-    /// A file without which nothing can be read is not what was written, or RocksDB refused for another reason, which
-    /// it names. Restore a checkpoint when it is damage.
+    /// A file that is needed for every read is damaged, or RocksDB refused for another reason, which it names. Restore
+    /// a checkpoint when it is damage.
     #[error("the database cannot be opened: {reason}{}", at(place))]
     Damaged {
         /// The first bad record, when one was found.
-        place: Option<Place>,
-        /// What was noticed.
+        place: Option<FileFault>,
+        /// The reason, as it was found or as RocksDB gave it.
         reason: String,
     },
-    /// Acknowledged commits are not there. To give them up is an operator's explicit command.
+    /// Acknowledged commits are missing. Giving them up needs an operator's explicit command.
     #[error("acknowledged commits {first} to {last} are missing{}", at(&Some(place.clone())))]
     CommitsMissing {
-        /// The first one missing.
+        /// The first missing commit.
         first: CommitNumber,
-        /// The last one missing.
+        /// The last missing commit.
         last: CommitNumber,
-        /// The first bad record, or the end of the newest log when every record of it is good.
-        place: Place,
+        /// The first bad record, or the end of the newest log when all of its records are valid.
+        place: FileFault,
     },
-    /// Whether something is missing cannot be told.
+    /// It is unknown if acknowledged commits are missing.
     #[error(
         "the high-water mark {file} {what}, so that nobody can tell whether acknowledged commits are missing",
         file = file.display()
@@ -118,21 +118,21 @@ pub enum OpenError {
     NoMark {
         /// The file of the mark.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the file.
         what: &'static str,
     },
 }
 
-fn at(place: &Option<Place>) -> String {
+fn at(place: &Option<FileFault>) -> String {
     place.as_ref().map_or_else(String::new, |place| format!(" ({place})"))
 }
 
-/// Why a store was not closed cleanly. What was acknowledged is durable all the same.
+/// The reason for which a store was not closed cleanly. All acknowledged commits are durable all the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("could not {attempt}: {reason}")]
 pub struct CloseError {
-    /// What was tried.
+    /// The action that failed.
     pub attempt: &'static str,
-    /// What the store said.
+    /// The message of the store.
     pub reason: String,
 }

@@ -1,4 +1,4 @@
-//! The one place that knows RocksDB's options.
+//! RocksDB's options, which only this module knows.
 
 use rocksdb::statistics::StatsLevel;
 use rocksdb::{
@@ -16,46 +16,47 @@ const BLOOM_BITS_PER_KEY: f64 = 10.0;
 /// Bytes of one part of a table's filter or index.
 const METADATA_BLOCK_BYTES: usize = 4 * 1024;
 
-/// Shards of the block cache, as a power of two: enough that threads seldom wait for one another, and few enough
+/// Shards of the block cache, as a power of two: enough that threads seldom wait for each other, and few enough
 /// that each has room for hundreds of blocks.
 const CACHE_SHARD_BITS: i32 = 4;
 
-/// What the keys of one table of one merchant begin with: the merchant and the table's byte, see [`crate::keys`].
-/// Ids grow, so that a row of such a table mostly belongs right behind the one before it: the memtable then
-/// starts looking there instead of from its top. There is no function for this option in the library.
+/// The common prefix of the keys of one table of one merchant: the merchant and the table's byte, see [`crate::keys`].
+/// Ids grow, so a row of such a table usually belongs directly after the previous one: with this option the memtable
+/// starts its search there instead of at its top. The library has no function for the option.
 const INSERT_BESIDE_THE_LAST_OF_A_TABLE: &str = "memtable_insert_with_hint_prefix_extractor=fixed:17";
 
-/// The part of a memtable's bytes that its bloom filter takes, of the family in which absent keys are looked
-/// up: whether a reference of the merchant's is taken. A third of a mebibyte, ten bits for each of the keys of
-/// a hundred thousand payments.
+/// The share of a memtable's bytes for its bloom filter, in the family in which absent keys are looked up, to check
+/// that a merchant's reference is free. It is a third of a mebibyte, ten bits for each of the keys of a hundred
+/// thousand payments.
 const MEMTABLE_BLOOM_RATIO: f64 = 0.005;
 
-/// Tables of the newest level at which they are merged into the next, of each family. Every one of them has rows of all
-/// merchants, so that a merge rewrites what is below whether it brings four of them or eight.
+/// The number of tables in the newest level, of each family, at which they are merged into the next one. Every table
+/// has rows of all merchants, so a merge of four tables rewrites as much of the next level as a merge of eight.
 const NEWEST_TABLES: i32 = 8;
 
-/// Bytes of the level below, of each family: what a merge of the newest rewrites at most.
+/// Bytes of the next level, of each family: the maximum that a merge of the newest level rewrites.
 const BASE_LEVEL_BYTES: u64 = 512 * 1024 * 1024;
 
-/// The age at which a table of the vault is merged into the one below: a day. Keys of removed persons leave the files by it
-/// when a crash kept them from leaving at once. The family `meta` has them as long as commits wait to be archived.
+/// The age at which a table of the vault is merged into the next level: a day. It removes keys of removed persons from
+/// the files when a crash prevented their removal at once. The family `meta` keeps them while commits wait to be
+/// archived.
 const VAULT_TABLES_TTL_SECONDS: u64 = 86_400;
 
-/// RocksDB's own log of what it does: bytes per file, and files. Bounded, and of no use to recovery.
+/// Bytes per file of RocksDB's own information log. It is bounded, and recovery does not need it.
 const INFO_LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 const INFO_LOG_FILES_MAX: usize = 4;
 
-/// A MANIFEST that has grown to this is started anew.
+/// The size at which RocksDB replaces the MANIFEST by a new one.
 const MANIFEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What the database is opened for.
+/// The purpose for which the database is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To make a new one.
+    /// To create a new database.
     Create,
-    /// To read or write what is there.
+    /// To read or write an existing one.
     Open,
-    /// To write although RocksDB finds logs missing, at an operator's word.
+    /// To write although RocksDB finds logs missing, with an operator's consent.
     OpenDespiteLoss,
 }
 
@@ -67,7 +68,8 @@ pub(super) fn database(options: &EngineOptions, purpose: Purpose) -> Options {
     database.set_paranoid_checks(true);
     database.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
     database.set_track_and_verify_wals_in_manifest(purpose != Purpose::OpenDespiteLoss);
-    // All families are flushed together, so that whatever is cut off the log, all of them end at one commit.
+    // All families are flushed together, so that all of them end at the same commit, whatever part of the log is cut
+    // off.
     database.set_atomic_flush(true);
     database.set_unordered_write(false);
     database.set_enable_pipelined_write(false);
@@ -78,19 +80,19 @@ pub(super) fn database(options: &EngineOptions, purpose: Purpose) -> Options {
     database.set_max_manifest_file_size(MANIFEST_BYTES_MAX);
     database.set_max_background_jobs(background_jobs());
     database.set_bytes_per_sync(1024 * 1024);
-    quiet(&mut database);
+    limit_info_log(&mut database);
     count(&mut database);
     database
 }
 
-/// Counts what the cache finds. Nothing is timed: that would cost two looks at the clock in each read.
+/// Counts the hits and misses of the cache. Nothing is timed: that would read the clock twice in each read.
 fn count(database: &mut Options) {
     database.enable_statistics();
     database.set_statistics_level(StatsLevel::ExceptHistogramOrTimers);
 }
 
-/// Bounds what RocksDB writes about itself.
-fn quiet(database: &mut Options) {
+/// Limits RocksDB's own information log.
+fn limit_info_log(database: &mut Options) {
     database.set_log_level(LogLevel::Warn);
     database.set_max_log_file_size(INFO_LOG_BYTES_MAX);
     database.set_keep_log_file_num(INFO_LOG_FILES_MAX);
@@ -104,12 +106,12 @@ pub(super) fn families(options: &EngineOptions) -> Vec<ColumnFamilyDescriptor> {
     all_families(options, compacts)
 }
 
-/// The same; their tables are left as they are.
+/// The same, without compaction of their tables.
 pub(super) fn families_without_compaction(options: &EngineOptions) -> Vec<ColumnFamilyDescriptor> {
     all_families(options, false)
 }
 
-/// The options of one family that is made anew, with a block cache of its own.
+/// The options of one family that is created again, with a block cache of its own.
 pub(super) fn new_family(options: &EngineOptions) -> Options {
     let mut settings = family_options(options, &block_cache(options.block_cache_bytes));
     settings.set_disable_auto_compactions(true);
@@ -133,7 +135,7 @@ fn all_families(options: &EngineOptions, compacts: bool) -> Vec<ColumnFamilyDesc
     Family::ALL.into_iter().map(descriptor).collect()
 }
 
-/// Blocks of all families, the most recently used.
+/// The cache of the most recently used blocks of all families.
 fn block_cache(byte_count: usize) -> Cache {
     let mut options = LruCacheOptions::default();
     options.set_capacity(byte_count);
@@ -147,8 +149,8 @@ fn family_options(options: &EngineOptions, cache: &Cache) -> Options {
     // A look-up of an absent key reads no data.
     tables.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
     tables.set_whole_key_filtering(true);
-    // In the cache, so that memory stays bounded; and in parts: the whole filter and index of a table are megabytes,
-    // which the cache would throw out and a look-up read and decompress again, each time.
+    // Filters and indexes are in the cache, so that memory stays bounded; and they are partitioned: whole ones are
+    // megabytes per table, which the cache would evict and a look-up would read and decompress again, each time.
     tables.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
     tables.set_partition_filters(true);
     tables.set_metadata_block_size(METADATA_BLOCK_BYTES);
@@ -173,14 +175,14 @@ fn background_jobs() -> i32 {
     i32::try_from(cores.clamp(2, 4)).unwrap_or(2)
 }
 
-/// Every write is on the disk when it returns; RocksDB's default is that it is not.
+/// The write is on the disk when it returns. That is not RocksDB's default.
 pub(super) fn synced_write() -> WriteOptions {
     let mut write = WriteOptions::default();
     write.set_sync(true);
     write
 }
 
-/// A write is in the memtables when it returns, and on the disk once they are flushed.
+/// The write is in the memtables when it returns, and on the disk once they are flushed.
 pub(super) fn unlogged_write() -> WriteOptions {
     let mut write = WriteOptions::default();
     write.disable_wal(true);
@@ -193,10 +195,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_familys_memtable_looks_beside_the_last_row_of_a_table() {
+    fn every_memtable_inserts_next_to_the_last_row_of_a_table() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let _open = Engine::open(&EngineOptions::new(directory.path())).expect("opens");
-        // RocksDB leaves what it was told in a file.
+        // RocksDB writes its options to a file.
         let files = std::fs::read_dir(directory.path().join("db")).expect("a directory of files");
         let names = files.map(|file| file.expect("a file").path());
         let told =

@@ -1,4 +1,4 @@
-//! The store of a stopped server, opened to be looked at: nothing in the data directory changes.
+//! The store of a stopped server, opened for reading: nothing in the data directory changes.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::journal::layout::{self, read_meta_number};
 use crate::journal::{CommitNumber, Head, JournalError};
 use crate::keys::MetaKey;
-use crate::rows::{Direction, RowError, RowReader, Visit};
+use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
 use super::EngineOptions;
 use super::format::{FORMAT, ROW_FORMAT};
@@ -29,11 +29,11 @@ pub struct StoppedStore {
     /// The families that were opened.
     families: Vec<Family>,
     mark: Mark,
-    /// Its lock goes with it.
+    /// The lock of the directory, released with this value.
     _mark_file: Arc<File>,
 }
 
-/// A data directory that no server can start on as long as this lives.
+/// A data directory on which no server can start while this value exists.
 pub struct HeldDirectory {
     options: EngineOptions,
     mark: Mark,
@@ -41,7 +41,7 @@ pub struct HeldDirectory {
 }
 
 impl HeldDirectory {
-    /// Takes the lock that a server would hold, and reads the mark.
+    /// Takes the lock that a server would take, and reads the mark.
     ///
     /// # Errors
     /// [`OpenError`]: a server has it open, or its mark cannot be read.
@@ -50,7 +50,7 @@ impl HeldDirectory {
         Ok(HeldDirectory { options: options.clone(), mark, mark_file: Arc::new(file) })
     }
 
-    /// How stores in it are opened.
+    /// The options of stores that are opened in it.
     #[must_use]
     pub const fn options(&self) -> &EngineOptions {
         &self.options
@@ -62,15 +62,15 @@ impl HeldDirectory {
         self.mark.commit
     }
 
-    /// Opens some families of a database in it for reading, as far as its log is good. The others cannot be read, and
-    /// their tables are not looked at.
+    /// Opens some families of a database in it for reading, up to the end of the sound part of its log. The others
+    /// cannot be read, and their tables are not opened.
     ///
     /// # Errors
-    /// [`OpenError`]: a newer program wrote it, or nothing can be read of it.
+    /// [`OpenError`]: a newer program wrote it, or nothing in it can be read.
     pub fn open(&self, db_dir: &Path, families: &[Family]) -> Result<StoppedStore, OpenError> {
         manifest::check(db_dir, self.mark.manifest)?;
         if let Some(endless) = endless::find(db_dir) {
-            let reason = "RocksDB would not come back from a record of a log".to_owned();
+            let reason = "RocksDB would read a record of a log without end".to_owned();
             return Err(OpenError::Damaged { place: Some(endless.place()), reason });
         }
         let db = open_read_only(&self.options, db_dir, families)?;
@@ -81,10 +81,10 @@ impl HeldDirectory {
 }
 
 impl StoppedStore {
-    /// Opens the store of a data directory for reading, as far as its log is good.
+    /// Opens the store of a data directory for reading, up to the end of the sound part of its log.
     ///
     /// # Errors
-    /// [`OpenError`]: a server has it open, a newer program wrote it, or nothing can be read of it.
+    /// [`OpenError`]: a server has it open, a newer program wrote it, or nothing in it can be read.
     pub fn open(options: &EngineOptions) -> Result<StoppedStore, OpenError> {
         HeldDirectory::hold(options)?.open(&options.directory.join("db"), &Family::ALL)
     }
@@ -103,7 +103,7 @@ impl StoppedStore {
         Ok(CommitNumber(last.map_or(0, u64::from_be_bytes)))
     }
 
-    /// The heads of at most `max` merchants' logs behind one of them, in the order of merchants.
+    /// The heads of at most `max` merchants' logs after one of them, in the order of merchants.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -111,7 +111,7 @@ impl StoppedStore {
         layout::read_merchants(&Live(&self.db), after, max)
     }
 
-    /// Which store it is; none of one that a program made which gave no identities.
+    /// The identity of the store; none for a store that was made by a program without identities.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -148,7 +148,7 @@ fn open_read_only(options: &EngineOptions, db_dir: &Path, families: &[Family]) -
     }
 }
 
-/// Takes the lock that a server would hold, and reads the mark.
+/// Takes the lock that a server would take, and reads the mark.
 fn lock(options: &EngineOptions) -> Result<(File, Mark), OpenError> {
     let path = options.directory.join("high-water");
     let failed = |attempt, source| OpenError::Files { attempt, path: path.clone(), source };
@@ -165,7 +165,7 @@ fn lock(options: &EngineOptions) -> Result<(File, Mark), OpenError> {
 }
 
 fn check_formats(db: &DB) -> Result<(), OpenError> {
-    // One that cannot be read is a fault that the verification names.
+    // A number that cannot be read is a fault that the verification reports.
     let number = |key| read_meta_number(&Live(db), key).ok().flatten().map(u32::from_be_bytes);
     match (number(MetaKey::Format), number(MetaKey::RowFormat)) {
         (Some(found), _) if found > FORMAT => Err(OpenError::FormatTooNew { found }),
@@ -185,11 +185,11 @@ impl RowReader for StoppedStore {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         if lower >= upper {
-            return Ok(()); // No row is asked for, whatever the family.
+            return Ok(()); // No key is given, so no family needs to be open.
         }
         self.check_opened(family)?;
         Live(&self.db).visit(family, lower, upper, direction, visit)

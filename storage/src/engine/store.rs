@@ -14,36 +14,36 @@ use till_domain::ids::MerchantId;
 use crate::archive_queue::{FirstArchive, queue_value};
 use crate::commit::Histogram;
 use crate::family::Family;
-use crate::journal::claims::{Claims, Outcome, Plan, Step};
+use crate::journal::claims::{Claims, PlannedBatch, WriteOutcome, WritePlan};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
-    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord, StoredSnapshot,
-    Verdict,
+    Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
+    StoredSnapshot,
 };
 use crate::keys::UnarchivedKey;
-use crate::rows::{Direction, Gate as RowGate, RowError, RowReader, RowStore, Visit};
+use crate::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
 
+use super::auxiliary::link_database;
 use super::batch::{BatchSink, FamilyIds};
-use super::beside::link_database;
 use super::disk::DiskReserve;
 use super::high_water::HighWater;
 use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
 use super::open::{self, Opened};
-use super::read::{Live, Moment, handle};
+use super::read::{Live, SnapshotReader, handle};
 use super::refusal::{CloseError, OpenError};
 use super::{EngineOptions, manifest, settings, table_damage};
 
-/// Merchants that are remembered as caught up: some 30 MB. Past it the gate reads two rows each time.
+/// The maximum number of merchants that are remembered as caught up: some 30 MB. Beyond it each check reads two rows.
 const CAUGHT_UP_MAX: usize = 1_000_000;
 
-/// Starts are counted in the upper half of an epoch, claims of one process in the lower.
+/// The upper half of an epoch counts starts, the lower half the claims of one process.
 const EPOCHS_PER_START: u64 = 1 << 32;
 
 /// The store of one data directory.
 pub struct Engine {
     db: DB,
-    /// What its counters are read through.
+    /// The options, through which its counters are read.
     options: Options,
     directory: PathBuf,
     db_dir: PathBuf,
@@ -52,30 +52,30 @@ pub struct Engine {
     was_closed: bool,
     queues_for_archive: bool,
     first_archive: Mutex<Option<Arc<dyn FirstArchive>>>,
-    /// Each write is on the disk when it returns.
+    /// Write options: each write is on the disk when it returns.
     write_options: WriteOptions,
     write_times: Histogram,
     disk_reserve_bytes: u64,
     claims: Claims,
     caught_up: RwLock<HashSet<MerchantId>>,
-    /// One write at a time.
+    /// Serializes the writes.
     writer: Mutex<DiskReserve>,
     last_commit: AtomicU64,
     high_water: Arc<HighWater>,
     keeper: Mutex<Option<MarkKeeper>>,
-    /// What went wrong outside of an append: the mark could not be synced, or a write of rows ended uncertain. The next
-    /// append says so.
+    /// An error outside of an append: the mark could not be synced, or a write of rows has an unknown outcome. The next
+    /// append reports it.
     failure: Arc<OnceLock<String>>,
-    /// Why nothing is written any more.
+    /// The reason for which nothing is written any more.
     stopped: OnceLock<String>,
 }
 
 impl Engine {
-    /// Opens the store of a data directory, or makes one. Nothing acknowledged is missing from what is
-    /// opened, but for what the options give up.
+    /// Opens the store of a data directory, or creates one. No acknowledged commit is missing from an open store,
+    /// except those that the options give up.
     ///
     /// # Errors
-    /// [`OpenError`], with what an operator must know. Nothing was changed.
+    /// [`OpenError`], with the facts that an operator needs. Nothing was changed.
     pub fn open(options: &EngineOptions) -> Result<Engine, OpenError> {
         let opened = open::open(options)?;
         let Opened { db, options: database, db_dir, high_water, last_commit, starts, identity, .. } = opened;
@@ -111,18 +111,18 @@ impl Engine {
         })
     }
 
-    /// Whether the process that had the store open before this one stopped; true of a new store.
+    /// Returns true when the previous process closed the store; true for a new store.
     pub(super) const fn was_closed(&self) -> bool {
         self.was_closed
     }
 
-    /// Which store it is.
+    /// The identity of the store.
     #[must_use]
     pub const fn identity(&self) -> StoreIdentity {
         self.identity
     }
 
-    /// Names the archive that commits go to before they are written from now on.
+    /// Sets the archive that commits are written to before the store writes them, from now on.
     pub fn archive_first_in(&self, archive: Arc<dyn FirstArchive>) {
         *self.first_archive.lock() = Some(archive);
     }
@@ -131,11 +131,11 @@ impl Engine {
         self.first_archive.lock().clone()
     }
 
-    /// Takes commits that are archived out of the queue. Not synced: a crash may bring them back, and the archiver takes
-    /// out what its archive has once it has opened it.
+    /// Removes archived commits from the queue. Not synced: a crash may restore them, and an archiver that opens its
+    /// archive removes those that the archive has.
     ///
     /// # Errors
-    /// What RocksDB said; they are all there still.
+    /// The message of RocksDB; all of them are still in the queue.
     pub fn unqueue(&self, commits: &[CommitNumber]) -> Result<(), String> {
         let mut batch = WriteBatch::default();
         let meta = handle(&self.db, Family::Meta);
@@ -143,22 +143,22 @@ impl Engine {
         self.db.write(batch).map_err(rocksdb::Error::into_string)
     }
 
-    /// Archives the writes of a plan, when that comes before writing them.
-    fn archive_first(&self, group: &[Append], plan: &Plan) -> Result<(), String> {
+    /// Archives the writes of a plan, when the archive comes before the store.
+    fn archive_first(&self, group: &[Append], plan: &WritePlan) -> Result<(), String> {
         let Some(archive) = self.first_archive() else { return Ok(()) };
         archive.archive(&mut writes(group, plan), self.last_commit())
     }
 
-    /// Whether commits leave a row until they are archived.
+    /// Returns true when commits write a row that is kept until they are archived.
     fn queues(&self) -> bool {
         self.queues_for_archive && self.first_archive().is_none()
     }
 
-    /// Ends cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The directory
-    /// is free once the last handle is dropped.
+    /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The
+    /// directory is free once the last handle is dropped.
     ///
     /// # Errors
-    /// When a step failed. What was acknowledged is durable all the same.
+    /// When a step failed. All acknowledged commits are durable all the same.
     pub fn close(&self) -> Result<(), CloseError> {
         let _no_writer = self.writer();
         let first = self.stopped.set("the store is closed".to_owned()).is_ok();
@@ -181,17 +181,17 @@ impl Engine {
         &self.directory
     }
 
-    /// How long the log is that is written to now; 0 when the system does not say.
+    /// The length of the log that is currently written to; 0 when the system does not tell it.
     pub fn log_bytes(&self) -> u64 {
         let newest = manifest::logs(&self.db_dir).pop();
         newest.and_then(|log| fs::metadata(log).ok()).map_or(0, |log| log.len())
     }
 
-    /// Makes a directory on the same disk that holds the database as of one moment: links to its table files, and
-    /// copies of its logs up to that moment. Nothing is flushed, and writes go on.
+    /// Creates a directory on the same disk that holds the database as of one moment: links to its table files, and
+    /// copies of its logs up to that moment. Nothing is flushed, and writes continue.
     ///
     /// # Errors
-    /// What RocksDB said; nothing is left of the directory then.
+    /// The message of RocksDB; the directory does not exist then.
     pub fn link_files(&self, to: &Path) -> Result<(), String> {
         link_database(&self.db, to)
     }
@@ -214,10 +214,10 @@ impl Engine {
         self.disk_reserve_bytes
     }
 
-    /// Refuses what would take the disk below its reserve.
+    /// Refuses a write that would take the free space of the disk below its reserve.
     ///
     /// # Errors
-    /// Why not, in words for an operator.
+    /// The reason, in words for an operator.
     pub fn admit(&self, byte_count: u64) -> Result<(), String> {
         self.writer().admit(byte_count, Instant::now())
     }
@@ -232,41 +232,41 @@ impl Engine {
         self.writer.lock()
     }
 
-    /// What is answered without a look at the group.
-    fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<Verdict> {
+    /// The verdict that applies to any group, if the store cannot write now.
+    fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<AppendVerdict> {
         if let Some(reason) = self.stopped.get() {
-            return Some(Verdict::Unavailable(reason.clone()));
+            return Some(AppendVerdict::Unavailable(reason.clone()));
         }
         if let Some(reason) = self.failure.get() {
-            // The process must end: without the mark a later start could not tell what is missing, and what became of rows
-            // only a start can tell.
+            // The process must end: without the mark a later start could not detect missing commits, and only a start
+            // can find the outcome of the rows.
             return Some(self.stop(reason));
         }
         let byte_count: usize = group.iter().map(Append::byte_count).sum();
         let byte_count = u64::try_from(byte_count).unwrap_or(u64::MAX);
-        disk.admit(byte_count, Instant::now()).err().map(Verdict::Unavailable)
+        disk.admit(byte_count, Instant::now()).err().map(AppendVerdict::Unavailable)
     }
 
-    fn stop(&self, reason: &str) -> Verdict {
+    fn stop(&self, reason: &str) -> AppendVerdict {
         if table_damage::is_cause_of(reason)
             && let Err(error) = table_damage::leave_note(&self.directory, reason)
         {
             tracing::error!(%error, "the note of a damaged table could not be left");
         }
         tracing::error!(reason, "the journal stops: a write ended uncertain");
-        // The first reason is the one that counts.
+        // The first reason counts.
         drop(self.stopped.set(format!("a write ended uncertain: {reason}")));
-        Verdict::Ambiguous(reason.to_owned())
+        AppendVerdict::Ambiguous(reason.to_owned())
     }
 
-    /// A write of rows ended uncertain: nothing is written any more, and the next append says why.
+    /// Records that a write of rows has an unknown outcome: nothing is written any more, and the next append says why.
     fn unwritten_rows(&self, reason: String) -> RowError {
-        drop(self.failure.set(reason.clone())); // The first reason is the one that counts.
+        drop(self.failure.set(reason.clone())); // The first reason counts.
         RowError::Unwritten { reason }
     }
 
-    /// Writes a plan, and moves the mark.
-    fn write(&self, group: &[Append], plan: &Plan, last: CommitNumber) -> Result<(), String> {
+    /// Writes a plan, and advances the mark.
+    fn write(&self, group: &[Append], plan: &WritePlan, last: CommitNumber) -> Result<(), String> {
         let byte_count = group.iter().map(Append::byte_count).sum();
         let mut sink = BatchSink::new(&self.families, byte_count);
         layout::write_plan(group, plan, &mut sink);
@@ -294,16 +294,16 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // The thread goes before the database does.
+        // The thread must end before the database is dropped.
         drop(self.keeper.lock().take());
     }
 }
 
 /// The batches of a group that are written, with their numbers.
-fn writes<'g>(group: &'g [Append], plan: &'g Plan) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
+fn writes<'g>(group: &'g [Append], plan: &'g WritePlan) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
     group.iter().zip(&plan.steps).filter_map(|(append, step)| match step {
-        Step::Write { commit, .. } => Some((*commit, append)),
-        Step::Drop(_) => None,
+        PlannedBatch::Write { commit, .. } => Some((*commit, append)),
+        PlannedBatch::Drop(_) => None,
     })
 }
 
@@ -320,7 +320,7 @@ impl Journal for Engine {
         self.claims.release(merchant_id, epoch);
     }
 
-    fn append(&self, group: Vec<Append>) -> Vec<Verdict> {
+    fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict> {
         let mut disk = self.writer();
         if let Some(refusal) = self.refusal(&mut disk, &group) {
             return vec![refusal; group.len()];
@@ -328,8 +328,8 @@ impl Journal for Engine {
         let plan = self.claims.plan(&group, self.last_commit());
         let Some(last) = plan.last_commit else { return plan.committed() };
         if let Err(reason) = self.archive_first(&group, &plan) {
-            self.claims.settle(&plan.after, Outcome::NotWritten);
-            return plan.failed(&Verdict::Unavailable(reason));
+            self.claims.settle(&plan.after, WriteOutcome::NotWritten);
+            return plan.failed(&AppendVerdict::Unavailable(reason));
         }
         match self.write(&group, &plan, last) {
             Ok(()) => {
@@ -337,12 +337,12 @@ impl Journal for Engine {
                 if let Some(archive) = self.first_archive() {
                     archive.confirm(last);
                 }
-                self.claims.settle(&plan.after, Outcome::Written);
+                self.claims.settle(&plan.after, WriteOutcome::Written);
                 plan.committed()
             }
             Err(reason) => {
                 let verdict = self.stop(&reason);
-                self.claims.settle(&plan.after, Outcome::NotWritten);
+                self.claims.settle(&plan.after, WriteOutcome::NotWritten);
                 plan.failed(&verdict)
             }
         }
@@ -386,7 +386,7 @@ impl RowReader for Engine {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         Live(&self.db).visit(family, lower, upper, direction, visit)
@@ -395,7 +395,7 @@ impl RowReader for Engine {
 
 impl RowStore for Engine {
     fn view(&self) -> Box<dyn RowReader + '_> {
-        Box::new(Moment::now(&self.db))
+        Box::new(SnapshotReader::now(&self.db))
     }
 
     fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError> {
@@ -407,7 +407,7 @@ impl RowStore for Engine {
         if self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);
         }
-        let moment = Moment::now(&self.db);
+        let moment = SnapshotReader::now(&self.db);
         let applied = layout::read_applied(&moment, merchant_id)?;
         let head = layout::read_head(&moment, merchant_id)?;
         if applied != head {
@@ -454,7 +454,7 @@ impl RowStore for Engine {
             self.db.compact_range_cf_opt(in_family, Some(key), Some(end), &options);
         }
         if self.queues_for_archive {
-            // Commits on their way to the archive had the rows with them.
+            // The queue for the archive contained these rows.
             let meta = handle(&self.db, Family::Meta);
             self.db.compact_range_cf_opt(meta, None::<&[u8]>, None::<&[u8]>, &options);
         }
@@ -468,7 +468,7 @@ mod tests {
     use crate::journal::BatchId;
 
     #[test]
-    fn the_next_append_tells_of_rows_whose_write_ended_uncertain_and_nothing_is_written_after_it() {
+    fn an_uncertain_write_of_rows_stops_every_later_append() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let engine = Engine::open(&EngineOptions::new(directory.path())).expect("it is empty");
         let unwritten = engine.unwritten_rows("an uncertain end".to_owned());
@@ -486,7 +486,7 @@ mod tests {
             derived: RowWrites::default(),
             snapshot: None,
         };
-        assert_eq!(engine.append(vec![append.clone()]), [Verdict::Ambiguous("an uncertain end".to_owned())]);
-        assert!(matches!(engine.append(vec![append])[..], [Verdict::Unavailable(_)]));
+        assert_eq!(engine.append(vec![append.clone()]), [AppendVerdict::Ambiguous("an uncertain end".to_owned())]);
+        assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Unavailable(_)]));
     }
 }

@@ -1,9 +1,9 @@
-//! A damaged table must cost the reads that touch it, and nothing else. But compaction reads whole tables: it
-//! meets the damage sooner or later, and RocksDB then refuses every write until it is opened again.
+//! A damaged table must affect only the reads that touch it. But compaction reads whole tables: it
+//! finds the damage sooner or later, and RocksDB then refuses every write until it is opened again.
 //!
-//! So when a write is refused for that reason, a note is left beside the database, and as long as the note is
-//! there the database is opened without compaction: writes go on, only reads of the damaged place fail. The
-//! note says what was found. It goes with the directory, when that is replaced by a restored one; an operator
+//! So when a write is refused for that reason, a note is left next to the database, and while the note exists
+//! the database is opened without compaction: writes continue, and only reads of the damaged blocks fail. The
+//! note names the damage. It is removed with the directory, when that is replaced by a restored one; an operator
 //! who knows better may remove it.
 
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The note's name in the data directory.
 pub const NOTE: &str = "table-damaged";
 
-/// Whether a refused write was refused because of a damaged table.
+/// Returns true when a write was refused because of a damaged table.
 pub(super) fn is_cause_of(reason: &str) -> bool {
     reason.starts_with("Corruption") && reason.contains(".sst")
 }
@@ -21,7 +21,7 @@ pub(super) fn is_cause_of(reason: &str) -> bool {
 /// Leaves the note, durable before the process stops.
 ///
 /// # Errors
-/// The operating system's: then the next start meets the damage again, and says so again.
+/// The error of the operating system. The next start then finds the damage again, and reports it again.
 pub(super) fn leave_note(directory: &Path, reason: &str) -> io::Result<()> {
     let mut file = File::create(note(directory))?;
     file.write_all(reason.as_bytes())?;
@@ -29,7 +29,7 @@ pub(super) fn leave_note(directory: &Path, reason: &str) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// What the note says, if there is one.
+/// The text of the note, if there is one.
 pub(super) fn read_note(directory: &Path) -> Option<String> {
     fs::read_to_string(note(directory)).ok()
 }

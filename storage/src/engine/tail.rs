@@ -1,7 +1,8 @@
-//! The end of the log of a store that was not stopped cleanly: whether it is torn, and what is lost with it.
+//! The end of the log of a store that was not stopped cleanly: a check for a torn end, and for the commits that it
+//! loses.
 //!
-//! RocksDB reads a log up to its first bad record. What stands behind may still be told: records of merchants have a
-//! checksum of their own, and are looked for in the bytes.
+//! RocksDB reads a log up to its first bad record. Records of merchants after it may still be recognized: they have a
+//! checksum of their own, and are searched for in the bytes.
 
 use std::fs;
 use std::io;
@@ -15,73 +16,73 @@ use crate::journal::{CommitNumber, Sequence, decode_stored};
 use crate::keys::JournalKey;
 
 use super::log_scan::{self, FaultAt, LogFault};
-use super::refusal::{OpenError, Place};
+use super::refusal::{FileFault, OpenError};
 use super::stopped::{HeldDirectory, StoppedStore};
 use super::{endless, manifest};
 
-/// Bytes of the commit number and its checksum in front of a stored record.
+/// Bytes of the commit number and its checksum before a stored record.
 const COMMIT_LEN: usize = 12;
 
-/// What a record begins with: magic, format 1, type 1.
+/// The first bytes of a record: magic, format 1, type 1.
 const RECORD_BEGINS: [u8; 4] = [b'T', b'L', 1, 1];
 
-/// A record that stands behind the end of what can be used.
+/// A record after the end of the usable part of the log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LostRecord {
-    /// Whose.
+    /// The merchant.
     pub merchant_id: MerchantId,
-    /// Where in that log.
+    /// The position in the merchant's log.
     pub sequence: Sequence,
     /// The commit that wrote it, when its number can still be read.
     pub commit: Option<CommitNumber>,
-    /// The record with the commit number in front, as it would be stored.
+    /// The record after the commit number, as it would be stored.
     pub value: Vec<u8>,
 }
 
-/// Shows no body: it holds what must not reach a log.
+/// Shows no body: its content must not appear in a log.
 impl std::fmt::Debug for LostRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "LostRecord(record {} of {}, commit {:?})", self.sequence, self.merchant_id, self.commit)
     }
 }
 
-/// How the log of a store ends.
+/// The end of a store's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail {
-    /// The last commit that can be used.
+    /// The last usable commit.
     pub last: CommitNumber,
-    /// The last one that was acknowledged, as far as known.
+    /// The last acknowledged commit, as far as known.
     pub acknowledged: CommitNumber,
-    /// Where the log is torn; none when it ends behind a good record.
-    pub torn: Option<Place>,
-    /// Bytes behind that place.
+    /// The location at which the log is torn; none when it ends after a valid record.
+    pub torn: Option<FileFault>,
+    /// Bytes after that location.
     pub torn_bytes: u64,
-    /// Records that can be told from those bytes.
+    /// Records that are recognized in those bytes.
     pub lost: Vec<LostRecord>,
 }
 
 impl Tail {
-    /// Whether nothing is torn and nothing is missing.
+    /// Returns true when the log is not torn and no commit is missing.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.torn.is_none() && !self.misses_acknowledged()
     }
 
-    /// Whether acknowledged commits are missing.
+    /// Returns true when acknowledged commits are missing.
     #[must_use]
     pub const fn misses_acknowledged(&self) -> bool {
         self.last.0 < self.acknowledged.0
     }
 }
 
-/// Why the end of a log cannot be told, or may not be dropped.
+/// The reason for which the end of a log is unknown, or may not be dropped.
 #[derive(Debug, thiserror::Error)]
 pub enum TailError {
-    /// Good records follow the damage: it is no torn write, and what follows would go with it.
+    /// Valid records follow the damage: it is not a torn write, and the records would be dropped with it.
     #[error("a log is damaged in the middle ({place}), good records follow: restore a checkpoint")]
     Middle {
         /// The damage.
-        place: Place,
+        place: FileFault,
     },
     /// The store does not open.
     #[error(transparent)]
@@ -91,14 +92,14 @@ pub enum TailError {
     Files {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl Tail {
-    /// Looks at the end of the log of a held directory. Changes nothing but a directory `db-survey`, which it makes
-    /// when RocksDB would not come back from a log, and removes.
+    /// Examines the end of the log of a held directory. It changes nothing, except that it creates and removes a
+    /// directory `db-survey` when RocksDB would read a log without end.
     ///
     /// # Errors
     /// [`TailError`]: the damage is not at the end, or the store does not open.
@@ -113,7 +114,7 @@ impl Tail {
             let behind = usize::try_from(sound_bytes).ok().and_then(|from| bytes.get(from..)).unwrap_or_default();
             tail.torn_bytes = u64::try_from(behind.len()).unwrap_or(u64::MAX);
             tail.lost = lost(&bytes, bytes.len() - behind.len());
-            tail.torn = Some(Place { file, offset: fault.offset, fault: fault.fault });
+            tail.torn = Some(FileFault { file, offset: fault.offset, fault: fault.fault });
         } else if tail.misses_acknowledged() {
             tail.torn = Some(cut_off(&db_dir)?);
         }
@@ -123,16 +124,16 @@ impl Tail {
 }
 
 impl Tail {
-    /// Where the newest log is torn, if it is, without a look at the store.
+    /// The location at which the newest log is torn, if it is, without opening the store.
     ///
     /// # Errors
     /// [`TailError::Middle`]: the damage is not at the end.
-    pub fn survey_logs(held: &HeldDirectory) -> Result<Option<Place>, TailError> {
+    pub fn survey_logs(held: &HeldDirectory) -> Result<Option<FileFault>, TailError> {
         let torn = torn(&held.options().directory.join("db"))?;
-        Ok(torn.map(|(file, _, fault)| Place { file, offset: fault.offset, fault: fault.fault }))
+        Ok(torn.map(|(file, _, fault)| FileFault { file, offset: fault.offset, fault: fault.fault }))
     }
 
-    /// The store as it is with its log cut, for reading.
+    /// The store with its log cut, for reading.
     ///
     /// # Errors
     /// [`TailError`]: the damage is not at the end, or the store does not open.
@@ -143,7 +144,8 @@ impl Tail {
     }
 }
 
-/// Where the newest log is torn. A fault in an older one, or one that good records follow, is no torn write.
+/// The location at which the newest log is torn. A fault in an older log, or one that valid records follow, is not a
+/// torn write.
 fn torn(db_dir: &Path) -> Result<Option<(PathBuf, u64, FaultAt)>, TailError> {
     let logs = manifest::logs(db_dir);
     for (number, log) in logs.iter().enumerate() {
@@ -151,7 +153,7 @@ fn torn(db_dir: &Path) -> Result<Option<(PathBuf, u64, FaultAt)>, TailError> {
         let Some(fault) = scan.fault else { continue };
         let is_newest = number + 1 == logs.len();
         if fault.followed || !is_newest {
-            let place = Place { file: log.clone(), offset: fault.offset, fault: fault.fault };
+            let place = FileFault { file: log.clone(), offset: fault.offset, fault: fault.fault };
             return Err(TailError::Middle { place });
         }
         return Ok(Some((log.clone(), scan.sound_bytes, fault)));
@@ -159,15 +161,15 @@ fn torn(db_dir: &Path) -> Result<Option<(PathBuf, u64, FaultAt)>, TailError> {
     Ok(None)
 }
 
-/// The store as it is with its log cut.
+/// The store with its log cut.
 fn open(held: &HeldDirectory, db_dir: &Path) -> Result<StoppedStore, TailError> {
     let Some(endless) = endless::find(db_dir) else { return Ok(held.open(db_dir, &Family::ALL)?) };
     let shadow = endless.shadow(&held.options().directory, db_dir).map_err(failed(db_dir))?;
     Ok(held.open(shadow.path(), &Family::ALL)?)
 }
 
-/// Commits are missing behind the last good record: the file was cut off there.
-fn cut_off(db_dir: &Path) -> Result<Place, TailError> {
+/// The location when commits are missing after the last valid record: the file was cut off there.
+fn cut_off(db_dir: &Path) -> Result<FileFault, TailError> {
     let place = manifest::log_end(db_dir);
     match place.fault {
         LogFault::FileMissing => Err(unreadable(format!("no log is there that could end early ({place})"))),
@@ -195,14 +197,14 @@ fn is_there(store: &StoppedStore, lost: &LostRecord) -> bool {
     store.get(Family::Journal, &key).is_ok_and(|value| value.is_some())
 }
 
-/// The records that can be told from the bytes of a log behind a place, in their order.
+/// The records that are recognized in the bytes of a log after a location, in their order.
 fn lost(log: &[u8], from: usize) -> Vec<LostRecord> {
-    let payload = log_scan::payload_behind(log, from);
+    let payload = log_scan::payload_after(log, from);
     let mut lost = Vec::new();
     let mut at = 0;
     while let Some(found) = find(&payload[at..], RECORD_BEGINS) {
         let begins = at + found;
-        match told(&payload, begins) {
+        match recognized(&payload, begins) {
             Some((record, ends)) => {
                 lost.push(record);
                 at = ends;
@@ -217,8 +219,8 @@ fn find(bytes: &[u8], wanted: [u8; 4]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// The record that begins at a place, when it is whole, and where it ends.
-fn told(bytes: &[u8], begins: usize) -> Option<(LostRecord, usize)> {
+/// The record that begins at a location, when it is whole, and its end.
+fn recognized(bytes: &[u8], begins: usize) -> Option<(LostRecord, usize)> {
     let length = u32::from_be_bytes(*bytes.get(begins + 4..)?.first_chunk()?);
     let length = usize::try_from(length).ok().filter(|length| *length <= BODY_LEN_MAX)?;
     let ends = begins + record::HEADER_LEN + length;

@@ -1,14 +1,14 @@
-//! Calls that may never come back.
+//! Calls that may never return.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Why there is no result.
+/// The reason for which there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoResult {
-    /// The call had not ended. Its thread is left alone; there is no way to stop it.
+    /// The call had not ended. Its thread continues, since there is no way to stop it.
     TimedOut,
-    /// The call panicked, or the system gave no thread.
+    /// The call panicked, or the system could not start a thread.
     Died,
 }
 
@@ -18,7 +18,7 @@ pub enum NoResult {
 /// [`NoResult`] when it has not ended by then, or never will.
 pub fn within<T: Send + 'static>(limit: Duration, call: impl FnOnce() -> T + Send + 'static) -> Result<T, NoResult> {
     let (sender, receiver) = channel();
-    // When nobody waits any more, the result is dropped with the channel.
+    // After the time limit the result is dropped with the channel.
     let run = move || drop(sender.send(call()));
     std::thread::Builder::new().name("open".to_owned()).spawn(run).map_err(|_| NoResult::Died)?;
     receiver.recv_timeout(limit).map_err(|error| match error {

@@ -1,12 +1,12 @@
-//! A database that is being made: nobody else has it, it takes no commits, and it counts for nothing before it is finished.
-//! So it is written without a log: what is written lasts once all of it does.
+//! A database that is being made: no other process has it, it takes no commits, and it has no value before it is
+//! finished. So it is written without a log: its writes are durable once all of them are.
 
 use std::path::Path;
 
 use rocksdb::{DB, FlushOptions, WriteBatch, WriteOptions};
 
 use crate::family::Family;
-use crate::rows::{Direction, RowError, RowReader, Visit};
+use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
 use super::read::{Live, handle};
 use super::refusal::OpenError;
@@ -14,8 +14,7 @@ use super::settings::{self, Purpose};
 use super::time_limit::within;
 use super::{EngineOptions, manifest};
 
-/// A row to write, or without a value, to remove.
-/// A key and its value, or with no value its removal.
+/// A key and its value, or its removal when there is no value.
 pub type UnloggedWrite<'w> = (Family, &'w [u8], Option<&'w [u8]>);
 
 /// An open database that is being made.
@@ -33,11 +32,11 @@ impl Unlogged {
         Ok(Unlogged::of(db))
     }
 
-    /// Opens a copy of a database that is being repaired, and empties some families of it, whatever state their tables
-    /// are in.
+    /// Opens a copy of a database that is being repaired, and empties some families of it, whatever the state of their
+    /// tables is.
     ///
-    /// Every record of its logs must have been found good: a table that does not open makes RocksDB refuse the
-    /// database, and the way around that makes it lenient with logs, too.
+    /// Every record of its logs must have been found valid: a table that does not open makes RocksDB refuse the
+    /// database, and the option that avoids this also makes RocksDB accept damaged logs.
     pub fn repairing(options: &EngineOptions, db_dir: &Path, emptied: &[Family]) -> Result<Unlogged, OpenError> {
         let damaged = |reason: String| OpenError::Damaged { place: manifest::first_fault(db_dir), reason };
         let strict = open_without_compaction(options, db_dir, true);
@@ -56,7 +55,7 @@ impl Unlogged {
         Unlogged { db, unlogged: settings::unlogged_write() }
     }
 
-    /// Writes rows. They last once [`Unlogged::finish`] returns.
+    /// Writes rows. They are durable once [`Unlogged::finish`] returns.
     pub fn write<'w>(&self, writes: impl Iterator<Item = UnloggedWrite<'w>>) -> Result<(), RowError> {
         let mut batch = WriteBatch::default();
         for (family, key, value) in writes {
@@ -79,7 +78,7 @@ impl Unlogged {
         self.db.write_opt(batch, &self.unlogged).map_err(unwritten)
     }
 
-    /// Puts everything into tables, and closes the database.
+    /// Flushes everything into tables, and closes the database.
     pub fn finish(self) -> Result<(), RowError> {
         let mut flush = FlushOptions::default();
         flush.set_wait(true);
@@ -94,7 +93,7 @@ fn unwritten(error: rocksdb::Error) -> RowError {
     RowError::Unwritten { reason: error.into_string() }
 }
 
-/// Compaction would meet damaged tables.
+/// Opens it without compaction, which would find damaged tables.
 fn open_without_compaction(options: &EngineOptions, db_dir: &Path, is_strict: bool) -> Result<DB, String> {
     let (copy, db_dir) = (options.clone(), db_dir.to_owned());
     let open = move || {
@@ -116,7 +115,7 @@ impl RowReader for Unlogged {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         Live(&self.db).visit(family, lower, upper, direction, visit)

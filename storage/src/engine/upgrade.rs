@@ -10,7 +10,7 @@ use till_domain::ids::{CardId, CustomerId, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, Cards, CustomerCards, Payments, Table, Unreadable};
 
 use crate::journal::layout;
-use crate::rows::Direction;
+use crate::rows::ScanDirection;
 use crate::shapes::{KeyedRow, MerchantReader, StaysSealed, StoredTable, encode_row, row_key};
 
 use super::read::{Live, handle};
@@ -81,7 +81,7 @@ fn each_page<T: StoredTable>(
     let reader = MerchantReader::new(merchant_id, None, Live(db));
     let mut after = Bound::Unbounded;
     loop {
-        let page = reader.scan::<T>((after, Bound::Unbounded), Direction::Forward, PAGE)?;
+        let page = reader.scan::<T>((after, Bound::Unbounded), ScanDirection::Forward, PAGE)?;
         let is_last = page.len() < PAGE;
         after = page.last().map_or(Bound::Unbounded, |(key, _)| Bound::Excluded(key.clone()));
         use_page(page)?;

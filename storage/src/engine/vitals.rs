@@ -1,4 +1,4 @@
-//! How the store is doing, as RocksDB's own counters tell.
+//! The health of the store, from RocksDB's own counters.
 
 use rocksdb::statistics::Ticker;
 use rocksdb::{CStrLike, DB, properties};
@@ -18,7 +18,7 @@ impl Vitals for Engine {
             memtable_bytes: sum(db, properties::CUR_SIZE_ALL_MEM_TABLES),
             table_bytes: sum(db, properties::TOTAL_SST_FILES_SIZE),
             pending_compaction_bytes: sum(db, properties::ESTIMATE_PENDING_COMPACTION_BYTES),
-            // These are of the whole database or of the one cache, whichever family is asked.
+            // These are properties of the whole database or of the shared cache, so any family returns them.
             is_write_stopped: of_database(db, properties::IS_WRITE_STOPPED) > 0,
             delayed_write_bytes_per_second: of_database(db, properties::ACTUAL_DELAYED_WRITE_RATE),
             background_errors: of_database(db, properties::BACKGROUND_ERRORS),

@@ -1,4 +1,4 @@
-//! What an append asks for, and what it answers.
+//! Appends and their verdicts.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use super::{BatchId, CommitNumber, EncodedRecord, Epoch, Head, RowWrites};
 /// or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
-    /// Whose log.
+    /// The merchant whose log it extends.
     pub merchant_id: MerchantId,
     /// The claim under which the batch was decided.
     pub epoch: Epoch,
     /// The head that it was decided on.
     pub expected_head: Head,
-    /// The head behind its last record; the expected one when it has none.
+    /// The head after its last record; the expected one when it has none.
     pub new_head: Head,
-    /// Drawn at random: tells after an uncertain write whether it landed.
+    /// Drawn at random: after an uncertain write it tells if the batch was written.
     pub batch_id: BatchId,
-    /// The records, each following the one before. May be none: row writes that no event causes.
+    /// The records, each following the previous one. There may be none: row writes that no event causes.
     pub records: Vec<EncodedRecord>,
     /// The rows that change with them.
     pub derived: RowWrites,
@@ -29,7 +29,7 @@ pub struct Append {
 }
 
 impl Append {
-    /// About how many bytes the batch adds to the write: what limits of a queue or a group count.
+    /// About the number of bytes that the batch adds to the write: the limits of the queue and of a group count it.
     #[must_use]
     pub fn byte_count(&self) -> usize {
         let records: usize = self.records.iter().map(|record| record.bytes.len()).sum();
@@ -37,7 +37,7 @@ impl Append {
         size_of::<Append>() + records + self.derived.byte_count() + snapshot
     }
 
-    /// What makes the batch one that could never be written rightly, whatever the heads: a bug of who made it.
+    /// The defect by which the batch could never be written correctly, whatever the heads: a bug of its producer.
     pub(crate) fn defect(&self) -> Option<&'static str> {
         let mut head = self.expected_head;
         for record in &self.records {
@@ -66,27 +66,27 @@ pub struct SnapshotWrite {
     pub bytes: Vec<u8>,
 }
 
-/// Shows no state: it holds what must not reach a log.
+/// Shows no state: its content must not appear in a log.
 impl fmt::Debug for SnapshotWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SnapshotWrite(at {:?}, {} bytes)", self.at, self.bytes.len())
     }
 }
 
-/// What became of an append.
+/// The result of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AppendVerdict {
     /// It is durable, under this number.
     Committed(CommitNumber),
-    /// A later claim holds the log: this incarnation is dead. Nothing was written.
+    /// A later claim holds the log: the claim of this batch has ended. Nothing was written.
     Fenced,
-    /// The log has gone on, or has not come that far, since it was decided. Nothing was written.
+    /// The log is ahead of the head that the batch was decided on, or has not reached it. Nothing was written.
     Stale {
         /// The head at its turn.
         durable: Head,
     },
-    /// Nothing was written; a later one may be.
+    /// Nothing was written; a later append may succeed.
     Unavailable(String),
-    /// It may have been written or not, and nobody must answer as if it were known.
+    /// It is unknown if it was written, and no caller may be answered as if it were known.
     Ambiguous(String),
 }

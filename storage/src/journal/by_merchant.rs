@@ -8,8 +8,8 @@ use till_domain::ids::MerchantId;
 /// A map by merchant.
 pub(crate) type ByMerchant<V> = HashMap<MerchantId, V, BuildHasherDefault<IdHasher>>;
 
-/// Takes an id's own random half as its hash. Ids of merchants are made here, so that nobody can choose many that
-/// meet.
+/// Uses an id's own random half as its hash. Ids of merchants are made by this program, so nobody can choose many that
+/// collide.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct IdHasher(u64);
 

@@ -1,38 +1,38 @@
-//! Who holds which merchant's log, and what of a group may be written: the rules of an append that every
-//! journal keeps alike, apart from where the bytes go.
+//! The holders of merchants' logs, and the choice of the batches of a group that may be written: the rules of an append
+//! that every journal shares, independent of the medium that stores the bytes.
 //!
-//! A merchant is here from its first claim until its claim is released. Between [`Claims::plan`] and
+//! A merchant is tracked from its first claim until its claim is released. Between [`Claims::plan`] and
 //! [`Claims::settle`] its batches are being written; a claim waits for them, so that the head it returns is
-//! the durable one, and shuts out what the earlier holder still has queued.
+//! the durable one, and fences the batches that the earlier holder still has queued.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use till_domain::ids::MerchantId;
 
 use super::by_merchant::ByMerchant;
 use super::snapshot::SNAPSHOTS_KEPT;
-use super::{Append, Claim, CommitNumber, Epoch, Head, Sequence, Verdict};
+use super::{Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Sequence};
 
-/// What stands on disk about a merchant when it is first claimed.
+/// The stored state of a merchant when it is first claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Durable {
     /// The end of its log.
     pub(crate) head: Head,
-    /// Up to where its rows are derived.
+    /// The position up to which its rows are derived.
     pub(crate) applied: Head,
-    /// Where its snapshots were taken, ascending.
+    /// The positions of its snapshots, ascending.
     pub(crate) snapshots: Vec<Sequence>,
 }
 
-struct Slot {
+struct ClaimSlot {
     epoch: Epoch,
     durable: Durable,
     being_written: bool,
 }
 
 struct Inner {
-    slots: ByMerchant<Slot>,
+    slots: ByMerchant<ClaimSlot>,
     last_epoch: Epoch,
-    /// Grows whenever something read from disk before may be outdated now.
+    /// Grows whenever a value that was read from disk earlier may be outdated.
     outdated: u64,
 }
 
@@ -44,39 +44,39 @@ pub(crate) struct Claims {
 
 /// One batch of a plan.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// To be written under this number. The snapshots at these positions go.
+pub(crate) enum PlannedBatch {
+    /// To be written under this number. The snapshots at these positions are removed.
     Write { commit: CommitNumber, dropped_snapshots: Vec<Sequence>, keeps_snapshot: bool },
     /// Not to be written.
-    Drop(Verdict),
+    Drop(AppendVerdict),
 }
 
-/// What of a group is to be written.
+/// The batches of a group that are to be written.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    /// One step per batch, in order.
-    pub(crate) steps: Vec<Step>,
-    /// What will be true of each merchant that has a batch in the plan.
+pub(crate) struct WritePlan {
+    /// The decision about each batch, in order.
+    pub(crate) steps: Vec<PlannedBatch>,
+    /// The durable state, after the plan is written, of each merchant that has a batch in it.
     pub(crate) after: ByMerchant<Durable>,
-    /// The last number given out, unless nothing is to be written.
+    /// The last assigned number, unless nothing is to be written.
     pub(crate) last_commit: Option<CommitNumber>,
 }
 
-impl Plan {
-    /// The verdicts when the write of the plan went well.
-    pub(crate) fn committed(self) -> Vec<Verdict> {
-        self.verdicts(Verdict::Committed)
+impl WritePlan {
+    /// The verdicts when the plan was written.
+    pub(crate) fn committed(self) -> Vec<AppendVerdict> {
+        self.verdicts(AppendVerdict::Committed)
     }
 
-    /// The verdicts when the write of the plan did not go well.
-    pub(crate) fn failed(self, verdict: &Verdict) -> Vec<Verdict> {
+    /// The verdicts when the write of the plan failed.
+    pub(crate) fn failed(self, verdict: &AppendVerdict) -> Vec<AppendVerdict> {
         self.verdicts(|_| verdict.clone())
     }
 
-    fn verdicts(self, written: impl Fn(CommitNumber) -> Verdict) -> Vec<Verdict> {
+    fn verdicts(self, written: impl Fn(CommitNumber) -> AppendVerdict) -> Vec<AppendVerdict> {
         let verdict = |step| match step {
-            Step::Write { commit, .. } => written(commit),
-            Step::Drop(verdict) => verdict,
+            PlannedBatch::Write { commit, .. } => written(commit),
+            PlannedBatch::Drop(verdict) => verdict,
         };
         self.steps.into_iter().map(verdict).collect()
     }
@@ -89,7 +89,7 @@ impl Claims {
         Claims { inner: Mutex::new(inner), settled: Condvar::new() }
     }
 
-    /// Claims a merchant's log; `load` reads what is on disk, when the merchant is not known yet.
+    /// Claims a merchant's log; `load` reads its stored state when the merchant is not tracked yet.
     pub(crate) fn claim<E>(&self, merchant_id: MerchantId, load: impl Fn() -> Result<Durable, E>) -> Result<Claim, E> {
         let mut inner = self.lock();
         while !inner.slots.contains_key(&merchant_id) {
@@ -98,7 +98,7 @@ impl Claims {
             let durable = load()?;
             inner = self.lock();
             if inner.outdated == outdated {
-                let slot = Slot { epoch: inner.last_epoch, durable, being_written: false };
+                let slot = ClaimSlot { epoch: inner.last_epoch, durable, being_written: false };
                 inner.slots.entry(merchant_id).or_insert(slot);
             }
         }
@@ -117,7 +117,7 @@ impl Claims {
         Claim { epoch, head }
     }
 
-    /// Forgets the claim of this epoch. A slot that is being written stays, shut to everybody.
+    /// Ends the claim of this epoch. A merchant whose batches are being written stays tracked, closed to all appends.
     pub(crate) fn release(&self, merchant_id: MerchantId, epoch: Epoch) {
         let mut inner = self.lock();
         let Some(slot) = inner.slots.get_mut(&merchant_id).filter(|slot| slot.epoch == epoch) else { return };
@@ -142,15 +142,15 @@ impl Claims {
         }
     }
 
-    /// What of the group is to be written, numbered behind `last_commit`. Must be followed by
+    /// The batches of the group that are to be written, numbered from `last_commit` on. Must be followed by
     /// [`Claims::settle`].
-    pub(crate) fn plan(&self, group: &[Append], last_commit: CommitNumber) -> Plan {
+    pub(crate) fn plan(&self, group: &[Append], last_commit: CommitNumber) -> WritePlan {
         let mut inner = self.lock();
-        let mut plan = Plan { steps: Vec::with_capacity(group.len()), ..Plan::default() };
+        let mut plan = WritePlan { steps: Vec::with_capacity(group.len()), ..WritePlan::default() };
         let mut next = last_commit.next();
         for append in group {
             let step = inner.step(append, &mut plan.after, next);
-            if matches!(step, Step::Write { .. }) {
+            if matches!(step, PlannedBatch::Write { .. }) {
                 plan.last_commit = Some(next);
                 next = next.next();
             }
@@ -164,14 +164,13 @@ impl Claims {
         plan
     }
 
-    /// Ends what [`Claims::plan`] began: `after` holds what is true on disk now, or nothing when nothing of
-    /// the plan was written.
-    pub(crate) fn settle(&self, planned: &ByMerchant<Durable>, outcome: Outcome) {
+    /// Ends the step that [`Claims::plan`] began, with the durable states of the plan and the outcome of its write.
+    pub(crate) fn settle(&self, planned: &ByMerchant<Durable>, outcome: WriteOutcome) {
         let mut inner = self.lock();
         for (merchant_id, after) in planned {
             let Some(slot) = inner.slots.get_mut(merchant_id) else { continue };
             slot.being_written = false;
-            if outcome == Outcome::Written {
+            if outcome == WriteOutcome::Written {
                 slot.durable.clone_from(after);
             }
             if slot.epoch == Epoch::default() {
@@ -188,42 +187,42 @@ impl Claims {
     }
 }
 
-/// What became of the write of a plan.
+/// The outcome of the write of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum WriteOutcome {
     /// It is on disk.
     Written,
-    /// It is not, or nobody knows and nothing goes on.
+    /// It is not on disk, or that is unknown and nothing continues.
     NotWritten,
 }
 
 impl Inner {
-    fn step(&self, append: &Append, after: &mut ByMerchant<Durable>, commit: CommitNumber) -> Step {
+    fn step(&self, append: &Append, after: &mut ByMerchant<Durable>, commit: CommitNumber) -> PlannedBatch {
         let slot = self.slots.get(&append.merchant_id).filter(|slot| slot.epoch == append.epoch);
-        let Some(slot) = slot else { return Step::Drop(Verdict::Fenced) };
+        let Some(slot) = slot else { return PlannedBatch::Drop(AppendVerdict::Fenced) };
         let now = after.get(&append.merchant_id).unwrap_or(&slot.durable);
         if let Some(refusal) = refusal(append, now) {
-            return Step::Drop(refusal);
+            return PlannedBatch::Drop(refusal);
         }
         let now = after.entry(append.merchant_id).or_insert_with(|| slot.durable.clone());
         now.head = append.new_head;
         now.applied = append.new_head;
         let (keeps_snapshot, dropped_snapshots) = keep_newest(&mut now.snapshots, append);
-        Step::Write { commit, dropped_snapshots, keeps_snapshot }
+        PlannedBatch::Write { commit, dropped_snapshots, keeps_snapshot }
     }
 }
 
-fn refusal(append: &Append, now: &Durable) -> Option<Verdict> {
+fn refusal(append: &Append, now: &Durable) -> Option<AppendVerdict> {
     if append.expected_head != now.head {
-        return Some(Verdict::Stale { durable: now.head });
+        return Some(AppendVerdict::Stale { durable: now.head });
     }
     if now.applied != now.head {
-        return Some(Verdict::Unavailable("the merchant's rows have not been caught up with its log".to_owned()));
+        return Some(AppendVerdict::Unavailable("the merchant's rows have not been caught up with its log".to_owned()));
     }
-    append.defect().map(|defect| Verdict::Unavailable(format!("the batch cannot be written: {defect}")))
+    append.defect().map(|defect| AppendVerdict::Unavailable(format!("the batch cannot be written: {defect}")))
 }
 
-/// Adds the append's snapshot and returns whether it is among those to keep, and which ones go.
+/// Adds the append's snapshot. Returns if the snapshot is kept, and the positions of those to be removed.
 fn keep_newest(snapshots: &mut Vec<Sequence>, append: &Append) -> (bool, Vec<Sequence>) {
     let Some(snapshot) = &append.snapshot else { return (false, Vec::new()) };
     let at = snapshot.at.sequence;
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_waits_for_the_batch_that_is_being_written_and_fences_the_next_one() {
+    fn a_claim_waits_for_the_batch_in_progress_and_fences_the_next() {
         let claims = Arc::new(Claims::new(Epoch(0)));
         let first = claim(&claims);
         let plan = claims.plan(&[append(first.epoch, None)], CommitNumber(0));
@@ -285,12 +284,12 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         assert!(!waiting.is_finished(), "the batch is still being written");
         let late = claims.plan(&[append(first.epoch, None)], CommitNumber(1));
-        assert_eq!(late.steps, [Step::Drop(Verdict::Fenced)]);
+        assert_eq!(late.steps, [PlannedBatch::Drop(AppendVerdict::Fenced)]);
         let head = Head { sequence: Sequence(1), hash: [7; 32] };
         let after = Durable { head, applied: head, snapshots: Vec::new() };
         claims.settle(
             &plan.after.into_keys().map(|merchant_id| (merchant_id, after.clone())).collect(),
-            Outcome::Written,
+            WriteOutcome::Written,
         );
         let second = waiting.join().expect("the claim returns");
         assert_eq!(second.head, head);
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_claim_is_fenced_and_its_slot_is_gone_also_when_it_was_being_written() {
+    fn a_released_claim_is_fenced_and_removed_also_during_a_write() {
         let claims = Claims::new(Epoch(0));
         let first = claim(&claims);
         claims.release(MERCHANT, Epoch(77));
@@ -306,15 +305,15 @@ mod tests {
         let plan = claims.plan(&[append(first.epoch, None)], CommitNumber(0));
         claims.release(MERCHANT, first.epoch);
         assert!(claims.head(MERCHANT).is_some(), "it is being written");
-        claims.settle(&plan.after, Outcome::Written);
+        claims.settle(&plan.after, WriteOutcome::Written);
         assert_eq!(claims.head(MERCHANT), None);
         let late = claims.plan(&[append(first.epoch, None)], CommitNumber(0));
-        assert_eq!(late.steps, [Step::Drop(Verdict::Fenced)]);
+        assert_eq!(late.steps, [PlannedBatch::Drop(AppendVerdict::Fenced)]);
         assert!(claim(&claims).epoch > first.epoch, "epochs never come back");
     }
 
     #[test]
-    fn what_was_read_before_a_release_is_read_again() {
+    fn a_state_read_before_a_release_is_read_again() {
         let claims = Claims::new(Epoch(0));
         let loads = std::cell::Cell::new(0);
         let load = || {

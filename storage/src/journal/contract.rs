@@ -1,17 +1,17 @@
-//! The journal as the actors see it. Nothing above may assume that it is local, or that this process is the
+//! The journal as the actors see it. No code above may assume that it is local, or that this process is the
 //! only one.
 
 use std::fmt;
 
 use till_domain::ids::MerchantId;
 
-use super::{Append, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot, Verdict};
+use super::{Append, AppendVerdict, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot};
 
-/// Bytes of records that one [`Journal::read`] returns at most, though always one record when there is one:
-/// a reader of a long log asks again.
+/// The maximum number of bytes of records that one [`Journal::read`] returns, though always one record when there is
+/// one: a reader of a long log repeats the call.
 pub const READ_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// A hold on one merchant's log.
+/// A claim on one merchant's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
     /// Greater than that of every claim of this merchant before.
@@ -20,7 +20,7 @@ pub struct Claim {
     pub head: Head,
 }
 
-/// One record as it stands in the journal, not yet checked: [`super::record::decode`] does.
+/// One record as the journal stores it, not yet checked: [`super::record::decode`] does that.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredRecord {
     /// The commit that wrote it.
@@ -29,67 +29,67 @@ pub struct StoredRecord {
     pub bytes: Vec<u8>,
 }
 
-/// Shows no body: it holds what must not reach a log.
+/// Shows no body: its content must not appear in a log.
 impl fmt::Debug for StoredRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StoredRecord(commit {}, {} bytes)", self.commit, self.bytes.len())
     }
 }
 
-/// Why the journal could not be read or claimed.
+/// The reason for which the journal could not be read or claimed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// The store did not hand the bytes out; it may do so later.
+    /// The store could not read; a later read may succeed.
     #[error("the store failed to read: {reason}")]
     Unreadable {
-        /// What the store said.
+        /// The message of the store.
         reason: String,
     },
-    /// What stands under a key is not what was written.
-    #[error("the {what} of {merchant_id} is not what was written")]
+    /// The value of a key is damaged.
+    #[error("the {what} of {merchant_id} is damaged")]
     Damaged {
-        /// Whose.
+        /// The merchant.
         merchant_id: MerchantId,
-        /// What of it.
+        /// The damaged value.
         what: &'static str,
     },
     /// A record is damaged, or does not follow the one before it.
     #[error("record {sequence} of {merchant_id} cannot be used")]
     Record {
-        /// Whose log.
+        /// The merchant.
         merchant_id: MerchantId,
-        /// Where in it.
+        /// The position in the merchant's log.
         sequence: Sequence,
-        /// What is wrong with it.
+        /// The fault of the record.
         source: RecordError,
     },
-    /// A write ended uncertain: nothing goes on before a restart.
+    /// A write has an unknown outcome: nothing continues before a restart.
     #[error("the journal has stopped: {reason}")]
     Stopped {
-        /// What ended uncertain.
+        /// The message of that write.
         reason: String,
     },
 }
 
 /// Every merchant's log.
 pub trait Journal: Send + Sync + 'static {
-    /// Takes hold of a merchant's log: batches of earlier claims are [`Verdict::Fenced`] from now on. Waits
+    /// Claims a merchant's log: batches of earlier claims are [`AppendVerdict::Fenced`] from now on. Waits
     /// for a batch of this merchant that is being written.
     ///
     /// # Errors
     /// When the head cannot be read.
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError>;
 
-    /// Gives a claim up. Batches under it are fenced from now on; a later claim is left alone.
+    /// Releases a claim. Its batches are fenced from now on; a later claim is not affected.
     fn release(&self, merchant_id: MerchantId, epoch: Epoch);
 
-    /// Writes what can be written of the group, in one atomic step that is durable when this returns, and
-    /// answers one verdict per batch in the same order.
+    /// Writes those batches of the group that can be written, in one atomic step that is durable when this returns, and
+    /// returns one verdict per batch in the same order.
     ///
     /// A batch whose expected head is not its merchant's head at its turn is dropped alone; a later batch
-    /// of a merchant builds on the earlier ones of the group. After one [`Verdict::Ambiguous`] every later
-    /// append is refused until a restart; never is a write tried again.
-    fn append(&self, group: Vec<Append>) -> Vec<Verdict>;
+    /// of a merchant builds on the earlier ones of the group. After one [`AppendVerdict::Ambiguous`] every later
+    /// append is refused until a restart; a write is never repeated.
+    fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict>;
 
     /// The durable head of a merchant's log, [`Head::EMPTY`] when there is none.
     ///
@@ -104,13 +104,13 @@ pub trait Journal: Send + Sync + 'static {
     /// When they cannot be read.
     fn read(&self, merchant_id: MerchantId, from: Sequence, max: usize) -> Result<Vec<StoredRecord>, JournalError>;
 
-    /// The merchant's good snapshots, newest first; one with a wrong checksum is left out.
+    /// The merchant's valid snapshots, newest first; one with a wrong checksum is left out.
     ///
     /// # Errors
     /// When they cannot be read.
     fn newest_snapshots(&self, merchant_id: MerchantId, max: usize) -> Result<Vec<StoredSnapshot>, JournalError>;
 
-    /// At most `max` merchants that have a log, with their heads, in order of their ids, behind `after`.
+    /// At most `max` merchants that have a log, with their heads, in order of their ids, after `after`.
     ///
     /// # Errors
     /// When they cannot be read.

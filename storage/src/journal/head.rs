@@ -1,4 +1,4 @@
-//! Positions: of a record in its merchant's log, of a commit in the store, of an incarnation of an actor.
+//! Positions: of a record in its merchant's log, of a commit in the store, of a claim.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Sequence(pub u64);
 
 impl Sequence {
-    /// The position behind this one. 2^64 records are out of reach: at a million a second they would take
+    /// The position after this one. 2^64 records are out of reach: at a million a second they would take
     /// half a million years.
     #[must_use]
     pub const fn next(self) -> Sequence {
@@ -21,17 +21,17 @@ impl fmt::Display for Sequence {
     }
 }
 
-/// One holder of a merchant's log. A later claim has a greater epoch, and shuts the earlier ones out.
+/// The number of one claim of a merchant's log. A later claim has a greater epoch, and fences the earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Epoch(pub u64);
 
 /// Position of a commit in the store, over all merchants. It is assigned when the batch is written and
-/// stands outside of the record's hash. The first commit is 1; 0 means that there was none.
+/// is not part of the record's hash. The first commit is 1; 0 means that there was none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CommitNumber(pub u64);
 
 impl CommitNumber {
-    /// The number behind this one.
+    /// The number after this one.
     #[must_use]
     pub const fn next(self) -> CommitNumber {
         CommitNumber(self.0.saturating_add(1))
@@ -44,12 +44,12 @@ impl fmt::Display for CommitNumber {
     }
 }
 
-/// The id of one batch, drawn at random by who makes it: it tells whether an uncertain append landed.
+/// The id of one batch, drawn at random by its producer: it tells if an uncertain append was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct BatchId(pub [u8; 16]);
 
-/// The end of a merchant's log: the position and the hash of the last record. The hash covers the hash
-/// before it, so that equal heads mean equal logs.
+/// The end of a merchant's log: the position and the hash of the last record. The hash covers the previous
+/// hash, so equal heads mean equal logs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Head {
     /// Position of the last record.

@@ -1,6 +1,6 @@
-//! From appends to keys and values, and back: the layout on disk that every embedded journal shares.
+//! Conversion of appends to keys and values, and back: the layout on disk that every embedded journal shares.
 //!
-//! A stored record is commit number (8) | CRC-32C of those 8 bytes (4) | record. The number stands outside
+//! A stored record is commit number (8) | CRC-32C of those 8 bytes (4) | record. The number is outside
 //! of the record because it is assigned when the batch is written; the record has a checksum of its own.
 
 use till_domain::ids::MerchantId;
@@ -9,23 +9,23 @@ use crate::family::Family;
 use crate::keys::{
     AppliedKey, HEAD_LEN, HeadKey, JournalKey, MERCHANT_LEN, MetaKey, SnapshotKey, decode_head, encode_head,
 };
-use crate::rows::{Direction, RowError, RowPair, RowReader};
+use crate::rows::{RowError, RowPair, RowReader, ScanDirection};
 
 use super::by_merchant::ByMerchant;
-use super::claims::{Durable, Plan, Step};
+use super::claims::{Durable, PlannedBatch, WritePlan};
 use super::snapshot::{self, SNAPSHOTS_KEPT};
 use super::{
     Append, CommitNumber, EncodedRecord, Head, JournalError, READ_BYTES_MAX, RowWrite, Sequence, StoredRecord,
     StoredSnapshot,
 };
 
-/// Bytes in front of a stored record.
+/// Bytes before a stored record.
 const COMMIT_LEN: usize = 8 + 4;
 
-/// Records fetched by one scan: bounds what a reader holds before it looks at [`READ_BYTES_MAX`].
+/// Records fetched by one scan: this limits the memory of a reader before it checks [`READ_BYTES_MAX`].
 const RECORDS_PER_SCAN: usize = 256;
 
-/// Takes the writes of one atomic step.
+/// Receives the writes of one atomic step.
 pub trait WriteSink {
     /// Sets a key.
     fn put(&mut self, family: Family, key: &[u8], value: &[u8]);
@@ -33,24 +33,26 @@ pub trait WriteSink {
     fn delete(&mut self, family: Family, key: &[u8]);
 }
 
-/// Hands everything that the plan writes to the sink, merchant by merchant in the order of families and keys,
+/// Passes all writes of the plan to the sink, merchant by merchant in the order of families and keys,
 /// each key once.
 ///
-/// A key that several batches of the group write is written with the last value: the step is atomic, nobody
-/// sees those between. So hot rows (a merchant's totals, its head and position, the last commit) are written
-/// once per group. No two merchants write one key: those above all merchants are named by who made them.
-pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSink) {
-    let mut writes: Vec<(&Append, &Step)> = group.iter().zip(&plan.steps).collect();
+/// A key that several batches of the group write is written with the last value: the step is atomic, so no
+/// reader sees the others. So hot rows (a merchant's totals, its head and position, the last commit) are written
+/// once per group. No two merchants write the same key: a key above all merchants is written only by the
+/// merchant that made it.
+pub(crate) fn write_plan(group: &[Append], plan: &WritePlan, sink: &mut impl WriteSink) {
+    let mut writes: Vec<(&Append, &PlannedBatch)> = group.iter().zip(&plan.steps).collect();
     // Stable, so that a merchant's records stay in order.
     writes.sort_by_key(|(append, _)| append.merchant_id);
     let mut scratch = Vec::new();
     for (append, step) in &writes {
-        let Step::Write { commit, .. } = step else { continue };
+        let PlannedBatch::Write { commit, .. } = step else { continue };
         for record in &append.records {
             write_record(append.merchant_id, record, *commit, &mut scratch, sink);
         }
     }
-    let of_one_merchant = |left: &(&Append, &Step), right: &(&Append, &Step)| left.0.merchant_id == right.0.merchant_id;
+    let of_one_merchant =
+        |left: &(&Append, &PlannedBatch), right: &(&Append, &PlannedBatch)| left.0.merchant_id == right.0.merchant_id;
     for writes in writes.chunk_by(of_one_merchant) {
         write_derived(writes, sink);
     }
@@ -63,9 +65,10 @@ pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSin
     }
 }
 
-/// Hands the rows of one merchant's batches to the sink.
-fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
-    let written = writes.iter().filter(|(_, step)| matches!(step, Step::Write { .. })).map(|(append, _)| *append);
+/// Passes the rows of one merchant's batches to the sink.
+fn write_derived(writes: &[(&Append, &PlannedBatch)], sink: &mut impl WriteSink) {
+    let written =
+        writes.iter().filter(|(_, step)| matches!(step, PlannedBatch::Write { .. })).map(|(append, _)| *append);
     let mut rows: Vec<(u128, RowWrite<'_>)> =
         written.flat_map(|append| append.derived.iter()).map(|row| (rank(&row), row)).collect();
     // Stable, so that the last of a key is the last written.
@@ -78,8 +81,8 @@ fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
     }
 }
 
-/// A number by which rows of one merchant are sorted without a look at their keys, as a rule: the family, and what
-/// stands in the key behind the merchant.
+/// A number by which rows of one merchant are sorted, usually without a comparison of their keys: the family, and the
+/// bytes of the key after the merchant.
 fn rank(row: &RowWrite<'_>) -> u128 {
     let mut bytes = [0; 16];
     bytes[0] = u8::try_from(row.family.index()).unwrap_or(u8::MAX);
@@ -89,7 +92,7 @@ fn rank(row: &RowWrite<'_>) -> u128 {
     u128::from_be_bytes(bytes)
 }
 
-/// Hands a record to the sink as it stands in the log.
+/// Passes a record to the sink as the log stores it.
 pub fn write_record(
     merchant_id: MerchantId,
     record: &EncodedRecord,
@@ -106,7 +109,7 @@ pub fn write_record(
     sink.put(Family::Journal, &key.encode(), scratch);
 }
 
-/// Hands row writes to the sink.
+/// Passes row writes to the sink.
 pub(crate) fn write_rows<'a>(rows: impl IntoIterator<Item = RowWrite<'a>>, sink: &mut impl WriteSink) {
     for row in rows {
         match row.value {
@@ -116,8 +119,8 @@ pub(crate) fn write_rows<'a>(rows: impl IntoIterator<Item = RowWrite<'a>>, sink:
     }
 }
 
-fn write_snapshots(append: &Append, step: &Step, sink: &mut impl WriteSink) {
-    let Step::Write { dropped_snapshots, keeps_snapshot, .. } = step else { return };
+fn write_snapshots(append: &Append, step: &PlannedBatch, sink: &mut impl WriteSink) {
+    let PlannedBatch::Write { dropped_snapshots, keeps_snapshot, .. } = step else { return };
     let key = |sequence| SnapshotKey { merchant_id: append.merchant_id, sequence };
     if let Some(snapshot) = append.snapshot.as_ref().filter(|_| *keeps_snapshot) {
         let key = key(snapshot.at.sequence);
@@ -135,7 +138,7 @@ fn write_positions(after: &ByMerchant<Durable>, sink: &mut impl WriteSink) {
     }
 }
 
-/// Hands the position of a merchant's rows to the sink.
+/// Passes the position of a merchant's rows to the sink.
 pub fn write_applied(merchant_id: MerchantId, applied: Head, sink: &mut impl WriteSink) {
     sink.put(Family::Rows, &AppliedKey(merchant_id).encode(), &encode_head(applied));
 }
@@ -163,7 +166,7 @@ fn read_position(
     }
 }
 
-/// What a first claim of a merchant must know.
+/// The stored state that a first claim of a merchant needs.
 pub(crate) fn read_durable(reader: &impl RowReader, merchant_id: MerchantId) -> Result<Durable, JournalError> {
     let head = read_head(reader, merchant_id)?;
     let applied = read_applied(reader, merchant_id)?;
@@ -175,7 +178,7 @@ pub(crate) fn read_durable(reader: &impl RowReader, merchant_id: MerchantId) -> 
     Ok(Durable { head, applied, snapshots })
 }
 
-/// The merchant's good snapshots, newest first.
+/// The merchant's valid snapshots, newest first.
 pub fn read_snapshots(
     reader: &impl RowReader,
     merchant_id: MerchantId,
@@ -185,7 +188,7 @@ pub fn read_snapshots(
     let good = pairs.into_iter().filter_map(|(key, value)| {
         let snapshot = SnapshotKey::decode(&key).and_then(|key| snapshot::decode(key, &value));
         if snapshot.is_none() {
-            tracing::warn!(%merchant_id, "a snapshot is not what was written; an older one or the log serves");
+            tracing::warn!(%merchant_id, "a snapshot is damaged; an older one or the log is used");
         }
         snapshot
     });
@@ -194,7 +197,7 @@ pub fn read_snapshots(
 
 fn scan_snapshots(reader: &impl RowReader, merchant_id: MerchantId, max: usize) -> Result<Vec<RowPair>, JournalError> {
     let (lower, upper) = SnapshotKey::range(merchant_id);
-    Ok(reader.scan(Family::Snapshots, &lower, &upper, Direction::Backward, max)?)
+    Ok(reader.scan(Family::Snapshots, &lower, &upper, ScanDirection::Backward, max)?)
 }
 
 /// Records of a merchant's log, within the limits of [`super::Journal::read`].
@@ -209,7 +212,7 @@ pub fn read_records(
     while records.len() < max {
         let (lower, upper) = JournalKey::range(merchant_id, from);
         let wanted = RECORDS_PER_SCAN.min(max - records.len());
-        let pairs = reader.scan(Family::Journal, &lower, &upper, Direction::Forward, wanted)?;
+        let pairs = reader.scan(Family::Journal, &lower, &upper, ScanDirection::Forward, wanted)?;
         let ended = pairs.len() < wanted;
         for (key, value) in pairs {
             let (sequence, record) = decode_stored(merchant_id, &key, &value)?;
@@ -227,10 +230,10 @@ pub fn read_records(
     Ok(records)
 }
 
-/// The record in a stored value, not yet checked: [`super::record::decode`] does.
+/// The record in a stored value, not yet checked: [`super::record::decode`] does that.
 ///
 /// # Errors
-/// [`JournalError::Damaged`] when what stands in front of the record is not what was written.
+/// [`JournalError::Damaged`] when the bytes before the record are damaged.
 pub fn decode_stored(
     merchant_id: MerchantId,
     key: &[u8],
@@ -247,14 +250,14 @@ pub fn decode_stored(
     Ok((key.sequence, StoredRecord { commit, bytes: bytes.to_vec() }))
 }
 
-/// Merchants that have a log, behind `after`.
+/// Merchants that have a log, after `after`.
 pub fn read_merchants(
     reader: &impl RowReader,
     after: Option<MerchantId>,
     max: usize,
 ) -> Result<Vec<(MerchantId, Head)>, JournalError> {
     let (lower, upper) = HeadKey::range(after);
-    let pairs = reader.scan(Family::Meta, &lower, &upper, Direction::Forward, max)?;
+    let pairs = reader.scan(Family::Meta, &lower, &upper, ScanDirection::Forward, max)?;
     let heads = pairs.into_iter().filter_map(|(key, value)| {
         let HeadKey(merchant_id) = HeadKey::decode(&key)?;
         let damaged = JournalError::Damaged { merchant_id, what: "head" };
@@ -263,7 +266,7 @@ pub fn read_merchants(
     heads.collect()
 }
 
-/// A number that stands alone under a key of the family meta.
+/// The number that is the whole value of a key of the family meta.
 pub fn read_meta_number<const LEN: usize>(
     reader: &(impl RowReader + ?Sized),
     key: MetaKey,

@@ -1,4 +1,4 @@
-//! Every merchant's log: what a record is, what an append asks for, what it answers.
+//! Merchants' logs: records, appends and their verdicts.
 
 mod append;
 mod by_merchant;
@@ -10,10 +10,10 @@ pub mod record;
 mod row_writes;
 pub mod snapshot;
 
-pub use append::{Append, SnapshotWrite, Verdict};
+pub use append::{Append, AppendVerdict, SnapshotWrite};
 pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};
 pub use head::{BatchId, CommitNumber, Epoch, Head, Sequence};
 pub use layout::decode_stored;
-pub use record::{EncodedRecord, Record, RecordError, RecordHeader, RecordType};
+pub use record::{DecodedRecord, EncodedRecord, RecordError, RecordHeader, RecordType};
 pub use row_writes::{BegunRow, RowWrite, RowWrites};
 pub use snapshot::StoredSnapshot;

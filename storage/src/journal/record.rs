@@ -1,4 +1,4 @@
-//! The journal record: the bytes of one decision, chained to the one before.
+//! The journal record: the bytes of one decision, chained to the previous record.
 //!
 //! Shape (integers big-endian, offsets in bytes):
 //!
@@ -15,9 +15,9 @@
 //! ```
 //!
 //! The hash of a record is the BLAKE3-256 of all of its bytes, CRC included. Magic, format and CRC keep their
-//! places in every later format, so that a flipped bit in the format byte is told from a newer format.
+//! offsets in every later format, so that a flipped bit in the format byte can be told from a newer format.
 //!
-//! Stored records are never encoded again: a changed meaning is a new type or a new version of the body.
+//! Stored records are never encoded again: a changed meaning needs a new type or a new version of the body.
 
 use std::fmt;
 
@@ -41,22 +41,23 @@ const TIME_AT: usize = 56;
 const PREV_HASH_AT: usize = 64;
 const CRC_AT: usize = 96;
 
-/// Bytes in front of the body.
+/// Bytes before the body.
 pub const HEADER_LEN: usize = 100;
 
 const _: () = assert!(CRC_AT + 4 == HEADER_LEN && HEADER_LEN == 100, "on disk since format 1");
 
-/// Where the magic of a stored record is looked for: behind the commit number and its checksum.
+/// The number of offsets at which the magic of a stored record is searched: it follows the commit number and its
+/// checksum.
 const GLANCE_LEN: usize = 13;
 
-/// The longest body: 8 MiB. A request body is at most 1 MiB and a decision stores it at most a few times
-/// over, sealed; the limit keeps a damaged length from asking for gigabytes.
+/// The maximum length of a body: 8 MiB. A request body is at most 1 MiB and a decision stores it at most a few times,
+/// sealed; the limit keeps a damaged length from allocating gigabytes.
 pub const BODY_LEN_MAX: usize = 8 * 1024 * 1024;
 
-/// What the body of a record is.
+/// The type of a record's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordType {
-    /// One decision: what a command changed.
+    /// One decision: the changes of a command.
     Mutation,
 }
 
@@ -75,26 +76,26 @@ impl RecordType {
     }
 }
 
-/// What stands in front of the body.
+/// The header of a record, which precedes the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordHeader {
-    /// What the body is.
+    /// The type of the body.
     pub record_type: RecordType,
-    /// Whose log.
+    /// The merchant whose log it is in.
     pub merchant_id: MerchantId,
     /// Position in that log.
     pub sequence: Sequence,
     /// The batch that the record was written in.
     pub batch_id: BatchId,
-    /// The incarnation that decided it.
+    /// The epoch of the claim that decided it.
     pub epoch: Epoch,
-    /// When it was decided, in milliseconds since the Unix epoch.
+    /// The time at which it was decided, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// Hash of the merchant's record before, zeros for the first.
+    /// Hash of the merchant's previous record, zeros for the first.
     pub prev_hash: [u8; 32],
 }
 
-/// A record as it goes to disk.
+/// A record as it is written to disk.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncodedRecord {
     /// Position in its merchant's log.
@@ -112,7 +113,7 @@ impl EncodedRecord {
         Head { sequence: self.sequence, hash: self.hash }
     }
 
-    /// Whether the record says of itself that it follows `head` in the merchant's log. Looks at three
+    /// Returns true when the fields of the record say that it follows `head` in the merchant's log. Compares three
     /// fields and computes nothing.
     pub(crate) fn claims_to_follow(&self, merchant_id: MerchantId, head: Head) -> bool {
         self.sequence == head.sequence.next()
@@ -122,7 +123,7 @@ impl EncodedRecord {
     }
 }
 
-/// Shows no body: it holds what must not reach a log.
+/// Shows no body: its content must not appear in a log.
 impl fmt::Debug for EncodedRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "EncodedRecord({:?}, {} bytes)", self.head(), self.bytes.len())
@@ -131,8 +132,8 @@ impl fmt::Debug for EncodedRecord {
 
 /// A checked record, borrowed from the bytes it was read from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
-    /// What stands in front of the body.
+pub struct DecodedRecord<'a> {
+    /// The header.
     pub header: RecordHeader,
     /// BLAKE3-256 of all bytes of the record.
     pub hash: [u8; 32],
@@ -140,18 +141,18 @@ pub struct Record<'a> {
     pub body: &'a [u8],
 }
 
-impl Record<'_> {
+impl DecodedRecord<'_> {
     /// The head of the log that ends with this record.
     #[must_use]
     pub const fn head(&self) -> Head {
         Head { sequence: self.header.sequence, hash: self.hash }
     }
 
-    /// Checks that the record follows `head` in the merchant's log, and returns the head behind it.
+    /// Checks that the record follows `head` in the merchant's log, and returns the head after it.
     ///
     /// # Errors
-    /// [`RecordError::OtherMerchant`] and [`RecordError::ChainBroken`]: a record is missing, twice there or
-    /// not where it belongs. Replay stops rather than skips.
+    /// [`RecordError::OtherMerchant`] and [`RecordError::ChainBroken`]: a record is missing, duplicated or
+    /// out of place. Replay stops rather than skips.
     pub fn follow(&self, merchant_id: MerchantId, head: Head) -> Result<Head, RecordError> {
         if self.header.merchant_id != merchant_id {
             return Err(RecordError::OtherMerchant { found: self.header.merchant_id });
@@ -163,14 +164,14 @@ impl Record<'_> {
     }
 }
 
-/// Shows no body: it holds what must not reach a log.
-impl fmt::Debug for Record<'_> {
+/// Shows no body: its content must not appear in a log.
+impl fmt::Debug for DecodedRecord<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Record({:?}, {:?}, body of {} bytes)", self.head(), self.header, self.body.len())
+        write!(f, "DecodedRecord({:?}, {:?}, body of {} bytes)", self.head(), self.header, self.body.len())
     }
 }
 
-/// Why bytes are no record, or no record that fits here.
+/// The reason for which bytes are not a record, or not a record that fits here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// A newer program wrote it.
@@ -185,10 +186,10 @@ pub enum RecordError {
         /// The type in the record.
         found: u8,
     },
-    /// The bytes do not begin like a record.
+    /// The bytes do not begin as a record does.
     #[error("the bytes do not begin with the magic of a record")]
     NotARecord,
-    /// The bytes are not as long as the record says.
+    /// The length of the bytes differs from the one in the record.
     #[error("the record is {found} bytes long where its header says {expected}")]
     WrongLength {
         /// Length by the header, or that of the header itself.
@@ -196,19 +197,19 @@ pub enum RecordError {
         /// Length of the bytes.
         found: usize,
     },
-    /// The body would be, or says it is, above [`BODY_LEN_MAX`].
+    /// The length of the body, or the length in the header, is above [`BODY_LEN_MAX`].
     #[error("a body of {found} bytes is above the limit of {BODY_LEN_MAX}")]
     BodyTooLong {
         /// Length of the body.
         found: usize,
     },
-    /// The bytes are not what was written.
-    #[error("the checksum of the record is wrong: the bytes are not what was written")]
+    /// The bytes are damaged.
+    #[error("the checksum of the record is wrong: the bytes are damaged")]
     WrongChecksum,
     /// The record belongs to another merchant's log.
     #[error("the record belongs to {found}")]
     OtherMerchant {
-        /// Whose record it is.
+        /// The merchant in the record.
         found: MerchantId,
     },
     /// The record does not follow the one before it.
@@ -251,10 +252,10 @@ pub fn encode(header: &RecordHeader, body: &[u8]) -> Result<EncodedRecord, Recor
 ///
 /// # Errors
 /// [`RecordError::UnknownFormat`] and [`RecordError::UnknownType`] mean "upgrade the program"; every other
-/// error means that the bytes are not what was written, and recovery stops rather than skips.
+/// error means that the bytes are damaged, and recovery stops rather than skips.
 ///
-/// Source: the module's drawing; CRC-32C test vectors from RFC 3720, appendix B.4.
-pub fn decode(bytes: &[u8]) -> Result<Record<'_>, RecordError> {
+/// Source: the shape in the module's documentation; CRC-32C test vectors from RFC 3720, appendix B.4.
+pub fn decode(bytes: &[u8]) -> Result<DecodedRecord<'_>, RecordError> {
     let too_short = RecordError::WrongLength { expected: HEADER_LEN, found: bytes.len() };
     let (header, body) = bytes.split_first_chunk::<HEADER_LEN>().ok_or(too_short)?;
     if header[..FORMAT_AT] != MAGIC {
@@ -269,11 +270,11 @@ pub fn decode(bytes: &[u8]) -> Result<Record<'_>, RecordError> {
     if let Some(fault) = length_fault(header, body) {
         return Err(fault);
     }
-    Ok(Record { header: decode_header(header)?, hash: *blake3::hash(bytes).as_bytes(), body })
+    Ok(DecodedRecord { header: decode_header(header)?, hash: *blake3::hash(bytes).as_bytes(), body })
 }
 
-/// What stands in front of the body of a stored record, with nothing checked but its magic: of a record that is damaged
-/// it may be damaged, too. `value` is as it is stored, with the commit number in front.
+/// The header of a stored record, of which only the magic is checked: the header of a damaged record may be damaged,
+/// too. `value` is the stored value, with the commit number before the record.
 #[must_use]
 pub fn glance(value: &[u8]) -> Option<RecordHeader> {
     let at = value.windows(MAGIC.len()).take(GLANCE_LEN).position(|bytes| bytes == MAGIC)?;
@@ -293,7 +294,7 @@ fn decode_header(header: &[u8; HEADER_LEN]) -> Result<RecordHeader, RecordError>
     })
 }
 
-/// What is wrong with the length in the header, if anything.
+/// The fault of the length in the header, if there is one.
 fn length_fault(header: &[u8; HEADER_LEN], body: &[u8]) -> Option<RecordError> {
     let length = usize::try_from(u32::from_be_bytes(field(header, LENGTH_AT))).unwrap_or(usize::MAX);
     if length > BODY_LEN_MAX {
@@ -303,7 +304,7 @@ fn length_fault(header: &[u8; HEADER_LEN], body: &[u8]) -> Option<RecordError> {
     (expected != found).then_some(RecordError::WrongLength { expected, found })
 }
 
-/// CRC-32C of everything but the CRC's own place.
+/// CRC-32C of all bytes except the CRC itself.
 fn checksum(before: &[u8], behind: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(before), behind)
 }
@@ -381,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_is_found_and_never_taken_for_a_newer_format() {
+    fn every_flipped_bit_is_found_and_is_not_a_newer_format() {
         let record = encoded(b"the body of the record");
         for bit in 0..record.bytes.len() * 8 {
             let mut bytes = record.bytes.clone();

@@ -1,25 +1,25 @@
-//! Rows to write, in one piece of memory. A payment changes some twenty: they are put together by one thread and given
-//! back by another, which costs more for each piece than copying what is in it.
+//! Rows to write, in one piece of memory. A payment changes some twenty rows: one thread builds them and another frees
+//! them, which costs more for each allocation than copying its content.
 
 use std::fmt;
 
 use crate::family::Family;
 
-/// Room for a row's bytes at first: a usual one's, of which most are entries of an index.
+/// The initial capacity for each row, in bytes: that of a usual row. Most rows are entries of an index.
 const USUAL_ROW_BYTES: usize = 96;
 
-/// One row to write, or with no value, to delete.
+/// One row to write, or to delete when it has no value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RowWrite<'a> {
-    /// Where.
+    /// The family.
     pub family: Family,
-    /// Under which key, see [`crate::keys`].
+    /// The key, see [`crate::keys`].
     pub key: &'a [u8],
-    /// What; nothing deletes the row.
+    /// The value; none deletes the row.
     pub value: Option<&'a [u8]>,
 }
 
-/// Shows sizes only: values hold what must not reach a log.
+/// Shows sizes only: the content of values must not appear in a log.
 impl fmt::Debug for RowWrite<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.value.map(<[u8]>::len);
@@ -31,12 +31,12 @@ impl fmt::Debug for RowWrite<'_> {
 #[derive(Clone, Default)]
 pub struct RowWrites {
     bytes: Vec<u8>,
-    spans: Vec<Span>,
+    spans: Vec<RowSpan>,
 }
 
-/// Where a row stands in the bytes: the key, and behind it the value, if it has one.
+/// The range of a row in the bytes: the key, and after it the value, if it has one.
 #[derive(Clone, Copy)]
-struct Span {
+struct RowSpan {
     family: Family,
     start: usize,
     key_end: usize,
@@ -44,7 +44,7 @@ struct Span {
 }
 
 impl RowWrites {
-    /// With room for so many usual rows.
+    /// An empty list with room for this number of usual rows.
     #[must_use]
     pub fn with_room(rows: usize) -> RowWrites {
         RowWrites { bytes: Vec::with_capacity(rows * USUAL_ROW_BYTES), spans: Vec::with_capacity(rows) }
@@ -59,15 +59,15 @@ impl RowWrites {
             self.bytes.extend_from_slice(value);
             self.bytes.len()
         });
-        self.spans.push(Span { family: row.family, start, key_end, value_end });
+        self.spans.push(RowSpan { family: row.family, start, key_end, value_end });
     }
 
-    /// Begins a row that is written in place: `key` pushes its key and says where it belongs. It is added once it has
-    /// got its value, or is to be deleted.
+    /// Begins a row that is written in place: `key` pushes its key and returns its family. The row is added once it
+    /// gets its value or is deleted.
     pub fn begin(&mut self, key: impl FnOnce(&mut Vec<u8>) -> Family) -> BegunRow<'_> {
         let start = self.bytes.len();
         let family = key(&mut self.bytes);
-        BegunRow { span: Span { family, start, key_end: self.bytes.len(), value_end: None }, writes: self }
+        BegunRow { span: RowSpan { family, start, key_end: self.bytes.len(), value_end: None }, writes: self }
     }
 
     /// The rows, in the order in which they were added.
@@ -79,19 +79,19 @@ impl RowWrites {
         })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether there are none.
+    /// Returns true when there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// About how many bytes they add to a write.
+    /// About the number of bytes that they add to a write.
     pub fn byte_count(&self) -> usize {
         self.bytes.len() + size_of_val(self.spans.as_slice())
     }
@@ -101,25 +101,25 @@ impl RowWrites {
 #[must_use = "it is not written yet"]
 pub struct BegunRow<'a> {
     writes: &'a mut RowWrites,
-    span: Span,
+    span: RowSpan,
 }
 
 impl BegunRow<'_> {
     /// Adds it with the value that `value` pushes.
     ///
     /// # Errors
-    /// That of `value`; the row is not added then.
+    /// The error of `value`; the row is not added then.
     pub fn put<E>(self, value: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let RowWrites { bytes, spans } = self.writes;
         if let Err(error) = value(bytes) {
             bytes.truncate(self.span.start);
             return Err(error);
         }
-        spans.push(Span { value_end: Some(bytes.len()), ..self.span });
+        spans.push(RowSpan { value_end: Some(bytes.len()), ..self.span });
         Ok(())
     }
 
-    /// Adds it as one to delete.
+    /// Adds it as a deletion.
     pub fn delete(self) {
         self.writes.spans.push(self.span);
     }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_in_place_is_what_is_copied() {
+    fn a_row_written_in_place_equals_a_copied_one() {
         let mut writes = RowWrites::with_room(3);
         for row in [SET, EMPTY, DELETED] {
             let begun = writes.begin(|bytes| {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_row_whose_value_fails_nothing_is_left() {
+    fn a_row_whose_value_fails_leaves_no_bytes() {
         let mut writes: RowWrites = [SET].into_iter().collect();
         let begun = writes.begin(|bytes| {
             bytes.push(8);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_equal_when_their_rows_are_and_their_values_are_not_shown() {
+    fn writes_are_equal_by_their_rows_and_hide_their_values() {
         let split = |at: usize| {
             let (key, value) = b"keyvalue".split_at(at);
             [RowWrite { family: Family::Rows, key, value: Some(value) }].into_iter().collect::<RowWrites>()

@@ -8,8 +8,8 @@
 //! 40 state
 //! ```
 //!
-//! The CRC covers the snapshot's key (merchant, sequence), the bytes before the CRC and those behind it, so
-//! that a snapshot under another merchant's key is no good one.
+//! The CRC covers the snapshot's key (merchant, sequence), the bytes before the CRC and those after it, so
+//! that a snapshot under another merchant's key is invalid.
 
 use std::fmt;
 
@@ -19,18 +19,19 @@ use super::Head;
 
 const MAGIC_AND_FORMAT: [u8; 4] = [b'T', b'S', 1, 0];
 
-/// Bytes in front of the state.
+/// Bytes before the state.
 pub const HEADER_LEN: usize = 40;
 
 const _: () = assert!(HEADER_LEN == 40, "on disk since format 1");
 
-/// A snapshot is written with each record whose number is a multiple of this: a merchant that is loaded replays fewer.
+/// A snapshot is written with each record whose number is a multiple of this, so that loading a merchant replays fewer
+/// records.
 pub const SNAPSHOT_EVERY: u64 = 1_024;
 
-/// Snapshots that are kept of each merchant: the newest, and one more in case that it cannot be read.
+/// The number of snapshots that are kept of each merchant: the newest, and another in case the newest cannot be read.
 pub const SNAPSHOTS_KEPT: usize = 2;
 
-/// A snapshot whose checksum was right.
+/// A snapshot whose checksum is right.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredSnapshot {
     /// The log up to which the state was folded.
@@ -39,7 +40,7 @@ pub struct StoredSnapshot {
     pub bytes: Vec<u8>,
 }
 
-/// Shows no state: it holds what must not reach a log.
+/// Shows no state: its content must not appear in a log.
 impl fmt::Debug for StoredSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StoredSnapshot(at {:?}, {} bytes)", self.at, self.bytes.len())
@@ -58,7 +59,7 @@ pub fn encode(key: SnapshotKey, hash: &[u8; 32], state: &[u8]) -> Vec<u8> {
     value
 }
 
-/// The snapshot under `key`, or nothing when it is not what was written: an older one, or the whole log,
+/// The snapshot under `key`; none when it is damaged, since an older snapshot, or the whole log,
 /// serves as well.
 pub fn decode(key: SnapshotKey, value: &[u8]) -> Option<StoredSnapshot> {
     let (header, state) = value.split_first_chunk::<HEADER_LEN>()?;
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_with_a_flipped_bit_or_under_another_key_is_no_good_one() {
+    fn a_snapshot_with_a_flipped_bit_or_another_key_is_invalid() {
         let value = encode(KEY, &[5; 32], b"state");
         for bit in 0..value.len() * 8 {
             let mut flipped = value.clone();

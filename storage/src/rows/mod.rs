@@ -1,7 +1,7 @@
-//! Rows: what is derived from the logs, read by key or by range.
+//! Rows: the data derived from the logs, read by key or by range.
 
 mod page;
 mod store;
 
 pub use page::{Beside, Cursor};
-pub use store::{Direction, Gate, RowError, RowPair, RowReader, RowStore, Visit};
+pub use store::{RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};

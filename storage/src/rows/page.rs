@@ -1,20 +1,20 @@
-//! Places in lists that are ordered newest first.
+//! Cursors of lists that are ordered newest first.
 
 use till_domain::ids::Id;
 
-/// A place in a list that is ordered newest first.
+/// A cursor of a list that is ordered newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cursor<K> {
-    /// What was created before this entry: the pages that follow.
+    /// The entries created before this one: the pages that follow.
     After(K),
-    /// What was created after this entry: the pages that come before.
+    /// The entries created after this one: the previous pages.
     Before(K),
 }
 
 impl<K: Id> Cursor<K> {
-    /// Where a page without entries stands: right next to its cursor, on the side that the caller came to see. What
-    /// lies on the other side begins with the cursor's own entry, so the page beside it is the one that the caller
-    /// came from.
+    /// The position of a page without entries: directly next to its cursor, on the side that was asked for. The entries
+    /// on the other side begin with the cursor's own entry, so the neighbouring page is the one that the caller came
+    /// from.
     #[must_use]
     pub fn vacancy(self) -> K {
         let (id, beyond) = match self {
@@ -25,11 +25,11 @@ impl<K: Id> Cursor<K> {
     }
 }
 
-/// Whether a list goes on beside a page.
+/// The directions in which a list continues beyond a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beside {
-    /// Whether there are newer entries.
+    /// True when there are newer entries.
     pub newer: bool,
-    /// Whether there are older ones.
+    /// True when there are older entries.
     pub older: bool,
 }

@@ -1,4 +1,4 @@
-//! The row store as those see it who look rows up and list them. It holds committed rows only.
+//! The row store, for look-ups and lists. It holds committed rows only.
 
 use std::ops::{ControlFlow, Deref};
 
@@ -11,65 +11,65 @@ use crate::journal::{Head, RowWrites};
 /// A key and its value.
 pub type RowPair = (Vec<u8>, Vec<u8>);
 
-/// What is done with each pair of a range; it says whether it wants another.
+/// A function that is called with each pair of a range, and tells if it wants another.
 pub type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'v;
 
-/// Which way a scan walks its range.
+/// The direction in which a scan reads its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From the lower end up.
+pub enum ScanDirection {
+    /// From the lower end to the upper.
     Forward,
-    /// From the upper end down.
+    /// From the upper end to the lower.
     Backward,
 }
 
-/// Whether a merchant's rows may be read for an answer.
+/// The result of the check that a merchant's rows may be read for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
+pub enum RowGate {
     /// They are derived from the whole log.
     Open,
-    /// They are not: whoever loads the merchant first applies the records between.
+    /// They are not: the code that loads the merchant applies the missing records first.
     Behind {
-        /// Up to where they were derived.
+        /// The head up to which they were derived.
         applied: Head,
         /// The durable head.
         head: Head,
     },
 }
 
-/// Why rows could not be read or written.
+/// The reason for which rows could not be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
-    /// The store did not hand the bytes out.
+    /// The store could not read.
     #[error("the store failed to read {family}: {reason}")]
     Unreadable {
-        /// Of which family.
+        /// The family.
         family: Family,
-        /// What the store said.
+        /// The message of the store.
         reason: String,
     },
-    /// A row of the store's own is not what was written.
-    #[error("the {what} of {merchant_id} is not what was written")]
+    /// The bytes of one of the store's own rows are damaged.
+    #[error("the {what} of {merchant_id} is damaged")]
     Damaged {
-        /// Whose.
+        /// The merchant.
         merchant_id: MerchantId,
-        /// What of it.
+        /// The damaged row.
         what: &'static str,
     },
-    /// Rows may only move forward, and not past the log.
+    /// The position of rows may only advance, and not past the log.
     #[error("rows derived up to {applied:?} cannot be moved to {asked:?} with the log at {head:?}")]
     OutOfOrder {
-        /// Up to where they are derived.
+        /// The head up to which they are derived.
         applied: Head,
-        /// Where they were to be.
+        /// The requested position.
         asked: Head,
         /// The durable head.
         head: Head,
     },
-    /// The write failed; whether it landed is uncertain, and nothing goes on before a restart.
+    /// The write failed with an unknown outcome, and nothing continues before a restart.
     #[error("the store failed to write rows: {reason}")]
     Unwritten {
-        /// What the store said.
+        /// The message of the store.
         reason: String,
     },
 }
@@ -80,7 +80,7 @@ impl From<RowError> for Unreadable {
     }
 }
 
-/// Reads of one moment of the store.
+/// Reads of the store, of the present or of one moment.
 pub trait RowReader {
     /// The value under a key.
     ///
@@ -96,7 +96,7 @@ pub trait RowReader {
         keys.iter().map(|key| self.get(family, key)).collect()
     }
 
-    /// Shows the pairs of the range from `lower`, inclusive, to `upper`, exclusive, one after the other, until `visit`
+    /// Visits the pairs of the range from `lower`, inclusive, to `upper`, exclusive, one after the other, until `visit`
     /// breaks off: then nothing more is read, not even the next pair. An empty or inverted range has none.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ pub trait RowReader {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError>;
 
@@ -119,7 +119,7 @@ pub trait RowReader {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<RowPair>, RowError> {
         let mut pairs = Vec::new();
@@ -149,7 +149,7 @@ impl<P: Deref<Target: RowReader>> RowReader for P {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         (**self).visit(family, lower, upper, direction, visit)
@@ -167,24 +167,25 @@ pub trait RowStore: RowReader + Send + Sync + 'static {
     /// When it cannot be read.
     fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError>;
 
-    /// Whether that position is the durable head. To be asked before rows of a merchant are read for an
+    /// Checks that this position is the durable head. It must be called before rows of a merchant are read for an
     /// answer without its actor.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn gate(&self, merchant_id: MerchantId) -> Result<Gate, RowError>;
+    fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError>;
 
-    /// Writes rows derived from records that are durable already, and moves the position on to `applied`.
+    /// Writes rows derived from records that are durable already, and advances the position to `applied`.
     ///
     /// # Errors
     /// [`RowError::OutOfOrder`] when `applied` is not ahead of the position or is ahead of the log;
     /// [`RowError::Unwritten`] when the write failed.
     fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError>;
 
-    /// Has rows that were deleted leave the files of the store, where their bytes are until these are written anew. Takes
-    /// as long as writing everything that is in memory, and the tables that have the keys.
+    /// Removes the bytes of deleted rows from the store's files, in which they otherwise remain until the files are
+    /// rewritten. Takes as long as writing everything that is in memory, and rewriting the tables that contain the
+    /// keys.
     ///
     /// # Errors
-    /// [`RowError::Unwritten`]: they are deleted all the same, and leave the files later.
+    /// [`RowError::Unwritten`]: the rows are deleted all the same, and their bytes are removed later.
     fn purge(&self, family: Family, keys: &[Vec<u8>]) -> Result<(), RowError>;
 }

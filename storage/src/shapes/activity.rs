@@ -1,5 +1,5 @@
 //! Shapes of the activity log, the team and the plan. The addresses are those of the merchant's and the
-//! operator's own staff, no customers', and stand in clear.
+//! operator's own staff, not of customers, and are stored in clear.
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::plan::{NamedPlan, PlanChoice};
@@ -9,7 +9,7 @@ use till_domain::team::{Acceptance, Invitation, User};
 use super::shape::{shape_enum, shape_struct};
 
 shape_enum! {
-    /// What happened.
+    /// The type of an activity.
     ActivityTypeV1 of ActivityType {
         PaymentCaptured,
         PaymentVoided,
@@ -27,7 +27,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// Who did it.
+    /// The person or program that acted.
     ActorV1 of Actor {
         User { email: Option<String> },
         ApiKey(key_id: [u8; 16]),
@@ -36,7 +36,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// To what.
+    /// The object that an activity is about.
     ActivityObjectV1 of ActivityObject {
         Payment(payment_id: [u8; 16]),
         Refund(refund_id: [u8; 16]),
@@ -55,7 +55,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// From which plan to which.
+    /// The change from one plan to another.
     PlanSwitchV1 of PlanSwitch {
         new: NamedPlanV1,
         previous: NamedPlanV1,
@@ -77,14 +77,14 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// What an address of the activity log is to the merchant.
+    /// The role of an address of the activity log for the merchant.
     EmailUseV1 of EmailUse {
         has_belonged: bool,
     }
 }
 
 shape_struct! {
-    /// That an invitation was accepted.
+    /// The acceptance of an invitation.
     AcceptanceV1 of Acceptance {
         user_id: [u8; 16],
         at: u64,

@@ -7,7 +7,7 @@ use till_domain::ids::{KeyId, PaymentId};
 use till_domain::records::{Activities, ActivityEmails, Unreadable};
 use till_domain::text::Email;
 
-use crate::rows::{Direction, RowReader};
+use crate::rows::{RowReader, ScanDirection};
 
 use super::key_bytes::KeyBytes;
 use super::keys::table_range;
@@ -21,7 +21,7 @@ use super::tables::TableKind;
 pub enum ActivityIndex {
     /// Every entry.
     All,
-    /// What happened.
+    /// The type of the activity.
     Type(ActivityType),
     /// The key that acted.
     ActorKey(KeyId),
@@ -29,9 +29,9 @@ pub enum ActivityIndex {
     ActorEmail(Email),
     /// The address of the team member that it is about.
     UserEmail(Email),
-    /// What it is about.
+    /// The object that it is about.
     Object(ActivityObject),
-    /// The payment of what it is about.
+    /// The payment of that object.
     Parent(PaymentId),
 }
 
@@ -77,12 +77,12 @@ impl<R: RowReader> MerchantReader<R> {
     ) -> Result<Option<(Vec<Email>, usize)>, Unreadable> {
         let (table, mut emails, mut all) = (TableKind::ActivityEmails, Vec::new(), 0);
         let (lower, upper) = table_range(self.merchant_id(), table);
-        self.rows.visit(table.family(), &lower, &upper, Direction::Forward, &mut |key, _| {
+        self.rows.visit(table.family(), &lower, &upper, ScanDirection::Forward, &mut |key, _| {
             all += 1;
             if all > addresses_max {
                 return ControlFlow::Break(());
             }
-            // The key ends in the address: most are passed over as they stand.
+            // The key ends with the address: most keys are skipped without decoding.
             if contains(key, text.as_bytes()) {
                 emails.push(decode_key::<ActivityEmails>(key));
             }

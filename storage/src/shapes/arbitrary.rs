@@ -202,7 +202,7 @@ impl Draw {
         }
     }
 
-    /// Sessions and payments keep no name that is sealed.
+    /// The card of a session or a payment, which keeps no name that is sealed.
     fn card_of_instrument(&mut self) -> CardFacts {
         let card = self.card_facts();
         if matches!(card.holder, CardHolder::Sealed(_)) { card.without_holder() } else { card }
@@ -348,7 +348,7 @@ impl Draw {
         }
     }
 
-    /// Of each of the shapes.
+    /// A payment that needs any one of the shapes.
     fn payment_row(&mut self) -> Payment {
         let payment = self.payment();
         Payment {
@@ -448,7 +448,7 @@ impl Draw {
         MonthEntries { first: self.magnitude(), sums }
     }
 
-    /// Of either sign.
+    /// A balance of either sign.
     fn balance_minor(&mut self) -> i64 {
         let minor = i64::try_from(self.magnitude() >> 1).expect("63 bits");
         if self.flag() { -minor } else { minor }
@@ -568,7 +568,7 @@ impl Draw {
             id: self.id(),
             sequence: self.magnitude(),
             kind: self.one_of(&WebhookEventKind::ALL),
-            // Zeros are the id of no payment.
+            // Zeros are not the id of a payment.
             payment_id: self.maybe(Draw::id).filter(|id: &PaymentId| id.to_bytes() != [0; 16]),
             object,
             amount_minor: self.magnitude(),
@@ -997,7 +997,7 @@ impl Draw {
     }
 
     pub(super) fn row(&mut self) -> (AnyKey, AnyRow) {
-        /// A row that tells its key by the given field.
+        /// A row that contains its key in the given field.
         macro_rules! under {
             ($table:ident, $row:expr, $id:ident) => {{
                 let row = $row;

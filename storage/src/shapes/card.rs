@@ -1,4 +1,4 @@
-//! Shapes of cards: tokens, saved cards, and what is known of either. Never a number.
+//! Shapes of cards: tokens, saved cards, and the facts of either. They never contain a number.
 
 use till_domain::card::{Card, CardExpiry, CardFacts, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage};
 use till_domain::ids::{CardId, CustomerId, TokenId};
@@ -11,7 +11,7 @@ use super::codec::{Decode, Out, ShapeError, put};
 use super::personal::Personal;
 use super::shape::{Shape, shape_enum, shape_struct};
 
-/// Names the holder of a token's card, so that what was sealed there opens there only. Part of what is on disk.
+/// The label of the holder of a token's card: a text that is sealed with it opens only there. Part of the format.
 const OF_TOKEN: &str = "token.holder";
 /// The same for a saved card.
 const OF_CARD: &str = "card.holder";
@@ -31,7 +31,7 @@ shape_enum! {
 }
 
 shape_struct! {
-    /// The last month in which a card is good.
+    /// The last month in which a card is valid.
     CardExpiryV1 of CardExpiry {
         year: u16,
         month: u8,
@@ -39,7 +39,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// All that is known of a card outside the vault, but for a holder who is sealed: here a name stands in clear, as
+    /// The facts of a card outside the vault, without a sealed holder: here a name is in clear, as
     /// the first programs wrote it, or is empty.
     CardFactsV1 of CardFacts {
         scheme: CardSchemeV1,
@@ -52,7 +52,7 @@ shape_struct! {
 }
 
 impl CardFactsV1 {
-    /// True when a card can be written so.
+    /// Returns true when the shape holds all of the card.
     pub(super) const fn holds(card: &CardFacts) -> bool {
         !matches!(card.holder, CardHolder::Sealed(_))
     }
@@ -73,7 +73,7 @@ impl Shape<CardHolder> for String {
     }
 }
 
-/// All that is known of a card outside the vault, the holder sealed.
+/// The facts of a card outside the vault, with the holder sealed.
 #[derive(Debug, Decode)]
 pub(super) struct CardFactsV2 {
     scheme: CardSchemeV1,
@@ -85,7 +85,7 @@ pub(super) struct CardFactsV2 {
 }
 
 impl CardFactsV2 {
-    /// Writes it, the holder sealed under the key of `subject`.
+    /// Writes it with the holder sealed under the key of `subject`.
     fn seal(
         card: &CardFacts,
         subject: SubjectId,
@@ -105,7 +105,7 @@ impl CardFactsV2 {
         <[u8; 32]>::write(fingerprint, personal, out)
     }
 
-    /// Opens what was sealed; of a holder whose key was deleted nothing is left.
+    /// Opens the sealed holder; it is absent when its key was deleted.
     fn open(self, subject: SubjectId, label: &'static str, personal: &dyn Personal) -> Result<CardFacts, ShapeError> {
         let holder = personal.open(subject, label, &self.holder)?.map(HolderName::from_stored);
         Ok(CardFacts {
@@ -120,7 +120,7 @@ impl CardFactsV2 {
 }
 
 shape_enum! {
-    /// For how many uses a token is.
+    /// The number of uses that a token allows.
     TokenUsageV1 of TokenUsage {
         Single,
         Multiple,
@@ -197,7 +197,7 @@ pub(super) struct CardV1 {
 }
 
 impl CardV1 {
-    /// True when the shape, or the second one, holds all of the card.
+    /// Returns true when the shape, or the second one, holds all of the card.
     pub(super) const fn holds_but_for_a_holder(card: &Card) -> bool {
         card.deleted_at.is_none()
     }
@@ -272,7 +272,7 @@ impl Shape<Card> for CardV2 {
 }
 
 shape_enum! {
-    /// What the merchant asked to become of the card of a payment.
+    /// The instruction of the merchant to save the card of a payment.
     SaveCardV1 of SaveCard {
         Add,
         Default,

@@ -1,18 +1,19 @@
-//! The one place that calls bincode: how numbers, texts and lists become bytes.
+//! The encoding of numbers, texts and lists. Only this module calls bincode.
 //!
 //! Every value on disk is one format byte, then bincode 2.0.1 in the configuration `standard`, big-endian:
 //!
 //! | what | bytes |
 //! |---|---|
 //! | `u8`, `bool` | itself; a bool is 0 or 1 |
-//! | `u16`, `u32`, `u64`, lengths, positions of variants | below 251: one byte; else 251, 252 or 253, and then 2, 4 or 8 bytes, big-endian |
+//! | `u16`, `u32`, `u64`, lengths, positions of variants | below 251: one byte; else 251, 252 or 253, and then 2, 4 or
+//! 8 bytes, big-endian |
 //! | `[u8; N]` | its N bytes, without a length |
 //! | `String`, `Vec` | length, then the UTF-8 bytes or the items |
 //! | `Option` | 0, or 1 and the value |
 //! | a struct, a tuple | its fields in order |
 //! | an enum | the position of the variant, then its fields |
 //!
-//! The library reads no shape of a newer version by chance: an added field breaks old bytes even when it is
+//! The library does not support newer versions of a shape: an added field breaks old bytes even when it is
 //! optional. So shapes are frozen, and the format byte in front names the version of the whole.
 
 pub use bincode::Decode;
@@ -25,15 +26,15 @@ use till_domain::records::Unreadable;
 
 use crate::vault::SealedError;
 
-/// Most bytes that reading one value may claim: 8 MiB, the longest body of a journal record. The library
-/// counts the size in memory of what it reads.
+/// The maximum number of bytes that reading one value may claim: 8 MiB, the longest body of a journal record. The
+/// library counts the size in memory of the values that it reads.
 pub const DECODE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
-/// What is longer is read back before it is handed out, since a value may claim more memory than it has
+/// A longer value is decoded as a check before it is returned, since a value may claim more memory than it has
 /// bytes: 8 KiB, times the largest claim for one byte (an item of a list, below 1 KiB), is within the limit.
 const READ_BACK_ABOVE_BYTES: usize = 8 * 1024;
 
-/// Room that is made at first for a value, of which a usual one takes less.
+/// The initial capacity for a value, in bytes. A usual value takes less.
 const USUAL_BYTES: usize = 448;
 
 const _: () = assert!(READ_BACK_ABOVE_BYTES * 1024 <= DECODE_LIMIT_BYTES);
@@ -43,19 +44,19 @@ type Config = Configuration<BigEndian, Varint, Limit<DECODE_LIMIT_BYTES>>;
 const CONFIG: Config =
     bincode::config::standard().with_big_endian().with_variable_int_encoding().with_limit::<DECODE_LIMIT_BYTES>();
 
-/// Why bytes on disk are no value of the domain.
+/// The reason for which bytes on disk are not a value of the domain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// There is not even a format byte.
+    /// The format byte is missing.
     #[error("the {what} has no bytes")]
     Empty {
-        /// What was read.
+        /// The kind of value that was read.
         what: &'static str,
     },
     /// A later version of the program wrote it: upgrade the program.
     #[error("the {what} has format {found}, which this program does not know")]
     UnknownFormat {
-        /// What was read.
+        /// The kind of value that was read.
         what: &'static str,
         /// The format byte.
         found: u8,
@@ -63,41 +64,41 @@ pub enum ShapeError {
     /// The bytes are not those of the shape: damage, or a variant of a later version.
     #[error("the {what} cannot be decoded: {reason}")]
     Undecodable {
-        /// What was read.
+        /// The kind of value that was read.
         what: &'static str,
-        /// What the library said.
+        /// The message of the library.
         reason: String,
     },
-    /// More bytes follow the value.
+    /// Further bytes follow the value.
     #[error("the {what} is followed by {count} bytes more")]
     Trailing {
-        /// What was read.
+        /// The kind of value that was read.
         what: &'static str,
-        /// How many.
+        /// The number of those bytes.
         count: usize,
     },
-    /// A field holds what the domain does not allow.
+    /// A field has a value that the domain does not allow.
     #[error("{what} is out of range")]
     OutOfRange {
-        /// Which field.
+        /// The field.
         what: &'static str,
     },
     /// The row belongs under another key.
     #[error("the row of {table} belongs under another key")]
     OtherKey {
-        /// Of which table.
+        /// The table.
         table: &'static str,
     },
-    /// A sealed field does not open though the key is the one that it was sealed under.
+    /// A sealed field does not open although its key is the one under which it was sealed.
     #[error("the sealed {label} cannot be opened")]
     Sealed {
-        /// Which field.
+        /// The field.
         label: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         source: SealedError,
     },
-    /// What it takes to open a field could not be read.
+    /// The data that is needed to open a field could not be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
@@ -117,10 +118,10 @@ impl From<ShapeError> for Unreadable {
     }
 }
 
-/// Where the parts of a value are written, in their order.
+/// The encoder to which the parts of a value are written, in their order.
 pub type Out = EncoderImpl<Bytes, Config>;
 
-/// Bytes that grow.
+/// A growing buffer.
 #[derive(Debug)]
 pub struct Bytes(Vec<u8>);
 
@@ -146,7 +147,7 @@ fn unencodable(error: &EncodeError) -> Unreadable {
     Unreadable { reason: format!("a value cannot be encoded: {error}") }
 }
 
-/// The bytes of a value of the shape `S` behind its format byte; `write` writes its parts.
+/// The bytes of a value of the shape `S` after its format byte; `write` writes its parts.
 ///
 /// # Errors
 /// [`Unreadable`] when the value is so large that it could not be read back: nothing is written of it.
@@ -160,10 +161,10 @@ pub(super) fn encode<S: Decode<()>>(
     Ok(bytes)
 }
 
-/// As [`encode`], pushed to bytes that are there.
+/// As [`encode`], appended to existing bytes.
 ///
 /// # Errors
-/// As [`encode`]; a part of the value may stand behind the bytes then.
+/// As [`encode`]; a part of the value may have been appended then.
 pub(super) fn push<S: Decode<()>>(
     what: &'static str,
     format: u8,
@@ -186,7 +187,7 @@ pub(super) fn push<S: Decode<()>>(
 ///
 /// # Errors
 /// [`ShapeError::UnknownFormat`] means "upgrade the program"; every other error means that the bytes are
-/// not what was written.
+/// damaged.
 pub(super) fn decode<T: Decode<()>>(what: &'static str, format: u8, bytes: &[u8]) -> Result<T, ShapeError> {
     let (&found, rest) = bytes.split_first().ok_or(ShapeError::Empty { what })?;
     if found != format {
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_another_format_and_bytes_too_few_or_too_many_are_told_apart() {
+    fn bytes_of_another_format_or_length_are_told_apart() {
         let read = |bytes: &[u8]| decode::<u64>("number", 1, bytes);
         assert_eq!(read(&[1, 5]), Ok(5));
         assert_eq!(read(&[2, 5]), Err(ShapeError::UnknownFormat { what: "number", found: 2 }));
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_back_is_not_written() {
+    fn a_value_that_could_not_be_read_back_is_not_written() {
         assert!(encode("list", 1, &vec![0_u8; DECODE_LIMIT_BYTES - 100]).is_ok());
         assert!(encode("list", 1, &vec![0_u8; DECODE_LIMIT_BYTES]).is_err());
         assert!(encode("list", 1, &vec![1_u64; DECODE_LIMIT_BYTES / 8]).is_err(), "a byte each, eight in memory");

@@ -1,4 +1,4 @@
-//! Shapes of customers and of how one is reached. Personal data stands sealed, as the names on cards do.
+//! Shapes of customers and of their contacts. Personal data is sealed, as the names on cards are.
 
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::records::Unreadable;
@@ -10,8 +10,8 @@ use super::codec::{Decode, Out, ShapeError, put};
 use super::personal::Personal;
 use super::shape::{Shape, shape_enum};
 
-/// Names the three fields of a person at one place, so that what was sealed there opens there only. The
-/// texts are part of what is on disk.
+/// The labels of the three fields of a person at one place: a text that is sealed with one opens only there. The
+/// labels are part of the format.
 pub(super) struct ContactLabels {
     email: &'static str,
     mobile: &'static str,
@@ -28,14 +28,14 @@ pub(super) const OF_SESSION: ContactLabels =
     ContactLabels { email: "session.email", mobile: "session.mobile", name: "session.name" };
 
 shape_enum! {
-    /// How a call names a customer. The merchant's own identifier is not personal.
+    /// The reference by which a call names a customer. The merchant's own identifier is not personal.
     CustomerRefV1 of CustomerRef {
         Own(customer_id: [u8; 16]),
         External(external_id: String),
     }
 }
 
-/// How one may be reached: each field sealed by itself.
+/// The contact of a person: each field is sealed by itself.
 #[derive(Debug, Decode)]
 pub(super) struct ContactV1 {
     email: Option<Vec<u8>>,
@@ -62,7 +62,7 @@ impl ContactV1 {
         seal(labels.name, name.as_ref().map(PersonName::as_str))
     }
 
-    /// Opens what was sealed; of an erased subject nothing is left.
+    /// Opens the sealed fields; those of an erased subject are absent.
     pub(super) fn open(
         self,
         subject: SubjectId,
@@ -102,7 +102,7 @@ impl CustomerFieldsV1 {
         ContactV1::seal(contact, subject, labels, personal, out)
     }
 
-    /// Opens what was sealed.
+    /// Opens the sealed fields.
     pub(super) fn open(
         self,
         subject: SubjectId,

@@ -1,4 +1,4 @@
-//! A mutation folded into the rows of its merchant as they are stored: what a replay of the log does with each record.
+//! Folds a mutation into the stored rows of its merchant, as a replay of the log does with each record.
 
 use till_domain::apply::apply_rows;
 use till_domain::event::Mutation;
@@ -19,14 +19,14 @@ pub struct ChangedRow {
     pub key: Vec<u8>,
     /// Its bytes; none when it was removed.
     pub value: Option<Vec<u8>>,
-    /// What they say.
+    /// The row of those bytes.
     pub row: Option<AnyRow>,
 }
 
-/// Gives the bytes that are stored under a key; none when there are none.
+/// Returns the bytes that are stored under a key, if there are any.
 pub type Stored<'a> = &'a dyn Fn(Family, &[u8]) -> Result<Option<Vec<u8>>, Unreadable>;
 
-/// The rows that a mutation changes, in the order of their keys. `stored` gives the bytes under a key.
+/// The rows that a mutation changes, in the order of their keys. `stored` returns the bytes under a key.
 ///
 /// # Errors
 /// [`Unreadable`]: a row that is needed cannot be read, or the vault cannot be.
@@ -47,7 +47,7 @@ pub fn fold_mutation(
     changed.collect()
 }
 
-/// The rows that the stored bytes say.
+/// The rows, decoded from the stored bytes.
 struct DecodedRows<'a> {
     merchant_id: MerchantId,
     personal: &'a dyn Personal,

@@ -1,5 +1,5 @@
 //! The bytes that format 1 wrote, in `golden_v1.txt`: one line per event, row, key and snapshot, `name hex`.
-//! They are what a release has left on disks. Never change a line; add lines.
+//! They are the bytes that releases have left on disks. Never change a line; add lines.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ fn name(event: &Event) -> String {
     format!("{event:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
-/// Names of later shapes of events, at the positions behind the kinds.
+/// Names of later shapes of events, at the positions after the kinds.
 const LATER_EVENTS: [&str; 3] = ["MerchantCreatedV2", "CardTokenizedV2", "CardSavedV2"];
 
 fn check_mutation(name: &str, mutation: &Mutation) {
@@ -81,7 +81,7 @@ fn check_mutation(name: &str, mutation: &Mutation) {
     assert_eq!(decode_mutation(&golden, &TestPersonal::default()).as_ref(), Ok(mutation), "{name}");
 }
 
-/// A mutation whose bytes are those of its one event, behind a head of seven bytes.
+/// A mutation whose bytes are those of its one event, after a head of seven bytes.
 fn bare(event: Event) -> Mutation {
     let last_id = IdPosition::default();
     Mutation { at: Millis(1), caller: Caller::System, last_id, answer: None, events: vec![event] }
@@ -107,7 +107,7 @@ fn every_kind_of_event_is_the_bytes_that_format_1_wrote() {
 }
 
 #[test]
-fn what_the_first_shape_of_an_event_cannot_hold_is_the_bytes_of_its_later_one() {
+fn a_value_too_new_for_an_events_first_shape_uses_the_later_one() {
     let events = samples::later_events();
     assert_eq!(events.len(), LATER_EVENTS.len());
     for (position, (name, event)) in (samples::events().len()..).zip(LATER_EVENTS.into_iter().zip(events)) {
@@ -119,7 +119,7 @@ fn what_the_first_shape_of_an_event_cannot_hold_is_the_bytes_of_its_later_one() 
 }
 
 #[test]
-fn an_event_about_a_payout_has_zeros_in_the_place_of_the_payment() {
+fn an_event_about_a_payout_has_zeros_as_the_payment() {
     let event = samples::webhook_event_of_a_payout();
     check_mutation("event.WebhookEventRecorded.of_a_payout", &bare(Event::WebhookEventRecorded(event)));
 }
@@ -131,7 +131,7 @@ fn an_event_about_a_dispute_names_its_payment_too() {
 }
 
 #[test]
-fn a_payment_without_a_customer_is_the_bytes_that_format_1_wrote() {
+fn a_payment_without_a_customer_has_the_bytes_of_format_1() {
     let payment = samples::payment_without_customer();
     let mutation = samples::mutation(vec![]);
     let Event::PaymentInitiated { effect, .. } = samples::events().swap_remove(12) else { panic!("out of place") };
@@ -170,7 +170,7 @@ fn every_kind_of_row_and_key_is_the_bytes_that_format_1_wrote() {
 }
 
 #[test]
-fn what_the_first_format_of_a_row_cannot_hold_is_the_bytes_of_its_later_one() {
+fn a_value_too_new_for_a_rows_first_format_uses_the_later_one() {
     for (key, row) in samples::later_rows() {
         let written = encode_row(&row, &key, &mut TestPersonal::default()).expect("samples encode");
         let golden = check(&format!("row.{}.{}", TableKind::of(&key).name(), written[0]), &written);
@@ -180,7 +180,7 @@ fn what_the_first_format_of_a_row_cannot_hold_is_the_bytes_of_its_later_one() {
 }
 
 #[test]
-fn the_state_of_a_merchant_that_takes_card_numbers_is_the_bytes_of_format_2() {
+fn a_state_that_allows_card_numbers_has_the_bytes_of_format_2() {
     let state = MerchantState { profile: Some(samples::profile_with_card_numbers()), ..samples::state() };
     let golden = check("state.2", &encode_state(&state).expect("samples encode"));
     assert_eq!(golden[0], 2);
@@ -188,7 +188,7 @@ fn the_state_of_a_merchant_that_takes_card_numbers_is_the_bytes_of_format_2() {
 }
 
 #[test]
-fn the_state_of_a_merchant_with_uncovered_debits_is_the_bytes_of_format_3() {
+fn a_state_with_uncovered_debits_has_the_bytes_of_format_3() {
     let state = MerchantState { balance: Some(samples::totals_with_uncovered_debits()), ..samples::state() };
     let golden = check("state.3", &encode_state(&state).expect("samples encode"));
     assert_eq!(golden[0], 3);
@@ -196,7 +196,7 @@ fn the_state_of_a_merchant_with_uncovered_debits_is_the_bytes_of_format_3() {
 }
 
 #[test]
-fn the_state_of_a_merchant_with_webhooks_is_the_bytes_of_format_4() {
+fn a_state_with_webhooks_has_the_bytes_of_format_4() {
     let connected_webhooks = [samples::webhook().id].into();
     let state = MerchantState { webhook_events: 300, connected_webhooks, ..samples::state() };
     let golden = check("state.4", &encode_state(&state).expect("samples encode"));
@@ -205,7 +205,7 @@ fn the_state_of_a_merchant_with_webhooks_is_the_bytes_of_format_4() {
 }
 
 #[test]
-fn the_state_of_a_merchant_with_a_test_clock_is_the_bytes_of_format_5() {
+fn a_state_with_a_test_clock_has_the_bytes_of_format_5() {
     let state = MerchantState {
         test_clock: Some(samples::test_clock()),
         statement_period: Some(samples::statement_period()),

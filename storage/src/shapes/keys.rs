@@ -1,11 +1,11 @@
-//! Keys of rows. Integers and ids are big-endian, so that the order of bytes is theirs.
+//! Keys of rows. Integers and ids are big-endian, so that the order of bytes is their order.
 //!
 //! Below a merchant every key is `merchant (16) | table (1) | rest`; in the family directory, which is of all
-//! merchants, `table (1) | rest`. A text stands last, exactly and to the end of the key, so that it needs no
+//! merchants, `table (1) | rest`. A text is the last part and extends to the end of the key, so that it needs no
 //! terminator. Customers' e-mail addresses and mobile numbers are 32-byte keyed digests.
 //!
-//! `tables` has the kinds, `key_bytes` the bytes of each type of key, docs/storage-format.md the drawing of both.
-//! Every value has a format byte in front, see [`super::encode_row`].
+//! `tables` has the kinds, `key_bytes` the bytes of each type of key, docs/storage-format.md describes both.
+//! Every value begins with a format byte, see [`super::encode_row`].
 
 use till_domain::effect::OpenCall;
 use till_domain::ids::{MerchantId, RawId};
@@ -18,21 +18,21 @@ use super::key_bytes::{DIGEST_LEN, KeyBytes};
 use super::personal::Personal;
 use super::tables::{KeyParts, TableKind, decode_rest, push_rest};
 
-/// Bytes in front of every key below a merchant: merchant and table.
+/// Bytes at the front of every key below a merchant: merchant and table.
 const HEAD_LEN: usize = MERCHANT_LEN + 1;
 
 const _: () = assert!(HEAD_LEN == 17, "on disk since format 1: a change needs new tables");
 const _: () = assert!(FIRST_TYPED_TABLE == 1, "table 0 is the applied position's");
 
 impl TableKind {
-    /// What its keys begin with.
+    /// The common prefix of its keys.
     fn head(self, merchant: MerchantId) -> Vec<u8> {
         let mut key = Vec::with_capacity(HEAD_LEN + DIGEST_LEN);
         self.push_head(merchant, &mut key);
         key
     }
 
-    /// Bytes of it.
+    /// The length of that prefix in bytes.
     pub(super) fn head_len(self) -> usize {
         if self.is_below_a_merchant() { HEAD_LEN } else { 1 }
     }
@@ -45,7 +45,7 @@ impl TableKind {
     }
 }
 
-/// Where the row under `key` of a merchant stands. `personal` is that merchant's.
+/// The family and the key of the row under `key` of a merchant. `personal` is that merchant's.
 #[must_use]
 pub fn row_key(merchant: MerchantId, key: &AnyKey, personal: &dyn Personal) -> (Family, Vec<u8>) {
     let mut bytes = Vec::with_capacity(HEAD_LEN + DIGEST_LEN);
@@ -53,7 +53,7 @@ pub fn row_key(merchant: MerchantId, key: &AnyKey, personal: &dyn Personal) -> (
     (family, bytes)
 }
 
-/// As [`row_key`], pushed to bytes that are there.
+/// As [`row_key`], appended to existing bytes.
 pub fn push_row_key(merchant: MerchantId, key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) -> Family {
     let table = TableKind::of(key);
     table.push_head(merchant, bytes);
@@ -72,7 +72,7 @@ pub fn table_range(merchant: MerchantId, table: TableKind) -> KeyRange {
     (lower, upper)
 }
 
-/// Of a merchant's table whose keys are ids: those before one.
+/// Of a merchant's table whose keys are ids: the keys before one.
 #[must_use]
 pub fn range_before_id(merchant: MerchantId, table: TableKind, before: RawId) -> KeyRange {
     let lower = table.head(merchant);
@@ -80,8 +80,8 @@ pub fn range_before_id(merchant: MerchantId, table: TableKind, before: RawId) ->
     (lower, upper)
 }
 
-/// Every merchant's open calls behind `after`, in the family effects: by merchant, first those about payments by payment, of
-/// each payment its operation and then its refunds; then those of payouts, and of evidence.
+/// Every merchant's open calls after `after`, in the family effects: by merchant, first those about payments by
+/// payment, of each payment its operation and then its refunds; then those of payouts, and of evidence.
 pub(super) fn all_effects_range(after: Option<(MerchantId, OpenCall)>) -> KeyRange {
     let (mut lower, upper) = below_all_merchants();
     if let Some((merchant, call)) = after {
@@ -99,12 +99,12 @@ pub(super) fn all_effects_range(after: Option<(MerchantId, OpenCall)>) -> KeyRan
                 dispute_id.push(&mut lower);
             }
         }
-        lower.push(0); // The smallest key that is greater.
+        lower.push(0); // The smallest greater key.
     }
     (lower, upper)
 }
 
-/// Every merchant's timers and what is to be swept, in the family timers: by merchant, then timers by time.
+/// Every merchant's timers and metadata garbage, in the family timers: by merchant, then timers by time.
 pub(super) fn all_timers_range() -> KeyRange {
     below_all_merchants()
 }
@@ -114,19 +114,19 @@ fn below_all_merchants() -> KeyRange {
     (Vec::new(), vec![u8::MAX; HEAD_LEN])
 }
 
-/// Why bytes are no key of a row.
+/// The reason for which bytes are not a key of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// No rows stand in the family.
+    /// The family has no rows.
     #[error("the family {family} holds no rows")]
     NoRows {
-        /// Which.
+        /// The family.
         family: Family,
     },
-    /// Merchant and table do not fit in.
+    /// The key is too short for a merchant and a table.
     #[error("a key of {found_len} bytes is too short for one of {family}")]
     TooShort {
-        /// Where it stands.
+        /// The family.
         family: Family,
         /// Its length.
         found_len: usize,
@@ -134,20 +134,20 @@ pub enum KeyError {
     /// The family has no such table: a later version of the program wrote it, or it is damaged.
     #[error("the family {family} has no table {tag}")]
     UnknownTable {
-        /// Where it stands.
+        /// The family.
         family: Family,
         /// The byte of the table.
         tag: u8,
     },
-    /// What follows the table is not what the table's keys have.
+    /// The part after the table does not have the layout of the table's keys.
     #[error("a key of the table {table} does not have its layout", table = table.name())]
     Malformed {
-        /// Which table.
+        /// The table.
         table: TableKind,
     },
 }
 
-/// The merchant, where there is one, and the rest of a key.
+/// The merchant, when the table is below one, and the rest of a key.
 ///
 /// # Errors
 /// [`KeyError`] when no version of this program so far has written these bytes.

@@ -28,7 +28,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_key_lies_in_its_own_merchants_and_tables_range_and_in_no_other(
+    fn a_key_is_only_in_the_range_of_its_own_merchant_and_table(
         choices in vec(any::<u64>(), 1..40),
         merchants in any::<([u8; 16], [u8; 16])>(),
     ) {
@@ -84,7 +84,7 @@ fn the_byte_of_a_table_is_its_own_and_leads_back_to_it() {
 }
 
 #[test]
-fn a_text_that_begins_another_is_another_key_and_neither_hides_the_other() {
+fn a_text_and_its_prefix_are_separate_keys() {
     let of = |text: &str| AnyKey::PaymentsByExternalId(ExternalId::new(text).expect("plain"));
     assert_ne!(key(MERCHANT, &of("inv")), key(MERCHANT, &of("inv_1")));
 }
@@ -106,7 +106,7 @@ fn ids_before_another_are_those_in_the_range() {
 }
 
 #[test]
-fn timers_are_in_the_order_of_their_instants_and_items_in_that_of_their_positions() {
+fn timers_are_ordered_by_instant_and_items_by_position() {
     let of = |due, kind| key(MERCHANT, &AnyKey::Timers(Timer { due: Millis(due), kind })).1;
     let settle = |due| of(due, TimerKind::Settle(TransactionId::from_bytes([0xff; 16])));
     let lapse = |due| of(due, TimerKind::Lapse(PaymentId::from_bytes([0; 16])));
@@ -143,7 +143,7 @@ fn the_operation_of_a_payment_is_16_bytes_and_a_refund_of_it_32() {
 }
 
 #[test]
-fn the_refunds_of_a_payment_stand_behind_its_operation_and_before_the_next_payment() {
+fn a_payments_refunds_follow_its_operation_in_the_key_order() {
     let operation = |payment| EffectId::operation(PaymentId::from_bytes([payment; 16]));
     let effects =
         [operation(1), refund([1; 16], [0; 16]), refund([1; 16], [7; 16]), refund([1; 16], [0xff; 16]), operation(2)];
@@ -156,7 +156,7 @@ fn the_refunds_of_a_payment_stand_behind_its_operation_and_before_the_next_payme
 }
 
 #[test]
-fn open_payouts_of_a_merchant_stand_behind_its_effects_and_before_the_next_merchant() {
+fn a_merchants_open_payouts_follow_its_effects_in_the_key_order() {
     let next = MerchantId::from_bytes([0xa2; 16]);
     let calls = [
         (MERCHANT, OpenCall::Payment(EffectId::operation(PaymentId::from_bytes([0xff; 16])))),
@@ -186,7 +186,7 @@ fn the_applied_position_is_no_row_and_its_key_is_below_no_table() {
 }
 
 #[test]
-fn bytes_that_nobody_wrote_are_named_for_what_is_wrong_with_them() {
+fn bytes_that_are_not_a_key_are_refused_with_the_reason() {
     let (family, payment) = key(MERCHANT, &AnyKey::Payments(samples::payment().id));
     let longer = [payment.as_slice(), &[0]].concat();
     assert_eq!(decode_key(family, &longer), Err(KeyError::Malformed { table: TableKind::Payments }));

@@ -23,7 +23,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// Which side of an account an entry is on.
+    /// The side of an account that an entry is on.
     DirectionV1 of Direction {
         Credit,
         Debit,
@@ -31,7 +31,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// What an entry is for.
+    /// The purpose of an entry.
     EntryTypeV1 of EntryType {
         AddPrefund,
         Payment,
@@ -45,7 +45,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// Where an entry stands.
+    /// The status of an entry.
     EntryStatusV1 of EntryStatus {
         OnHold,
         Effective,
@@ -65,7 +65,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// What a transaction is linked to.
+    /// The object that a transaction is linked to.
     CauseV1 of Cause {
         Topup(topup_id: [u8; 16]),
         Capture(payment_id: [u8; 16]),
@@ -141,7 +141,7 @@ pub(super) struct BalanceTotalsV1 {
 }
 
 impl BalanceTotalsV1 {
-    /// True when the shape holds the totals.
+    /// Returns true when the shape holds the totals.
     pub(super) const fn holds(totals: &BalanceTotals) -> bool {
         totals.uncovered_debit_minor == 0
     }

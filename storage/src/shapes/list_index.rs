@@ -9,7 +9,7 @@ use till_domain::records::{Table, Unreadable};
 
 use crate::family::Family;
 use crate::keys::KeyRange;
-use crate::rows::{Direction, RowReader};
+use crate::rows::{RowReader, ScanDirection};
 
 use super::codec::ShapeError;
 use super::key_bytes::ID_LEN;
@@ -66,7 +66,7 @@ impl<R: RowReader> MerchantReader<R> {
         &self,
         index: &I,
         (oldest, newest): (ListKey<I>, ListKey<I>),
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<ListEntry<ListKey<I>>>, Unreadable> {
         let (family, (lower, upper)) = id_range(index, self.merchant_id(), oldest, newest);

@@ -1,4 +1,4 @@
-//! Shapes of a merchant: who it is, its keys, what it takes payments with, where.
+//! Shapes of a merchant: its profile, its keys, its payment methods, its installations.
 
 use till_domain::key::ApiKey;
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile, TestClock};
@@ -9,8 +9,8 @@ use super::codec::{Decode, Out, ShapeError};
 use super::personal::Personal;
 use super::shape::{Shape, shape_enum, shape_struct};
 
-/// The profile, as the operator gave it, of a merchant that takes no card numbers in identifiers. The support address
-/// is the operator's, and stands in clear.
+/// The profile, as the operator gave it, of a merchant that accepts no card numbers in identifiers. The support address
+/// is the operator's, and is stored in clear.
 #[derive(Debug, Decode)]
 pub(super) struct ProfileV1 {
     name: String,
@@ -23,7 +23,7 @@ pub(super) struct ProfileV1 {
 }
 
 impl ProfileV1 {
-    /// True when a profile can be written so.
+    /// Returns true when the shape holds the profile.
     pub(super) const fn holds(profile: &Profile) -> bool {
         !profile.card_numbers_in_identifiers
     }
@@ -73,7 +73,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// The clock of a merchant that tests advance.
+    /// The clock of a merchant whose time the operator advances in tests.
     TestClockV1 of TestClock {
         offset_ms: u64,
     }
@@ -95,7 +95,7 @@ shape_enum! {
 }
 
 shape_struct! {
-    /// What a merchant pays for a captured payment.
+    /// The fee rate of a captured payment.
     FeeRateV1 of FeeRate {
         basis_points: u16,
         fixed_minor: u64,
@@ -103,7 +103,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// How a merchant's payments of one method are carried out.
+    /// The settings by which a merchant's payments of one method are carried out.
     IntegrationV1 of Integration {
         acquirer: AcquirerNameV1,
         enabled: bool,
@@ -113,7 +113,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// Where a client SDK runs.
+    /// The platform on which a client SDK runs.
     PlatformV1 of Platform {
         Web,
         Ios,
@@ -148,7 +148,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// Whose API key a digest is.
+    /// The owner of the API key with a digest.
     KeyOwnerV1 of KeyOwner {
         merchant_id: [u8; 16],
         key_id: [u8; 16],
@@ -156,7 +156,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// Which merchant a call under an Idempotency-Key created.
+    /// The merchant that a call with an Idempotency-Key created.
     CreatedMerchantV1 of CreatedMerchant {
         merchant_id: [u8; 16],
         fingerprint: [u8; 32],

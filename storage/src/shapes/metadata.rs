@@ -1,11 +1,11 @@
-//! Shapes of metadata. A document and an item are texts; `till_domain::metadata` says what stands in them.
+//! Shapes of metadata. A document and an item are texts, whose content `till_domain::metadata` describes.
 
 use till_domain::metadata::{MetadataRecord, MetadataSet, SweptItem};
 
 use super::shape::shape_struct;
 
 shape_struct! {
-    /// What is kept of a record beside its document and items.
+    /// The data of a record beside its document and items.
     MetadataRecordV1 of MetadataRecord {
         id: [u8; 16],
         version: u64,

@@ -1,16 +1,16 @@
-//! What stands on disk: frozen, versioned shapes of mutations, rows and snapshots, with written conversions
+//! Frozen, versioned shapes on disk of mutations, rows and snapshots, with written conversions
 //! to and from the domain, and the keys of rows.
 //!
 //! Rules:
 //! - A shape whose name ends in a version (`PaymentV1`) is on disk. It is never changed: no field is added,
-//!   removed, retyped or moved, no variant is inserted or moved. Golden bytes in `golden_v1.txt` notice.
+//!   removed, retyped or moved, no variant is inserted or moved. Golden bytes in `golden_v1.txt` detect a change.
 //! - A variant added to an enum of the domain is added at the end of its shape. A changed field is a new
 //!   shape (`TokenV2`), reached from events by a new variant (`CardTokenizedV2`) at the end of the event
-//!   shape, and from rows by a new row format. What the first shape can hold is written in it still.
+//!   shape, and from rows by a new row format. Values that the first shape can hold are still written in it.
 //! - Stored records are never encoded again: the conversion of an old shape leads to today's domain.
-//! - Customers' names, e-mails and mobiles, and the names on cards, stand sealed only, see [`Personal`].
+//! - Customers' names, e-mails and mobiles, and the names on cards, are always sealed, see [`Personal`].
 //!
-//! Shapes are drawn in the modules of this directory; the encoding of numbers, texts and lists in `codec`.
+//! Shapes are declared in the modules of this directory; the encoding of numbers, texts and lists is in `codec`.
 
 mod codec;
 mod shape;

@@ -3,7 +3,7 @@
 //! ```text
 //! 0 format (1) = 1 | 1 MutationV1, see `codec`
 //! ```
-//! What must stay readable for ever is here: a body is never encoded again. The position of an event among
+//! Everything here must stay readable for ever: a body is never encoded again. The position of an event among
 //! the variants of [`EventV1`] is on disk; a new kind of event, and a new version of an old one, come last.
 
 use till_domain::command::{Caller, IdempotencyScope};
@@ -33,7 +33,7 @@ pub const MUTATION_FORMAT: u8 = 1;
 const WHAT: &str = "body of a mutation";
 
 shape_enum! {
-    /// Who asked.
+    /// The party that sent the request.
     CallerV1 of Caller {
         ApiKey(key_id: [u8; 16]),
         Sdk(installation_id: [u8; 16]),
@@ -43,7 +43,7 @@ shape_enum! {
 }
 
 shape_struct! {
-    /// Where an Idempotency-Key counts.
+    /// The scope in which an Idempotency-Key is unique.
     IdempotencyScopeV1 of IdempotencyScope {
         installation_id: Option<[u8; 16]>,
         endpoint: String,
@@ -52,7 +52,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// What a command that took effect is answered.
+    /// The answer of a command that took effect.
     AnswerV1 of Answer {
         Merchant(merchant_id: [u8; 16]),
         Key { key_id: [u8; 16], created_at: u64 },
@@ -85,7 +85,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// What happened.
+    /// An event.
     EventV1 of Event {
         MerchantCreated {
             merchant_id: [u8; 16],
@@ -253,22 +253,22 @@ shape_struct! {
     }
 }
 
-/// The body of the journal record of a mutation. Personal texts are sealed; the keys made for them on the
-/// way must be stored in the same write.
+/// The body of the journal record of a mutation. Personal texts are sealed; keys that are made for them
+/// must be stored in the same write.
 ///
 /// # Errors
 /// [`Unreadable`] when a key to seal with cannot be read or made, or when the mutation is so large that it
-/// could not be read back ([`super::DECODE_LIMIT_BYTES`]). Nothing may be written then, and the keys made
-/// on the way must be forgotten ([`super::MerchantPersonal::forget_pending`]).
+/// could not be read back ([`super::DECODE_LIMIT_BYTES`]). Nothing may be written then, and the keys that were made
+/// must be forgotten ([`super::MerchantPersonal::forget_pending`]).
 pub fn encode_mutation(mutation: &Mutation, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
     codec::encode::<MutationV1>(WHAT, MUTATION_FORMAT, |out| MutationV1::write(mutation, personal, out))
 }
 
-/// The mutation with this body. What was sealed of an erased person is gone.
+/// The mutation with this body. Sealed texts of an erased person are absent.
 ///
 /// # Errors
-/// [`ShapeError::UnknownFormat`] means "upgrade the program"; every other error means that the body is not
-/// what was written, or that the vault cannot be read.
+/// [`ShapeError::UnknownFormat`] means "upgrade the program"; every other error means that the body is
+/// damaged, or that the vault cannot be read.
 pub fn decode_mutation(body: &[u8], personal: &dyn Personal) -> Result<Mutation, ShapeError> {
     codec::decode::<MutationV1>(WHAT, MUTATION_FORMAT, body)?.unpack(personal)
 }

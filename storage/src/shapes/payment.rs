@@ -23,7 +23,7 @@ use super::session::{InstrumentV1, MoneyV1};
 use super::shape::{Shape, shape_enum, shape_struct};
 
 shape_enum! {
-    /// Where a payment stands.
+    /// The status of a payment.
     PaymentStatusV1 of PaymentStatus {
         Pending,
         Authorized,
@@ -39,7 +39,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// Whether an authorization is captured by itself.
+    /// The mode that tells if an authorization is captured automatically.
     CaptureModeV1 of CaptureMode {
         Automatic,
         Manual,
@@ -47,7 +47,7 @@ shape_enum! {
 }
 
 shape_struct! {
-    /// Why an acquirer refused what it was asked for.
+    /// The reason for which an acquirer refused a call.
     FailureV1 of Failure {
         code: String,
         message: String,
@@ -75,7 +75,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// Which call to the acquirer.
+    /// The kind of a call to the acquirer.
     EffectKindV1 of EffectKind {
         Authorize,
         Void,
@@ -97,7 +97,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// What the acquirer can be asked to do to a payment.
+    /// The kind of an operation on a payment.
     OperationKindV1 of OperationKind {
         Capture,
         Void,
@@ -127,7 +127,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// How far a refund has come.
+    /// The status of a refund.
     RefundStatusV1 of RefundStatus {
         Pending,
         Successful,
@@ -191,7 +191,7 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// The decision of a dispute, with all that follows from it.
+    /// The decision of a dispute, with all its consequences.
     DisputeClosingV1 of DisputeClosing {
         dispute_id: [u8; 16],
         payment_id: [u8; 16],
@@ -260,7 +260,7 @@ pub(super) struct PaymentV1 {
     refunded_minor: u64,
 }
 
-/// A payment of which more is known than the first shape holds.
+/// A payment with fields that the first shape does not have.
 #[derive(Debug, Decode)]
 pub(super) struct PaymentV2 {
     first: PaymentV1,
@@ -282,14 +282,14 @@ fn subject(id: PaymentId, customer_id: Option<CustomerId>) -> SubjectId {
 }
 
 impl PaymentV1 {
-    /// True when the shape holds all of the payment.
+    /// Returns true when the shape holds all of the payment.
     pub(super) fn holds(payment: &Payment) -> bool {
         let Payment { confirmed_refund_minor, operation, last_operation, .. } = payment;
         let is_plain = *confirmed_refund_minor == 0 && operation.is_none() && last_operation.is_none();
         is_plain && PaymentV2::holds(payment)
     }
 
-    fn write_what_it_holds(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+    fn write_fields(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let Payment { id, external_id, session_id, status, money, instrument, acquirer, capture_mode, .. } = payment;
         let Payment { return_url, customer_id, contact, save_card, created_at, authorization, .. } = payment;
         let Payment { capture, failure, refunded_minor, .. } = payment;
@@ -320,7 +320,7 @@ impl Shape<Payment> for PaymentV1 {
                 reason: "an operation or a confirmed refund of a payment has no shape".to_owned(),
             });
         }
-        PaymentV1::write_what_it_holds(payment, personal, out)
+        PaymentV1::write_fields(payment, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
@@ -355,14 +355,14 @@ impl Shape<Payment> for PaymentV1 {
 }
 
 impl PaymentV2 {
-    /// True when the shape holds all of the payment.
+    /// Returns true when the shape holds all of the payment.
     pub(super) fn holds(payment: &Payment) -> bool {
         let Payment { charged_back_minor, open_dispute, .. } = payment;
         *charged_back_minor == 0 && open_dispute.is_none()
     }
 
-    fn write_what_it_holds(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        PaymentV1::write_what_it_holds(payment, personal, out)?;
+    fn write_fields(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        PaymentV1::write_fields(payment, personal, out)?;
         u64::write(&payment.confirmed_refund_minor, personal, out)?;
         Option::<OperationV1>::write(&payment.operation, personal, out)?;
         Option::<RefusedOperationV1>::write(&payment.last_operation, personal, out)
@@ -374,7 +374,7 @@ impl Shape<Payment> for PaymentV2 {
         if !PaymentV2::holds(payment) {
             return Err(Unreadable { reason: "a dispute of a payment has no shape".to_owned() });
         }
-        PaymentV2::write_what_it_holds(payment, personal, out)
+        PaymentV2::write_fields(payment, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
@@ -389,7 +389,7 @@ impl Shape<Payment> for PaymentV2 {
 
 impl Shape<Payment> for PaymentV3 {
     fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        PaymentV2::write_what_it_holds(payment, personal, out)?;
+        PaymentV2::write_fields(payment, personal, out)?;
         u64::write(&payment.charged_back_minor, personal, out)?;
         Option::<OpenDisputeV1>::write(&payment.open_dispute, personal, out)
     }

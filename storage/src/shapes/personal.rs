@@ -1,15 +1,15 @@
-//! Sealing and opening what is personal, under one key for each person.
+//! Sealing and opening of personal data, under one key for each person.
 //!
 //! Shape of a sealed field (offsets in bytes, `n` the length of the text):
 //! ```text
 //! 0 tag of the subject's key (8) | 8 sealed row as in `vault/subjects.rs` (41 + n)
 //! ```
 //! Associated data: the [`VaultKey`] of the subject's key (33 bytes: merchant, kind, id), then the label of
-//! the field. So a field opens at its place, of its merchant and subject, only.
+//! the field. So a field opens only as that field of that merchant and subject.
 //!
-//! The tag tells by which key a field was sealed, and nothing of the key: it is cut from a synthetic nonce.
-//! A person who was erased and comes back gets a new key, and then the old fields, whose tag is another, are
-//! erased still, not damaged.
+//! The tag identifies the key that sealed a field, and reveals nothing of the key: it is a part of a synthetic nonce.
+//! A person who was erased and comes back gets a new key. The old fields, which have another tag, then count as
+//! erased, not as damaged.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -27,22 +27,23 @@ use crate::vault::{Keyring, LookupKind, SealedError, SubjectId, SubjectKey, Subj
 use super::codec::ShapeError;
 use super::shown::SEALED;
 
-/// Opened keys that an actor keeps, so that a customer who pays often costs no read: about 50 KiB.
+/// The maximum number of opened keys that an actor keeps, so that a customer who pays often costs no read: about 50
+/// KiB.
 const OPENED_KEYS_MAX: usize = 256;
 
-/// Fields that an actor remembers sealed and in clear, since the same ones stand in an event and its rows, and
-/// in a row each time it changes: about 50 KiB.
+/// The maximum number of fields that an actor remembers sealed and in clear, since the same fields are in an event and
+/// its rows, and in a row each time it changes: about 50 KiB.
 const FIELDS_MAX: usize = 256;
 
-/// Keys handed out for storing that are kept without asking whether they are stored by now.
+/// The number of keys handed out for storing that are kept without a check that they are stored by now.
 const HANDED_OUT_KEPT: usize = 64;
 
-/// The place under which a key is asked for its tag. Part of the format.
+/// The associated data with which the tag of a key is computed. Part of the format.
 const TAG_PLACE: &[u8] = b"till shapes 1: tag of a subject key";
 
 const TAG_LEN: usize = 8;
 
-/// Seals and opens personal texts of one merchant, and digests what they are found by.
+/// Seals and opens personal texts of one merchant, and computes the digests by which customers are found.
 pub trait Personal {
     /// Seals a text of `subject` for the field `label`: equal texts of one subject and label give equal bytes.
     ///
@@ -50,21 +51,21 @@ pub trait Personal {
     /// [`Unreadable`] when the subject's key cannot be read or made. Nothing may be written then.
     fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable>;
 
-    /// Opens what was sealed; nothing when the key that sealed it was erased.
+    /// Opens a sealed text; none when the key that sealed it was erased.
     ///
     /// # Errors
-    /// [`ShapeError::Unreadable`] when the vault cannot be read; any other error means that the bytes are not
-    /// what was sealed there.
+    /// [`ShapeError::Unreadable`] when the vault cannot be read; any other error means that the bytes are
+    /// damaged.
     fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError>;
 
-    /// What an e-mail address is found by.
+    /// The digest by which an e-mail address is found.
     fn email_digest(&self, email: &Email) -> [u8; 32];
 
-    /// What a mobile number is found by.
+    /// The digest by which a mobile number is found.
     fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32];
 }
 
-/// Reads without any key: what is sealed stays so, and is shown as [`SEALED`].
+/// Reads without any key: sealed texts stay sealed, and are shown as [`SEALED`].
 pub struct StaysSealed;
 
 impl Personal for StaysSealed {
@@ -85,7 +86,7 @@ impl Personal for StaysSealed {
     }
 }
 
-/// For shapes that hold nothing personal.
+/// For shapes that contain nothing personal.
 pub(super) struct NoPersonal;
 
 impl NoPersonal {
@@ -190,7 +191,7 @@ impl OpenedKey {
     }
 }
 
-/// The last fields, in clear and sealed under the key that is in use.
+/// The last fields, in clear and sealed under the present key.
 struct Fields {
     last: LruCache<(SubjectId, &'static str), (String, Vec<u8>)>,
 }
@@ -214,37 +215,38 @@ impl Fields {
     }
 }
 
-/// The personal data of one merchant, in the hands of its actor: opens, seals, and makes a key for a subject
+/// The personal data of one merchant, used by its actor: opens, seals, and makes a key for a subject
 /// that has none yet.
 ///
 /// A key made here is in use at once, and is lost unless it is stored: [`MerchantPersonal::take_pending`]
-/// hands its vault row out, and that row goes into the same batch as what was sealed. When nothing is
-/// written of what was sealed (encoding failed, the command was refused after all), call
-/// [`MerchantPersonal::forget_pending`]. When a batch fails or its outcome is uncertain, drop the object
-/// with the rest of the actor's state: keys of the failed batch are known here only, and what is sealed
+/// returns its vault row, and that row belongs in the same batch as the texts sealed under it. When none of these
+/// texts is written (encoding failed, the command was refused after all), call
+/// [`MerchantPersonal::forget_pending`]. When a batch fails or its outcome is unknown, drop the object
+/// with the rest of the actor's state: keys of the failed batch exist only here, and texts sealed
 /// under them later could not be opened after a restart. A later batch that used one would fail anyway,
-/// since it was decided on a head that never came about.
+/// since it was decided on a head that never became durable.
 pub struct MerchantPersonal<R> {
     merchant: MerchantId,
     keyring: Arc<Keyring>,
     rows: R,
-    /// The last fields sealed or opened.
+    /// The last fields that were sealed or opened.
     fields: RefCell<Fields>,
-    /// Customers whose keys were deleted: the rows of these may be there until the deletion is durable. An actor that is
-    /// retired has none; removing customers is rare enough for 16 bytes each until then.
+    /// Customers whose keys were deleted: the rows of these keys may exist until the deletion is durable. An actor that
+    /// is started anew has none; removing customers is rare enough for 16 bytes each until then.
     erased: HashSet<SubjectId>,
     /// Keys that are stored.
     opened: RefCell<LruCache<SubjectId, Arc<OpenedKey>>>,
     /// Keys made here that may not be stored yet: never dropped before they are.
     fresh: HashMap<SubjectId, Arc<OpenedKey>>,
-    /// Of those, with their vault rows, the ones not handed out, in the order in which they were made.
+    /// Those of `fresh` that were not handed out, with their vault rows, in the order in which they were made.
     pending: Vec<(SubjectId, Vec<u8>)>,
-    /// Of those, the ones handed out, in order.
+    /// Those of `fresh` that were handed out, in order.
     handed_out: VecDeque<SubjectId>,
 }
 
 impl<R: RowReader> MerchantPersonal<R> {
-    /// Nothing opened yet. `rows` may show rows of the vault that are staged and not yet durable, or not.
+    /// An object without opened keys. `rows` may or may not include rows of the vault that are staged and not yet
+    /// durable.
     #[must_use]
     pub fn new(merchant: MerchantId, keyring: Arc<Keyring>, rows: R) -> MerchantPersonal<R> {
         MerchantPersonal {
@@ -264,8 +266,8 @@ impl<R: RowReader> MerchantPersonal<R> {
         SubjectKeys { merchant: self.merchant, keyring: &self.keyring, rows: &self.rows }
     }
 
-    /// Keys and values of the vault rows of the keys made since the last time, for the batch that holds what
-    /// was sealed under them.
+    /// Keys and values of the vault rows of the keys made since the last call, for the batch that contains the texts
+    /// sealed under them.
     #[must_use = "what was sealed cannot be opened again unless these rows are stored with it"]
     pub fn take_pending(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let pending = std::mem::take(&mut self.pending);
@@ -274,7 +276,7 @@ impl<R: RowReader> MerchantPersonal<R> {
         pending.into_iter().map(row).collect()
     }
 
-    /// Forgets the keys made since the last [`MerchantPersonal::take_pending`]. What was sealed under them
+    /// Forgets the keys made since the last [`MerchantPersonal::take_pending`]. Texts sealed under them
     /// must not be written.
     pub fn forget_pending(&mut self) {
         if self.pending.is_empty() {
@@ -286,7 +288,7 @@ impl<R: RowReader> MerchantPersonal<R> {
         }
     }
 
-    /// Forgets the opened key of a subject: to be called when the row of its key is deleted, which erases
+    /// Forgets the opened key of a subject. It must be called when the row of the key is deleted, which erases
     /// the person.
     pub fn forget_subject(&mut self, subject: SubjectId) {
         if subject.kind == SubjectKind::Customer {
@@ -335,8 +337,8 @@ impl<R: RowReader> MerchantPersonal<R> {
         Ok(key)
     }
 
-    /// Lets go of the oldest keys handed out, once they are seen to be stored: at most two for each key
-    /// made, so that as many are kept as are being written.
+    /// Removes the oldest keys handed out, once they are found to be stored: at most two for each key
+    /// made, so that the keys that are kept are about those being written.
     fn release_stored(&mut self) -> Result<(), Unreadable> {
         for _ in 0..2 {
             let oldest = self.handed_out.front().copied().filter(|_| self.handed_out.len() > HANDED_OUT_KEPT);

@@ -6,7 +6,7 @@ use till_domain::ids::{CustomerId, SessionId};
 use super::super::reader::MerchantReader;
 use super::super::samples::{MERCHANT, OTHER_MERCHANT};
 use super::*;
-use crate::rows::{Direction, RowError, Visit};
+use crate::rows::{RowError, ScanDirection, Visit};
 use crate::vault::RootKey;
 
 const CUSTOMER: SubjectId = SubjectId::customer(CustomerId::from_bytes([3; 16]));
@@ -32,7 +32,7 @@ impl RowReader for Vault {
         Ok(self.rows.borrow().get(key).cloned())
     }
 
-    fn visit(&self, _: Family, _: &[u8], _: &[u8], _: Direction, _: &mut Visit<'_>) -> Result<(), RowError> {
+    fn visit(&self, _: Family, _: &[u8], _: &[u8], _: ScanDirection, _: &mut Visit<'_>) -> Result<(), RowError> {
         Ok(())
     }
 }
@@ -56,7 +56,7 @@ fn name() -> Result<Option<String>, ShapeError> {
 }
 
 #[test]
-fn what_is_sealed_opens_now_and_after_a_restart_once_the_pending_row_is_stored() {
+fn a_sealed_text_opens_at_once_and_after_a_restart() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -99,7 +99,7 @@ fn a_forgotten_pending_key_is_not_used_again() {
 }
 
 #[test]
-fn after_a_failed_write_a_new_object_uses_none_of_the_keys_that_were_not_stored() {
+fn after_a_failed_write_a_new_object_uses_no_unstored_key() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut dropped = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let lost = seal(&mut dropped, CUSTOMER);
@@ -114,7 +114,7 @@ fn after_a_failed_write_a_new_object_uses_none_of_the_keys_that_were_not_stored(
 }
 
 #[test]
-fn a_key_handed_out_stays_in_use_however_many_follow_before_it_is_stored() {
+fn a_handed_out_key_stays_in_use_until_it_is_stored() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, keyring, &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -153,7 +153,7 @@ fn a_customer_who_comes_often_costs_one_read() {
 }
 
 #[test]
-fn an_erased_person_is_nothing_also_after_coming_back_under_a_new_key() {
+fn an_erased_person_stays_erased_under_a_new_key() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -178,7 +178,7 @@ fn an_erased_person_is_nothing_also_after_coming_back_under_a_new_key() {
 }
 
 #[test]
-fn a_remembered_field_does_not_stand_in_for_another_text_label_or_subject() {
+fn a_remembered_field_is_only_for_its_text_label_and_subject() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let texts = ["one", "two", "one"].map(|text| (text, actor.seal(CUSTOMER, LABEL, text).expect("a key can be had")));
@@ -212,7 +212,7 @@ fn a_field_opens_at_its_label_of_its_subject_and_merchant_only() {
 }
 
 #[test]
-fn a_damaged_field_and_a_damaged_key_are_errors_and_not_erasures() {
+fn a_damaged_field_or_key_is_an_error_and_not_an_erasure() {
     let (keyring, vault) = (keyring(), Vault::default());
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let sealed = seal(&mut actor, CUSTOMER);
@@ -236,7 +236,7 @@ fn a_reader_makes_no_keys() {
 }
 
 #[test]
-fn actor_and_reader_digest_alike_and_e_mail_and_mobile_never_meet() {
+fn actor_and_reader_digest_alike_and_kinds_never_collide() {
     let (keyring, vault) = (keyring(), Vault::default());
     let actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let reader = MerchantReader::new(MERCHANT, Some(Arc::clone(&keyring)), &vault);
@@ -267,14 +267,14 @@ const GOLDEN_KEYRING: &str = "\
     aa2967c78c0dc73f39f8f08d119b5125190126abdfae1ac70f5e9ad23f7161256ea01e153711b407126b859029cd159b30c7\
     5456cffd60516520d0378a610acf07de88cdbd2e0c9d18d5284fc1f43912ac0a2fa175a1de123e12c36a7cddc2ccd063c7ec\
     4568d5fba28ef4bc04e25bfa68b0bc1a80b2a560a86cc6480208cd440fb6ad87f9849f92561f755f3e";
-/// Where the key of [`CUSTOMER`] stands.
+/// The key of the vault row of [`CUSTOMER`].
 const GOLDEN_VAULT_KEY: &str = "\
     a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a10303030303030303030303030303030303";
 /// The wrapped key of [`CUSTOMER`].
 const GOLDEN_SUBJECT_KEY: &str = "\
     014bd8ad6c6f60b37ea21c06bd5848556609a9d46560b3c383414e57311ec0b0b584db3c1e7ee5ef08662cfd634c8b025fb7\
     1cdba938b34a52ff699cbbbd1761e0a05d919a198c5aab";
-/// [`NAME`] at [`LABEL`] under it.
+/// [`NAME`], sealed with [`LABEL`] under that key.
 const GOLDEN_SEALED: &str = "\
     e4236fc0a67a6647015ca5919f689bfa18f432e1f270629c3b62e8d4b8d0ed22d06e8739ffeb62555397d4d7b582b7f89e9d\
     efc99d201c6b8ff4af5472265e";

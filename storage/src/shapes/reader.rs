@@ -21,11 +21,11 @@ use super::keys::row_key;
 use super::personal::{OpenedKey, Personal, StaysSealed, SubjectKeys};
 use super::rows::decode_row;
 
-/// The row under `key` of a merchant. Tables below a merchant are read below the one that is named, and the tables of
-/// all merchants whichever is named. `personal` is the merchant's.
+/// The row under `key` of a merchant. Tables below a merchant are read below the given one; for tables of
+/// all merchants it does not matter. `personal` is the merchant's.
 ///
 /// # Errors
-/// [`Unreadable`] when the store does not answer, or when the bytes are not what was written.
+/// [`Unreadable`] when the store does not answer, or when the bytes are damaged.
 pub fn read_row(
     rows: &(impl RowReader + ?Sized),
     merchant_id: MerchantId,
@@ -39,15 +39,15 @@ pub fn read_row(
 
 /// Reads one merchant's rows and opens the personal data in them.
 ///
-/// It seals under stored keys only, as `till verify` does to compare, and makes none. It keeps one opened key, so it is
-/// to be made for each answer: then an erased person is gone from the next one on.
+/// It seals under stored keys only, as `till verify` does to compare, and makes none. It keeps one opened key, so a
+/// new reader must be made for each answer: then an erased person is absent from the next answer.
 pub struct MerchantReader<R> {
     merchant_id: MerchantId,
     pub(super) rows: R,
-    /// Without it what is sealed stays so.
+    /// Without it sealed texts stay sealed.
     keyring: Option<Arc<Keyring>>,
     last: RefCell<Option<FoundKey>>,
-    /// More keys, for the reader of a store that nobody writes to.
+    /// More keys, for the reader of a store that no process writes to.
     kept: RefCell<HashMap<SubjectId, Option<Arc<OpenedKey>>>>,
     kept_max: usize,
 }
@@ -55,18 +55,18 @@ pub struct MerchantReader<R> {
 /// Reads of one moment.
 pub type MerchantView<'a> = MerchantReader<Box<dyn RowReader + 'a>>;
 
-/// Whose key was looked for, and the key, unless it was erased or never made.
+/// A subject that was looked up, and its key, unless it was erased or never made.
 type FoundKey = (SubjectId, Option<Arc<OpenedKey>>);
 
 impl<R: RowReader> MerchantReader<R> {
-    /// Reads the rows of a merchant. Without the key ring what is sealed stays so.
+    /// Reads the rows of a merchant. Without the key ring sealed texts stay sealed.
     #[must_use]
     pub fn new(merchant_id: MerchantId, keyring: Option<Arc<Keyring>>, rows: R) -> MerchantReader<R> {
         let (last, kept) = (RefCell::new(None), RefCell::default());
         MerchantReader { merchant_id, rows, keyring, last, kept, kept_max: 0 }
     }
 
-    /// The same for a store that nobody writes to: so many keys are kept, at some 250 bytes each.
+    /// The same for a store that no process writes to: this number of keys is kept, at some 250 bytes each.
     #[must_use]
     pub fn keeping_keys(self, keys: usize) -> MerchantReader<R> {
         MerchantReader { kept_max: keys, ..self }
@@ -78,13 +78,13 @@ impl<R: RowReader> MerchantReader<R> {
         self.merchant_id
     }
 
-    /// Reads of what is above all merchants. Its keys do not begin with a merchant, so none is meant.
+    /// Reads the tables above all merchants. Their keys do not begin with a merchant, so none is given.
     #[must_use]
     pub fn of_all_merchants(rows: R) -> MerchantReader<R> {
         MerchantReader::new(MerchantId::from_bytes([0; 16]), None, rows)
     }
 
-    /// The text of an API key, as long as the vault keeps it.
+    /// The text of an API key, while the vault keeps it.
     ///
     /// # Errors
     /// [`Unreadable`] when it cannot be read or opened.
@@ -94,7 +94,7 @@ impl<R: RowReader> MerchantReader<R> {
         self.secret(VaultKey::ApiKeySecret { merchant, key }, open)
     }
 
-    /// The number of a card, as long as the vault keeps it.
+    /// The number of a card, while the vault keeps it.
     ///
     /// # Errors
     /// [`Unreadable`] when it cannot be read or opened.
@@ -145,7 +145,8 @@ impl<R: RowReader> MerchantReader<R> {
         Ok(found)
     }
 
-    /// Keeps a key where several are. When there are too many all go: which come next nobody knows.
+    /// Keeps a key when the reader keeps several. When there are too many, all are dropped, since the next ones are
+    /// unknown.
     fn keep(&self, subject: SubjectId, found: Option<Arc<OpenedKey>>) -> Option<Arc<OpenedKey>> {
         if self.kept_max > 0 {
             let mut kept = self.kept.borrow_mut();
@@ -159,7 +160,7 @@ impl<R: RowReader> MerchantReader<R> {
 }
 
 impl<'a, S: RowStore + ?Sized> MerchantReader<&'a S> {
-    /// Reads that all see this moment.
+    /// Reads that all see the present moment.
     #[must_use]
     pub fn view(&self) -> MerchantView<'a> {
         MerchantReader::new(self.merchant_id, self.keyring.clone(), self.rows.view())
@@ -209,7 +210,7 @@ mod tests {
     use super::super::rows::encode_row;
     use super::super::samples::{self, MERCHANT, OTHER_MERCHANT};
     use super::*;
-    use crate::rows::{Direction, RowError, Visit};
+    use crate::rows::{RowError, ScanDirection, Visit};
     use crate::vault::RootKey;
 
     #[derive(Default)]
@@ -226,7 +227,7 @@ mod tests {
             Ok(self.rows.get(&(family, key.to_vec())).cloned())
         }
 
-        fn visit(&self, _: Family, _: &[u8], _: &[u8], _: Direction, _: &mut Visit<'_>) -> Result<(), RowError> {
+        fn visit(&self, _: Family, _: &[u8], _: &[u8], _: ScanDirection, _: &mut Visit<'_>) -> Result<(), RowError> {
             Ok(())
         }
     }
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_key_ring_what_is_sealed_stays_so() {
+    fn without_the_key_ring_sealed_fields_stay_sealed() {
         let (bytes, _) = filled();
         let rows = MerchantReader::new(MERCHANT, None, &bytes);
         let customer = rows.get::<Customers>(samples::customer().id).expect("readable").expect("is there");

@@ -3,7 +3,7 @@
 //! ```text
 //! 0 format (1) = 1 to 3 | 1 the table's shape of that format, see `codec` and `tables`
 //! ```
-//! A row is written in the lowest format that can hold it, so that a replay of the log gives the bytes that stand there,
+//! A row is written in the lowest format that can hold it, so that a replay of the log gives the stored bytes,
 //! whichever program wrote them. All formats are read.
 
 use till_domain::records::{AnyKey, AnyRow, Unreadable};
@@ -12,11 +12,11 @@ use super::codec::ShapeError;
 use super::personal::Personal;
 use super::tables::{TableKind, belongs, decode_value, push_value};
 
-/// Room for a row that is no entry of an index.
+/// The initial capacity for a row that is not an entry of an index, in bytes.
 const USUAL_ROW_BYTES: usize = 448;
 
-/// The bytes of a row that is to stand under `key`: equal rows give equal bytes. Personal texts are sealed;
-/// the keys made for them on the way must be stored in the same write.
+/// The bytes of a row to be stored under `key`: equal rows give equal bytes. Personal texts are sealed;
+/// keys that are made for them must be stored in the same write.
 ///
 /// # Errors
 /// [`Unreadable`] when a key to seal with cannot be read or made, or when the row does not belong under
@@ -27,10 +27,10 @@ pub fn encode_row(row: &AnyRow, key: &AnyKey, personal: &mut dyn Personal) -> Re
     Ok(bytes)
 }
 
-/// As [`encode_row`], pushed to bytes that are there.
+/// As [`encode_row`], appended to existing bytes.
 ///
 /// # Errors
-/// As [`encode_row`]; a part of the row may stand behind the bytes then.
+/// As [`encode_row`]; a part of the row may have been appended then.
 pub fn push_row(
     row: &AnyRow,
     key: &AnyKey,
@@ -43,12 +43,12 @@ pub fn push_row(
     push_value(row, personal, bytes)
 }
 
-/// The row with these bytes under `key`. What was sealed of an erased person is gone.
+/// The row with these bytes under `key`. Sealed texts of an erased person are absent.
 ///
 /// # Errors
 /// [`ShapeError::UnknownFormat`] means "derive the rows again, or upgrade the program";
 /// [`ShapeError::OtherKey`] that the row was stored under a wrong key; every other error that the bytes are
-/// not what was written, or that the vault cannot be read.
+/// damaged, or that the vault cannot be read.
 pub fn decode_row(key: &AnyKey, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
     let table = TableKind::of(key);
     let row = decode_value(table, bytes, personal)?;
@@ -63,8 +63,8 @@ pub fn decode_row_of(table: TableKind, bytes: &[u8], personal: &dyn Personal) ->
     decode_value(table, bytes, personal)
 }
 
-/// Whether the bytes on disk say the same as those of a row replayed from the log: byte for byte, unless a
-/// person was erased since they were written, of whom a replay has nothing left.
+/// Returns true when the bytes on disk equal those of a row replayed from the log, except for fields of a
+/// person who was erased since they were written, which a replay does not have.
 ///
 /// # Errors
 /// As [`decode_row`].
@@ -76,7 +76,7 @@ pub fn is_same_row(key: &AnyKey, stored: &[u8], replayed: &[u8], personal: &dyn 
     Ok(has_personal_data(TableKind::of(key)) && stored == again)
 }
 
-/// Whether rows of a table hold sealed fields.
+/// Returns true when rows of a table contain sealed fields.
 const fn has_personal_data(table: TableKind) -> bool {
     matches!(
         table,

@@ -53,7 +53,7 @@ proptest! {
 
     #[test]
     fn no_bytes_whatever_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
-        // What is sealed in such bytes is not legible, so only shapes without personal data are read.
+        // Sealed fields are not legible in such bytes, so only shapes without personal data are read.
         let bytes = [[1].as_slice(), &bytes].concat();
         let _ = decode_state(&bytes);
         for table in TableKind::ALL.iter().copied().filter(|table| !has_personal_data(*table)) {
@@ -91,7 +91,7 @@ fn of_an_erased_customer_everything_but_the_person_is_left() {
 }
 
 #[test]
-fn the_contact_of_a_payment_is_the_customers_and_without_one_the_payments_own() {
+fn a_payments_contact_is_sealed_for_its_customer_or_itself() {
     let with = samples::payment();
     let without = samples::payment_without_customer();
     let customer = erased(SubjectId::customer(with.customer_id.expect("the sample has one")));
@@ -119,7 +119,7 @@ fn the_customer_fields_of_a_session_are_the_sessions_own() {
 }
 
 #[test]
-fn the_holder_of_a_token_is_the_tokens_own_and_of_a_saved_card_the_customers() {
+fn a_tokens_holder_is_sealed_for_it_a_cards_for_the_customer() {
     let (token, card) = (samples::sealed_token(), samples::sealed_card());
     let tokens = (AnyKey::Tokens(token.id), records::Tokens::wrap(token.clone()));
     let cards = (AnyKey::Cards(card.id), records::Cards::wrap(card.clone()));
@@ -139,7 +139,7 @@ fn the_holder_of_a_token_is_the_tokens_own_and_of_a_saved_card_the_customers() {
 }
 
 #[test]
-fn a_session_or_payment_is_not_written_with_a_holder_who_is_to_be_sealed() {
+fn a_session_or_payment_with_a_holder_is_not_written() {
     let card = samples::sealed_card();
     let instrument = Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card };
     let (key, row) = payment_row(Payment { instrument, ..samples::payment() });
@@ -147,7 +147,7 @@ fn a_session_or_payment_is_not_written_with_a_holder_who_is_to_be_sealed() {
 }
 
 #[test]
-fn a_holder_recorded_in_clear_reads_as_such_and_is_sealed_in_the_next_record() {
+fn a_holder_in_clear_is_read_and_sealed_in_the_next_record() {
     let (key, row) = samples::rows().swap_remove(5);
     let Ok(AnyRow::Tokens(token)) = decode_row(&key, &encoded(&key, &row), &TestPersonal::default()) else {
         panic!("a token reads back as one");
@@ -157,7 +157,7 @@ fn a_holder_recorded_in_clear_reads_as_such_and_is_sealed_in_the_next_record() {
 }
 
 #[test]
-fn nothing_personal_stands_in_clear() {
+fn personal_data_is_never_in_clear() {
     let rows: Vec<Vec<u8>> = samples::rows().iter().map(|(key, row)| encoded(key, row)).collect();
     let keys = samples::rows()
         .into_iter()
@@ -209,7 +209,7 @@ fn an_amount_that_the_domain_does_not_allow_is_damage() {
 }
 
 #[test]
-fn a_stored_row_is_the_replayed_one_byte_for_byte_or_but_for_an_erased_person() {
+fn a_stored_row_equals_its_replay_except_for_an_erased_person() {
     let payment = samples::payment();
     let (key, row) = payment_row(payment.clone());
     let stored = encoded(&key, &row);
@@ -225,7 +225,7 @@ fn a_stored_row_is_the_replayed_one_byte_for_byte_or_but_for_an_erased_person() 
 }
 
 #[test]
-fn a_mutation_of_many_small_events_that_could_not_be_read_back_is_not_written() {
+fn a_mutation_too_large_to_be_read_back_is_not_written() {
     let of = |count| samples::mutation(vec![Event::BalanceOpened; count]);
     let bytes = encode_mutation(&of(5_000), &mut TestPersonal::default()).expect("fits");
     assert_eq!(decode_mutation(&bytes, &TestPersonal::default()), Ok(of(5_000)));
@@ -233,7 +233,7 @@ fn a_mutation_of_many_small_events_that_could_not_be_read_back_is_not_written() 
 }
 
 #[test]
-fn the_largest_change_of_metadata_that_the_rules_allow_fits_a_record() {
+fn the_largest_change_of_metadata_fits_a_record() {
     let [
         Event::MetadataSaved { key, record, timer_was, garbage_below, .. },
         Event::MetadataSetFormed { id, number, set, .. },
@@ -242,7 +242,7 @@ fn the_largest_change_of_metadata_that_the_rules_allow_fits_a_record() {
         panic!("out of place")
     };
     let text = |bytes: u64| "x".repeat(usize::try_from(bytes).expect("some MiB"));
-    // Of a document of the largest size one half becomes a set, to which the largest value is added.
+    // One half of a document of the largest size becomes a set, to which the largest value is added.
     let half = DOCUMENT_BYTES_MAX / 2;
     let value = u64::try_from(VALUE_BYTES_MAX).expect("a MiB");
     let (id, number, set, position) = (*id, *number, *set, 0);

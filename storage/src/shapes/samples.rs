@@ -50,13 +50,13 @@ use super::personal::Personal;
 
 /// The merchant of the samples.
 pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([0xa1; 16]);
-/// Another one, right behind it.
+/// The next merchant after it.
 pub(super) const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xa2; 16]);
 
 /// Seals legibly, `C` for a customer's data and so on, so that golden bytes do not depend on a cipher.
 #[derive(Debug, Default)]
 pub(super) struct TestPersonal {
-    /// Who was erased.
+    /// The erased subjects.
     pub(super) erased: HashSet<SubjectId>,
 }
 
@@ -655,7 +655,7 @@ fn activity() -> Activity {
     )
 }
 
-/// What the log says of a dispute, of which nothing else is there.
+/// The activity of a conceded dispute. There are no other samples about that dispute.
 fn conceded() -> Activity {
     let object = ActivityObject::Dispute(DisputeId::from_bytes([0x17; 16]));
     Activity { activity_type: ActivityType::DisputeConceded, object, parent: Some(payment().id), ..activity() }
@@ -913,7 +913,7 @@ pub(super) fn later_rows() -> Vec<(AnyKey, AnyRow)> {
     ]
 }
 
-/// Those of the first release's kinds.
+/// The events of the first release's kinds.
 pub(super) fn payment_events() -> Vec<Event> {
     let before = Customer { email: None, default_card_id: None, ..customer() };
     vec![
@@ -998,7 +998,7 @@ pub(super) fn answers() -> Vec<Answer> {
     ]
 }
 
-/// A mutation with everything around its events.
+/// A mutation with all other fields besides its events.
 pub(super) fn mutation(events: Vec<Event>) -> Mutation {
     Mutation {
         at: Millis(1_743_500_000_014),

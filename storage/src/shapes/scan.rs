@@ -9,7 +9,7 @@ use till_domain::time::Millis;
 
 use crate::family::Family;
 use crate::keys::KeyRange;
-use crate::rows::{Beside, Cursor, Direction, RowPair, RowReader};
+use crate::rows::{Beside, Cursor, RowPair, RowReader, ScanDirection};
 
 use super::keys::{self, KeyError, all_effects_range, all_timers_range, row_key, table_range};
 use super::reader::MerchantReader;
@@ -20,43 +20,43 @@ use super::tables::{KeyParts, StoredTable, TableKind};
 pub type KeyedRow<T> = (<T as Table>::Key, <T as Table>::Row);
 
 impl<R: RowReader> MerchantReader<R> {
-    /// At most `limit` rows of a table that are found by keys of a range, in their order or the other way round.
+    /// At most `limit` rows of a table by a range of keys, in the order of the keys or in reverse.
     ///
     /// # Errors
     /// [`Unreadable`] when a row cannot be read.
     pub fn scan<T: StoredTable>(
         &self,
         range: impl RangeBounds<T::Key>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<KeyedRow<T>>, Unreadable> {
         self.decode_all::<T>(&self.pairs::<T>(range, direction, limit)?)
     }
 
-    /// Their keys alone.
+    /// The keys of such rows alone.
     ///
     /// # Errors
     /// [`Unreadable`] when a key cannot be read.
     pub fn scan_keys<T: StoredTable>(
         &self,
         range: impl RangeBounds<T::Key>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<T::Key>, Unreadable> {
         let pairs = self.pairs::<T>(range, direction, limit)?;
         pairs.iter().map(|(key, _)| decode_key::<T>(key)).collect()
     }
 
-    /// Whether there is a row in a range.
+    /// Returns true when there is a row in a range.
     ///
     /// # Errors
-    /// [`Unreadable`] when that cannot be told.
+    /// [`Unreadable`] when the range cannot be read.
     pub fn has_any<T: StoredTable>(&self, range: impl RangeBounds<T::Key>) -> Result<bool, Unreadable> {
-        Ok(!self.pairs::<T>(range, Direction::Forward, 1)?.is_empty())
+        Ok(!self.pairs::<T>(range, ScanDirection::Forward, 1)?.is_empty())
     }
 
     /// The page at a cursor, or the newest one, of a list that is ordered by ids; newest first. An id that names no row
-    /// stands for its place in time.
+    /// represents its position in time.
     ///
     /// # Errors
     /// [`Unreadable`] when a row of the page cannot be read.
@@ -98,15 +98,15 @@ impl<R: RowReader> MerchantReader<R> {
         let older = |id: K| (Bound::Included(key_of(first)), Bound::Excluded(key_of(id)));
         let newer = |id: K| (Bound::Excluded(key_of(id)), Bound::Included(key_of(last)));
         let (range, direction) = match cursor {
-            None => ((Bound::Included(key_of(first)), Bound::Included(key_of(last))), Direction::Backward),
-            Some(Cursor::After(id)) => (older(id), Direction::Backward),
-            Some(Cursor::Before(id)) => (newer(id), Direction::Forward),
+            None => ((Bound::Included(key_of(first)), Bound::Included(key_of(last))), ScanDirection::Backward),
+            Some(Cursor::After(id)) => (older(id), ScanDirection::Backward),
+            Some(Cursor::Before(id)) => (newer(id), ScanDirection::Forward),
         };
-        // One row more than the page has tells whether the list goes on; it is not decoded.
+        // One row more than the page has tells if the list continues; it is not decoded.
         let mut pairs = self.pairs::<T>(range, direction, size.saturating_add(1))?;
         let goes_on = pairs.len() > size;
         pairs.truncate(size);
-        if direction == Direction::Forward {
+        if direction == ScanDirection::Forward {
             pairs.reverse();
         }
         let rows = self.decode_all::<T>(&pairs)?;
@@ -127,7 +127,7 @@ impl<R: RowReader> MerchantReader<R> {
     fn pairs<T: StoredTable>(
         &self,
         range: impl RangeBounds<T::Key>,
-        direction: Direction,
+        direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<RowPair>, Unreadable> {
         let (lower, upper) = self.key_range::<T>(&range);
@@ -139,7 +139,7 @@ impl<R: RowReader> MerchantReader<R> {
         let at = |key: &T::Key| row_key(self.merchant_id(), &T::key(key.clone()), self).1;
         let after = |key: &T::Key| {
             let mut bytes = at(key);
-            bytes.push(0); // The smallest key that is greater.
+            bytes.push(0); // The smallest greater key.
             bytes
         };
         let lower = match range.start_bound() {
@@ -165,8 +165,8 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
-/// At most `limit` open calls of all merchants after one: of each merchant those about payments, in the order of payment
-/// and refund, then those of payouts, and then those of evidence.
+/// At most `limit` open calls of all merchants after one: of each merchant those about payments, in the order of
+/// payment and refund, then those of payouts, and then those of evidence.
 ///
 /// # Errors
 /// [`Unreadable`] when they cannot be read.
@@ -176,7 +176,7 @@ pub fn open_effects(
     limit: usize,
 ) -> Result<Vec<(MerchantId, OpenCall)>, Unreadable> {
     let (lower, upper) = all_effects_range(after);
-    let pairs = rows.scan(Family::Effects, &lower, &upper, Direction::Forward, limit)?;
+    let pairs = rows.scan(Family::Effects, &lower, &upper, ScanDirection::Forward, limit)?;
     let effect = |(key, _): &RowPair| match keys::decode_key(Family::Effects, key) {
         Ok((Some(merchant_id), KeyParts::Row(AnyKey::Effects(effect_id)))) => {
             Ok((merchant_id, OpenCall::Payment(effect_id)))
@@ -205,7 +205,7 @@ pub fn next_merchant_with_timers(
         // The last table of the family.
         lower = table_range(merchant_id, TableKind::MetadataGarbage).1;
     }
-    let first = rows.scan(Family::Timers, &lower, &upper, Direction::Forward, 1)?.pop();
+    let first = rows.scan(Family::Timers, &lower, &upper, ScanDirection::Forward, 1)?.pop();
     let Some((key, _)) = first else { return Ok(None) };
     match keys::decode_key(Family::Timers, &key) {
         Ok((Some(merchant_id), KeyParts::Row(AnyKey::Timers(timer)))) => Ok(Some((merchant_id, Some(timer.due)))),
@@ -214,7 +214,7 @@ pub fn next_merchant_with_timers(
     }
 }
 
-/// The key with these bytes, which are of the table's range.
+/// The key with these bytes, which are in the table's range.
 pub(super) fn decode_key<T: StoredTable>(bytes: &[u8]) -> Result<T::Key, Unreadable> {
     let rest = bytes.get(T::KIND.head_len()..).unwrap_or_default();
     T::decode_key(rest).ok_or_else(malformed::<T>)
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::memory::MemoryStore;
 
-    /// A store with these keys, and nothing that could be decoded under them.
+    /// A store with these keys, whose values cannot be decoded.
     fn store(keys: impl IntoIterator<Item = (MerchantId, AnyKey)>) -> MemoryStore {
         let store = MemoryStore::new();
         for (merchant, key) in keys {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_has_the_keys_between_its_ends_of_its_merchant_and_table() {
+    fn a_range_has_its_merchants_keys_between_its_ends() {
         let own = (0..=9).map(|number| (MERCHANT, AnyKey::Entries(entry(number))));
         let activity = AnyKey::Activities(ActivityId::from_bytes([4; 16]));
         let store = store(own.chain([(OTHER_MERCHANT, AnyKey::Entries(entry(4))), (MERCHANT, activity)]));
@@ -267,17 +267,17 @@ mod tests {
             keys.iter().map(|id| id.to_bytes()[0]).collect::<Vec<u8>>()
         };
         use Bound::{Excluded, Included, Unbounded};
-        assert_eq!(scan((Excluded(3), Excluded(6)), Direction::Forward, 99), [4, 5]);
-        assert_eq!(scan((Included(3), Included(6)), Direction::Backward, 99), [6, 5, 4, 3]);
-        assert_eq!(scan((Unbounded, Unbounded), Direction::Forward, 99), (0..=9).collect::<Vec<u8>>());
-        assert_eq!(scan((Unbounded, Unbounded), Direction::Backward, 2), [9, 8]);
-        assert!(scan((Excluded(6), Excluded(3)), Direction::Forward, 99).is_empty());
+        assert_eq!(scan((Excluded(3), Excluded(6)), ScanDirection::Forward, 99), [4, 5]);
+        assert_eq!(scan((Included(3), Included(6)), ScanDirection::Backward, 99), [6, 5, 4, 3]);
+        assert_eq!(scan((Unbounded, Unbounded), ScanDirection::Forward, 99), (0..=9).collect::<Vec<u8>>());
+        assert_eq!(scan((Unbounded, Unbounded), ScanDirection::Backward, 2), [9, 8]);
+        assert!(scan((Excluded(6), Excluded(3)), ScanDirection::Forward, 99).is_empty());
         assert_eq!(rows.has_any::<Entries>(entry(9)..), Ok(true));
         assert_eq!(rows.has_any::<Entries>((Excluded(entry(9)), Unbounded)), Ok(false));
     }
 
     #[test]
-    fn a_range_of_sets_has_their_rows_and_none_of_a_later_set_or_another_record() {
+    fn a_range_of_sets_excludes_later_sets_and_other_records() {
         let (id, other) = (MetadataId::from_bytes([1; 16]), MetadataId::from_bytes([2; 16]));
         let keys = [(id, 2), (id, 3), (id, 255), (id, 256), (other, 3)].into_iter().flat_map(|(id, number)| {
             let number = SetNumber(number);
@@ -286,7 +286,7 @@ mod tests {
         });
         let store = store(keys.map(|key| (MERCHANT, key)));
         let rows = MerchantReader::new(MERCHANT, None, &store);
-        let (from, below, direction) = (SetNumber(3), SetNumber(256), Direction::Forward);
+        let (from, below, direction) = (SetNumber(3), SetNumber(256), ScanDirection::Forward);
         let inside = [(id, SetNumber(3)), (id, SetNumber(255))];
         assert_eq!(rows.scan_keys::<MetadataSets>((id, from)..(id, below), direction, 9).expect("readable"), inside);
         let none = ItemHash([0; 32]);
@@ -302,7 +302,7 @@ mod tests {
         let digest = AnyKey::KeyDirectory(KeyDigest([0xff; 32]));
         let store = store([merchant(MERCHANT), merchant(OTHER_MERCHANT), (MERCHANT, digest)]);
         let rows = MerchantReader::of_all_merchants(&store);
-        let after = |bound| rows.scan_keys::<MerchantDirectory>((bound, Bound::Unbounded), Direction::Forward, 9);
+        let after = |bound| rows.scan_keys::<MerchantDirectory>((bound, Bound::Unbounded), ScanDirection::Forward, 9);
         assert_eq!(after(Bound::Unbounded), Ok(vec![MERCHANT, OTHER_MERCHANT]));
         assert_eq!(after(Bound::Excluded(MERCHANT)), Ok(vec![OTHER_MERCHANT]));
     }

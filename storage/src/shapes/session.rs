@@ -1,4 +1,4 @@
-//! Shapes of payment sessions and of what pays.
+//! Shapes of payment sessions and of their instruments.
 
 use till_domain::ids::SessionId;
 use till_domain::money::Money;
@@ -22,7 +22,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// Who pays the interest of instalments.
+    /// The party that pays the interest of instalments.
     InterestBearerV1 of InterestBearer {
         Customer,
         Merchant,
@@ -37,7 +37,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// What pays.
+    /// The instrument that pays.
     InstrumentV1 of Instrument {
         UnnamedCard,
         Token { token_id: [u8; 16], usage: TokenUsageV1, card: CardFactsV1 },
@@ -46,7 +46,7 @@ shape_enum! {
     }
 }
 
-/// A payment session. The subject of its customer fields is the session: which customer they lead to is
+/// A payment session. The subject of its customer fields is the session, since the customer to whom they lead is
 /// known only when a payment is initiated.
 #[derive(Debug, Decode)]
 pub(super) struct SessionV1 {

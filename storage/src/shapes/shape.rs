@@ -1,8 +1,9 @@
-//! How a shape on disk and a value of the domain are converted into each other.
+//! Conversion between shapes on disk and values of the domain.
 //!
 //! [`frozen_struct!`] and [`frozen_enum!`] declare a frozen shape together with its conversion; [`shape_struct!`] and
-//! [`shape_enum!`] declare beside it how its value is shown to an operator. The shape is written out, field by field with its type on disk; the conversion takes the domain's value apart by name,
-//! so that a field or variant added to the domain does not compile before it has a shape.
+//! [`shape_enum!`] also declare how its value is shown to an operator. The shape is written out, field by field with
+//! its type on disk; the conversion takes the domain's value apart by name, so that a field or variant added to the
+//! domain does not compile before it has a shape.
 
 use till_domain::card::CardFingerprint;
 use till_domain::ids::{IdPosition, PaymentId};
@@ -21,14 +22,14 @@ use super::personal::Personal;
 
 /// A shape on disk of the domain's `D`.
 pub trait Shape<D>: Sized {
-    /// Writes a value in its shape, which is made of the value's own parts and never stands in memory. Personal
-    /// texts are sealed on the way.
+    /// Writes a value in its shape. The shape is written from the value's own parts and never exists in memory.
+    /// Personal texts are sealed.
     ///
     /// # Errors
-    /// [`Unreadable`] when the library cannot encode it, or the key to seal a text under cannot be had.
+    /// [`Unreadable`] when the library cannot encode it, or the key to seal a text with is not available.
     fn write(value: &D, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable>;
 
-    /// The value of a shape. Personal texts are opened on the way; those of an erased person are gone.
+    /// The value of a shape. Personal texts are opened; those of an erased person are absent.
     ///
     /// # Errors
     /// [`ShapeError`] when a part is out of range, or a sealed text cannot be opened.
@@ -67,9 +68,9 @@ macro_rules! frozen_struct {
 }
 
 /// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields
-/// with names have places on disk, as those without have: bincode writes either alike. A variant whose parts cannot
-/// hold every value says `if` it can; those `later` hold the others, and stand behind all of the first list. Kinds that
-/// came after those stand behind them, under `then`.
+/// with names are encoded by position, as those without are: bincode writes both alike. A variant whose parts cannot
+/// hold every value states the condition after `if`; the variants under `later` hold the other values, and follow the
+/// whole first list. Kinds that were added after those follow them, under `then`.
 #[macro_export]
 macro_rules! frozen_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
@@ -190,7 +191,7 @@ impl<C, D, R: Shape<C>, S: Shape<D>> Shape<(C, D)> for (R, S) {
     }
 }
 
-/// Declares conversions that neither fail nor hold anything personal. What is written has the bytes of the kind.
+/// Declares conversions that neither fail nor contain anything personal. The bytes are those of the named type.
 macro_rules! plain_shapes {
     ($($kind:ty as $domain:ty: |$value:pat_param| $written:expr, |$shape:pat_param| $unpack:expr;)+) => {$(
         impl Shape<$domain> for $kind {
@@ -250,8 +251,8 @@ plain_shapes! {
 
 till_domain::each_id! { id_shapes }
 
-// Not here: `PersonName`, `HolderName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`
-// here is of the operator's staff and of dashboard users.
+// `PersonName`, `HolderName` and `Mobile` are missing, since they are never stored in clear, as is the `Email` of
+// customers. The `Email` here is of the operator's staff and of dashboard users.
 text_shapes! { Description DestinationUrl Email Evidence ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
 
 impl Shape<AmountMinor> for u64 {
@@ -270,14 +271,14 @@ impl Shape<Currency> for [u8; 3] {
     }
 
     fn unpack(self, _: &dyn Personal) -> Result<Currency, ShapeError> {
-        // Which codes there are changes over time, so that only the form is checked.
+        // The set of codes changes over time, so only the form is checked.
         let is_code = self.iter().all(u8::is_ascii_uppercase);
         is_code.then(|| Currency::from_bytes(self)).ok_or(ShapeError::OutOfRange { what: "a currency" })
     }
 }
 
 shape_struct! {
-    /// Where the last id stands in its merchant's order.
+    /// The position of the last id in its merchant's order.
     IdPositionV1 of IdPosition {
         millis: u64,
         counter: u16,

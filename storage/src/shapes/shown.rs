@@ -1,6 +1,6 @@
-//! How what is on disk is shown to an operator: [`Shown`] of a value serializes its parts under the names of the shape
+//! Display of stored values to an operator: [`Shown`] of a value serializes its parts under the names of the shape
 //! that [`shape_struct!`](super::shape) and [`shape_enum!`](super::shape) declare. Ids and texts are shown as text,
-//! instants in Unix seconds, and everything else as a number. Personal data is shown when it is opened only, and
+//! instants in Unix seconds, and everything else as a number. Personal data is shown only when it is opened, and
 //! digests and fingerprints never.
 
 use std::fmt::Display;
@@ -21,16 +21,16 @@ use till_domain::text::{
 };
 use till_domain::time::Millis;
 
-/// The text in the place of what is not shown.
+/// The text in place of a value that is not shown.
 pub const SEALED: &str = "[sealed]";
 
-/// Whether personal data is shown: names, addresses, mobile numbers, what merchants keep as metadata, and the ids of
-/// tokens, which whoever knows them may pay with. Card numbers are shown never: they are in no log and in no row.
+/// The disclosure of personal data: names, addresses, mobile numbers, the values of merchants' metadata, and the ids of
+/// tokens, with which anybody who knows them may pay. Card numbers are never shown: they are in no log and in no row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disclosure {
-    /// It is not; no key is needed.
+    /// It is hidden; no key is needed.
     Sealed,
-    /// It is.
+    /// It is shown.
     Opened,
 }
 
@@ -72,7 +72,7 @@ impl<'a, T> Shown<'a, T> {
         self.value
     }
 
-    /// A part of the value, shown alike.
+    /// A part of the value, with the same disclosure.
     pub(super) const fn part<'b, U>(&self, part: &'b U) -> Shown<'b, U> {
         Shown { value: part, disclosure: self.disclosure }
     }
@@ -180,7 +180,7 @@ pub(super) fn snake_case(name: &str) -> String {
     text
 }
 
-/// Declares how values without parts are shown.
+/// Declares the display of values without parts.
 macro_rules! shown_as {
     ($($domain:ty: |$value:ident, $disclosure:pat_param| $shown:expr;)+) => {$(
         impl Serialize for Shown<'_, $domain> {
@@ -198,7 +198,7 @@ macro_rules! shown_ids {
     };
 }
 
-/// An id as text; that of a token when it is opened only.
+/// An id as text; that of a token only when it is disclosed.
 fn shown_id<I: Id + Display>(id: I, disclosure: Disclosure) -> String {
     let text = id.to_string();
     if I::PREFIX == TokenId::PREFIX { disclosure.text(&text).to_owned() } else { text }
@@ -246,7 +246,7 @@ personal_texts! { CanonicalJson Document Email Mobile PersonName }
 
 never_shown! { [u8; 32], CardFingerprint, ItemHash, KeyDigest }
 
-// The shapes of these are written by hand, for what is sealed in them.
+// The shapes of these are written by hand, because they contain sealed fields.
 shown_struct! { Contact { email, mobile, name } }
 shown_struct! { CustomerFields { id, contact } }
 shown_struct! { Customer { id, external_id, email, mobile, name, default_card_id, created_at, updated_at } }

@@ -7,7 +7,7 @@
 //! 0 format (1) = 4 | 1 MerchantStateV4, of a merchant that has events for webhooks, or webhooks
 //! 0 format (1) = 5 | 1 MerchantStateV5, of a merchant that has a test clock, or a period of statements
 //! ```
-//! A snapshot of an unknown format is none: the log serves as well. Nothing in it is of a customer.
+//! A snapshot of an unknown format counts as absent: the log serves as well. It contains nothing about customers.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ const FOURTH_STATE_FORMAT: u8 = 4;
 
 const WHAT: &str = "state of a merchant";
 
-/// What a merchant's actor keeps in memory. Maps are lists in the order of their keys.
+/// The state that a merchant's actor keeps in memory. Maps are lists in the order of their keys.
 #[derive(Debug, Decode)]
 struct MerchantStateOf<P, B> {
     profile: Option<P>,
@@ -129,7 +129,7 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
     }
 }
 
-/// The same with what is of webhooks.
+/// The same with the fields about webhooks.
 #[derive(Debug, Decode)]
 struct MerchantStateV4 {
     state: MerchantStateV3,
@@ -138,7 +138,7 @@ struct MerchantStateV4 {
 }
 
 impl MerchantStateV4 {
-    /// True when a state has something that only this shape holds.
+    /// Returns true when a state has values that only this shape holds.
     fn is_needed_for(state: &MerchantState) -> bool {
         state.webhook_events > 0 || !state.connected_webhooks.is_empty()
     }

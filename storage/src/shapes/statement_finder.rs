@@ -1,4 +1,4 @@
-//! The statements of entries, worked out when the entries are read.
+//! The statements of entries, determined when the entries are read.
 
 use std::ops::Bound;
 
@@ -7,12 +7,12 @@ use till_domain::ledger::Entry;
 use till_domain::records::{Rows, Statements, StatementsByEnd, Unreadable};
 use till_domain::time::Millis;
 
-use crate::rows::{Direction, RowReader};
+use crate::rows::{RowReader, ScanDirection};
 
 use super::reader::MerchantReader;
 
-/// Finds the statements of one merchant's entries. Each month is read once, so that many entries of few months cost a few
-/// reads.
+/// Finds the statements of one merchant's entries. Each month is read once, so that many entries of few months cost a
+/// few reads.
 #[derive(Debug, Default)]
 pub struct StatementFinder {
     closed: Vec<ClosedMonth>,
@@ -51,7 +51,7 @@ impl StatementFinder {
             return Ok(Some(known.id));
         }
         let after = (Bound::Excluded(at), Bound::Unbounded);
-        let first = rows.scan::<StatementsByEnd>(after, Direction::Forward, 1)?;
+        let first = rows.scan::<StatementsByEnd>(after, ScanDirection::Forward, 1)?;
         let Some((ends_at, id)) = first.into_iter().next() else {
             self.open_from = Some(at);
             return Ok(None);

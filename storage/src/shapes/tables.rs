@@ -44,7 +44,7 @@ pub trait StoredTable: Table {
     fn decode_key(rest: &[u8]) -> Option<Self::Key>;
 }
 
-/// What a key in bytes tells.
+/// The information in the bytes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyParts {
     /// The key of the applied position, which is no row's.
@@ -122,7 +122,7 @@ macro_rules! tables {
                 }
             }
 
-            /// Where its rows stand.
+            /// The family of its rows.
             #[must_use]
             pub const fn family(self) -> Family {
                 match self {
@@ -147,7 +147,7 @@ macro_rules! tables {
                 }
             }
 
-            /// Of which kind a key is.
+            /// The kind of a key.
             #[must_use]
             pub const fn of(key: &AnyKey) -> TableKind {
                 match key {
@@ -155,7 +155,7 @@ macro_rules! tables {
                 }
             }
 
-            /// Of which kind a row is.
+            /// The kind of a row.
             #[must_use]
             pub const fn of_row(row: &AnyRow) -> TableKind {
                 match row {
@@ -219,7 +219,7 @@ macro_rules! tables {
             }
         }
 
-        /// Whether a row may stand under a key, as far as the row tells.
+        /// Returns true when a row may be stored under a key, as far as the row tells.
         pub(super) fn belongs(key: &AnyKey, row: &AnyRow) -> bool {
             match (key, row) {
                 $($((AnyKey::$name(key), AnyRow::$name(row)) => *key == row.$id $(($($arguments)?))?,)?)+
@@ -308,7 +308,7 @@ tables! {
 }
 
 impl TableKind {
-    /// Whether its keys begin with a merchant.
+    /// Returns true when its keys begin with a merchant.
     #[must_use]
     pub fn is_below_a_merchant(self) -> bool {
         self.family() != Family::Directory
@@ -316,7 +316,7 @@ impl TableKind {
 }
 
 impl KeyParts {
-    /// Of which kind the row under the key is, if it is a row's key.
+    /// The kind of the row under the key, if it is the key of a row.
     #[must_use]
     pub const fn table(&self) -> Option<TableKind> {
         match self {

@@ -1,4 +1,4 @@
-//! Shapes of webhooks and of the events that they are told.
+//! Shapes of webhooks and of the events that are delivered to them.
 
 use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
 
@@ -32,7 +32,7 @@ shape_enum! {
 }
 
 shape_struct! {
-    /// An event. Of one that is about no payment the id of the payment is zeros.
+    /// An event. The id of the payment is zeros when the event is not about a payment.
     WebhookEventV1 of WebhookEvent {
         id: [u8; 16],
         sequence: u64,
@@ -53,7 +53,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// The states of a webhook: events are sent to a connected one only.
+    /// The states of a webhook: only a connected one is sent events.
     WebhookStatusV1 of WebhookStatus {
         Connected,
         Disconnected,

@@ -1,4 +1,4 @@
-//! API keys kept for a while in sealed form.
+//! API keys that are kept for a limited time in sealed form.
 //!
 //! An API key is shown once and otherwise kept as a digest. But a `generate-key` that is repeated with the
 //! same Idempotency-Key must be answered again with the same key, so its text is sealed, in a row of its own
@@ -16,7 +16,7 @@ impl Keyring {
     /// Seals the text of an API key as the value of the row [`VaultKey::ApiKeySecret`].
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system gives none.
+    /// [`NoRandomness`] when the operating system provides none.
     pub fn seal_api_key_secret(&self, merchant: MerchantId, key: KeyId, secret: &str) -> Result<Vec<u8>, NoRandomness> {
         let associated = VaultKey::ApiKeySecret { merchant, key }.encode();
         self.key(Purpose::ApiKeySecret).seal_row(&associated, secret.as_bytes())
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_api_key_moved_to_another_merchant_or_uid_does_not_open() {
+    fn a_sealed_api_key_moved_to_another_owner_does_not_open() {
         let row = fixed_keyring().seal_api_key_secret(ONE, KEY, SECRET).expect("randomness");
         let (other_merchant, other_key) = (MerchantId::from_bytes([2; 16]), KeyId::from_bytes([4; 16]));
         assert_eq!(fixed_keyring().open_api_key_secret(other_merchant, KEY, &row), Err(SealedError::Refused));

@@ -14,19 +14,19 @@ use super::keyring::{Keyring, Purpose};
 use super::sealed::{NoRandomness, SealedError};
 use super::vault_key::VaultKey;
 
-/// A card number: what [`is_card_number`] holds for.
+/// A card number, for which [`is_card_number`] returned true.
 ///
 /// It lives on the heap, so that moving it leaves no copy behind, and is zeroized there. `Debug` shows the
 /// first six and the last four digits, the part that may be shown anywhere; there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CardNumber(Zeroizing<Box<str>>);
 
-/// The text is no card number. The message does not repeat any part of it.
+/// The text is not a card number. The message does not repeat any part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a card number: 12 to 19 digits, the last of which checks the others")]
 pub struct CardNumberError;
 
-/// What a sealed card number belongs to.
+/// The object that a sealed card number belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CardNumberOf {
     /// A token, until it is used up or swept.
@@ -39,12 +39,12 @@ impl CardNumber {
     /// Reads a card number from its digits, without spaces.
     ///
     /// # Errors
-    /// [`CardNumberError`] when it is none.
+    /// [`CardNumberError`] when the text is not a card number.
     pub fn parse(text: &str) -> Result<CardNumber, CardNumberError> {
         is_card_number(text).then(|| CardNumber(Zeroizing::new(Box::from(text)))).ok_or(CardNumberError)
     }
 
-    /// All digits: for sealing, for the acquirer, and nothing else.
+    /// All digits: only for sealing and for the acquirer.
     #[must_use]
     pub fn expose_digits(&self) -> &str {
         &self.0
@@ -56,7 +56,7 @@ impl CardNumber {
         *self.0.as_bytes().first_chunk().expect("a card number has at least 12 digits")
     }
 
-    /// The last four digits, by which people know the card.
+    /// The last four digits, by which people recognize the card.
     #[must_use]
     pub fn last_four(&self) -> [u8; 4] {
         *self.0.as_bytes().last_chunk().expect("a card number has at least 12 digits")
@@ -70,11 +70,11 @@ impl fmt::Debug for CardNumber {
 }
 
 impl Keyring {
-    /// Seals a card number as the value of the row [`VaultKey::CardNumber`], under a nonce drawn for it: the
+    /// Seals a card number as the value of the row [`VaultKey::CardNumber`], under a random nonce: the
     /// same number sealed twice gives different bytes.
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system gives none.
+    /// [`NoRandomness`] when the operating system provides none.
     pub fn seal_card_number(
         &self,
         merchant: MerchantId,
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_output_shows_the_first_six_and_the_last_four_digits_only() {
+    fn debug_output_shows_only_the_first_six_and_last_four_digits() {
         let number = CardNumber::parse("4000056655665556").expect("a card number");
         assert_eq!(format!("{number:?}"), "CardNumber(400005..5556)");
         assert_eq!((number.first_six(), number.last_four()), (*b"400005", *b"5556"));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_number_moved_to_another_merchant_token_or_card_does_not_open() {
+    fn a_sealed_number_moved_to_another_owner_does_not_open() {
         let row = fixed_keyring().seal_card_number(ONE, TOKEN, &visa()).expect("randomness");
         let other_token = CardNumberOf::Token(TokenId::from_bytes([4; 16]));
         let card_of_same_bits = CardNumberOf::Card(CardId::from_bytes([3; 16]));

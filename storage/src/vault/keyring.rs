@@ -10,16 +10,16 @@
 //! ```
 //! A key is wrapped by XChaCha20-Poly1305 under the root key with the purpose's name as associated data. The
 //! root key check is the first 16 bytes of a BLAKE3 key derived from the root key: it differs when the root
-//! key does, which tells a wrong key from damage.
+//! key does, so a wrong key can be told from damage.
 //!
-//! | purpose | name | what it is for |
+//! | purpose | name | use |
 //! |---|---|---|
-//! | 1 | `api_key_digest` | finds an API key without keeping it |
-//! | 2 | `idempotency_fingerprint` | tells whether a repeated call is the same call |
-//! | 3 | `card_fingerprint` | tells whether two tokens of one merchant are one card |
+//! | 1 | `api_key_digest` | finds an API key without storing it |
+//! | 2 | `idempotency_fingerprint` | detects that a repeated call is the same call |
+//! | 3 | `card_fingerprint` | detects that two tokens of one merchant are the same card |
 //! | 4 | `card_number` | seals card numbers |
 //! | 5 | `subject_wrap` | wraps the keys of single persons |
-//! | 6 | `lookup` | finds a customer by e-mail or mobile without keeping either in an index |
+//! | 6 | `lookup` | finds a customer by e-mail or mobile without storing either in an index |
 //! | 7 | `api_key_secret` | seals API keys kept for a replay |
 //!
 //! Changing the root key ([`Keyring::rewrap`]) leaves the purpose keys as they are, so that nothing else on
@@ -43,7 +43,7 @@ const LEN: usize = HEAD_LEN + WRAPPED_LEN * Purpose::ALL.len() + CRC_LEN;
 
 const _: () = assert!(HEAD_LEN == 26 && WRAPPED_LEN == 73 && LEN == 541, "on disk since format 1");
 
-/// Why a key ring does not open.
+/// The reason for which a key ring does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
     /// The root key is not the one that this store was made with or last rewrapped for.
@@ -55,16 +55,16 @@ pub enum KeyringError {
         /// The format byte.
         found: u8,
     },
-    /// The bytes are not those that were written: restore the row from a checkpoint or the archive, since
-    /// nothing sealed opens without it.
+    /// The bytes are damaged: restore the row from a checkpoint or the archive, since
+    /// nothing that is sealed opens without it.
     #[error("the key ring is damaged: {what}")]
     Damaged {
-        /// What does not fit.
+        /// The part that is wrong.
         what: &'static str,
     },
 }
 
-/// What a key of the ring is for. The numbers are on disk.
+/// The purpose of a key of the ring. The numbers are on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Purpose {
@@ -88,7 +88,7 @@ impl Purpose {
         Purpose::ApiKeySecret,
     ];
 
-    /// The associated data of the wrapped key: a key filed under another purpose does not open.
+    /// The associated data of the wrapped key: a key stored for another purpose does not open.
     const fn name(self) -> &'static str {
         match self {
             Purpose::ApiKeyDigest => "api_key_digest",
@@ -102,7 +102,7 @@ impl Purpose {
     }
 }
 
-/// What a look-up digest is of, so that an e-mail and a mobile never meet. The numbers are on disk.
+/// The kind of a look-up digest, so that the digests of an e-mail and a mobile never collide. The numbers are on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LookupKind {
@@ -119,11 +119,11 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// Makes a key ring of fresh keys, for a store that has none, and the bytes of its row. Whoever keeps
-    /// secrets under it must have stored those bytes first.
+    /// Makes a key ring of fresh keys, for a store that has none, and the bytes of its row. The caller must
+    /// store those bytes before any secret is kept under the key ring.
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system gives none.
+    /// [`NoRandomness`] when the operating system provides none.
     pub fn create(root: &RootKey) -> Result<(Keyring, Vec<u8>), NoRandomness> {
         let mut keys = Vec::with_capacity(Purpose::ALL.len());
         for _ in Purpose::ALL {
@@ -139,7 +139,7 @@ impl Keyring {
     /// # Errors
     /// [`KeyringError::WrongRootKey`] when the bytes are whole and the root key is another one;
     /// [`KeyringError::UnknownFormat`] means "upgrade the program"; [`KeyringError::Damaged`] that the bytes
-    /// are not what was written.
+    /// are damaged.
     pub fn open(root: &RootKey, bytes: &[u8]) -> Result<Keyring, KeyringError> {
         let wrapped = check_shape(root, bytes)?;
         let mut keys = Vec::with_capacity(Purpose::ALL.len());
@@ -149,7 +149,7 @@ impl Keyring {
         Ok(Keyring::from_keys(keys))
     }
 
-    /// The [`RootKey::name`] of the root key that these bytes open under; nothing when they are no key ring.
+    /// The [`RootKey::name`] of the root key that opens these bytes; none when they are not a key ring.
     #[must_use]
     pub fn root_key_name(bytes: &[u8]) -> Option<String> {
         let check = bytes.get(HEAD_LEN - 16..HEAD_LEN)?;
@@ -159,7 +159,7 @@ impl Keyring {
     /// The bytes of the same key ring under another root key. Everything sealed so far stays valid.
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system gives none.
+    /// [`NoRandomness`] when the operating system provides none.
     pub fn rewrap(&self, root: &RootKey) -> Result<Vec<u8>, NoRandomness> {
         let mut nonces = [[0; NONCE_LEN]; Purpose::ALL.len()];
         for nonce in &mut nonces {
@@ -168,20 +168,20 @@ impl Keyring {
         Ok(self.wrap(root, &nonces))
     }
 
-    /// What stands on disk in place of an API key: a keyed digest of its whole text.
+    /// The stored form of an API key: a keyed digest of its whole text.
     #[must_use]
     pub fn api_key_digest(&self, api_key: &str) -> [u8; 32] {
         self.key(Purpose::ApiKeyDigest).digest(&[api_key.as_bytes()])
     }
 
-    /// A keyed digest of a parsed command in canonical bytes, so that what was asked cannot be guessed back
+    /// A keyed digest of a parsed command in canonical bytes, so that the command cannot be guessed
     /// from the store.
     #[must_use]
     pub fn idempotency_fingerprint(&self, canonical: &[u8]) -> [u8; 32] {
         self.key(Purpose::IdempotencyFingerprint).digest(&[canonical])
     }
 
-    /// A keyed digest that is equal for equal card numbers of one merchant, and tells nothing across
+    /// A keyed digest that is equal for equal card numbers of one merchant, and different for different
     /// merchants.
     #[must_use]
     pub fn card_fingerprint(&self, merchant: MerchantId, number: &CardNumber) -> [u8; 32] {
@@ -232,7 +232,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Checks everything around the wrapped keys and returns them, still wrapped.
+/// Checks all bytes except the wrapped keys, and returns these, still wrapped.
 fn check_shape<'a>(root: &RootKey, bytes: &'a [u8]) -> Result<&'a [u8], KeyringError> {
     if !bytes.starts_with(&MAGIC) {
         return Err(KeyringError::Damaged { what: "it does not begin as a key ring" });
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewrapped_key_ring_opens_under_the_new_root_key_only_and_has_the_same_keys() {
+    fn a_rewrapped_key_ring_has_the_same_keys_under_the_new_root() {
         let (made, _) = Keyring::create(&root("a")).expect("randomness");
         let rewrapped = made.rewrap(&root("b")).expect("randomness");
         assert!(same_keys(&made, &Keyring::open(&root("b"), &rewrapped).expect("opens")));

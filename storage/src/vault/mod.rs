@@ -1,8 +1,8 @@
-//! The vault: what must be secret on disk, and what must be deletable without breaking a log.
+//! The vault: data that must be secret on disk, and data that must be deletable without breaking a log.
 //!
-//! Everything here turns values into bytes and back; but for the key ring's row, none of it reads a store. The bytes are rows of the
-//! `vault` column family under [`VaultKey`]s, written in the same batch as the records they belong to, and
-//! never derived from the log: deleting a row is how a card number or a person is forgotten.
+//! Everything here turns values into bytes and back; except for the key ring's row, none of it reads a store. The bytes
+//! are rows of the `vault` column family under [`VaultKey`]s, written in the same batch as the records they belong to,
+//! and never derived from the log: a card number or a person is forgotten by deleting a row.
 //!
 //! One root key ([`RootKey`], the setting `TILL_VAULT_KEY`) wraps the [`Keyring`], the random keys of each
 //! purpose; those seal card numbers, kept API keys and the keys of single persons ([`SubjectKey`]). A sealed

@@ -1,4 +1,4 @@
-//! The root key: the one secret that an operator keeps, and from which everything else in the vault opens.
+//! The root key: the one secret that an operator keeps, which opens everything else in the vault.
 
 use std::fmt;
 
@@ -12,26 +12,26 @@ const HEX_LEN: usize = 64;
 /// Bytes of the check that name a key for people.
 const NAME_LEN: usize = 4;
 
-/// Names the value that tells one root key from another. Changing it locks every store.
+/// The context of the value by which root keys are told apart. Changing it locks every store.
 const CHECK_CONTEXT: &str = "till vault 1: check of the root key that opens a key ring";
 
 /// The key that wraps the key ring, 32 bytes. Zeroized when dropped, and never shown.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct RootKey(SecretKey);
 
-/// Why a text is no root key. No message repeats any part of the text.
+/// The reason for which a text is not a root key. No message repeats any part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RootKeyError {
-    /// The text is too short or too long. White space around it counts: trim what was read from a file.
+    /// The text is too short or too long. White space around it counts: trim a text that was read from a file.
     #[error("the vault key must be {HEX_LEN} hexadecimal characters, and this has {found_len}")]
     Length {
         /// Characters of the text.
         found_len: usize,
     },
-    /// The text has the right length and a character that is no hexadecimal digit.
+    /// The text has the right length and a character that is not a hexadecimal digit.
     #[error("the vault key must be {HEX_LEN} hexadecimal characters, and character {position} is none")]
     NotHexadecimal {
-        /// Which character, counted from 1.
+        /// The position of that character, counted from 1.
         position: usize,
     },
 }
@@ -58,16 +58,16 @@ impl RootKey {
         Ok(RootKey(SecretKey::new(&bytes)))
     }
 
-    /// A fresh key, for a first start that was given none.
+    /// A fresh key, for a first start without a given key.
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system gives none; do not start then.
+    /// [`NoRandomness`] when the operating system provides none; do not start then.
     pub fn generate() -> Result<RootKey, NoRandomness> {
         Ok(RootKey(SecretKey::generate()?))
     }
 
-    /// The 64 lower-case hexadecimal characters that [`RootKey::from_hex`] reads: for the one file of mode
-    /// 0600 that keeps a generated key, and nothing else.
+    /// The 64 lower-case hexadecimal characters that [`RootKey::from_hex`] reads. They are only for the one file of
+    /// mode 0600 that keeps a generated key.
     #[must_use]
     pub fn expose_hex(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::with_capacity(HEX_LEN));
@@ -79,7 +79,7 @@ impl RootKey {
         text
     }
 
-    /// What the key is called where it must not be shown: 8 hexadecimal characters that tell nothing of it.
+    /// The public name of the key: 8 hexadecimal characters that reveal nothing of it.
     #[must_use]
     pub fn name(&self) -> String {
         name_of(&self.check())
@@ -116,7 +116,7 @@ mod tests {
     const TEXT: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff";
 
     #[test]
-    fn a_key_reads_from_64_hexadecimal_characters_in_either_case_and_writes_the_same() {
+    fn a_root_key_is_read_from_64_hexadecimal_digits_of_either_case() {
         let key = RootKey::from_hex(TEXT).expect("the text is a key");
         assert_eq!(key.key().expose()[..3], [0x00, 0x01, 0x02]);
         assert_eq!(key.key().expose()[29..], [0x1d, 0x1e, 0xff]);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_is_no_hexadecimal_digit_is_refused_and_its_place_named() {
+    fn the_position_of_a_non_hexadecimal_character_is_named() {
         for bad in ["g", " ", "é", "+"] {
             let text = format!("{}{bad}{}", &TEXT[..40], &TEXT[41..]);
             assert_eq!(RootKey::from_hex(&text).err(), Some(RootKeyError::NotHexadecimal { position: 41 }));

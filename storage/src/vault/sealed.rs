@@ -1,10 +1,10 @@
-//! The one place that calls the cipher: XChaCha20-Poly1305 with associated data.
+//! The cipher: XChaCha20-Poly1305 with associated data. Only this module calls it.
 //!
 //! Shape of a sealed row (offsets in bytes, `n` the length of the plaintext):
 //! ```text
 //!     0 format (1) = 1 | 1 nonce (24) | 25 ciphertext (n) | 25 + n tag (16)
 //! ```
-//! The associated data is not stored: whoever opens the row knows it, and a row that was moved does not
+//! The associated data is not stored: the code that opens the row knows it, and a row that was moved does not
 //! open. Nonces have 24 bytes, so random ones may be drawn without counting them.
 //!
 //! Source: draft-irtf-cfrg-xchacha-03, whose vector (appendix A.3.1) is a test below.
@@ -19,22 +19,22 @@ pub(super) const NONCE_LEN: usize = 24;
 pub(super) const TAG_LEN: usize = 16;
 /// The shape documented above.
 const FORMAT: u8 = 1;
-/// Bytes in front of the ciphertext.
+/// Bytes before the ciphertext.
 const HEAD_LEN: usize = 1 + NONCE_LEN;
 /// Bytes that sealing adds to a plaintext.
 pub(super) const SEALED_OVERHEAD: usize = HEAD_LEN + TAG_LEN;
 
 const _: () = assert!(SEALED_OVERHEAD == 41, "on disk since format 1");
 
-/// The operating system gave no random bytes. Nothing may be sealed or made without them: refuse the call.
+/// The operating system provided no random bytes. Nothing may be sealed or made without them: refuse the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the operating system gives no random bytes")]
 pub struct NoRandomness;
 
-/// Why a sealed row does not open.
+/// The reason for which a sealed row does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SealedError {
-    /// Fewer bytes than a sealed row has at least: the row is damaged.
+    /// The row has fewer bytes than a sealed row can have: it is damaged.
     #[error("the sealed row has {found_len} bytes, which is too few")]
     TooShort {
         /// Bytes of the row.
@@ -49,8 +49,8 @@ pub enum SealedError {
     /// The bytes are not those that were sealed, or were sealed under another key or for another record.
     #[error("the sealed row does not open: it is damaged, or was sealed for another record or under another key")]
     Refused,
-    /// The row opened, and what it holds is not of the kind that belongs there: a fault of the writer.
-    #[error("the sealed row opens to something else than what belongs there")]
+    /// The row opened, but its content is not of the expected kind: a fault of the writer.
+    #[error("the content of the sealed row is not of the expected kind")]
     Content,
 }
 
@@ -93,7 +93,7 @@ impl SecretKey {
     /// BLAKE3 of the parts, one after the other, under this key.
     pub(super) fn digest(&self, parts: &[&[u8]]) -> [u8; 32] {
         if let [whole] = parts {
-            return *blake3::keyed_hash(self.expose(), whole).as_bytes(); // The same, without a state of 2 kB.
+            return *blake3::keyed_hash(self.expose(), whole).as_bytes(); // The same digest, without a hasher of 2 kB.
         }
         let mut hasher = blake3::Hasher::new_keyed(self.expose());
         for part in parts {
@@ -102,13 +102,13 @@ impl SecretKey {
         *hasher.finalize().as_bytes()
     }
 
-    /// Seals `plaintext` as a row of the shape above, under a nonce drawn for it.
+    /// Seals `plaintext` as a row of the shape above, under a random nonce.
     pub(super) fn seal_row(&self, associated: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, NoRandomness> {
         Ok(self.seal_row_with(&random_bytes()?, associated, plaintext))
     }
 
-    /// Seals under a given nonce. Two plaintexts under one nonce reveal each other: the nonce is random, or
-    /// a digest of everything sealed.
+    /// Seals under a given nonce. Two plaintexts under one nonce reveal each other, so the nonce must be random, or
+    /// a digest of everything that is sealed.
     pub(super) fn seal_row_with(&self, nonce: &[u8; NONCE_LEN], associated: &[u8], plaintext: &[u8]) -> Vec<u8> {
         let mut row = Vec::with_capacity(plaintext.len() + SEALED_OVERHEAD);
         row.push(FORMAT);
@@ -138,7 +138,7 @@ impl SecretKey {
         tag.expect("a row is far below the cipher's limit of 256 GiB").into()
     }
 
-    /// Decrypts in place and says whether the tag fits; when it does not, the buffer holds nothing of use.
+    /// Decrypts in place and returns true when the tag is right; otherwise the content of the buffer is useless.
     pub(super) fn decrypt(
         &self,
         nonce: &[u8; NONCE_LEN],
@@ -160,7 +160,7 @@ pub(super) struct RowParts<'a> {
 }
 
 impl RowParts<'_> {
-    /// The parts of a row, or nothing when it is too short to have them.
+    /// The parts of a row, or none when it is too short.
     pub(super) fn split(row: &[u8]) -> Option<RowParts<'_>> {
         let (nonce, rest) = row.get(1..)?.split_first_chunk()?;
         let (ciphertext, tag) = rest.split_last_chunk()?;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_opens_to_what_was_sealed_and_random_nonces_differ() {
+    fn a_row_opens_to_its_plaintext_and_random_nonces_differ() {
         let row = key().seal_row(b"record", b"plain").expect("randomness");
         assert_eq!(row.len(), 5 + SEALED_OVERHEAD);
         assert_eq!(key().open_row(b"record", &row).expect("opens").as_slice(), b"plain");

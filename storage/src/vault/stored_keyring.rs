@@ -6,7 +6,7 @@ use crate::rows::{RowError, RowReader};
 
 use super::VaultKey;
 
-/// The bytes of a store's key ring; none where it has none yet.
+/// The bytes of a store's key ring, if it has one.
 ///
 /// # Errors
 /// When they cannot be read.

@@ -1,21 +1,21 @@
-//! Keys of single persons, and what is sealed under them.
+//! Keys of single persons, and the data sealed under them.
 //!
-//! Names, e-mails and mobiles stand in records and rows only sealed under the key of the person they are of:
-//! the customer's, or the session's, payment's or card token's when there is no customer. The key is a row of the vault,
-//! wrapped under the purpose key `subject_wrap`; deleting that row erases the person everywhere at once, and
+//! Names, e-mails and mobiles in records and rows are always sealed under the key of the person to whom they belong:
+//! the customer's, or the session's, payment's or card token's when there is no customer. The key is a row of the
+//! vault, wrapped under the purpose key `subject_wrap`; deleting that row erases the person everywhere at once, and
 //! breaks no log.
 //!
 //! Shape of a wrapped subject key: a row of the shape in `sealed.rs`, 73 bytes, whose plaintext is the key
 //! (32 bytes) and whose associated data is the row's own [`VaultKey`], which names merchant and subject.
 //!
-//! Shape of what is sealed under it (offsets in bytes, `n` the length of the plaintext):
+//! Shape of data sealed under it (offsets in bytes, `n` the length of the plaintext):
 //! ```text
 //!     0 format (1) = 1 | 1 nonce (24) | 25 ciphertext (n) | 25 + n tag (16)
 //! ```
 //! The nonce is the first 24 bytes of keyed BLAKE3 over `length of the associated data (8, big-endian) |
 //! associated data | plaintext`. The keys of digest and cipher are derived from the subject key by BLAKE3
 //! with the contexts below. So equal input gives equal bytes, which replay needs, and a nonce repeats only
-//! where everything else does; what the bytes tell is that the same text stands at the same place twice.
+//! when all other input does; the bytes reveal only that the same text is in the same field twice.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ const CIPHER_CONTEXT: &str = "till vault 1: cipher of what is sealed under a sub
 /// Names the key of the synthetic nonce. Part of the format.
 const NONCE_CONTEXT: &str = "till vault 1: nonce of what is sealed under a subject key";
 
-/// What kind of record a person's data hangs on.
+/// The kind of object that a person's data belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SubjectKind {
     /// A customer.
@@ -44,10 +44,10 @@ pub enum SubjectKind {
     Token,
 }
 
-/// Whose data it is, within a merchant.
+/// The owner of personal data, within a merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubjectId {
-    /// The kind of record.
+    /// The kind of object.
     pub kind: SubjectKind,
     /// The bytes of its id.
     pub id: [u8; 16],
@@ -92,21 +92,21 @@ impl SubjectKey {
     }
 
     /// Seals a text of this person: equal key, associated data and plaintext give equal bytes, 41 more than
-    /// the plaintext has. `associated` names the place (merchant, record, field), so that the bytes open
-    /// there only.
+    /// the plaintext has. `associated` names the field (merchant, object, label), so that the bytes open
+    /// only there.
     #[must_use]
     pub fn seal(&self, associated: &[u8], plaintext: &[u8]) -> Vec<u8> {
         self.cipher.seal_row_with(&self.synthetic_nonce(associated, plaintext), associated, plaintext)
     }
 
-    /// Opens what [`SubjectKey::seal`] made at the same place.
+    /// Opens bytes that [`SubjectKey::seal`] made with the same associated data.
     ///
     /// # Errors
-    /// [`SealedError::Refused`] when the bytes are damaged, or of another person or place;
+    /// [`SealedError::Refused`] when the bytes are damaged, or those of another person or field;
     /// [`SealedError::UnknownFormat`] means "upgrade the program".
     pub fn open(&self, associated: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealedError> {
         let plaintext = self.cipher.open_row(associated, sealed)?;
-        // Sealing again must give these bytes, or replay would not: a foreign nonce is damage too.
+        // Sealing again must give these bytes, or replay would not: another nonce counts as damage too.
         let derived = self.synthetic_nonce(associated, &plaintext);
         let is_own = RowParts::split(sealed).is_some_and(|parts| *parts.nonce == derived);
         is_own.then_some(plaintext).ok_or(SealedError::Refused)
@@ -127,10 +127,10 @@ impl fmt::Debug for SubjectKey {
 
 impl Keyring {
     /// Makes a fresh key for a subject that has none, and the value of its row [`VaultKey::SubjectKey`]. The
-    /// row is stored in the same write as the first thing sealed under the key.
+    /// row must be stored in the same write as the first text that is sealed under the key.
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system gives none.
+    /// [`NoRandomness`] when the operating system provides none.
     pub fn create_subject_key(
         &self,
         merchant: MerchantId,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_key_opens_for_its_merchant_and_subject_to_the_same_key() {
+    fn a_wrapped_key_opens_for_its_merchant_and_subject() {
         let (made, row) = fixed_keyring().create_subject_key(ONE, CUSTOMER).expect("randomness");
         assert_eq!(row.len(), 73);
         let opened = fixed_keyring().open_subject_key(ONE, CUSTOMER, &row).expect("opens");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_key_moved_to_another_merchant_subject_or_kind_does_not_open() {
+    fn a_wrapped_key_moved_to_another_owner_or_kind_does_not_open() {
         let (_, row) = fixed_keyring().create_subject_key(ONE, CUSTOMER).expect("randomness");
         let other_customer = SubjectId::customer(CustomerId::from_bytes([4; 16]));
         let session_of_same_bits = SubjectId::session(SessionId::from_bytes([3; 16]));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn sealing_the_same_at_the_same_place_gives_the_bytes_on_disk_since_format_1() {
+    fn sealing_is_deterministic_with_the_bytes_of_format_1() {
         assert_eq!(fixed_key().seal(b"name", b"Somchai"), GOLDEN_SEALED);
         assert_eq!(fixed_key().open(b"name", &GOLDEN_SEALED).expect("opens").as_slice(), b"Somchai");
     }
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_elsewhere_or_for_somebody_else_does_not_open() {
+    fn a_field_sealed_elsewhere_or_for_another_does_not_open() {
         let sealed = fixed_key().seal(b"name", b"Somchai");
         assert_eq!(fixed_key().open(b"email", &sealed), Err(SealedError::Refused));
         let somebody_else = SubjectKey::from_secret(&SecretKey::new(&[8; 32]));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_does_not_open_with_any_byte_flipped() {
+    fn a_sealed_row_with_a_flipped_byte_does_not_open() {
         let sealed = fixed_key().seal(b"name", b"Somchai");
         for index in 0..sealed.len() {
             let mut flipped = sealed.clone();

@@ -17,7 +17,7 @@
 //! | 8 | secret of a webhook | webhook | sealed row of 64 bytes, 105 bytes |
 //! | 9 | secret of a webhook before the last rotation | webhook | sealed row of 64 bytes, 105 bytes |
 //!
-//! The shape of a sealed row stands in `sealed.rs`; its associated data is the row's key as above.
+//! The shape of a sealed row is described in `sealed.rs`; its associated data is the row's key as above.
 
 use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 
@@ -34,12 +34,12 @@ const TOKEN_KEY: u8 = 7;
 const WEBHOOK_SECRET: u8 = 8;
 const PREVIOUS_WEBHOOK_SECRET: u8 = 9;
 
-/// Where a row of the vault stands.
+/// The key of a row of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VaultKey {
     /// The wrapped keys of each purpose: the one row without a merchant.
     Keyring,
-    /// The card number behind a token or a saved card.
+    /// The card number of a token or a saved card.
     CardNumber {
         /// The merchant that the token or card belongs to.
         merchant: MerchantId,
@@ -53,7 +53,7 @@ pub enum VaultKey {
         /// The customer, session, payment or card token.
         subject: SubjectId,
     },
-    /// An API key in sealed form, kept as long as the answer of the call that made it may be replayed.
+    /// An API key in sealed form, kept while the answer of the call that made it may be replayed.
     ApiKeySecret {
         /// The merchant that the API key belongs to.
         merchant: MerchantId,
@@ -64,7 +64,7 @@ pub enum VaultKey {
     WebhookSecret {
         /// The merchant that the webhook belongs to.
         merchant: MerchantId,
-        /// The webhook, and which of its secrets.
+        /// The webhook, and its present or previous secret.
         of: WebhookSecretOf,
     },
 }
@@ -73,7 +73,7 @@ impl VaultKey {
     /// Bytes of every key.
     pub const LEN: usize = 1 + 16 + 16;
 
-    /// The key as it stands on disk.
+    /// The key as it is stored on disk.
     #[must_use]
     pub fn encode(self) -> [u8; Self::LEN] {
         match self {
@@ -97,7 +97,7 @@ impl VaultKey {
         }
     }
 
-    /// The key that these bytes are, or nothing when no version of this program so far has written them.
+    /// The key with these bytes, or none when no version of this program so far has written them.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<VaultKey> {
         let (merchant, rest) = bytes.split_first_chunk::<16>()?;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_other_lengths_and_a_key_ring_with_an_owner_are_no_keys() {
+    fn other_kinds_and_lengths_and_an_owned_key_ring_are_not_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
         unknown[16] = 10;
         let mut owned_keyring = VaultKey::Keyring.encode();

@@ -1,8 +1,8 @@
 //! Secrets of webhooks, sealed for the vault.
 //!
-//! What signs a webhook's deliveries is a row of the shape in `sealed.rs` under the purpose key `api_key_secret`, which
-//! seals texts of API keys as well: the associated data is the row's own [`VaultKey`], so that a row of one kind does not
-//! open as the other.
+//! The secret that signs a webhook's deliveries is a row of the shape in `sealed.rs` under the purpose key
+//! `api_key_secret`, which seals texts of API keys as well: the associated data is the row's own [`VaultKey`], so that
+//! a row of one kind does not open as the other.
 
 use till_domain::ids::{MerchantId, WebhookId};
 use zeroize::Zeroizing;
@@ -17,12 +17,12 @@ pub const WEBHOOK_SECRET_LEN: usize = 64;
 /// A webhook's secret.
 pub type WebhookSecretBytes = Zeroizing<[u8; WEBHOOK_SECRET_LEN]>;
 
-/// A secret of a webhook: the one that it has, or the one before the last rotation.
+/// A secret of a webhook: the present one, or the one before the last rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WebhookSecretOf {
-    /// The one that it has.
+    /// The present one.
     Current(WebhookId),
-    /// The one before, which signs for a day.
+    /// The previous one, which signs for a day.
     Previous(WebhookId),
 }
 
@@ -30,7 +30,7 @@ impl Keyring {
     /// Seals a webhook's secret as the value of the row [`VaultKey::WebhookSecret`].
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system gives none.
+    /// [`NoRandomness`] when the operating system provides none.
     pub fn seal_webhook_secret(
         &self,
         merchant: MerchantId,
@@ -70,7 +70,7 @@ mod tests {
     const WEBHOOK: WebhookId = WebhookId::from_bytes([3; 16]);
 
     #[test]
-    fn a_secret_opens_for_its_merchant_webhook_and_age_and_nothing_else() {
+    fn a_webhook_secret_opens_only_for_its_own_key() {
         let (keyring, of) = (fixed_keyring(), WebhookSecretOf::Current(WEBHOOK));
         let secret = Zeroizing::new([7; WEBHOOK_SECRET_LEN]);
         let row = keyring.seal_webhook_secret(SHOP, of, &secret).expect("randomness");

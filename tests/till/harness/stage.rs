@@ -36,7 +36,7 @@ use till_domain::records::{AnyKey, AnyRow, MemoryRows};
 use till_domain::time::Millis;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
-use till_storage::commit::LINGER;
+use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::memory::MemoryStore;
 use till_storage::shapes::{MerchantPersonal, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
@@ -301,7 +301,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         idle_before_retiring: Duration::from_secs(60),
         expiry_pause: Duration::from_millis(50),
         lifetimes: Lifetimes::default(),
-        linger: LINGER,
+        linger: GROUP_COMMIT_DELAY,
         paused: false,
         on_fatal: Box::new(|_| {}),
     };

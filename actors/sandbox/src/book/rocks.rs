@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 
 use till_operate::acquirer_book::{CopiedBook, LinkFiles};
-use till_storage::engine::{DiskReserve, link_database, options_beside_the_store, within};
+use till_storage::engine::{DiskReserve, auxiliary_database_options, link_database, within};
 
 use super::contract::{Book, BookError, Entries};
 use super::line::BookLine;
@@ -130,7 +130,7 @@ impl Book for RocksBook {
 }
 
 fn options() -> Options {
-    let mut options = options_beside_the_store();
+    let mut options = auxiliary_database_options();
     // Nearly every line that is looked up does not exist yet.
     options.set_memtable_whole_key_filtering(true);
     options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_RATIO);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use till_domain::ids::MetadataId;
 use till_domain::metadata::{MetadataPath, MetadataRecord};
 use till_domain::text::MetadataKey;
-use till_storage::rows::{Beside, Cursor, Direction};
+use till_storage::rows::{Beside, Cursor, ScanDirection};
 
 use super::value::{AnswerBudget, value_at};
 use crate::access::MerchantCaller;
@@ -54,21 +54,21 @@ struct ScannedRecords {
 fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Result<String, ApiError> {
     let PageRequest { per_page, cursor } = request;
     let (direction, from) = match cursor {
-        None => (Direction::Backward, None),
-        Some(Cursor::After(id)) => (Direction::Backward, Some(id)),
-        Some(Cursor::Before(id)) => (Direction::Forward, Some(id)),
+        None => (ScanDirection::Backward, None),
+        Some(Cursor::After(id)) => (ScanDirection::Backward, Some(id)),
+        Some(Cursor::Before(id)) => (ScanDirection::Forward, Some(id)),
     };
     let ScannedRecords { mut listed, has_more } = walk(reader, direction, from, usize::from(per_page))?;
     let beside = match cursor {
         None => Beside { newer: false, older: has_more },
         Some(Cursor::After(_)) => {
             let newest = listed.first().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: has_neighbour(reader, Direction::Forward, newest)?, older: has_more }
+            Beside { newer: has_neighbour(reader, ScanDirection::Forward, newest)?, older: has_more }
         }
         Some(Cursor::Before(_)) => {
             listed.reverse();
             let oldest = listed.last().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
-            Beside { newer: has_more, older: has_neighbour(reader, Direction::Backward, oldest)? }
+            Beside { newer: has_more, older: has_neighbour(reader, ScanDirection::Backward, oldest)? }
         }
     };
     Ok(page_json(&Page::found(request, listed, |listed| listed.id, beside)))
@@ -82,7 +82,7 @@ fn page_json(page: &Page<Listed>) -> String {
 
 fn walk(
     reader: &MetadataReader<'_>,
-    direction: Direction,
+    direction: ScanDirection,
     from: Option<MetadataId>,
     size: usize,
 ) -> Result<ScannedRecords, ApiError> {
@@ -114,7 +114,7 @@ fn list(
 /// True when there is a record next to `beside` in this direction.
 fn has_neighbour(
     reader: &MetadataReader<'_>,
-    direction: Direction,
+    direction: ScanDirection,
     beside: Option<MetadataId>,
 ) -> Result<bool, ApiError> {
     Ok(beside.is_some() && !reader.records(direction, beside, 1)?.is_empty())

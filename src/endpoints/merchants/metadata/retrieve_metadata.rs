@@ -1,7 +1,7 @@
 //! `POST /merchants/retrieve-metadata`
 
 use serde_json::Value;
-use till_domain::metadata::{CanonicalJson, MetadataPath, Place};
+use till_domain::metadata::{CanonicalJson, MetadataPath, PathTarget};
 use till_domain::text::MetadataKey;
 
 use super::arguments::{self, KEY, PATH};
@@ -83,19 +83,19 @@ fn page(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -
     let ItemPageRequest { range, limit, is_given } = asked.page;
     let value = found.document.value_at(&asked.path).ok_or_else(not_found)?;
     match found.document.place(&asked.path) {
-        Place::Set(number) => {
+        PathTarget::Set(number) => {
             let page = reader.items(found.record.id, number, range, limit)?;
             Ok((is_given || page.later).then_some(page))
         }
-        Place::Array(_) if is_given => {
+        PathTarget::Array(_) if is_given => {
             let array = CanonicalJson::from_canonical(value);
             Ok(Some(ItemPage::of_array(array.items(), range, limit)))
         }
-        Place::Vacant | Place::Other if is_given => {
+        PathTarget::Vacant | PathTarget::Other if is_given => {
             let fault = Fault::not_a_set("path", "leads to no array, and only those have pages");
             Err(ApiError::invalid_arguments(&[fault]))
         }
-        Place::Array(_) | Place::Vacant | Place::Other => Ok(None),
+        PathTarget::Array(_) | PathTarget::Vacant | PathTarget::Other => Ok(None),
     }
 }
 

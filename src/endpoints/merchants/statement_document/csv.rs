@@ -13,7 +13,7 @@ use till_domain::merchant::Profile;
 use till_domain::records::{EffectiveEntries, Entries, Rows};
 use till_domain::statement::Statement;
 use till_domain::time::Millis;
-use till_storage::rows::{Direction, RowReader};
+use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::shapes::MerchantReader;
 
 use crate::endpoints::created_at::zone;
@@ -95,7 +95,7 @@ fn push_entries<R: RowReader>(
     (statement_id, zone): (StatementId, &TimeZone),
 ) -> Result<(), ApiError> {
     let count = usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
-    let ids = rows.scan::<EffectiveEntries>(numbers, Direction::Forward, count)?;
+    let ids = rows.scan::<EffectiveEntries>(numbers, ScanDirection::Forward, count)?;
     if ids.len() != count {
         return Err(ApiError::unhandled());
     }

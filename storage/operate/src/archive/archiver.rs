@@ -298,7 +298,7 @@ mod tests {
 
     use super::*;
     use till_storage::engine::EngineOptions;
-    use till_storage::journal::{Append, BatchId, RowWrite, Verdict};
+    use till_storage::journal::{Append, AppendVerdict, BatchId, RowWrite};
 
     const FOR_EVER: Duration = Duration::from_secs(3_600);
     const PAUSE: Duration = Duration::from_millis(20);
@@ -317,7 +317,7 @@ mod tests {
             derived: [RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) }].into_iter().collect(),
             snapshot: None,
         };
-        assert!(matches!(engine.append(vec![append])[..], [Verdict::Committed(_)]));
+        assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Committed(_)]));
         engine.release(merchant_id, claim.epoch);
     }
 

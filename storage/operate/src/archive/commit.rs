@@ -10,7 +10,7 @@
 //! A group is the commits that were written with one sync: only the last group of a segment can be torn.
 
 use till_domain::ids::MerchantId;
-use till_storage::archive_queue::{Cursor, VaultChange, decode_vault, encode_vault, length};
+use till_storage::archive_queue::{ByteCursor, VaultChange, decode_vault, encode_vault, length};
 use till_storage::journal::CommitNumber;
 
 const FIXED_LEN: usize = 64;
@@ -80,7 +80,7 @@ impl ArchivedCommit {
 
     /// Decodes bytes that hold one commit and nothing else.
     pub(super) fn decode(bytes: &[u8]) -> Option<ArchivedCommit> {
-        let mut cursor = Cursor(bytes);
+        let mut cursor = ByteCursor(bytes);
         let (commit, before, stored) = (cursor.number()?, cursor.number()?, cursor.number()?);
         let position = GroupPosition { group: cursor.number()?, index: cursor.short()?, size: cursor.short()? };
         let merchant_id = MerchantId::from_bytes(*cursor.array()?);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use till_storage::engine::Unlogged;
 use till_storage::family::Family;
 use till_storage::journal::layout::WriteSink;
-use till_storage::rows::{Direction, RowError, RowReader, Visit};
+use till_storage::rows::{RowError, RowReader, ScanDirection, Visit};
 
 use super::ArchiveError;
 
@@ -74,7 +74,7 @@ impl RowReader for Overlay {
         family: Family,
         lower: &[u8],
         upper: &[u8],
-        direction: Direction,
+        direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         self.store.visit(family, lower, upper, direction, visit)

@@ -98,7 +98,7 @@ fn last_commit(overlay: &Overlay) -> Result<CommitNumber, ArchiveError> {
 fn become_another(overlay: &Overlay) -> Result<(), ArchiveError> {
     let identity = StoreIdentity::draw().map_err(ArchiveError::store)?;
     overlay.set(Family::Meta, MetaKey::Identity.encode().to_vec(), Some(identity.0.to_vec()));
-    overlay.clear(Family::Meta, &UnarchivedKey::range_behind(CommitNumber(0)))
+    overlay.clear(Family::Meta, &UnarchivedKey::range_after(CommitNumber(0)))
 }
 
 struct ArchiveReplay<'a> {

@@ -9,7 +9,7 @@
 //! An entry is magic `TA` (2), kind (1), zero (1), length of the body (4), CRC-32C of these 8 bytes and the body (4), body.
 //! Kind 1 is a commit; kind 2 the end: last commit (8), commits (8), BLAKE3-256 of all bytes of the file before it (32).
 
-use till_storage::archive_queue::{Cursor, length};
+use till_storage::archive_queue::{ByteCursor, length};
 use till_storage::engine::StoreIdentity;
 use till_storage::journal::CommitNumber;
 
@@ -110,7 +110,7 @@ impl Header {
     }
 
     fn fields(bytes: &[u8]) -> Option<Header> {
-        let mut cursor = Cursor(bytes);
+        let mut cursor = ByteCursor(bytes);
         Some(Header {
             store: StoreIdentity(*cursor.array()?),
             number: cursor.number()?,
@@ -134,7 +134,7 @@ impl End {
     }
 
     pub(super) fn decode(body: &[u8]) -> Option<End> {
-        let mut cursor = Cursor(body);
+        let mut cursor = ByteCursor(body);
         let end = End { last: CommitNumber(cursor.number()?), commits: cursor.number()?, checksum: *cursor.array()? };
         cursor.0.is_empty().then_some(end)
     }

@@ -10,7 +10,7 @@ use till_storage::family::Family;
 use till_storage::journal::snapshot::{self, SNAPSHOTS_KEPT};
 use till_storage::journal::{Head, layout, record};
 use till_storage::keys::SnapshotKey;
-use till_storage::rows::{Direction, RowReader};
+use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::shapes::{MerchantReader, decode_mutation, decode_state, encode_state};
 use till_storage::vault::Keyring;
 
@@ -73,7 +73,7 @@ fn fold(
 fn drop_older(overlay: &Overlay, merchant_id: MerchantId) -> Result<(), ArchiveError> {
     let (lower, upper) = SnapshotKey::range(merchant_id);
     let mut keys = Vec::new();
-    let visited = overlay.visit(Family::Snapshots, &lower, &upper, Direction::Backward, &mut |key, _| {
+    let visited = overlay.visit(Family::Snapshots, &lower, &upper, ScanDirection::Backward, &mut |key, _| {
         keys.push(key.to_vec());
         ControlFlow::Continue(())
     });

@@ -10,7 +10,7 @@ use rocksdb::{DB, Options};
 use till_operate::archive::{ArchiveError, ArchiveSettings, Archiver, SegmentChain, SegmentState, check_chain, prune};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Journal, Verdict};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
 use till_storage::keys::UnarchivedKey;
 
 use super::{ArchiveWorld, ONE_SEGMENT, append, batch, options, queued, queued_numbers, settings};
@@ -130,14 +130,17 @@ fn a_commit_that_cannot_be_archived_first_is_not_written() {
     let mut chain = Chain::claim(engine.as_ref(), merchant(1));
     for _ in 0..2 {
         let verdicts = engine.append(vec![batch(&mut chain.clone())]);
-        assert!(matches!(&verdicts[..], [Verdict::Unavailable(reason)] if reason.contains("archive")), "{verdicts:?}");
+        assert!(
+            matches!(&verdicts[..], [AppendVerdict::Unavailable(reason)] if reason.contains("archive")),
+            "{verdicts:?}"
+        );
         assert_eq!(engine.last_commit(), CommitNumber(1));
     }
     assert!(archiver.stats().failures > 0);
     fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
     archiver.turn();
     let verdicts = engine.append(vec![batch(&mut chain)]);
-    assert_eq!(verdicts, [Verdict::Committed(CommitNumber(2))]);
+    assert_eq!(verdicts, [AppendVerdict::Committed(CommitNumber(2))]);
     assert_eq!(world.numbers(), [1, 2]);
 }
 
@@ -272,7 +275,7 @@ fn a_start_waits_for_a_missing_archive_and_refuses_an_empty_one() {
     assert!(archiver.stats().failures > 0);
     let verdicts = engine.append(vec![batch(&mut Chain::claim(engine.as_ref(), merchant(1)))]);
     assert!(
-        matches!(&verdicts[..], [Verdict::Unavailable(reason)] if reason.contains("mount its disk")),
+        matches!(&verdicts[..], [AppendVerdict::Unavailable(reason)] if reason.contains("mount its disk")),
         "{verdicts:?}"
     );
     assert!(!world.archive().exists(), "where its disk is to be mounted, nothing is made");

@@ -18,9 +18,9 @@ use tempfile::TempDir;
 use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, SegmentChain, each_commit};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite};
 use till_storage::keys::UnarchivedKey;
-use till_storage::rows::{Direction, RowReader};
+use till_storage::rows::{RowReader, ScanDirection};
 
 /// Large enough that everything of a small test is in one segment.
 const ONE_SEGMENT: u64 = 1 << 30;
@@ -98,7 +98,7 @@ fn append(engine: &Engine, number: u8, batches: usize) {
     let mut chain = Chain::claim(engine, merchant(number));
     for _ in 0..batches {
         let verdicts = engine.append(vec![batch(&mut chain)]);
-        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+        assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
     }
 }
 
@@ -115,8 +115,8 @@ fn queued(engine: &Engine) -> usize {
 }
 
 fn queued_numbers(engine: &Engine) -> Vec<u64> {
-    let (lower, upper) = UnarchivedKey::range_behind(CommitNumber(0));
-    let rows = engine.scan(Family::Meta, &lower, &upper, Direction::Forward, usize::MAX).expect("readable");
+    let (lower, upper) = UnarchivedKey::range_after(CommitNumber(0));
+    let rows = engine.scan(Family::Meta, &lower, &upper, ScanDirection::Forward, usize::MAX).expect("readable");
     rows.iter().map(|(key, _)| UnarchivedKey::decode(key).expect("its key").0.0).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::fixtures::{Chain, copy, merchant};
 use till_operate::archive::{ArchiveError, ArchivedCommit, Archiver, check_chain, each_commit, prune};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite};
 
 use super::{ArchiveWorld, ONE_SEGMENT, append, batch, options, queued, settings};
 
@@ -108,10 +108,10 @@ fn a_shorter_store_is_found_even_if_the_newest_commit_is_empty() {
     copy(engine.directory(), &world.at("shorter"));
     let mut chain = Chain::claim(engine.as_ref(), merchant(1));
     let verdicts = engine.append(vec![batch(&mut chain)]);
-    assert_eq!(verdicts, [Verdict::Committed(CommitNumber(2))]);
+    assert_eq!(verdicts, [AppendVerdict::Committed(CommitNumber(2))]);
     let mut without_records = chain.batch(&[]);
     without_records.derived.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[7; 20]) });
-    assert_eq!(engine.append(vec![without_records]), [Verdict::Committed(CommitNumber(3))]);
+    assert_eq!(engine.append(vec![without_records]), [AppendVerdict::Committed(CommitNumber(3))]);
     archiver.catch_up().expect("it can be written to");
     drop((archiver, engine));
     fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");

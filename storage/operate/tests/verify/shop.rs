@@ -27,8 +27,8 @@ use till_sandbox::book::{
 };
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
-use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
-use till_storage::rows::{Direction, RowStore};
+use till_storage::journal::{Append, AppendVerdict, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite};
+use till_storage::rows::{RowStore, ScanDirection};
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, MerchantReader, TableKind};
 use till_storage::vault::{
     CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN, WebhookSecretBytes,
@@ -176,7 +176,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
         for table in [TableKind::Sessions, TableKind::Tokens, TableKind::Answers] {
             let (lower, upper) = shapes::table_range(self.merchant_id, table);
             let rows =
-                self.store.scan(table.family(), &lower, &upper, Direction::Forward, usize::MAX).expect("readable");
+                self.store.scan(table.family(), &lower, &upper, ScanDirection::Forward, usize::MAX).expect("readable");
             for (key, _) in rows {
                 match shapes::decode_key(table.family(), &key) {
                     Ok((_, KeyParts::Row(AnyKey::Sessions(id)))) => {
@@ -298,7 +298,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
 
     fn fire_due(&mut self) {
         let rows = MerchantReader::new(self.merchant_id, None, self.store);
-        let mut timers = rows.scan_keys::<Timers>(.., Direction::Forward, 100).expect("readable");
+        let mut timers = rows.scan_keys::<Timers>(.., ScanDirection::Forward, 100).expect("readable");
         timers.retain(|timer| timer.due <= self.clock);
         if !timers.is_empty() {
             self.ask(Caller::System, None, Command::FireTimers(timers));
@@ -391,7 +391,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             derived,
             snapshot,
         }]);
-        assert!(matches!(verdicts.as_slice(), [Verdict::Committed(_)]), "{verdicts:?}");
+        assert!(matches!(verdicts.as_slice(), [AppendVerdict::Committed(_)]), "{verdicts:?}");
         self.head = new_head;
     }
 

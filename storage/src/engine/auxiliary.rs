@@ -1,4 +1,4 @@
-//! Databases beside the store: small ones, of one family, for what is kept apart from the log.
+//! Auxiliary databases: small ones, of one family, for data that is kept apart from the log.
 
 use std::path::Path;
 
@@ -13,17 +13,17 @@ const BLOCK_CACHE_BYTES: usize = 8 << 20;
 const WAL_BYTES_MAX: u64 = 64 << 20;
 /// Bits of the bloom filter for each key: one absent key in a hundred costs a read.
 const BLOOM_BITS_PER_KEY: f64 = 10.0;
-/// Open files, so that a large database does not use up the process's.
+/// Open files, so that a large database does not use up the limit of the process.
 const OPEN_FILES_MAX: i32 = 64;
 /// RocksDB's own log files to keep.
 const LOG_FILES_MAX: usize = 2;
 
-/// Bytes of log from which a copy of the files would be preceded by a flush: the value that means never.
+/// Bytes of log from which a copy of the files would be preceded by a flush. This value means never.
 const NEVER_FLUSH: u64 = u64::MAX;
 
-/// How a database beside the store is opened: a torn end of its log is cut.
+/// The options of an auxiliary database. When it is opened, a torn end of its log is cut.
 #[must_use]
-pub fn options_beside_the_store() -> Options {
+pub fn auxiliary_database_options() -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
     blocks.set_block_cache(&Cache::new_lru_cache(BLOCK_CACHE_BYTES));
@@ -40,11 +40,11 @@ pub fn options_beside_the_store() -> Options {
     options
 }
 
-/// Makes a directory on the same disk that holds a database as of one moment: links to its table files, copies of its
+/// Creates a directory on the same disk that holds a database as of one moment: links to its table files, copies of its
 /// logs. Nothing is flushed.
 ///
 /// # Errors
-/// The message of RocksDB; nothing is left of the directory then.
+/// The message of RocksDB; the directory does not exist then.
 pub fn link_database(db: &DB, to: &Path) -> Result<(), String> {
     let checkpoint = Checkpoint::new(db).map_err(rocksdb::Error::into_string)?;
     checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)
