@@ -172,7 +172,7 @@ impl<R: Records> Sweep<'_, R> {
         Ok(())
     }
 
-    /// The name under which this merchant was created, unless it is another's: see decision 10.
+    /// The name under which this merchant was created, unless it is another's: see decision 15.
     fn created_merchant(&mut self, scope: &IdempotencyScope, stored: &StoredAnswer) -> Result<(), Unreadable> {
         let Answer::Merchant(merchant_id) = stored.answer else { return Ok(()) };
         let created = self.records.get::<CreatedMerchants>(scope.key.clone())?;
