@@ -1,4 +1,4 @@
-//! What bounds the server's memory, whatever is asked of it: the sum in docs/operations.md, "Memory".
+//! What bounds the server's memory, whatever is asked of it: the sum in docs/limits.md, "Memory".
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
