@@ -5,7 +5,6 @@ mod first_payment;
 mod first_session;
 mod documents;
 mod api_guide;
-mod clauses;
 mod hostile;
 mod operator;
 mod protocol;

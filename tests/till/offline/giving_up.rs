@@ -1,4 +1,4 @@
-//! Giving up commits, step by step as in `docs/operations.md`.
+//! Giving up commits, step by step as in `docs/repair.md`.
 
 use std::fs;
 use std::path::Path;

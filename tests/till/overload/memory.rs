@@ -1,4 +1,4 @@
-//! The bounds of the server's memory under any load: the sum in docs/operations.md, "Memory".
+//! The bounds of the server's memory under any load: the sum in docs/limits.md, "Memory".
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
