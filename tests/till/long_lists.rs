@@ -59,7 +59,8 @@ impl LongList {
         let of_before: Vec<&String> = listed.iter().filter(|id| known.contains(id)).collect();
         assert!(of_before.iter().copied().eq(expected), "{filter}: none is skipped, and the order is kept");
         let last = there.last().expect("at least one page");
-        let back = self.follow(shop, &last["previous"], "previous");
+        let has_previous = !last["previous"].is_null();
+        let back = if has_previous { self.follow(shop, &last["previous"], "previous") } else { Vec::new() };
         let again: Vec<String> = back.iter().rev().flat_map(|page| self.ids(page)).collect();
         let before_last = &listed[..listed.len() - self.ids(last).len()];
         assert!(again.ends_with(before_last), "{filter}: what was listed comes again on the way back");

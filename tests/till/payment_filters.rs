@@ -26,6 +26,8 @@ impl Seller {
         let server = Server::start();
         let merchant = json!({ "name": "Filters", "currency": "THB", "test_clock": true });
         let shop = server.shop_with(merchant);
+        let topup = json!({ "merchant_id": shop.merchant_id, "amount": 10_000_000 });
+        server.admin("add-topup", &topup).ok(); // For refunds of captures that have settled.
         Seller { server, shop }
     }
 
