@@ -188,6 +188,51 @@ fn other_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
             let body = json!({ "after": span.at(prefix, depth) });
             cases.push(merchant.case(format!("{endpoint}: {word}"), endpoint, body));
         }
+        if endpoint == "list-payments" {
+            cases.extend(payment_cases(merchant, span));
+        }
+    }
+    cases
+}
+
+/// The cases about filters of payments: on the first page, and deep in the payments that pass.
+fn payment_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
+    const LIST: &str = "list-payments";
+    let after = |depth: u64| span.at("pay", depth);
+    let middle = merchant.call(LIST, &json!({ "after": after(span.entries / 2), "per_page": 100 }));
+    let payments = middle["page"].as_array().expect("a page");
+    let one = payments.iter().find(|payment| payment["customer_id"].is_string()).expect("a payment of a customer");
+    let amount = one["amount"].as_u64().expect("an amount");
+    let day = day_of(span.newest_millis - (span.newest_millis - span.oldest_millis) / 2);
+    let month = &day[.."2025-04".len()];
+    let mut cases = Vec::new();
+    for (name, filter) in [
+        ("status SUCCESSFUL", json!({ "status": "SUCCESSFUL" })),
+        ("status VOIDED", json!({ "status": "VOIDED" })),
+        ("status PENDING (none)", json!({ "status": "PENDING" })),
+        ("payment_method CARD", json!({ "payment_method": "CARD" })),
+        ("payment_method INSTALLMENT", json!({ "payment_method": "INSTALLMENT" })),
+        ("created_at, a month", json!({ "created_at": month })),
+        ("captured_at, a day", json!({ "captured_at": day })),
+        ("captured_at, a month", json!({ "captured_at": month })),
+        ("captured_at, from a day on", json!({ "captured_at": format!("{day}..") })),
+        ("amount", json!({ "amount": amount })),
+        ("amount, a range of ten", json!({ "amount": format!("{}..{}", amount - 9, amount) })),
+        ("amount, a wide range", json!({ "amount": format!("{}..", amount / 2) })),
+        ("contact_id", json!({ "contact_id": one["customer_id"] })),
+        ("terms, an external_id", json!({ "terms": one["external_id"] })),
+        ("terms, the beginning of every external_id", json!({ "terms": "order-" })),
+        ("terms, a payment's id", json!({ "terms": one["payment_id"] })),
+        ("terms, an address", json!({ "terms": one["customer_email"] })),
+        ("terms, last digits", json!({ "terms": "4242" })),
+        ("terms, last digits of no card", json!({ "terms": "0000" })),
+    ] {
+        cases.push(merchant.case(format!("list-payments {name}: first page"), LIST, filter.clone()));
+        for (word, depth) in depths(span) {
+            let mut body = filter.clone();
+            body["after"] = json!(after(depth));
+            cases.push(merchant.case(format!("list-payments {name}: {word}"), LIST, body));
+        }
     }
     cases
 }
