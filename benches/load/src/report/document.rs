@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Program};
+use super::notes::notes;
 use crate::plan::{Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Sweep, Webhooks};
 use crate::run::{BenchResult, Point, SearchResult};
 use crate::target::Server;
@@ -42,6 +43,9 @@ pub struct Document {
     /// When and why the server could not be measured to the end; null when it was.
     #[serde(default)]
     pub ended_early: Option<String>,
+    /// Sentences that a reader of the figures must know.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// The server that was called.
@@ -127,7 +131,7 @@ impl Document {
     /// The report of what a command came to.
     #[must_use]
     pub fn new(plan: &Plan, server: &Server, started_at: Timestamp, machine: Machine, result: BenchResult) -> Document {
-        Document {
+        let document = Document {
             schema: SCHEMA.to_owned(),
             schema_version: SCHEMA_VERSION,
             started_at: started_at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -143,7 +147,9 @@ impl Document {
             points: result.points,
             search: result.search,
             ended_early: result.ended_early,
-        }
+            notes: Vec::new(),
+        };
+        Document { notes: notes(&document), ..document }
     }
 
     /// The machine that this is, for [`Document::new`]; to be asked before the run.
@@ -209,6 +215,11 @@ impl Parameters {
             metadata: plan.scenario.has(Kind::Metadata).then_some(plan.metadata),
             lists: has_lists.then_some(plan.lists),
         }
+    }
+
+    /// True when each connection sends its next call only after the answer.
+    pub(super) fn is_closed_loop(&self) -> bool {
+        self.mode == "closed"
     }
 
     /// What the command was, in a few words.

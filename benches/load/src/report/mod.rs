@@ -4,6 +4,7 @@ mod compare;
 mod document;
 mod html;
 mod machine;
+mod notes;
 mod terminal;
 mod text;
 

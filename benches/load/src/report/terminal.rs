@@ -22,6 +22,9 @@ pub fn run_text(document: &Document) -> String {
     }
     blocks.extend(document.search.as_ref().map(|search| search_text(search, document.ended_early.is_some())));
     blocks.extend(ended_early(document));
+    if !document.notes.is_empty() {
+        blocks.push(document.notes.join("\n"));
+    }
     blocks.join("\n\n") + "\n"
 }
 
@@ -35,7 +38,7 @@ fn heading(document: &Document) -> String {
     let merchants = counted(parameters.merchants, "merchant");
     let connections = counted(parameters.connections, "connection");
     let webhooks = parameters.webhooks.description().map(|description| format!(", {description}"));
-    let mut lines = vec![
+    let lines = [
         format!(
             "{} ({merchants}, {}, {connections}{})",
             parameters.title(),
@@ -47,10 +50,6 @@ fn heading(document: &Document) -> String {
             till.version, till.profile, till.optimization, machine.processors
         ),
     ];
-    if server.data_filesystem.as_deref() == Some("tmpfs") {
-        lines
-            .push("NOTE: the data is in memory (tmpfs), where a sync costs nothing; see --server-directory".to_owned());
-    }
     lines.join("\n")
 }
 
@@ -318,6 +317,12 @@ mod tests {
         let text = run_text(&document());
         assert!(text.contains("100 in 2.00 s, 50.0/s") && text.contains("110 µs"), "{text}");
         assert!(!text.contains("FAILED") && !text.contains("WRONG"), "{text}");
+    }
+
+    #[test]
+    fn what_holds_for_all_figures_is_told_below_them() {
+        let text = run_text(&Document { notes: vec!["NOTE: of all".to_owned()], ..document() });
+        assert!(text.ends_with("\n\nNOTE: of all\n"), "{text}");
     }
 
     #[test]

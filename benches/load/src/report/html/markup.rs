@@ -34,9 +34,10 @@ pub(super) fn figures(figures: &[(&str, String)]) -> String {
     format!("<dl class=\"figures\">{}</dl>\n", figures.iter().map(one).collect::<String>())
 }
 
-/// What a reader must know, each as a paragraph; those in capitals stand out.
+/// What a reader must know, each as a paragraph; those in capitals stand out, unless they only note something.
 pub(super) fn remarks(remarks: &[String]) -> String {
-    let class = |text: &str| if text.starts_with(|first: char| first.is_uppercase()) { "warning" } else { "remark" };
+    let is_warning = |text: &str| text.starts_with(|first: char| first.is_uppercase()) && !text.starts_with("NOTE:");
+    let class = |text: &str| if is_warning(text) { "warning" } else { "remark" };
     remarks.iter().map(|text| format!("<p class=\"{}\">{}</p>\n", class(text), escaped(text))).collect()
 }
 
@@ -71,5 +72,11 @@ mod tests {
         let page = page(&text, &(remarks(std::slice::from_ref(&text)) + &table(&[vec![text.clone()]])));
         assert!(!page.contains("<script>"));
         assert_eq!(escaped("a'b"), "a&#39;b");
+    }
+
+    #[test]
+    fn a_warning_stands_out_and_a_note_does_not() {
+        let html = remarks(&["LAGS: a".to_owned(), "NOTE: b".to_owned(), "captures keep up".to_owned()]);
+        assert_eq!((html.matches("\"warning\"").count(), html.matches("\"remark\"").count()), (1, 2), "{html}");
     }
 }
