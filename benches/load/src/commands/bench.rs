@@ -425,6 +425,7 @@ fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::R
         admin,
         admin_token: Secrets::find_admin_token(configuration)?,
         is_own: false,
+        process_id: None,
         settings: std::collections::BTreeMap::new(),
         data_filesystem: None,
     };

@@ -152,10 +152,10 @@ impl Document {
         Document { notes: notes(&document), ..document }
     }
 
-    /// The machine that this is, for [`Document::new`]; to be asked before the run.
+    /// The machine that this is, for [`Document::new`]; to be asked before the run. Watches it for a moment.
     #[must_use]
     pub fn machine() -> Machine {
-        Machine::here()
+        Machine::watched()
     }
 
     /// Reads a report.
@@ -253,6 +253,7 @@ pub(crate) mod examples {
             admin: std::net::SocketAddr::from(([127, 0, 0, 1], 2)),
             admin_token: "token".to_owned().into(),
             is_own: true,
+            process_id: None,
             settings: BTreeMap::new(),
             data_filesystem: Some("ext4".to_owned()),
         };
@@ -288,6 +289,7 @@ pub(crate) mod examples {
             timeline: vec![moment(0), moment(1_000)],
             follow_up: None,
             deliveries: None,
+            others_busy: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::progress::Progress;
 use super::result::Point;
 use super::search::{Next, Search};
 use crate::plan::{Load, Plan, SearchGoal};
+use crate::recording::ProcessorTime;
 use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, Stock, World};
 use crate::target::Server;
 use crate::webhooks::Endpoint;
@@ -76,6 +77,9 @@ pub struct Tried {
     pub p99: u64,
     /// Whether it passed.
     pub passed: bool,
+    /// The share of the processors' time that other processes took, as in [`Point::others_busy`].
+    #[serde(default)]
+    pub others_busy: Option<f64>,
 }
 
 impl<'a> Bench<'a> {
@@ -139,6 +143,11 @@ impl<'a> Bench<'a> {
         if has_measured && !self.is_interrupted() { Ok(format!("{error:#}")) } else { Err(error) }
     }
 
+    /// Processor time up to now, where that of the run can be told from that of others.
+    fn processor_time(&self) -> Option<ProcessorTime> {
+        self.server.is_told_from_others().then(|| ProcessorTime::now(self.server.process_id)).flatten()
+    }
+
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -156,7 +165,9 @@ impl<'a> Bench<'a> {
             None => None,
         };
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
+        let before_measured = self.processor_time();
         let mut measured = measure(&world, self.progress)?;
+        let others_busy = before_measured.zip(self.processor_time()).map(|(before, now)| now.others_since(before));
         ensure!(!world.is_interrupted(), "interrupted");
         let mut checked = Checked::default();
         if measured.is_answered() {
@@ -166,7 +177,7 @@ impl<'a> Bench<'a> {
             }
         }
         let is_answered = measured.is_answered();
-        let point = measured.into_point(plan, checked.follow_up, checked.deliveries);
+        let point = Point { others_busy, ..measured.into_point(plan, checked.follow_up, checked.deliveries) };
         let ended_early = point.ended_early.clone().filter(|_| !is_answered);
         Ok((point, ended_early))
     }
@@ -242,7 +253,7 @@ impl<'a> Bench<'a> {
         Ok(BenchResult { points: points.into_iter().collect(), search: Some(result), ended_early })
     }
 
-    fn tell_of(&self, Tried { rate, reached: _, p99, passed }: Tried) {
+    fn tell_of(&self, Tried { rate, reached: _, p99, passed, others_busy: _ }: Tried) {
         let millis = Duration::from_micros(p99).as_secs_f64() * 1000.0;
         let verdict = if passed { "passed" } else { "not passed" };
         self.progress.tell(&format!("{rate:.0}/s: p99 {millis:.2} ms, {verdict}"));
@@ -260,7 +271,7 @@ impl Tried {
     fn of(point: &Point, rate: f64, p99_below_micros: u64) -> Tried {
         let p99 = point.latency_micros.p99;
         let passed = point.keeps_rate(rate) && p99 < p99_below_micros && point.failed() == 0 && !point.lags();
-        Tried { rate, reached: point.rate, p99, passed }
+        Tried { rate, reached: point.rate, p99, passed, others_busy: point.others_busy }
     }
 }
 

@@ -54,6 +54,10 @@ pub struct Point {
     /// The deliveries of events; null without a receiver of webhooks.
     #[serde(default)]
     pub deliveries: Option<Deliveries>,
+    /// The share of the processors' time, from 0 to 1, that processes other than the load tester and its own server
+    /// took during the run; null where it is not known.
+    #[serde(default)]
+    pub others_busy: Option<f64>,
 }
 
 /// Wrong answers.

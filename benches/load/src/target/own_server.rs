@@ -105,7 +105,7 @@ impl OwnServer {
         let (token, settings) = (random_token(), settings(given));
         let mut child = spawn(program, directory.path(), &token, &settings)?;
         let said = child.stdout.take().expect("its output is piped");
-        let own = OwnServer { child, directory };
+        let (process_id, own) = (Some(child.id()), OwnServer { child, directory });
         let Some((public, admin)) = addresses(said) else {
             return Err(own.failed("the server that was started for this run does not start"));
         };
@@ -114,6 +114,7 @@ impl OwnServer {
             admin: server_address(&admin, false)?,
             admin_token: SecretString::from(token),
             is_own: true,
+            process_id,
             settings,
             data_filesystem: filesystem(own.directory.path()),
         };

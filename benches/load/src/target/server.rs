@@ -16,6 +16,8 @@ pub struct Server {
     pub admin_token: SecretString,
     /// Whether it was started for this run.
     pub is_own: bool,
+    /// Its process, when it is our own.
+    pub process_id: Option<u32>,
     /// Its settings from the environment, without secrets, when it is our own.
     pub settings: BTreeMap<String, String>,
     /// The file system that its data is on, when it is our own.
@@ -27,5 +29,11 @@ impl Server {
     #[must_use]
     pub fn is_on_this_machine(&self) -> bool {
         self.is_own || self.public.ip().is_loopback()
+    }
+
+    /// Whether its processor time can be told from that of other processes: it is our own, or has other processors.
+    #[must_use]
+    pub fn is_told_from_others(&self) -> bool {
+        self.process_id.is_some() || !self.is_on_this_machine()
     }
 }

@@ -9,7 +9,7 @@ use crate::recording::Latency;
 use crate::report::compare::{Comparison, Difference};
 use crate::report::document::{Document, Parameters};
 use crate::report::terminal;
-use crate::report::text::{change, count, latency, memory, rate};
+use crate::report::text::{change, count, latency, memory, rate, share};
 use crate::run::{Point, SearchResult};
 
 /// More lines than this in one picture cannot be told apart.
@@ -188,6 +188,15 @@ fn surroundings(document: &Document) -> Vec<(String, String)> {
         ("memory", machine.memory_bytes.map_or_else(|| "not known".to_owned(), memory)),
         ("kernel", machine.kernel.clone()),
         ("load before the run", machine.load_before.map_or_else(|| "not known".to_owned(), |load| load.to_string())),
+        ("processor time that others took", others(document)),
     ];
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What others took of the processors, before the run and during each.
+fn others(document: &Document) -> String {
+    let known = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), share);
+    let during: Vec<String> = document.points.iter().map(|point| known(point.others_busy)).collect();
+    let during = if during.is_empty() { String::new() } else { format!(", during it {}", during.join(", ")) };
+    format!("directly before the run {}{during}", known(document.machine.busy_before))
 }
