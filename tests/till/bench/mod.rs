@@ -5,5 +5,6 @@ mod scenarios;
 mod servers;
 mod searching;
 mod comparing;
+mod conditions;
 mod webhooks;
 mod wrong_server;

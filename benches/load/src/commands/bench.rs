@@ -12,8 +12,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::output::{print, say};
 use crate::plan::{
-    Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Webhooks, Weights, parse_rate,
-    parse_share, parse_span,
+    FailIf, Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Webhooks, Weights,
+    parse_rate, parse_share, parse_span,
 };
 use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
 use crate::run::{Bench, BenchResult, Progress};
@@ -26,6 +26,9 @@ const WRONG_ANSWERS: u8 = 3;
 
 /// How it ends when the server could not be measured to the end. What was measured is in the report.
 const ENDED_EARLY: u8 = 4;
+
+/// How it ends when a condition of `--fail-if` holds.
+const CONDITION_HOLDS: u8 = 5;
 
 /// What is measured.
 #[derive(Debug, Subcommand)]
@@ -115,6 +118,9 @@ pub struct LoadArguments {
     /// Webhooks of the merchants, for all events of a scenario that pays
     #[arg(long, value_name = "KIND", value_enum, default_value = "none")]
     pub webhooks: Webhooks,
+    /// Counts the run as failed (exit code 5) when this holds, as 'p99>50ms', 'rate<1000' or 'errors>0'; may be repeated
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<FailIf>,
     /// Write the report as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -334,6 +340,7 @@ impl LoadArguments {
             webhooks: self.webhooks,
             metadata: work.metadata,
             lists: work.lists,
+            fail_if: self.fail_if.clone(),
         }
     }
 }
@@ -460,10 +467,12 @@ fn exit_code(document: &Document) -> ExitCode {
         ExitCode::from(WRONG_ANSWERS)
     } else if document.ended_early.is_some() {
         ExitCode::from(ENDED_EARLY)
-    } else if has_result {
-        ExitCode::SUCCESS
-    } else {
+    } else if !has_result {
         ExitCode::FAILURE
+    } else if document.is_failed() {
+        ExitCode::from(CONDITION_HOLDS)
+    } else {
+        ExitCode::SUCCESS
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Program};
 use super::notes::notes;
+use super::verdict::{Verdict, verdicts};
 use crate::plan::{Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Sweep, Webhooks};
 use crate::run::{BenchResult, Point, SearchResult};
 use crate::target::Server;
@@ -43,6 +44,9 @@ pub struct Document {
     /// When and why the server could not be measured to the end; null when it was.
     #[serde(default)]
     pub ended_early: Option<String>,
+    /// What became of each `--fail-if` at each point.
+    #[serde(default)]
+    pub fail_if: Vec<Verdict>,
     /// Sentences that a reader of the figures must know.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -147,9 +151,11 @@ impl Document {
             points: result.points,
             search: result.search,
             ended_early: result.ended_early,
+            fail_if: Vec::new(),
             notes: Vec::new(),
         };
-        Document { notes: notes(&document), ..document }
+        let (fail_if, notes) = (verdicts(&plan.fail_if, &document), notes(&document));
+        Document { fail_if, notes, ..document }
     }
 
     /// The machine that this is, for [`Document::new`]; to be asked before the run. Watches it for a moment.
@@ -178,6 +184,12 @@ impl Document {
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("all of it can be written as JSON") + "\n"
+    }
+
+    /// Whether one of the conditions of `--fail-if` holds.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        self.fail_if.iter().any(|verdict| verdict.failed)
     }
 
     /// Wrong answers of all runs.

@@ -7,6 +7,7 @@ mod machine;
 mod notes;
 mod terminal;
 mod text;
+mod verdict;
 
 #[cfg(test)]
 pub(crate) use document::examples as document_examples;
@@ -15,3 +16,4 @@ pub use compare::{Comparison, Difference};
 pub use document::{Document, Origin, Parameters, ReadFault};
 pub use html::{comparison_page, run_page};
 pub use terminal::{comparison_text, run_text};
+pub use verdict::Verdict;

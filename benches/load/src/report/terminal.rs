@@ -22,6 +22,9 @@ pub fn run_text(document: &Document) -> String {
     }
     blocks.extend(document.search.as_ref().map(|search| search_text(search, document.ended_early.is_some())));
     blocks.extend(ended_early(document));
+    if !document.fail_if.is_empty() {
+        blocks.push(verdicts(document).join("\n"));
+    }
     if !document.notes.is_empty() {
         blocks.push(document.notes.join("\n"));
     }
@@ -134,6 +137,11 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
     remarks.extend(follow_up(point));
     remarks.extend(point.deliveries.map(deliveries));
     remarks
+}
+
+/// What became of the conditions under which the run counts as failed, a line each.
+pub(super) fn verdicts(document: &Document) -> Vec<String> {
+    document.fail_if.iter().map(|verdict| verdict.told.clone()).collect()
 }
 
 /// Why a command ended early, unless one of its points says so.

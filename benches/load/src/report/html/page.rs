@@ -20,6 +20,7 @@ const LINES_MAX: usize = 6;
 pub fn run_page(document: &Document) -> String {
     let title = format!("till-bench: {}", document.parameters.title());
     let mut body = head(&title, &document.started_at) + &remarks(&document.notes);
+    body += &remarks(&terminal::verdicts(document));
     body += &document.search.as_ref().map(search_part).unwrap_or_default();
     body += &match document.points.as_slice() {
         [] => String::new(),
