@@ -3,6 +3,7 @@
 mod tester;
 mod scenarios;
 mod servers;
+mod secured;
 mod searching;
 mod comparing;
 mod conditions;

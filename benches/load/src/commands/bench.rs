@@ -17,7 +17,7 @@ use crate::plan::{
 };
 use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
 use crate::run::{Bench, BenchResult, Progress};
-use crate::target::{OwnServer, Server, ServerSetting, program_beside, server_address};
+use crate::target::{OwnServer, Server, ServerAddress, ServerSetting, Trust, program_beside, server_address};
 use till::commands::ExitCode;
 use till::configuration::{Configuration, Secrets};
 
@@ -62,12 +62,15 @@ pub enum BenchCommand {
 /// How much is asked, of whom, and what becomes of the results.
 #[derive(Debug, Clone, Args)]
 pub struct LoadArguments {
-    /// The server to be measured, as http://HOST:PORT; without it, one is started for the run and removed again
+    /// The server to be measured, as http://HOST:PORT or https://HOST:PORT; without it, one is started for the run and removed again
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
-    /// Its admin listener, as http://HOST:PORT [default: where --admin-listen says]
+    /// Its admin listener, as http://HOST:PORT or https://HOST:PORT [default: where --admin-listen says]
     #[arg(long, value_name = "URL", requires = "target")]
     pub admin: Option<String>,
+    /// The certificates, in PEM form, to trust a server with TLS by [default: those that the system trusts]
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
     /// Allow a server on another machine
     #[arg(long)]
     pub allow_remote: bool,
@@ -417,18 +420,30 @@ fn explained(own: &mut OwnServer, result: anyhow::Result<BenchResult>) -> anyhow
 
 /// The server to be measured, and our own to be kept meanwhile.
 fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::Result<(Option<OwnServer>, Server)> {
+    let trust = arguments.ca_file.clone().map_or(Trust::System, Trust::File);
+    let (own, server) = called(configuration, arguments, &trust)?;
+    let has_tls = server.public.tls().is_some() || server.admin.tls().is_some();
+    ensure!(
+        has_tls || arguments.ca_file.is_none(),
+        "--ca-file: needs a server with TLS, as --target https://HOST:PORT"
+    );
+    Ok((own, server))
+}
+
+fn called(
+    configuration: &Configuration,
+    arguments: &LoadArguments,
+    trust: &Trust,
+) -> anyhow::Result<(Option<OwnServer>, Server)> {
     let Some(target) = &arguments.target else {
         let parent = arguments.server_directory.clone().unwrap_or_else(std::env::temp_dir);
         let program = arguments.till.clone().map_or_else(program_beside, Ok)?;
-        let (own, server) = OwnServer::start(&program, &parent, &server_settings(arguments))?;
+        let (own, server) = OwnServer::start(&program, &parent, &server_settings(arguments), trust)?;
         return Ok((Some(own), server));
     };
-    let admin = match &arguments.admin {
-        Some(admin) => server_address(admin, arguments.allow_remote)?,
-        None => configuration.admin_listen,
-    };
+    let admin = admin_address(configuration, arguments, trust)?;
     let server = Server {
-        public: server_address(target, arguments.allow_remote)?,
+        public: server_address(target, arguments.allow_remote, trust)?,
         admin,
         admin_token: Secrets::find_admin_token(configuration)?,
         is_own: false,
@@ -437,6 +452,28 @@ fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::R
         data_filesystem: None,
     };
     Ok((None, server))
+}
+
+/// The admin listener. The certificates that the operator's commands trust it by count before `trust`; with them, the
+/// listener that the configuration describes speaks TLS.
+fn admin_address(
+    configuration: &Configuration,
+    arguments: &LoadArguments,
+    trust: &Trust,
+) -> anyhow::Result<ServerAddress> {
+    let own = configuration.admin_tls.as_ref().map(|files| &files.certificate);
+    let certificates = configuration.admin_ca_file.as_ref().or(own).cloned();
+    let of_configuration = certificates.map(Trust::File);
+    Ok(match (&arguments.admin, of_configuration) {
+        (Some(admin), of_configuration) => {
+            server_address(admin, arguments.allow_remote, of_configuration.as_ref().unwrap_or(trust))?
+        }
+        (None, Some(of_configuration)) => {
+            let text = format!("https://{}:{}", configuration.admin_host, configuration.admin_listen.port());
+            server_address(&text, true, &of_configuration)?
+        }
+        (None, None) => ServerAddress::without_tls(configuration.admin_listen),
+    })
 }
 
 /// The settings of a server of our own: it calls webhooks on this machine only when it is told to.

@@ -81,6 +81,7 @@ fn circumstances(document: &Document) -> Vec<(&'static str, String)> {
         ("kernel", machine.kernel.clone()),
         ("own server", server.own.to_string()),
         ("server on the same machine", server.same_machine.to_string()),
+        ("TLS", server.tls.to_string()),
         ("settings of the server", format!("{:?}", server.settings)),
         ("file system", server.data_filesystem.clone().unwrap_or_else(unknown)),
         ("webhooks", parameters.webhooks.description().unwrap_or("none").to_owned()),

@@ -59,6 +59,9 @@ pub struct Origin {
     pub own: bool,
     /// Whether it ran on the load tester's machine, and so shared its processors.
     pub same_machine: bool,
+    /// Whether it was called with TLS.
+    #[serde(default)]
+    pub tls: bool,
     /// Its settings, where they are known.
     pub settings: BTreeMap<String, String>,
     /// The file system of its data, where it is known.
@@ -144,6 +147,7 @@ impl Document {
             server: Origin {
                 own: server.is_own,
                 same_machine: server.is_on_this_machine(),
+                tls: server.public.tls().is_some(),
                 settings: server.settings.clone(),
                 data_filesystem: server.data_filesystem.clone(),
             },
@@ -257,12 +261,13 @@ pub(crate) mod examples {
     use crate::plan::parameters::examples::plan;
     use crate::recording::{Latency, Moment, Percentile};
     use crate::run::{StepLatency, Wrong};
+    use crate::target::ServerAddress;
 
     /// A report, to be varied.
     pub(crate) fn document() -> Document {
         let server = Server {
-            public: std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
-            admin: std::net::SocketAddr::from(([127, 0, 0, 1], 2)),
+            public: ServerAddress::without_tls(std::net::SocketAddr::from(([127, 0, 0, 1], 1))),
+            admin: ServerAddress::without_tls(std::net::SocketAddr::from(([127, 0, 0, 1], 2))),
             admin_token: "token".to_owned().into(),
             is_own: true,
             process_id: None,

@@ -49,8 +49,12 @@ fn heading(document: &Document) -> String {
             webhooks.unwrap_or_default()
         ),
         format!(
-            "till {} ({}, optimization {}), {} processors, {place}",
-            till.version, till.profile, till.optimization, machine.processors
+            "till {} ({}, optimization {}), {} processors, {place}{}",
+            till.version,
+            till.profile,
+            till.optimization,
+            machine.processors,
+            if server.tls { ", with TLS" } else { "" }
         ),
     ];
     lines.join("\n")

@@ -103,9 +103,9 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the server cannot be reached, or refuses what is needed beforehand.
     pub fn run(&self) -> anyhow::Result<BenchResult> {
-        let Server { public, admin, ref admin_token, .. } = *self.server;
+        let Server { public, admin, admin_token, .. } = self.server;
         let tell = |text: &str| self.progress.tell(text);
-        let webhook_address = self.endpoint.address()?;
+        let (public, admin, webhook_address) = (public.clone(), admin.clone(), self.endpoint.address()?);
         let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), webhook_address, &tell);
         let stock = Arc::new(self.wait(stock)?);
         match (&self.plan.load, &self.plan.sweep) {

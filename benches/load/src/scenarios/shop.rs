@@ -1,7 +1,5 @@
 //! A merchant with everything that calls in its name need.
 
-use std::net::SocketAddr;
-
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
@@ -10,6 +8,7 @@ use super::amounts::{
 };
 use super::prepare::{Ends, Lines, accepted, accepted_id, accepted_json};
 use crate::client::{Head, Template};
+use crate::target::ServerAddress;
 
 /// As long as the id of a session.
 const SESSION_PLACEHOLDER: &str = "pse_00000000000000000000000000";
@@ -49,23 +48,23 @@ pub(crate) struct Shop {
 
 /// What the operator's calls begin with. No Debug: they hold its token.
 pub(super) struct OperatorHeads {
-    server: SocketAddr,
+    server: ServerAddress,
     token: SecretString,
 }
 
 impl OperatorHeads {
-    pub(super) const fn new(server: SocketAddr, token: SecretString) -> OperatorHeads {
+    pub(super) const fn new(server: ServerAddress, token: SecretString) -> OperatorHeads {
         OperatorHeads { server, token }
     }
 
     pub(super) fn head(&self, endpoint: &str) -> Head {
-        Head::new(self.server, &format!("/admin/{endpoint}"), Some(self.token.expose_secret()))
+        Head::new(&self.server, &format!("/admin/{endpoint}"), Some(self.token.expose_secret()))
     }
 }
 
 impl Shop {
     /// Makes a merchant with an installation, a key, a balance and a card's token.
-    pub(super) async fn create(lines: &mut Lines, ends: Ends, operator: &OperatorHeads) -> anyhow::Result<Shop> {
+    pub(super) async fn create(lines: &mut Lines, ends: &Ends, operator: &OperatorHeads) -> anyhow::Result<Shop> {
         let merchant = json!({ "name": "Load test", "currency": CURRENCY });
         let request = operator.head("create-merchant").with(&merchant);
         let merchant_id = accepted_id("create a merchant", lines.admin.call(&request).await)?;
@@ -80,14 +79,14 @@ impl Shop {
         let request = operator.head("generate-key").with(&key);
         let answer = accepted_json("generate a key", lines.admin.call(&request).await)?;
         let key = SecretString::from(answer["key"].as_str().unwrap_or_default());
-        let mut shop = Shop::new(ends.public, merchant_id, installation_id, &key);
-        let request = Head::new(ends.public, "/sdk/tokenize-card", None).with(&shop.card(CARD, "MULTIPLE"));
+        let mut shop = Shop::new(&ends.public, merchant_id, installation_id, &key);
+        let request = Head::new(&ends.public, "/sdk/tokenize-card", None).with(&shop.card(CARD, "MULTIPLE"));
         let token = accepted_id("tokenize a card", lines.public.call(&request).await)?;
         shop.select = shop.select_head.with(&shop.selection(&token, INITIATED_MINOR));
         Ok(shop)
     }
 
-    fn new(server: SocketAddr, merchant_id: String, installation_id: String, key: &SecretString) -> Shop {
+    fn new(server: &ServerAddress, merchant_id: String, installation_id: String, key: &SecretString) -> Shop {
         let head = |endpoint: &str| Head::new(server, &format!("/merchants/{endpoint}"), Some(key.expose_secret()));
         let initiate_head = head("initiate-payment-flow");
         let initiation = initiation(SESSION_PLACEHOLDER, INITIATED_MINOR);

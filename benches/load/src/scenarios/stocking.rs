@@ -9,6 +9,7 @@ use super::shop::{OperatorHeads, Shop};
 use super::stock::Stock;
 use super::{deliveries, entries, payouts};
 use crate::plan::{Kind, Plan};
+use crate::target::ServerAddress;
 
 /// Calls of the operator at once: its listener has one thread.
 const OPERATOR_CALLS_AT_ONCE: usize = 16;
@@ -17,16 +18,16 @@ impl Stock {
     /// Makes what all runs of a plan need, with webhooks to `webhook_address` when there is one.
     pub(crate) async fn prepare(
         plan: &Plan,
-        public: SocketAddr,
-        admin: SocketAddr,
+        public: ServerAddress,
+        admin: ServerAddress,
         token: SecretString,
         webhook_address: Option<SocketAddr>,
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<Stock> {
+        let (count, operator) = (plan.merchants_max(), OperatorHeads::new(admin.clone(), token));
         let ends = Ends { public, admin };
-        let (count, operator) = (plan.merchants_max(), OperatorHeads::new(admin, token));
         tell(&format!("making {count} merchants"));
-        let create = async |lines: &mut _, _| Shop::create(lines, ends, &operator).await;
+        let create = async |lines: &mut _, _| Shop::create(lines, &ends, &operator).await;
         let shops = ends.each(count, OPERATOR_CALLS_AT_ONCE, create).await?;
         let mut stock = Stock { ends, shops, activity: Vec::new(), balance: Vec::new() };
         if let Some(address) = webhook_address {

@@ -1,6 +1,5 @@
 //! Everything that the connections of one run share.
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +9,7 @@ use super::sets::Sets;
 use super::stock::Stock;
 use crate::chance::{Dice, Distribution};
 use crate::plan::Plan;
+use crate::target::ServerAddress;
 
 /// Why a run ended before its time, or is not a whole one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,8 @@ impl World {
     }
 
     /// Where merchants and devices call.
-    pub(crate) fn public(&self) -> SocketAddr {
-        self.stock.ends.public
+    pub(crate) fn public(&self) -> &ServerAddress {
+        &self.stock.ends.public
     }
 
     /// The next flow's number.

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use super::address::server_address;
 use super::server::Server;
+use super::trust::Trust;
 use till::configuration::{Configuration, Layers};
 
 /// What of the environment concerns other servers, or is given to ours by flags. Ours writes into no directory of
@@ -95,10 +96,16 @@ pub struct OwnServer {
 
 impl OwnServer {
     /// Starts this program in a new directory below `parent`, with these settings beside those of the environment.
+    /// Where they give it certificates, it is trusted by `trust`.
     ///
     /// # Errors
     /// When the settings cannot be used, or it does not start; its log is kept then, and named.
-    pub fn start(program: &Path, parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, Server)> {
+    pub fn start(
+        program: &Path,
+        parent: &Path,
+        given: &[ServerSetting],
+        trust: &Trust,
+    ) -> anyhow::Result<(OwnServer, Server)> {
         check(given)?;
         let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
@@ -110,8 +117,8 @@ impl OwnServer {
             return Err(own.failed("the server that was started for this run does not start"));
         };
         let server = Server {
-            public: server_address(&public, false)?,
-            admin: server_address(&admin, false)?,
+            public: server_address(&public, false, trust)?,
+            admin: server_address(&admin, false, trust)?,
             admin_token: SecretString::from(token),
             is_own: true,
             process_id,

@@ -1,17 +1,18 @@
 //! Where the server is and how the operator proves itself.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use secrecy::SecretString;
+
+use super::address::ServerAddress;
 
 /// A server to be measured.
 #[derive(Debug)]
 pub struct Server {
     /// Where merchants and devices call.
-    pub public: SocketAddr,
+    pub public: ServerAddress,
     /// Where the operator calls.
-    pub admin: SocketAddr,
+    pub admin: ServerAddress,
     /// The operator's token.
     pub admin_token: SecretString,
     /// Whether it was started for this run.
@@ -28,7 +29,7 @@ impl Server {
     /// Whether load tester and server share a machine.
     #[must_use]
     pub fn is_on_this_machine(&self) -> bool {
-        self.is_own || self.public.ip().is_loopback()
+        self.is_own || self.public.socket().ip().is_loopback()
     }
 
     /// Whether its processor time can be told from that of other processes: it is our own, or has other processors.

@@ -181,7 +181,7 @@ fn surroundings(document: &Document) -> Vec<(String, String)> {
     let whose = if server.own { "started for this run" } else { "running before" };
     let settings: Vec<String> = server.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let rows = [
-        ("server", format!("{whose}, {place}")),
+        ("server", format!("{whose}, {place}, {}", if server.tls { "with TLS" } else { "without TLS" })),
         ("settings of the server", if settings.is_empty() { "not known".to_owned() } else { settings.join(" ") }),
         ("file system of its data", server.data_filesystem.clone().unwrap_or_else(|| "not known".to_owned())),
         ("till", format!("{}, {} build, optimization {}", till.version, till.profile, till.optimization)),
