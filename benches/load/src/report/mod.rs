@@ -5,6 +5,7 @@ mod document;
 mod html;
 mod machine;
 mod notes;
+mod spread;
 mod terminal;
 mod text;
 mod verdict;

@@ -5,7 +5,7 @@ use super::text::share;
 use crate::recording::BUSY_SHARE;
 
 /// A closed loop calls a slow server less often, and so leaves out the waits of callers who do not wait for each other.
-const CLOSED_LOOP: &str = "NOTE: p99 and all other latencies are those of a closed loop: each connection sends its next \
+pub(super) const CLOSED_LOOP: &str = "NOTE: p99 and all other latencies are those of a closed loop: each connection sends its next \
     call only after the answer. The waits that callers would have had while the server was slow are not counted. \
     Use --rate to count them.";
 
@@ -41,6 +41,11 @@ fn busy_machine(document: &Document) -> Option<String> {
         "BUSY MACHINE: {took}. Above {bound}, figures differ from run to run by more than most changes: measure again \
          when nothing else runs"
     ))
+}
+
+/// Whether other processes took much of the processors' time in a run of the report.
+pub(super) fn is_busy(document: &Document) -> bool {
+    busy_machine(document).is_some()
 }
 
 /// The shares of other processes, as far as they are known: of each run of a search, or of each point.

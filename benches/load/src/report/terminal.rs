@@ -2,6 +2,7 @@
 
 use super::compare::{Comparison, Difference};
 use super::document::Document;
+use super::spread::{Finding, Spread};
 use super::text::{change, count, counted, latency, rate};
 use crate::recording::Latency;
 use crate::run::{Point, SearchResult};
@@ -9,6 +10,9 @@ use crate::scenarios::Deliveries;
 
 /// A table's columns: how wide each is at least.
 type Row = Vec<String>;
+
+/// A figure of a point.
+type Figure<T> = fn(&Point) -> T;
 
 /// What one command came to.
 #[must_use]
@@ -210,47 +214,103 @@ fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
     format!("{}\n{found}", table(&rows))
 }
 
-/// Two commands side by side.
+/// The runs of two sides beside each other.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison) -> String {
-    let Comparison { before, after, notes } = comparison;
-    let mut blocks = vec![before.parameters.title()];
-    let points = before.points.iter().zip(&after.points);
-    blocks.extend(points.map(|(before, after)| format!("{}\n{}", name(before), table(&compared(before, after)))));
-    blocks.extend(compared_search(comparison));
+    let mut blocks = vec![comparison.parameters().title()];
+    let several = comparison.before.len() + comparison.after.len() > 2;
+    if several {
+        blocks.push(sides(comparison));
+    }
+    let points = comparison.points();
+    blocks.extend(
+        points.iter().map(|(before, after)| format!("{}\n{}", name(before[0]), table(&compared(before, after)))),
+    );
+    blocks.extend(compared_search(comparison).map(|rows| table(&rows)));
+    let notes = comparison.notes();
     if !notes.is_empty() {
+        blocks.push(notes.join("\n"));
+    }
+    if !comparison.differences.is_empty() {
         let line = |Difference { what, before, after }: &Difference| format!("  {what}: {before} -> {after}");
-        blocks.push(format!("also different:\n{}", notes.iter().map(line).collect::<Vec<_>>().join("\n")));
+        let lines: Vec<String> = comparison.differences.iter().map(line).collect();
+        blocks.push(format!("also different:\n{}", lines.join("\n")));
     }
     blocks.join("\n\n") + "\n"
 }
 
-/// What two searches found.
-pub(super) fn compared_search(comparison: &Comparison) -> Option<String> {
-    let highest = |search: &Option<SearchResult>| search.as_ref().map(|search| search.highest_rate.unwrap_or_default());
-    let (before, after) = (highest(&comparison.before.search)?, highest(&comparison.after.search)?);
-    Some(format!("highest rate: {}/s -> {}/s ({})", rate(before), rate(after), change(before, after)))
+/// How many runs there are, and what is shown of them.
+pub(super) fn sides(comparison: &Comparison) -> String {
+    let [first, second] = [&comparison.before, &comparison.after].map(|side| counted(side.len(), "run"));
+    format!("{first} and {second}: the median of each side, and its range")
 }
 
-/// The rows of a comparison.
-#[expect(clippy::cast_precision_loss, reason = "latencies and counts are far below 2^53")]
-pub(super) fn compared(before: &Point, after: &Point) -> Vec<Row> {
-    let mut rows = vec![["", "first", "second", "change"].map(str::to_owned).to_vec()];
-    rows.push(vec!["rate/s".into(), rate(before.rate), rate(after.rate), change(before.rate, after.rate)]);
-    let (of, to) = (&before.latency_micros, &after.latency_micros);
-    let latencies = [
-        ("p50", of.p50, to.p50),
-        ("p90", of.p90, to.p90),
-        ("p99", of.p99, to.p99),
-        ("p99.9", of.p999, to.p999),
-        ("max", of.max, to.max),
+/// The highest rates that the searches of both sides found.
+pub(super) fn compared_search(comparison: &Comparison) -> Option<Vec<Row>> {
+    let highest = |side: &[Document]| -> Option<Spread> {
+        let rates: Option<Vec<f64>> =
+            side.iter().map(|run| run.search.as_ref().map(|search| search.highest_rate.unwrap_or_default())).collect();
+        rates.map(Spread::of)
+    };
+    let (before, after) = (highest(&comparison.before)?, highest(&comparison.after)?);
+    Some(vec![compared_head(before, after), compared_row("highest rate/s", before, after, rate)])
+}
+
+/// The rows of a comparison: one point of all runs of both sides.
+#[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53")]
+pub(super) fn compared(before: &[&Point], after: &[&Point]) -> Vec<Row> {
+    let spread = |side: &[&Point], figure: Figure<f64>| Spread::of(side.iter().map(|point| figure(point)));
+    let both = |figure: Figure<f64>| (spread(before, figure), spread(after, figure));
+    let (of, to) = both(|point| point.rate);
+    let mut rows = vec![compared_head(of, to), compared_row("rate/s", of, to, rate)];
+    let latencies: [(&str, Figure<f64>); 5] = [
+        ("p50", |point| point.latency_micros.p50 as f64),
+        ("p90", |point| point.latency_micros.p90 as f64),
+        ("p99", |point| point.latency_micros.p99 as f64),
+        ("p99.9", |point| point.latency_micros.p999 as f64),
+        ("max", |point| point.latency_micros.max as f64),
     ];
-    for (name, before, after) in latencies {
-        rows.push(vec![name.into(), latency(before), latency(after), change(before as f64, after as f64)]);
+    for (name, figure) in latencies {
+        let (of, to) = both(figure);
+        rows.push(compared_row(name, of, to, micros));
     }
-    rows.push(vec!["failed".into(), count(before.failed()), count(after.failed()), String::new()]);
-    rows.push(vec!["wrong".into(), count(before.wrong.count), count(after.wrong.count), String::new()]);
+    let total = |side: &[&Point], figure: Figure<u64>| count(side.iter().map(|point| figure(point)).sum());
+    let counts: [(&str, Figure<u64>); 2] = [("failed", Point::failed), ("wrong", |point| point.wrong.count)];
+    for (name, figure) in counts {
+        let (of, to) = (total(before, figure), total(after, figure));
+        let is_several = before.len() + after.len() > 2;
+        let mut row = if is_several { vec![name.into(), of, String::new(), to] } else { vec![name.into(), of, to] };
+        row.resize(rows[0].len(), String::new());
+        rows.push(row);
+    }
     rows
+}
+
+fn compared_head(before: Spread, after: Spread) -> Row {
+    let is_several = before.runs + after.runs > 2;
+    let head: &[&str] = if is_several {
+        &["", "first", "range", "second", "range", "change", ""]
+    } else {
+        &["", "first", "second", "change"]
+    };
+    head.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// A figure of both sides; with its ranges and what they show, where a side has several runs.
+fn compared_row(name: &str, before: Spread, after: Spread, shown: fn(f64) -> String) -> Row {
+    let change = change(before.median, after.median);
+    let (first, second) = (shown(before.median), shown(after.median));
+    if before.runs + after.runs == 2 {
+        return vec![name.to_owned(), first, second, change];
+    }
+    let range = |side: Spread| format!("{} to {}", shown(side.least), shown(side.most));
+    let finding = Finding::of(before, after).to_string();
+    vec![name.to_owned(), first, range(before), second, range(after), change, finding]
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a latency is above 0 and far below 2^53")]
+fn micros(micros: f64) -> String {
+    latency(micros.round() as u64)
 }
 
 /// Columns under each other: the first to the left, the others to the right.
@@ -338,10 +398,24 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_says_how_much_has_changed() {
+    fn a_comparison_of_one_run_each_says_how_much_has_changed() {
         let faster = Point { rate: 60.0, ..point() };
-        let rows = compared(&point(), &faster);
+        let rows = compared(&[&point()], &[&faster]);
         assert_eq!(rows[1], ["rate/s", "50.0", "60.0", "+20.0 %"]);
         assert_eq!(rows[3], ["p90", "150 µs", "150 µs", "+0.0 %"]);
+    }
+
+    #[test]
+    fn a_comparison_of_several_runs_shows_medians_and_ranges_and_whether_they_overlap() {
+        let side = |rates: [f64; 4]| rates.map(|rate| Point { rate, ..point() });
+        let rows = |before: [f64; 4], after: [f64; 4]| {
+            let (before, after) = (side(before), side(after));
+            compared(&before.iter().collect::<Vec<_>>(), &after.iter().collect::<Vec<_>>())
+        };
+        let faster = rows([50.0, 52.0, 48.0, 51.0], [60.0, 61.0, 58.0, 62.0]);
+        let expected = ["rate/s", "50.5", "48.0 to 52.0", "60.5", "58.0 to 62.0", "+19.8 %", "different"];
+        assert_eq!(faster[1], expected);
+        let same = rows([50.0, 52.0, 40.0, 51.0], [60.0, 61.0, 45.0, 62.0]);
+        assert_eq!(same[1].last().map(String::as_str), Some("no difference shown"));
     }
 }

@@ -8,6 +8,7 @@ use crate::plan::Knob;
 use crate::recording::Latency;
 use crate::report::compare::{Comparison, Difference};
 use crate::report::document::{Document, Parameters};
+use crate::report::spread::{Finding, Spread};
 use crate::report::terminal;
 use crate::report::text::{change, count, latency, memory, rate, share};
 use crate::run::{Point, SearchResult};
@@ -35,19 +36,24 @@ pub fn run_page(document: &Document) -> String {
 /// The page of a comparison.
 #[must_use]
 pub fn comparison_page(comparison: &Comparison) -> String {
-    let Comparison { before, after, notes } = comparison;
-    let title = format!("till-bench compare: {}", before.parameters.title());
-    let mut body = head(&title, &format!("{} and {}", before.started_at, after.started_at));
-    if let ([first], [second]) = (before.points.as_slice(), after.points.as_slice()) {
-        body += &compared_figures(first, second);
+    let title = format!("till-bench compare: {}", comparison.parameters().title());
+    let (points, notes) = (comparison.points(), comparison.notes());
+    let sides = match (comparison.before.as_slice(), comparison.after.as_slice()) {
+        ([before], [after]) => format!("{} and {}", before.started_at, after.started_at),
+        _ => terminal::sides(comparison),
+    };
+    let mut body = head(&title, &sides) + &remarks(&notes);
+    if let [(before, after)] = points.as_slice() {
+        body += &compared_figures(before, after);
     }
-    body += &remarks(&terminal::compared_search(comparison).into_iter().collect::<Vec<_>>());
-    body += &compared_pictures(before, after);
-    for (first, second) in before.points.iter().zip(&after.points) {
-        body += &format!("<h2>{}</h2>\n{}", escaped(&terminal::name(first)), table(&terminal::compared(first, second)));
+    body += &terminal::compared_search(comparison).map(|rows| table(&rows)).unwrap_or_default();
+    body += &compared_pictures(comparison);
+    for (before, after) in &points {
+        let name = escaped(&terminal::name(before[0]));
+        body += &format!("<h2>{name}</h2>\n{}", table(&terminal::compared(before, after)));
     }
-    body += &also_different(notes);
-    body += &circumstances(before);
+    body += &also_different(&comparison.differences);
+    body += &comparison.before.first().map(circumstances).unwrap_or_default();
     page(&title, &body)
 }
 
@@ -100,35 +106,72 @@ fn search_part(found: &SearchResult) -> String {
     figures(&first) + &search(found).figure()
 }
 
-fn compared_figures(before: &Point, after: &Point) -> String {
-    let (of, to) = (&before.latency_micros, &after.latency_micros);
-    #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
-    let changed = |before: u64, after: u64| change(before as f64, after as f64);
+/// How the medians changed; in words where the ranges overlap.
+#[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
+fn compared_figures(before: &[&Point], after: &[&Point]) -> String {
+    let changed = |figure: fn(&Point) -> f64| {
+        let [before, after] = [before, after].map(|side| Spread::of(side.iter().map(|point| figure(point))));
+        match Finding::of(before, after) {
+            Finding::NoDifference => Finding::NoDifference.to_string(),
+            Finding::OneRunEach | Finding::TooFewRuns | Finding::Different => change(before.median, after.median),
+        }
+    };
     figures(&[
-        ("throughput", change(before.rate, after.rate)),
-        ("p50", changed(of.p50, to.p50)),
-        ("p99", changed(of.p99, to.p99)),
-        ("p99.9", changed(of.p999, to.p999)),
+        ("throughput", changed(|point| point.rate)),
+        ("p50", changed(|point| point.latency_micros.p50 as f64)),
+        ("p99", changed(|point| point.latency_micros.p99 as f64)),
+        ("p99.9", changed(|point| point.latency_micros.p999 as f64)),
     ])
 }
 
-fn compared_pictures(before: &Document, after: &Document) -> String {
-    let (first, second) = ("first".to_owned(), "second".to_owned());
-    if let Some(sweep) = &before.parameters.sweep {
-        let reports = [(first, before.points.as_slice()), (second, after.points.as_slice())];
+/// Pictures of both sides: of a sweep its medians, else of the run whose rate is the median.
+fn compared_pictures(comparison: &Comparison) -> String {
+    let is_several = comparison.before.len() + comparison.after.len() > 2;
+    let named = |side: &str, what: &str| if is_several { format!("{side}, {what}") } else { side.to_owned() };
+    let points = comparison.points();
+    if let Some(sweep) = &comparison.parameters().sweep {
+        let before: Vec<Point> = points.iter().map(|(before, _)| median_point(before)).collect();
+        let after: Vec<Point> = points.iter().map(|(_, after)| median_point(after)).collect();
+        let reports = [(named("first", "median"), before.as_slice()), (named("second", "median"), after.as_slice())];
         return rate_by_value(sweep.knob, &reports).figure() + &p99_by_value(sweep.knob, &reports).figure();
     }
-    let (Some(of), Some(to)) = (before.points.first(), after.points.first()) else { return String::new() };
-    let named = [(first, of), (second, to)];
+    let Some((before, after)) = points.first() else { return String::new() };
+    let named = [
+        (named("first", "run of median rate"), run_of_median_rate(before)),
+        (named("second", "run of median rate"), run_of_median_rate(after)),
+    ];
     rate_over_time(&named).figure() + &p99_over_time(&named).figure() + &latency_by_percentile(&named).figure()
 }
 
-fn also_different(notes: &[Difference]) -> String {
-    if notes.is_empty() {
+/// A point with the median of what the pictures of a sweep show.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "latencies are far below 2^53 microseconds"
+)]
+fn median_point(runs: &[&Point]) -> Point {
+    let mut point = (*runs[0]).clone();
+    point.rate = Spread::of(runs.iter().map(|run| run.rate)).median;
+    point.latency_micros.p99 = Spread::of(runs.iter().map(|run| run.latency_micros.p99 as f64)).median as u64;
+    point
+}
+
+/// The run in the middle, by its rate.
+fn run_of_median_rate<'a>(runs: &[&'a Point]) -> &'a Point {
+    let mut runs = runs.to_vec();
+    runs.sort_by(|first, second| first.rate.total_cmp(&second.rate));
+    runs[(runs.len() - 1) / 2]
+}
+
+fn also_different(differences: &[Difference]) -> String {
+    if differences.is_empty() {
         return String::new();
     }
     let mut rows = vec![["", "first", "second"].map(str::to_owned).to_vec()];
-    rows.extend(notes.iter().map(|note| vec![note.what.clone(), note.before.clone(), note.after.clone()]));
+    rows.extend(
+        differences.iter().map(|Difference { what, before, after }| vec![what.clone(), before.clone(), after.clone()]),
+    );
     format!("<h2>Also different</h2>\n{}", table(&rows))
 }
 
