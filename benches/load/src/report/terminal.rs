@@ -97,7 +97,9 @@ fn point_text(point: &Point, is_one_of_many: bool) -> String {
         Some(intended) => format!("{calls} of {}/s that were meant to be made", rate(intended)),
         None => calls,
     });
-    lines.push(table(&latencies(point)));
+    if point.operations > 0 {
+        lines.push(table(&latencies(point)));
+    }
     lines.extend(remarks(point));
     lines.join("\n")
 }
@@ -201,17 +203,24 @@ fn deliveries(Deliveries { events, delivered, rate: by_second, all_after_micros,
 
 fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
     let bound = latency(search.p99_below_micros);
-    let mut rows = vec![["rate/s", "reached/s", "p99", ""].map(str::to_owned).to_vec()];
-    rows.extend(search.tried.iter().map(|tried| {
-        let verdict = if tried.passed { "passed" } else { "not passed" };
-        vec![rate(tried.rate), rate(tried.reached), latency(tried.p99), verdict.to_owned()]
-    }));
     let found = match search.highest_rate {
         Some(highest) => format!("p99 stays below {bound} up to {} calls/s", rate(highest)),
         None if has_ended_early => "the search did not come to its end".to_owned(),
         None => format!("p99 stays below {bound} at no rate"),
     };
-    format!("{}\n{found}", table(&rows))
+    format!("{}\n{found}", table(&tried(search)))
+}
+
+/// The rates that a search tried, each with what it missed.
+pub(super) fn tried(search: &SearchResult) -> Vec<Row> {
+    let mut rows = vec![["rate/s", "reached/s", "p99", ""].map(str::to_owned).to_vec()];
+    rows.extend(
+        search
+            .tried
+            .iter()
+            .map(|tried| vec![rate(tried.rate), rate(tried.reached), latency(tried.p99), tried.verdict()]),
+    );
+    rows
 }
 
 /// The runs of two sides beside each other.
@@ -313,7 +322,7 @@ fn micros(micros: f64) -> String {
     latency(micros.round() as u64)
 }
 
-/// Columns under each other: the first to the left, the others to the right.
+/// Columns under each other: the first and one without a name to the left, the others to the right.
 fn table(rows: &[Row]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let cell = |row: &Row, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
@@ -321,7 +330,8 @@ fn table(rows: &[Row]) -> String {
         (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or_default()).collect();
     let line = |row: &Row| {
         let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            let is_left = column == 0 || rows[0].get(column).is_some_and(String::is_empty);
+            if is_left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
@@ -338,6 +348,9 @@ mod tests {
     fn the_table_has_its_columns_under_each_other() {
         let rows = [["", "count"], ["all", "12"], ["a step", "1,234"]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows), "        count\nall        12\na step  1,234");
+        let verdicts =
+            [["rate/s", ""], ["10", "passed"], ["20", "not passed"]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&verdicts), "rate/s\n10      passed\n20      not passed");
     }
 
     #[test]
@@ -395,6 +408,13 @@ mod tests {
     fn what_holds_for_all_figures_is_told_below_them() {
         let text = run_text(&Document { notes: vec!["NOTE: of all".to_owned()], ..document() });
         assert!(text.ends_with("\n\nNOTE: of all\n"), "{text}");
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_ended_well_has_no_table_of_zeros() {
+        let nothing = Point { operations: 0, latency_micros: Latency::default(), ..point() };
+        let text = run_text(&Document { points: vec![nothing], ..document() });
+        assert!(text.contains("0 in 2.00 s") && !text.contains("0 µs"), "{text}");
     }
 
     #[test]

@@ -82,7 +82,13 @@ impl Point {
     /// Whether a rate was reached, by calls that were all made, over the whole time.
     #[must_use]
     pub fn keeps_rate(&self, rate: f64) -> bool {
-        self.rate >= rate * RATE_REACHED && self.never_made == 0 && self.ended_early.is_none()
+        self.reaches_rate(rate) && self.never_made == 0 && self.ended_early.is_none()
+    }
+
+    /// Whether a rate was reached.
+    #[must_use]
+    pub fn reaches_rate(&self, rate: f64) -> bool {
+        self.rate >= rate * RATE_REACHED
     }
 
     /// What failed, of all codes.

@@ -76,6 +76,9 @@ fn point_part(point: &Point) -> String {
     part += &rate_over_time(&named).figure();
     part += &latency_over_time(point).figure();
     part += &latency_by_percentile(&named).figure();
+    if point.operations == 0 {
+        return part;
+    }
     part + "<h2>Latencies</h2>\n" + &table(&terminal::latencies(point))
 }
 
@@ -103,7 +106,7 @@ fn sweep_part(document: &Document, points: &[Point]) -> String {
 fn search_part(found: &SearchResult) -> String {
     let highest = found.highest_rate.map_or_else(|| "none".to_owned(), rate);
     let first = [("highest rate a second", highest), ("p99 below", latency(found.p99_below_micros))];
-    figures(&first) + &search(found).figure()
+    figures(&first) + &search(found).figure() + &table(&terminal::tried(found))
 }
 
 /// How the medians changed; in words where the ranges overlap.
