@@ -3,7 +3,9 @@
 mod tester;
 mod scenarios;
 mod servers;
+mod secured;
 mod searching;
 mod comparing;
+mod conditions;
 mod webhooks;
 mod wrong_server;

@@ -29,5 +29,7 @@ fn a_search_ends_with_the_highest_rate_and_all_its_tries() {
     let passed = tried.iter().filter(|tried| tried["passed"] == json!(true) && tried["rate"].as_f64() == Some(highest));
     assert!(passed.count() >= 2, "it was confirmed: {search}");
     assert_eq!(report["points"][0]["intended_rate"].as_f64(), Some(highest));
-    assert!(tester.text("report.html").contains("Rates that were tried"));
+    let page = tester.text("report.html");
+    assert!(page.contains("Rates that were tried") && page.contains("<td>not passed: "), "{page}");
+    assert!(tried.iter().all(|tried| tried["passed"] == json!(tried["missed"] == json!([]))), "{search}");
 }

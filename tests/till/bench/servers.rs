@@ -86,6 +86,33 @@ fn an_own_server_uses_only_the_directories_that_it_is_given() {
     assert!(misspelt.code == 1 && misspelt.errors.contains("did you mean archive_directory"), "{misspelt:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_machine_that_others_keep_busy_is_warned_of_in_table_page_and_report() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (tester, done) = (Tester::new(), AtomicBool::new(false));
+    let line = format!("ping {SHORT} --json report.json --html report.html");
+    let ended = std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let ended = tester.run(&line);
+        done.store(true, Ordering::Relaxed);
+        ended
+    });
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let report = tester.json("report.json");
+    let others = report["points"][0]["others_busy"].as_f64().expect("a share");
+    assert!(others > 0.1 && report["machine"]["busy_before"].as_f64() > Some(0.1), "{others}");
+    for text in [ended.output, report["notes"].to_string(), tester.text("report.html")] {
+        assert!(text.contains("BUSY MACHINE: other processes took "), "{text}");
+    }
+}
+
 /// A long run that has begun to measure, and its further lines.
 fn long_run(tester: &Tester, server: &str) -> (Child, impl Iterator<Item = String>) {
     let servers = tester.file("servers");

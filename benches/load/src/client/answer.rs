@@ -1,5 +1,7 @@
 //! The answer of a call, or the reason that there is none.
 
+use std::io;
+
 use serde_json::Value;
 
 /// An answer that borrows from the buffer of its connection.
@@ -26,17 +28,68 @@ pub(crate) enum CallFailure {
     /// The bytes that arrived are not HTTP with a `Content-Length`.
     #[error("the answer is not HTTP with a Content-Length")]
     NotHttp,
+    /// The connection with TLS could not be made.
+    #[error("{0}")]
+    Tls(TlsFailure),
     /// The operating system refused the connection.
     #[error("the operating system refuses: {0}")]
     System(std::io::ErrorKind),
 }
 
+/// Why a connection with TLS cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TlsFailure {
+    /// Nobody who is trusted vouches for the certificate.
+    #[error("nobody who is trusted here issued the server's certificate; --ca-file FILE names whom to trust")]
+    UnknownIssuer,
+    /// It is another server's.
+    #[error("the server's certificate is for another name")]
+    OtherName,
+    /// It is too old, or too new.
+    #[error("the server's certificate has expired, or is not valid yet")]
+    NotValidNow,
+    /// It has a form or a use that is not a server's.
+    #[error("the server's certificate is not fit for a server; one of an authority itself is not")]
+    Unfit,
+    /// The server speaks something else.
+    #[error("the server does not speak TLS")]
+    NotTls,
+    /// Anything else, such as no common version.
+    #[error("the TLS handshake failed")]
+    Handshake,
+}
+
+impl TlsFailure {
+    fn of(error: &rustls::Error) -> TlsFailure {
+        use rustls::{CertificateError, Error};
+        match error {
+            // A trusted certificate may have the issuer's name and another key.
+            Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
+                TlsFailure::UnknownIssuer
+            }
+            Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            ) => TlsFailure::OtherName,
+            Error::InvalidCertificate(
+                CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. },
+            ) => TlsFailure::NotValidNow,
+            Error::InvalidCertificate(_) => TlsFailure::Unfit,
+            Error::InvalidMessage(_) => TlsFailure::NotTls,
+            _ => TlsFailure::Handshake,
+        }
+    }
+}
+
 impl CallFailure {
     /// The codes of calls without an answer.
-    pub(crate) const CODES_WITHOUT_ANSWER: [&str; 4] = [
+    pub(crate) const CODES_WITHOUT_ANSWER: [&str; 5] = [
         CallFailure::Refused.code(),
         CallFailure::Closed.code(),
         CallFailure::TimedOut.code(),
+        CallFailure::Tls(TlsFailure::Handshake).code(),
         CallFailure::System(std::io::ErrorKind::Other).code(),
     ];
 
@@ -47,7 +100,22 @@ impl CallFailure {
             CallFailure::Closed => "(connection closed)",
             CallFailure::TimedOut => "(no answer in time)",
             CallFailure::NotHttp => "(not HTTP)",
+            CallFailure::Tls(_) => "(TLS)",
             CallFailure::System(_) => "(system)",
+        }
+    }
+
+    /// The failure that an error of the connection is.
+    pub(super) fn of(error: &io::Error) -> CallFailure {
+        if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            return CallFailure::Tls(TlsFailure::of(error));
+        }
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => CallFailure::Refused,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
+                CallFailure::Closed
+            }
+            kind => CallFailure::System(kind),
         }
     }
 }

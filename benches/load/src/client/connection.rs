@@ -1,14 +1,14 @@
 //! A connection that is kept open between calls.
 
-use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
 
 use super::answer::{CallFailure, HttpAnswer};
 use super::source;
+use super::stream::Stream;
+use crate::target::ServerAddress;
 
 /// The longest time that an answer may take. A run's histogram reaches further, so that the latency of a call that
 /// waited for its connection before is still recorded exactly.
@@ -25,9 +25,9 @@ const HEADERS_MAX: usize = 32;
 
 /// A connection for one call at a time. After a failure the next call opens it anew.
 pub(crate) struct Connection {
-    server: SocketAddr,
+    server: ServerAddress,
     source: Option<IpAddr>,
-    stream: Option<TcpStream>,
+    stream: Option<Stream>,
     buffer: Vec<u8>,
 }
 
@@ -42,13 +42,14 @@ struct AnswerHead {
 
 impl Connection {
     /// A connection that its first call opens.
-    pub(crate) fn new(server: SocketAddr) -> Connection {
-        Connection { server, source: source::next_address(server), stream: None, buffer: vec![0; BUFFER_BYTES] }
+    pub(crate) fn new(server: &ServerAddress) -> Connection {
+        let source = source::next_address(server.socket());
+        Connection { server: server.clone(), source, stream: None, buffer: vec![0; BUFFER_BYTES] }
     }
 
     /// Opens the connection now, so that the latency of no call includes it.
     pub(crate) async fn open(&mut self) -> Result<(), CallFailure> {
-        self.stream = Some(connect(self.server, self.source).await?);
+        self.stream = Some(connect(&self.server, self.source).await?);
         Ok(())
     }
 
@@ -57,7 +58,7 @@ impl Connection {
         // The stream is put back only after a whole answer.
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
-            None => connect(self.server, self.source).await?,
+            None => connect(&self.server, self.source).await?,
         };
         let exchange = exchange(&mut stream, request, &mut self.buffer);
         let head = tokio::time::timeout(ANSWER_MAX, exchange).await.map_err(|_| CallFailure::TimedOut)??;
@@ -68,27 +69,17 @@ impl Connection {
     }
 }
 
-async fn connect(server: SocketAddr, source: Option<IpAddr>) -> Result<TcpStream, CallFailure> {
-    let socket = bound_socket(server, source).map_err(|error| failure_of(&error))?;
-    let stream = tokio::time::timeout(ANSWER_MAX, socket.connect(server)).await;
-    stream.map_err(|_| CallFailure::TimedOut)?.map_err(|error| failure_of(&error))
+async fn connect(server: &ServerAddress, source: Option<IpAddr>) -> Result<Stream, CallFailure> {
+    let stream = tokio::time::timeout(ANSWER_MAX, Stream::connect(server, source)).await;
+    stream.map_err(|_| CallFailure::TimedOut)?
 }
 
-/// A socket without Nagle's delay, bound to the source address of its connection.
-fn bound_socket(server: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {
-    let socket = if server.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    socket.set_nodelay(true)?;
-    if let Some(source) = source {
-        socket.bind(SocketAddr::new(source, 0))?;
-    }
-    Ok(socket)
-}
-
-async fn exchange(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> Result<AnswerHead, CallFailure> {
-    stream.write_all(request).await.map_err(|error| failure_of(&error))?;
+async fn exchange(stream: &mut Stream, request: &[u8], buffer: &mut Vec<u8>) -> Result<AnswerHead, CallFailure> {
+    stream.write_all(request).await.map_err(|error| CallFailure::of(&error))?;
+    stream.flush().await.map_err(|error| CallFailure::of(&error))?;
     let mut filled = 0;
     loop {
-        let count = stream.read(&mut buffer[filled..]).await.map_err(|error| failure_of(&error))?;
+        let count = stream.read(&mut buffer[filled..]).await.map_err(|error| CallFailure::of(&error))?;
         filled += count;
         if count == 0 {
             return Err(CallFailure::Closed);
@@ -122,16 +113,6 @@ fn parse_head(bytes: &[u8]) -> Result<Option<AnswerHead>, CallFailure> {
     Ok(Some(AnswerHead { status, head_bytes, body_bytes, stays_open }))
 }
 
-fn failure_of(error: &io::Error) -> CallFailure {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => CallFailure::Refused,
-        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
-            CallFailure::Closed
-        }
-        kind => CallFailure::System(kind),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -144,7 +125,8 @@ mod tests {
     async fn a_server_on_this_machine_sees_several_addresses() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|error| panic!("{error}"));
         let server = listener.local_addr().unwrap_or_else(|error| panic!("{error}"));
-        let mut connections = [(); 4].map(|()| Connection::new(server));
+        let server = ServerAddress::without_tls(server);
+        let mut connections = [(); 4].map(|()| Connection::new(&server));
         let mut seen = BTreeSet::new();
         for connection in &mut connections {
             assert_eq!(connection.open().await, Ok(()));

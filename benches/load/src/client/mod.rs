@@ -5,6 +5,7 @@ mod answer;
 mod connection;
 mod request;
 mod source;
+mod stream;
 
 pub(crate) use answer::{CallFailure, HttpAnswer};
 pub(crate) use connection::Connection;

@@ -1,9 +1,10 @@
 //! Requests as bytes.
 
-use std::net::SocketAddr;
 use std::ops::Range;
 
 use serde_json::Value;
+
+use crate::target::ServerAddress;
 
 /// The beginning that all requests of one caller to one endpoint share.
 // No Debug: it holds a key.
@@ -12,11 +13,12 @@ pub(crate) struct RequestHead(Vec<u8>);
 
 impl RequestHead {
     /// The head of `POST path`, with a bearer token or without.
-    pub(crate) fn new(server: SocketAddr, path: &str, bearer: Option<&str>) -> RequestHead {
+    pub(crate) fn new(server: &ServerAddress, path: &str, bearer: Option<&str>) -> RequestHead {
         let authorization = bearer.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {server}\r\n{authorization}\
-             Content-Type: application/json\r\nContent-Length: "
+            "POST {path} HTTP/1.1\r\nHost: {}\r\n{authorization}\
+             Content-Type: application/json\r\nContent-Length: ",
+            server.authority()
         );
         RequestHead(head.into_bytes())
     }
@@ -64,12 +66,15 @@ impl Template {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use serde_json::json;
 
     use super::*;
 
     fn head() -> RequestHead {
-        RequestHead::new(SocketAddr::from(([127, 0, 0, 1], 80)), "/a", Some("key"))
+        let server = ServerAddress::without_tls(SocketAddr::from(([127, 0, 0, 1], 80)));
+        RequestHead::new(&server, "/a", Some("key"))
     }
 
     #[test]

@@ -1,23 +1,25 @@
 //! `till-bench`
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::output::{print, say};
 use crate::plan::{
-    Filter, ListWork, LoadMode, MetadataWork, Plan, Scenario, ScenarioKind, SearchGoal, Skew, Sweep, Webhooks, Weights,
-    parse_rate, parse_share, parse_span,
+    FailIf, Filter, ListWork, LoadMode, MetadataWork, Plan, Scenario, ScenarioKind, SearchGoal, Skew, Sweep, Webhooks,
+    Weights, parse_rate, parse_share, parse_span,
 };
 use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
 use crate::run::{Bench, BenchResult, RunProgress};
-use crate::target::{OwnServer, ServerSetting, TargetServer, program_beside, server_address};
+use crate::target::{OwnServer, ServerAddress, ServerSetting, TargetServer, Trust, program_beside, server_address};
 use till::{Configuration, ExitCode, Secrets};
 
 /// The exit code when an answer was wrong.
@@ -25,6 +27,9 @@ const WRONG_ANSWERS: u8 = 3;
 
 /// The exit code when the server could not be measured to the end. The report has the results up to then.
 const ENDED_EARLY: u8 = 4;
+
+/// How it ends when a condition of `--fail-if` holds.
+const CONDITION_HOLDS: u8 = 5;
 
 /// The scenario that is measured, or a comparison.
 #[derive(Debug, Subcommand)]
@@ -51,19 +56,22 @@ pub enum BenchCommand {
     Balance(BalanceArguments),
     /// Several of these at once
     Mixed(MixedArguments),
-    /// Compares two reports that --json wrote
+    /// Compares reports that --json wrote: two, or several of each side, with their spread
     Compare(CompareArguments),
 }
 
 /// The load, the server, and the destinations of the results.
 #[derive(Debug, Clone, Args)]
 pub struct LoadArguments {
-    /// The server to be measured, as http://HOST:PORT; without it, one is started for the run and removed again
+    /// The server to be measured, as http://HOST:PORT or https://HOST:PORT; without it, one is started for the run and removed again
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
-    /// Its admin listener, as http://HOST:PORT [default: where --admin-listen says]
+    /// Its admin listener, as http://HOST:PORT or https://HOST:PORT [default: where --admin-listen says]
     #[arg(long, value_name = "URL", requires = "target")]
     pub admin: Option<String>,
+    /// The certificates, in PEM form, to trust a server with TLS by [default: those that the system trusts]
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
     /// Allow a server on another machine
     #[arg(long)]
     pub allow_remote: bool,
@@ -114,6 +122,9 @@ pub struct LoadArguments {
     /// Webhooks of the merchants, for all events of a scenario that pays
     #[arg(long, value_name = "KIND", value_enum, default_value = "none")]
     pub webhooks: Webhooks,
+    /// Counts the run as failed (exit code 5) when this holds, as 'p99>50ms', 'rate<1000' or 'errors>0'; may be repeated
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<FailIf>,
     /// Write the report as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -136,7 +147,7 @@ pub struct InitiateArguments {
 /// Sessions that are made beforehand.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct SessionArguments {
-    /// Payment sessions made beforehand [default: the number that is likely used]
+    /// Payment sessions made beforehand [default: the number that the run is likely to use]
     #[arg(long, value_name = "N")]
     pub sessions: Option<usize>,
 }
@@ -155,7 +166,7 @@ pub struct ChangeArguments {
 /// Payments that are made beforehand.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PaymentArguments {
-    /// Payments made beforehand to be captured or voided, and to be refunded [default: the number that is likely used]
+    /// Payments of each kind made beforehand: to capture or void, and to refund [default: the number that is likely used]
     #[arg(long, value_name = "N")]
     pub payments: Option<usize>,
 }
@@ -258,13 +269,17 @@ pub struct MixedArguments {
     pub filter: FilterArguments,
 }
 
+/// Reports of one side, as they are written on the command line.
+#[derive(Debug, Clone)]
+pub struct ReportFiles(Vec<PathBuf>);
+
 /// `compare`
 #[derive(Debug, Clone, Args)]
 pub struct CompareArguments {
-    /// The first report
-    pub first: PathBuf,
-    /// The second report
-    pub second: PathBuf,
+    /// The reports of the first side: files with a comma between them, or a directory
+    pub first: ReportFiles,
+    /// The reports of the second side, in the same form
+    pub second: ReportFiles,
     /// Write the comparison as a page with pictures
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -333,6 +348,7 @@ impl LoadArguments {
             webhooks: self.webhooks,
             metadata: work.metadata,
             lists: work.lists,
+            fail_if: self.fail_if.clone(),
         }
     }
 }
@@ -417,25 +433,60 @@ fn server(
     configuration: &Configuration,
     arguments: &LoadArguments,
 ) -> anyhow::Result<(Option<OwnServer>, TargetServer)> {
+    let trust = arguments.ca_file.clone().map_or(Trust::System, Trust::File);
+    let (own, server) = called(configuration, arguments, &trust)?;
+    let has_tls = server.public.tls().is_some() || server.admin.tls().is_some();
+    ensure!(
+        has_tls || arguments.ca_file.is_none(),
+        "--ca-file: needs a server with TLS, as --target https://HOST:PORT"
+    );
+    Ok((own, server))
+}
+
+fn called(
+    configuration: &Configuration,
+    arguments: &LoadArguments,
+    trust: &Trust,
+) -> anyhow::Result<(Option<OwnServer>, TargetServer)> {
     let Some(target) = &arguments.target else {
         let parent = arguments.server_directory.clone().unwrap_or_else(std::env::temp_dir);
         let program = arguments.till.clone().map_or_else(program_beside, Ok)?;
-        let (own, server) = OwnServer::start(&program, &parent, &server_settings(arguments))?;
+        let (own, server) = OwnServer::start(&program, &parent, &server_settings(arguments), trust)?;
         return Ok((Some(own), server));
     };
-    let admin = match &arguments.admin {
-        Some(admin) => server_address(admin, arguments.allow_remote)?,
-        None => configuration.admin_listen,
-    };
+    let admin = admin_address(configuration, arguments, trust)?;
     let server = TargetServer {
-        public: server_address(target, arguments.allow_remote)?,
+        public: server_address(target, arguments.allow_remote, trust)?,
         admin,
         admin_token: Secrets::find_admin_token(configuration)?,
         is_own: false,
+        process_id: None,
         settings: std::collections::BTreeMap::new(),
         data_filesystem: None,
     };
     Ok((None, server))
+}
+
+/// The admin listener. The certificates that the operator's commands trust it by count before `trust`; with them, the
+/// listener that the configuration describes speaks TLS.
+fn admin_address(
+    configuration: &Configuration,
+    arguments: &LoadArguments,
+    trust: &Trust,
+) -> anyhow::Result<ServerAddress> {
+    let own = configuration.admin_tls.as_ref().map(|files| &files.certificate);
+    let certificates = configuration.admin_ca_file.as_ref().or(own).cloned();
+    let of_configuration = certificates.map(Trust::File);
+    Ok(match (&arguments.admin, of_configuration) {
+        (Some(admin), of_configuration) => {
+            server_address(admin, arguments.allow_remote, of_configuration.as_ref().unwrap_or(trust))?
+        }
+        (None, Some(of_configuration)) => {
+            let text = format!("https://{}:{}", configuration.admin_host, configuration.admin_listen.port());
+            server_address(&text, true, &of_configuration)?
+        }
+        (None, None) => ServerAddress::without_tls(configuration.admin_listen),
+    })
 }
 
 /// The settings of a server of our own: it calls webhooks on this machine only when it is told to.
@@ -466,19 +517,71 @@ fn exit_code(document: &Document) -> ExitCode {
         ExitCode::from(WRONG_ANSWERS)
     } else if document.ended_early.is_some() {
         ExitCode::from(ENDED_EARLY)
-    } else if has_result {
-        ExitCode::SUCCESS
-    } else {
+    } else if !has_result {
         ExitCode::FAILURE
+    } else if document.is_failed() {
+        ExitCode::from(CONDITION_HOLDS)
+    } else {
+        ExitCode::SUCCESS
     }
 }
 
 fn compare(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
-    let (first, second) = (Document::read(&arguments.first)?, Document::read(&arguments.second)?);
-    let comparison = Comparison::new(first, second)?;
+    let (first, second) = (arguments.first.paths()?, arguments.second.paths()?);
+    if let Some(path) = given_twice(&first, &second) {
+        bail!("{}: is given twice", path.display());
+    }
+    let read = |paths: Vec<PathBuf>| paths.iter().map(|path| Document::read(path)).collect::<Result<Vec<_>, _>>();
+    let comparison = Comparison::new(read(first)?, read(second)?)?;
     print(&comparison_text(&comparison));
     write(arguments.html.as_deref(), || comparison_page(&comparison))?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl FromStr for ReportFiles {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ReportFiles, &'static str> {
+        // A comma may be a part of a name.
+        let is_one = Path::new(text).exists();
+        let parts = if is_one { vec![text] } else { text.split(',').collect() };
+        if parts.contains(&"") {
+            Err("is no list of files")
+        } else {
+            Ok(ReportFiles(parts.into_iter().map(PathBuf::from).collect()))
+        }
+    }
+}
+
+impl ReportFiles {
+    /// The files; of a directory those whose names end in `.json`, in the order of their names.
+    fn paths(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let mut paths = Vec::new();
+        for part in &self.0 {
+            if part.is_dir() {
+                let found = reports_in(part).with_context(|| format!("failed to read {}", part.display()))?;
+                ensure!(!found.is_empty(), "{}: holds no file whose name ends in .json", part.display());
+                paths.extend(found);
+            } else {
+                paths.push(part.clone());
+            }
+        }
+        Ok(paths)
+    }
+}
+
+fn reports_in(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<Result<Vec<_>, _>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    Ok(paths)
+}
+
+/// The first file that is given twice: a run that counts twice would narrow no range, and seem to.
+fn given_twice<'p>(first: &'p [PathBuf], second: &'p [PathBuf]) -> Option<&'p PathBuf> {
+    let mut seen = BTreeSet::new();
+    first.iter().chain(second).find(|path| !seen.insert(path.canonicalize().unwrap_or_else(|_| (*path).clone())))
 }
 
 fn write(file: Option<&Path>, text: impl FnOnce() -> String) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::fail_if::FailIf;
 use super::load::{Knob, LoadMode, Skew, Sweep};
 use super::plan_faults::PlanFaults;
 use super::scenario::{Filter, Scenario, ScenarioKind};
@@ -57,6 +58,8 @@ pub struct Plan {
     pub webhooks: Webhooks,
     /// The pages of lists.
     pub lists: ListWork,
+    /// Conditions under which the run counts as failed.
+    pub fail_if: Vec<FailIf>,
 }
 
 /// The addresses to which the events of the merchants are delivered.
@@ -224,6 +227,7 @@ pub(crate) mod examples {
             webhooks: Webhooks::None,
             metadata: MetadataWork { versioned_share: 0.0, conflict_rate: 0.0, set_size: 10 },
             lists: ListWork { entries: 100, depth: None, per_page: 25, filter: Filter::None },
+            fail_if: Vec::new(),
         }
     }
 }

@@ -1,30 +1,33 @@
-//! Two reports side by side.
+//! Reports of two sides, each of one run or several, beside each other.
 
 use super::document::{Document, Parameters};
+use super::notes::{CLOSED_LOOP, is_busy};
+use super::spread::too_few_runs;
+use crate::run::Point;
 
-/// Two reports whose runs had the same load.
+/// Reports of two sides whose runs were told the same.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The first report.
-    pub before: Document,
-    /// The second report.
-    pub after: Document,
-    /// The differences beside the load: machine, program, duration. They do not prevent a comparison.
-    pub notes: Vec<Difference>,
+    /// The first side: at least one run.
+    pub before: Vec<Document>,
+    /// The second side: at least one run.
+    pub after: Vec<Document>,
+    /// The differences beside the load: machine, program, duration. They do not prevent a comparison, but may explain it.
+    pub differences: Vec<Difference>,
 }
 
-/// A property in which two reports differ.
+/// Something in which reports differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The name of the property.
     pub what: String,
-    /// Its value in the first report.
+    /// In the first side.
     pub before: String,
-    /// Its value in the second report.
+    /// In the second side.
     pub after: String,
 }
 
-/// The differences of load because of which two reports are not compared.
+/// Why reports are not compared: they were told different things.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these runs cannot be compared, since they were told different things:\n  {}", lines(.0))]
 pub struct Incomparable(pub Vec<Difference>);
@@ -35,18 +38,76 @@ fn lines(differences: &[Difference]) -> String {
 }
 
 impl Comparison {
-    /// Compares two reports.
+    /// Compares the reports of two sides, each of at least one run.
     ///
     /// # Errors
     /// All properties of the load that differ, each with both values.
-    pub fn new(before: Document, after: Document) -> Result<Comparison, Incomparable> {
-        let differences = differing(&load(&before.parameters), &load(&after.parameters));
-        if !differences.is_empty() {
-            return Err(Incomparable(differences));
+    pub fn new(before: Vec<Document>, after: Vec<Document>) -> Result<Comparison, Incomparable> {
+        let told_differently = differing(&before, &after, |document| load(&document.parameters));
+        if !told_differently.is_empty() {
+            return Err(Incomparable(told_differently));
         }
-        let notes = differing(&circumstances(&before), &circumstances(&after));
-        Ok(Comparison { before, after, notes })
+        let differences = differing(&before, &after, circumstances);
+        Ok(Comparison { before, after, differences })
     }
+
+    /// What both sides were told.
+    pub(super) fn parameters(&self) -> &Parameters {
+        &self.before[0].parameters
+    }
+
+    /// Points that both sides have: of each, those of all runs.
+    pub(super) fn points(&self) -> Vec<(Vec<&Point>, Vec<&Point>)> {
+        let of = |side: &[Document], index: usize| -> Vec<usize> {
+            (0..side.len()).filter(|run| side[*run].points.len() > index).collect()
+        };
+        let mut points = Vec::new();
+        for index in 0.. {
+            let (before, after) = (of(&self.before, index), of(&self.after, index));
+            if before.is_empty() || after.is_empty() {
+                break;
+            }
+            let before = before.into_iter().map(|run| &self.before[run].points[index]).collect();
+            points.push((before, after.into_iter().map(|run| &self.after[run].points[index]).collect()));
+        }
+        points
+    }
+
+    /// Sentences that a reader must know of the comparison.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let runs = || self.before.iter().chain(&self.after);
+        let (all, busy) = (runs().count(), runs().filter(|document| is_busy(document)).count());
+        let ended_early = runs().filter(|document| ended_early(document)).count();
+        let notes = [
+            too_few_runs(self.before.len(), self.after.len()),
+            (busy > 0).then(|| {
+                format!("BUSY MACHINE: in {busy} of {all} runs other processes took much of the processors' time")
+            }),
+            (ended_early > 0).then(|| format!("ENDED EARLY: {ended_early} of {all} runs")),
+            self.is_one_after_the_other().then(|| {
+                "NOTE: all runs of one side were made before those of the other. What changed on the machine meanwhile \
+                 counts as a difference: make them in turns"
+                    .to_owned()
+            }),
+            self.parameters().is_closed_loop().then(|| CLOSED_LOOP.to_owned()),
+        ];
+        notes.into_iter().flatten().collect()
+    }
+
+    /// Whether several runs were made and those of one side were all made first.
+    fn is_one_after_the_other(&self) -> bool {
+        // Times of one form and one zone are in the order of their texts.
+        let times = |side: &[Document]| {
+            let times = || side.iter().map(|document| document.started_at.clone());
+            times().min().zip(times().max())
+        };
+        let (Some(before), Some(after)) = (times(&self.before), times(&self.after)) else { return false };
+        self.before.len() + self.after.len() > 2 && (before.1 < after.0 || after.1 < before.0)
+    }
+}
+
+fn ended_early(document: &Document) -> bool {
+    document.ended_early.is_some() || document.points.iter().any(|point| point.ended_early.is_some())
 }
 
 /// The properties of the load: reports with different ones measure different things.
@@ -81,6 +142,7 @@ fn circumstances(document: &Document) -> Vec<(&'static str, String)> {
         ("kernel", machine.kernel.clone()),
         ("own server", server.own.to_string()),
         ("server on the same machine", server.same_machine.to_string()),
+        ("TLS", server.tls.to_string()),
         ("settings of the server", format!("{:?}", server.settings)),
         ("file system", server.data_filesystem.clone().unwrap_or_else(unknown)),
         ("webhooks", parameters.webhooks.description().unwrap_or("none").to_owned()),
@@ -90,14 +152,29 @@ fn circumstances(document: &Document) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn differing(before: &[(&'static str, String)], after: &[(&'static str, String)]) -> Vec<Difference> {
-    let pairs = before.iter().zip(after).filter(|((_, before), (_, after))| before != after);
-    let difference = |((what, before), (_, after)): (&(&str, String), &(&str, String))| Difference {
-        what: (*what).to_owned(),
-        before: before.clone(),
-        after: after.clone(),
+/// Everything that has not the same value in all runs of both sides.
+fn differing(
+    before: &[Document],
+    after: &[Document],
+    values: impl Fn(&Document) -> Vec<(&'static str, String)>,
+) -> Vec<Difference> {
+    let [before, after] = [before, after].map(|side| side.iter().map(&values).collect::<Vec<_>>());
+    let distinct = |side: &[Vec<(&str, String)>], index: usize| {
+        let mut distinct: Vec<String> = Vec::new();
+        for run in side.iter().map(|run| &run[index].1).filter(|value| !value.is_empty()) {
+            if !distinct.contains(run) {
+                distinct.push(run.clone());
+            }
+        }
+        distinct
     };
-    pairs.map(difference).collect()
+    let difference = |(index, (what, _)): (usize, &(&str, String))| {
+        let (before, after) = (distinct(&before, index), distinct(&after, index));
+        let is_one = before.len() == 1 && before == after;
+        let (before, after) = (before.join(", then "), after.join(", then "));
+        (!is_one).then(|| Difference { what: (*what).to_owned(), before, after })
+    };
+    before[0].iter().enumerate().filter_map(difference).collect()
 }
 
 #[cfg(test)]
@@ -106,14 +183,61 @@ mod tests {
     use super::*;
     use crate::plan::{Scenario, ScenarioKind};
 
+    fn comparison(before: Vec<Document>, after: Vec<Document>) -> Comparison {
+        Comparison::new(before, after).unwrap_or_else(|refused| panic!("{refused}"))
+    }
+
+    /// A run that began in this minute.
+    fn at(minute: u32) -> Document {
+        Document { started_at: format!("2026-01-01T00:{minute:02}:00Z"), ..document() }
+    }
+
     #[test]
     fn equal_loads_are_compared_and_other_differences_are_named() {
         let (before, mut after) = (document(), document());
         after.machine.processors += 2;
         after.parameters.threads += 1;
-        let notes = Comparison::new(before, after).map(|comparison| comparison.notes).unwrap_or_default();
-        let named: Vec<&str> = notes.iter().map(|note| note.what.as_str()).collect();
+        let comparison = comparison(vec![before], vec![after]);
+        let named: Vec<&str> = comparison.differences.iter().map(|difference| difference.what.as_str()).collect();
         assert_eq!(named, ["processors", "threads"]);
+    }
+
+    #[test]
+    fn runs_of_one_side_that_were_told_different_things_are_refused_as_well() {
+        let mut other = document();
+        other.parameters.connections = 3;
+        let refused = Comparison::new(vec![document(), other], vec![document()]).map(|_| ());
+        let refused = refused.map_err(|refused| refused.to_string());
+        assert!(refused.as_ref().is_err_and(|text| text.contains("connections: 8, then 3 and 8")), "{refused:?}");
+    }
+
+    #[test]
+    fn one_run_of_each_shows_no_difference_and_four_made_in_turns_need_no_warning() {
+        let one = comparison(vec![at(1)], vec![at(2)]).notes();
+        assert!(one[0].starts_with("NO DIFFERENCE SHOWN: there is one run of each"), "{one:?}");
+        let in_turns = comparison([1, 3, 5, 7].map(at).to_vec(), [2, 4, 6, 8].map(at).to_vec()).notes();
+        assert_eq!(in_turns, [CLOSED_LOOP]);
+        let after_each_other = comparison([1, 2, 3, 4].map(at).to_vec(), [5, 6, 7, 8].map(at).to_vec()).notes();
+        assert!(after_each_other[0].contains("make them in turns"), "{after_each_other:?}");
+    }
+
+    #[test]
+    fn runs_on_a_busy_machine_and_those_that_ended_early_are_counted() {
+        let mut busy = at(2);
+        busy.points[0].others_busy = Some(0.5);
+        busy.points[0].ended_early = Some("used up".to_owned());
+        let notes = comparison([1, 3, 5, 7].map(at).to_vec(), vec![busy, at(4), at(6), at(8)]).notes();
+        assert!(notes[0].starts_with("BUSY MACHINE: in 1 of 8 runs"), "{notes:?}");
+        assert_eq!(notes[1], "ENDED EARLY: 1 of 8 runs");
+    }
+
+    #[test]
+    fn a_run_that_ended_before_a_point_is_left_out_of_it() {
+        let mut swept = document();
+        swept.points.push(swept.points[0].clone());
+        let comparison = comparison(vec![swept.clone(), document()], vec![swept]);
+        let counts: Vec<_> = comparison.points().iter().map(|(before, after)| (before.len(), after.len())).collect();
+        assert_eq!(counts, [(2, 1), (1, 1)]);
     }
 
     #[test]
@@ -122,7 +246,7 @@ mod tests {
         after.parameters.scenario = Scenario::of(ScenarioKind::Flow);
         after.parameters.connections = 3;
         after.parameters.mode = "search".to_owned();
-        let refused = Comparison::new(document(), after).map(|_| ()).map_err(|refused| refused.to_string());
+        let refused = Comparison::new(vec![document()], vec![after]).map(|_| ()).map_err(|refused| refused.to_string());
         let says = |text: &str| refused.as_ref().is_err_and(|refused| refused.contains(text));
         assert!(says("scenario: ping and flow") && says("connections: 8 and 3") && says("loop: closed and search"));
         assert!(!says("merchants"), "{refused:?}");

@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Program};
+use super::notes::notes;
+use super::verdict::{Verdict, verdicts};
 use crate::plan::{ListWork, LoadMode, MetadataWork, Plan, Scenario, ScenarioKind, SearchGoal, Sweep, Webhooks};
 use crate::run::{BenchResult, Point, SearchResult};
 use crate::target::TargetServer;
@@ -39,9 +41,15 @@ pub struct Document {
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
-    /// The time and the reason at which the measurement of the server broke off; null when it went to the end.
+    /// The time and the reason at which the server could not be measured any more; null when it was measured to the end.
     #[serde(default)]
     pub ended_early: Option<String>,
+    /// What became of each `--fail-if` at each point.
+    #[serde(default)]
+    pub fail_if: Vec<Verdict>,
+    /// Sentences that a reader of the figures must know.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// The server that was called.
@@ -51,6 +59,9 @@ pub struct Origin {
     pub own: bool,
     /// True when the server ran on the load tester's machine, and so shared its processors.
     pub same_machine: bool,
+    /// Whether it was called with TLS.
+    #[serde(default)]
+    pub tls: bool,
     /// Its settings, where they are known.
     pub settings: BTreeMap<String, String>,
     /// The file system of its data, where it is known.
@@ -133,7 +144,7 @@ impl Document {
         machine: Machine,
         result: BenchResult,
     ) -> Document {
-        Document {
+        let document = Document {
             schema: SCHEMA.to_owned(),
             schema_version: SCHEMA_VERSION,
             started_at: started_at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -142,6 +153,7 @@ impl Document {
             server: Origin {
                 own: server.is_own,
                 same_machine: server.is_on_this_machine(),
+                tls: server.public.tls().is_some(),
                 settings: server.settings.clone(),
                 data_filesystem: server.data_filesystem.clone(),
             },
@@ -149,13 +161,17 @@ impl Document {
             points: result.points,
             search: result.search,
             ended_early: result.ended_early,
-        }
+            fail_if: Vec::new(),
+            notes: Vec::new(),
+        };
+        let (fail_if, notes) = (verdicts(&plan.fail_if, &document), notes(&document));
+        Document { fail_if, notes, ..document }
     }
 
-    /// This machine, for [`Document::new`]; it is read before the run.
+    /// The machine that this is, for [`Document::new`]; to be asked before the run. Watches it for a moment.
     #[must_use]
     pub fn machine() -> Machine {
-        Machine::here()
+        Machine::watched()
     }
 
     /// Reads a report.
@@ -178,6 +194,12 @@ impl Document {
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("all of it can be written as JSON") + "\n"
+    }
+
+    /// Whether one of the conditions of `--fail-if` holds.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        self.fail_if.iter().any(|verdict| verdict.failed)
     }
 
     /// The number of wrong answers of all runs.
@@ -217,6 +239,11 @@ impl Parameters {
         }
     }
 
+    /// True when each connection sends its next call only after the answer.
+    pub(super) fn is_closed_loop(&self) -> bool {
+        self.mode == "closed"
+    }
+
     /// A short description of the command.
     #[must_use]
     pub fn title(&self) -> String {
@@ -240,14 +267,16 @@ pub(crate) mod examples {
     use crate::plan::parameters::examples::plan;
     use crate::recording::{Latency, Percentile, TimelinePoint};
     use crate::run::{StepLatency, Wrong};
+    use crate::target::ServerAddress;
 
     /// A report that tests vary.
     pub(crate) fn document() -> Document {
         let server = TargetServer {
-            public: std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
-            admin: std::net::SocketAddr::from(([127, 0, 0, 1], 2)),
+            public: ServerAddress::without_tls(std::net::SocketAddr::from(([127, 0, 0, 1], 1))),
+            admin: ServerAddress::without_tls(std::net::SocketAddr::from(([127, 0, 0, 1], 2))),
             admin_token: "token".to_owned().into(),
             is_own: true,
+            process_id: None,
             settings: BTreeMap::new(),
             data_filesystem: Some("ext4".to_owned()),
         };
@@ -284,6 +313,7 @@ pub(crate) mod examples {
             timeline: vec![moment(0), moment(1_000)],
             follow_up: None,
             deliveries: None,
+            others_busy: None,
         }
     }
 }

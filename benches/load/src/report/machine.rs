@@ -2,8 +2,14 @@
 
 use std::fs;
 use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::recording::ProcessorTime;
+
+/// How long the machine is watched before a run.
+const WATCHED: Duration = Duration::from_millis(250);
 
 /// The machine on which the load tester ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +24,10 @@ pub struct Machine {
     pub kernel: String,
     /// The load average over one minute before the run: the mean number of processes that were ready.
     pub load_before: Option<f64>,
+    /// The share of the processors' time, from 0 to 1, that processes took directly before the run; null where the
+    /// system does not say.
+    #[serde(default)]
+    pub busy_before: Option<f64>,
 }
 
 /// The program that ran.
@@ -32,6 +42,14 @@ pub struct Program {
 }
 
 impl Machine {
+    /// This one, watched for a moment in which the load tester does nothing.
+    pub(super) fn watched() -> Machine {
+        let before = ProcessorTime::now(None);
+        thread::sleep(WATCHED);
+        let busy_before = before.zip(ProcessorTime::now(None)).map(|(before, now)| now.others_since(before));
+        Machine { busy_before, ..Machine::here() }
+    }
+
     /// This machine, now.
     pub(super) fn here() -> Machine {
         let line = |file: &str, name: &str| {
@@ -49,6 +67,7 @@ impl Machine {
             memory_bytes: kibibytes.map(|kibibytes| kibibytes * 1024),
             kernel: format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned(),
             load_before: load.split_whitespace().next().and_then(|load| load.parse().ok()),
+            busy_before: None,
         }
     }
 }

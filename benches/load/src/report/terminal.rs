@@ -2,6 +2,7 @@
 
 use super::compare::{Comparison, Difference};
 use super::document::Document;
+use super::spread::{Finding, Spread};
 use super::text::{change, count, counted, latency, rate};
 use crate::recording::Latency;
 use crate::run::{Point, SearchResult};
@@ -9,6 +10,9 @@ use crate::scenarios::Deliveries;
 
 /// The cells of a row.
 type TableRow = Vec<String>;
+
+/// A figure of a point.
+type Figure<T> = fn(&Point) -> T;
 
 /// The report of one command.
 #[must_use]
@@ -22,6 +26,12 @@ pub fn run_text(document: &Document) -> String {
     }
     blocks.extend(document.search.as_ref().map(|search| search_text(search, document.ended_early.is_some())));
     blocks.extend(ended_early(document));
+    if !document.fail_if.is_empty() {
+        blocks.push(verdicts(document).join("\n"));
+    }
+    if !document.notes.is_empty() {
+        blocks.push(document.notes.join("\n"));
+    }
     blocks.join("\n\n") + "\n"
 }
 
@@ -35,7 +45,7 @@ fn heading(document: &Document) -> String {
     let merchants = counted(parameters.merchants, "merchant");
     let connections = counted(parameters.connections, "connection");
     let webhooks = parameters.webhooks.description().map(|description| format!(", {description}"));
-    let mut lines = vec![
+    let lines = [
         format!(
             "{} ({merchants}, {}, {connections}{})",
             parameters.title(),
@@ -43,14 +53,14 @@ fn heading(document: &Document) -> String {
             webhooks.unwrap_or_default()
         ),
         format!(
-            "till {} ({}, optimization {}), {} processors, {place}",
-            till.version, till.profile, till.optimization, machine.processors
+            "till {} ({}, optimization {}), {} processors, {place}{}",
+            till.version,
+            till.profile,
+            till.optimization,
+            machine.processors,
+            if server.tls { ", with TLS" } else { "" }
         ),
     ];
-    if server.data_filesystem.as_deref() == Some("tmpfs") {
-        lines
-            .push("NOTE: the data is in memory (tmpfs), where a sync costs nothing; see --server-directory".to_owned());
-    }
     lines.join("\n")
 }
 
@@ -87,7 +97,9 @@ fn point_text(point: &Point, is_one_of_many: bool) -> String {
         Some(intended) => format!("{calls} of {}/s that were meant to be made", rate(intended)),
         None => calls,
     });
-    lines.push(table(&latencies(point)));
+    if point.operations > 0 {
+        lines.push(table(&latencies(point)));
+    }
     lines.extend(remarks(point));
     lines.join("\n")
 }
@@ -135,6 +147,11 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
     remarks.extend(follow_up(point));
     remarks.extend(point.deliveries.map(deliveries));
     remarks
+}
+
+/// What became of the conditions under which the run counts as failed, a line each.
+pub(super) fn verdicts(document: &Document) -> Vec<String> {
+    document.fail_if.iter().map(|verdict| verdict.told.clone()).collect()
 }
 
 /// The reason that a command ended early, unless one of its points has it.
@@ -186,63 +203,126 @@ fn deliveries(Deliveries { events, delivered, rate: by_second, all_after_micros,
 
 fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
     let bound = latency(search.p99_below_micros);
-    let mut rows = vec![["rate/s", "reached/s", "p99", ""].map(str::to_owned).to_vec()];
-    rows.extend(search.tried.iter().map(|tried| {
-        let verdict = if tried.passed { "passed" } else { "not passed" };
-        vec![rate(tried.rate), rate(tried.reached), latency(tried.p99), verdict.to_owned()]
-    }));
     let found = match search.highest_rate {
         Some(highest) => format!("p99 stays below {bound} up to {} calls/s", rate(highest)),
         None if has_ended_early => "the search did not come to its end".to_owned(),
         None => format!("p99 stays below {bound} at no rate"),
     };
-    format!("{}\n{found}", table(&rows))
+    format!("{}\n{found}", table(&tried(search)))
 }
 
-/// The comparison of two reports.
+/// The rates that a search tried, each with what it missed.
+pub(super) fn tried(search: &SearchResult) -> Vec<TableRow> {
+    let mut rows = vec![["rate/s", "reached/s", "p99", ""].map(str::to_owned).to_vec()];
+    rows.extend(
+        search
+            .tried
+            .iter()
+            .map(|tried| vec![rate(tried.rate), rate(tried.reached), latency(tried.p99), tried.verdict()]),
+    );
+    rows
+}
+
+/// The runs of two sides beside each other.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison) -> String {
-    let Comparison { before, after, notes } = comparison;
-    let mut blocks = vec![before.parameters.title()];
-    let points = before.points.iter().zip(&after.points);
-    blocks.extend(points.map(|(before, after)| format!("{}\n{}", name(before), table(&compared(before, after)))));
-    blocks.extend(compared_search(comparison));
+    let mut blocks = vec![comparison.parameters().title()];
+    let several = comparison.before.len() + comparison.after.len() > 2;
+    if several {
+        blocks.push(sides(comparison));
+    }
+    let points = comparison.points();
+    blocks.extend(
+        points.iter().map(|(before, after)| format!("{}\n{}", name(before[0]), table(&compared(before, after)))),
+    );
+    blocks.extend(compared_search(comparison).map(|rows| table(&rows)));
+    let notes = comparison.notes();
     if !notes.is_empty() {
+        blocks.push(notes.join("\n"));
+    }
+    if !comparison.differences.is_empty() {
         let line = |Difference { what, before, after }: &Difference| format!("  {what}: {before} -> {after}");
-        blocks.push(format!("also different:\n{}", notes.iter().map(line).collect::<Vec<_>>().join("\n")));
+        let lines: Vec<String> = comparison.differences.iter().map(line).collect();
+        blocks.push(format!("also different:\n{}", lines.join("\n")));
     }
     blocks.join("\n\n") + "\n"
 }
 
-/// The results of two searches.
-pub(super) fn compared_search(comparison: &Comparison) -> Option<String> {
-    let highest = |search: &Option<SearchResult>| search.as_ref().map(|search| search.highest_rate.unwrap_or_default());
-    let (before, after) = (highest(&comparison.before.search)?, highest(&comparison.after.search)?);
-    Some(format!("highest rate: {}/s -> {}/s ({})", rate(before), rate(after), change(before, after)))
+/// How many runs there are, and what is shown of them.
+pub(super) fn sides(comparison: &Comparison) -> String {
+    let [first, second] = [&comparison.before, &comparison.after].map(|side| counted(side.len(), "run"));
+    format!("{first} and {second}: the median of each side, and its range")
 }
 
-/// The rows of a comparison.
-#[expect(clippy::cast_precision_loss, reason = "latencies and counts are far below 2^53")]
-pub(super) fn compared(before: &Point, after: &Point) -> Vec<TableRow> {
-    let mut rows = vec![["", "first", "second", "change"].map(str::to_owned).to_vec()];
-    rows.push(vec!["rate/s".into(), rate(before.rate), rate(after.rate), change(before.rate, after.rate)]);
-    let (of, to) = (&before.latency_micros, &after.latency_micros);
-    let latencies = [
-        ("p50", of.p50, to.p50),
-        ("p90", of.p90, to.p90),
-        ("p99", of.p99, to.p99),
-        ("p99.9", of.p999, to.p999),
-        ("max", of.max, to.max),
+/// The highest rates that the searches of both sides found.
+pub(super) fn compared_search(comparison: &Comparison) -> Option<Vec<TableRow>> {
+    let highest = |side: &[Document]| -> Option<Spread> {
+        let rates: Option<Vec<f64>> =
+            side.iter().map(|run| run.search.as_ref().map(|search| search.highest_rate.unwrap_or_default())).collect();
+        rates.map(Spread::of)
+    };
+    let (before, after) = (highest(&comparison.before)?, highest(&comparison.after)?);
+    Some(vec![compared_head(before, after), compared_row("highest rate/s", before, after, rate)])
+}
+
+/// The rows of a comparison: one point of all runs of both sides.
+#[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53")]
+pub(super) fn compared(before: &[&Point], after: &[&Point]) -> Vec<TableRow> {
+    let spread = |side: &[&Point], figure: Figure<f64>| Spread::of(side.iter().map(|point| figure(point)));
+    let both = |figure: Figure<f64>| (spread(before, figure), spread(after, figure));
+    let (of, to) = both(|point| point.rate);
+    let mut rows = vec![compared_head(of, to), compared_row("rate/s", of, to, rate)];
+    let latencies: [(&str, Figure<f64>); 5] = [
+        ("p50", |point| point.latency_micros.p50 as f64),
+        ("p90", |point| point.latency_micros.p90 as f64),
+        ("p99", |point| point.latency_micros.p99 as f64),
+        ("p99.9", |point| point.latency_micros.p999 as f64),
+        ("max", |point| point.latency_micros.max as f64),
     ];
-    for (name, before, after) in latencies {
-        rows.push(vec![name.into(), latency(before), latency(after), change(before as f64, after as f64)]);
+    for (name, figure) in latencies {
+        let (of, to) = both(figure);
+        rows.push(compared_row(name, of, to, micros));
     }
-    rows.push(vec!["failed".into(), count(before.failed()), count(after.failed()), String::new()]);
-    rows.push(vec!["wrong".into(), count(before.wrong.count), count(after.wrong.count), String::new()]);
+    let total = |side: &[&Point], figure: Figure<u64>| count(side.iter().map(|point| figure(point)).sum());
+    let counts: [(&str, Figure<u64>); 2] = [("failed", Point::failed), ("wrong", |point| point.wrong.count)];
+    for (name, figure) in counts {
+        let (of, to) = (total(before, figure), total(after, figure));
+        let is_several = before.len() + after.len() > 2;
+        let mut row = if is_several { vec![name.into(), of, String::new(), to] } else { vec![name.into(), of, to] };
+        row.resize(rows[0].len(), String::new());
+        rows.push(row);
+    }
     rows
 }
 
-/// A table with aligned columns: the first to the left, the others to the right.
+fn compared_head(before: Spread, after: Spread) -> TableRow {
+    let is_several = before.runs + after.runs > 2;
+    let head: &[&str] = if is_several {
+        &["", "first", "range", "second", "range", "change", ""]
+    } else {
+        &["", "first", "second", "change"]
+    };
+    head.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// A figure of both sides; with its ranges and what they show, where a side has several runs.
+fn compared_row(name: &str, before: Spread, after: Spread, shown: fn(f64) -> String) -> TableRow {
+    let change = change(before.median, after.median);
+    let (first, second) = (shown(before.median), shown(after.median));
+    if before.runs + after.runs == 2 {
+        return vec![name.to_owned(), first, second, change];
+    }
+    let range = |side: Spread| format!("{} to {}", shown(side.least), shown(side.most));
+    let finding = Finding::of(before, after).to_string();
+    vec![name.to_owned(), first, range(before), second, range(after), change, finding]
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a latency is above 0 and far below 2^53")]
+fn micros(micros: f64) -> String {
+    latency(micros.round() as u64)
+}
+
+/// Columns under each other: the first and one without a name to the left, the others to the right.
 fn table(rows: &[TableRow]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let cell = |row: &TableRow, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
@@ -250,7 +330,8 @@ fn table(rows: &[TableRow]) -> String {
         (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or_default()).collect();
     let line = |row: &TableRow| {
         let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            let is_left = column == 0 || rows[0].get(column).is_some_and(String::is_empty);
+            if is_left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
@@ -267,6 +348,9 @@ mod tests {
     fn the_table_has_its_columns_under_each_other() {
         let rows = [["", "count"], ["all", "12"], ["a step", "1,234"]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows), "        count\nall        12\na step  1,234");
+        let verdicts =
+            [["rate/s", ""], ["10", "passed"], ["20", "not passed"]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&verdicts), "rate/s\n10      passed\n20      not passed");
     }
 
     #[test]
@@ -306,8 +390,8 @@ mod tests {
     fn deliveries_are_shown_with_missing_and_repeated_ones() {
         let all =
             Deliveries { events: 2_000, delivered: 2_000, rate: 400.0, all_after_micros: Some(1_500), repeated: 0 };
-        let expected = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
-        assert_eq!(remarks(&Point { deliveries: Some(all), ..point() }), [expected]);
+        let told = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
+        assert_eq!(remarks(&Point { deliveries: Some(all), ..point() }), [told]);
         let some = Deliveries { delivered: 1_990, all_after_micros: None, repeated: 3, ..all };
         let text = remarks(&Point { deliveries: Some(some), ..point() }).join("\n");
         assert!(text.contains("1,990 of 2,000") && text.ends_with("did not get all in time; 3 repeated"), "{text}");
@@ -321,10 +405,37 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_shows_each_change() {
+    fn what_holds_for_all_figures_is_told_below_them() {
+        let text = run_text(&Document { notes: vec!["NOTE: of all".to_owned()], ..document() });
+        assert!(text.ends_with("\n\nNOTE: of all\n"), "{text}");
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_ended_well_has_no_table_of_zeros() {
+        let nothing = Point { operations: 0, latency_micros: Latency::default(), ..point() };
+        let text = run_text(&Document { points: vec![nothing], ..document() });
+        assert!(text.contains("0 in 2.00 s") && !text.contains("0 µs"), "{text}");
+    }
+
+    #[test]
+    fn a_comparison_of_one_run_each_says_how_much_has_changed() {
         let faster = Point { rate: 60.0, ..point() };
-        let rows = compared(&point(), &faster);
+        let rows = compared(&[&point()], &[&faster]);
         assert_eq!(rows[1], ["rate/s", "50.0", "60.0", "+20.0 %"]);
         assert_eq!(rows[3], ["p90", "150 µs", "150 µs", "+0.0 %"]);
+    }
+
+    #[test]
+    fn a_comparison_of_several_runs_shows_medians_and_ranges_and_whether_they_overlap() {
+        let side = |rates: [f64; 4]| rates.map(|rate| Point { rate, ..point() });
+        let rows = |before: [f64; 4], after: [f64; 4]| {
+            let (before, after) = (side(before), side(after));
+            compared(&before.iter().collect::<Vec<_>>(), &after.iter().collect::<Vec<_>>())
+        };
+        let faster = rows([50.0, 52.0, 48.0, 51.0], [60.0, 61.0, 58.0, 62.0]);
+        let expected = ["rate/s", "50.5", "48.0 to 52.0", "60.5", "58.0 to 62.0", "+19.8 %", "different"];
+        assert_eq!(faster[1], expected);
+        let same = rows([50.0, 52.0, 40.0, 51.0], [60.0, 61.0, 45.0, 62.0]);
+        assert_eq!(same[1].last().map(String::as_str), Some("no difference shown"));
     }
 }

@@ -49,6 +49,11 @@ pub(super) fn change(before: f64, after: f64) -> String {
     if before <= 0.0 { "-".to_owned() } else { format!("{:+.1} %", (after / before - 1.0) * 100.0) }
 }
 
+/// A share of 1 in percent.
+pub(super) fn share(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
 /// An amount of memory with a unit.
 #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^53 bytes")]
 pub(super) fn memory(bytes: u64) -> String {

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::measure::{Measured, measure};
 use super::progress::RunProgress;
 use super::result::Point;
-use super::search::{Next, Search};
+use super::search::{Next, Search, TRIES_MAX};
 use crate::plan::{LoadMode, Plan, SearchGoal};
+use crate::recording::ProcessorTime;
 use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, RunContext, Stock};
 use crate::target::TargetServer;
 use crate::webhooks::WebhookTarget;
@@ -65,8 +66,58 @@ pub struct SearchResult {
     pub tried: Vec<Tried>,
 }
 
+/// Why a rate did not pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Miss {
+    /// The 99th percentile was not below the bound.
+    P99,
+    /// The rate was not reached.
+    Rate,
+    /// Calls that were due were never made.
+    NeverMade,
+    /// Calls failed.
+    Failures,
+    /// Captures did not keep up.
+    Captures,
+    /// The run ended before its time.
+    EndedEarly,
+}
+
+/// How long a search takes at most.
+fn search_length(plan: &Plan) -> String {
+    let run = plan.warm_up + plan.duration;
+    let whole = u32::try_from(TRIES_MAX).map_or(Duration::MAX, |tries| run.saturating_mul(tries));
+    let (run, minutes) = (run.as_secs_f64(), (whole.as_secs_f64() / 60.0).ceil());
+    let low_rate = LATENCIES_OF_A_STEP / plan.duration.as_secs_f64();
+    let longest = plan.warm_up + plan.duration.max(STEP_MAX);
+    let longer = match plan.duration < STEP_MAX {
+        true => format!("; below {low_rate:.0} calls/s a run takes longer, {:.0} s at most", longest.as_secs_f64()),
+        false => String::new(),
+    };
+    format!(
+        "searching: at most {TRIES_MAX} runs of {run:.1} s, {minutes:.0} min in all, and usually a third of them{longer}. \
+         What is made before each run and waited for after it comes on top"
+    )
+}
+
+impl Miss {
+    /// Words for a report.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Miss::P99 => "p99 not below the bound",
+            Miss::Rate => "rate not reached",
+            Miss::NeverMade => "calls never made",
+            Miss::Failures => "calls failed",
+            Miss::Captures => "captures did not keep up",
+            Miss::EndedEarly => "ended early",
+        }
+    }
+}
+
 /// A rate that was tried.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// Calls a second that were meant to be made.
     pub rate: f64,
@@ -76,6 +127,12 @@ pub struct Tried {
     pub p99: u64,
     /// True when the rate passed.
     pub passed: bool,
+    /// Why it did not; empty when it passed.
+    #[serde(default)]
+    pub missed: Vec<Miss>,
+    /// The share of the processors' time that other processes took, as in [`Point::others_busy`].
+    #[serde(default)]
+    pub others_busy: Option<f64>,
 }
 
 impl<'a> Bench<'a> {
@@ -99,9 +156,9 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// The server cannot be reached, or refuses a call of the preparation.
     pub fn run(&self) -> anyhow::Result<BenchResult> {
-        let TargetServer { public, admin, ref admin_token, .. } = *self.server;
+        let TargetServer { public, admin, admin_token, .. } = self.server;
         let tell = |text: &str| self.progress.tell(text);
-        let webhook_address = self.endpoint.address()?;
+        let (public, admin, webhook_address) = (public.clone(), admin.clone(), self.endpoint.address()?);
         let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), webhook_address, &tell);
         let stock = Arc::new(self.wait(stock)?);
         match (&self.plan.load, &self.plan.sweep) {
@@ -134,10 +191,14 @@ impl<'a> Bench<'a> {
         Ok(result)
     }
 
-    /// The reason that a command ends after its first measurement; an error when it has measured nothing, or is
-    /// interrupted.
+    /// The reason that a command ends after its first measurement; an error when it has measured nothing, or is interrupted.
     fn reason(&self, error: anyhow::Error, has_measured: bool) -> anyhow::Result<String> {
         if has_measured && !self.is_interrupted() { Ok(format!("{error:#}")) } else { Err(error) }
+    }
+
+    /// Processor time up to now, where that of the run can be told from that of others.
+    fn processor_time(&self) -> Option<ProcessorTime> {
+        self.server.is_told_from_others().then(|| ProcessorTime::now(self.server.process_id)).flatten()
     }
 
     fn is_interrupted(&self) -> bool {
@@ -157,7 +218,9 @@ impl<'a> Bench<'a> {
             None => None,
         };
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
+        let before_measured = self.processor_time();
         let mut measured = measure(&world, self.progress)?;
+        let others_busy = before_measured.zip(self.processor_time()).map(|(before, now)| now.others_since(before));
         ensure!(!world.is_interrupted(), "interrupted");
         let mut checked = RunChecks::default();
         if measured.is_answered() {
@@ -167,7 +230,7 @@ impl<'a> Bench<'a> {
             }
         }
         let is_answered = measured.is_answered();
-        let point = measured.into_point(plan, checked.follow_up, checked.deliveries);
+        let point = Point { others_busy, ..measured.into_point(plan, checked.follow_up, checked.deliveries) };
         let ended_early = point.ended_early.clone().filter(|_| !is_answered);
         Ok((point, ended_early))
     }
@@ -210,6 +273,7 @@ impl<'a> Bench<'a> {
     fn search(&self, stock: &Arc<Stock>, goal: SearchGoal) -> anyhow::Result<BenchResult> {
         let p99_below_micros = u64::try_from(goal.p99_below.as_micros()).unwrap_or(u64::MAX);
         let mut search = Search::new(goal.first_rate);
+        self.progress.tell(&search_length(self.plan));
         let (mut tried, mut best): (Vec<Tried>, Option<Point>) = (Vec::new(), None);
         let mut ended_early = None;
         let highest_rate = loop {
@@ -228,25 +292,25 @@ impl<'a> Bench<'a> {
                 }
             };
             let outcome = Tried::of(&point, rate, p99_below_micros);
-            self.tell_of(outcome);
+            self.tell_of(&outcome);
+            let passed = outcome.passed;
             tried.push(outcome);
-            search.record(outcome.passed);
+            search.record(passed);
             if point.wrong.count > 0 || ended_early.is_some() {
                 // A search for the highest rate of a server that answers wrongly, or not at all, has no result.
                 let result = SearchResult { p99_below_micros, highest_rate: None, tried };
                 return Ok(BenchResult { points: vec![point], search: Some(result), ended_early });
             }
-            best = if outcome.passed { Some(point) } else { best };
+            best = if passed { Some(point) } else { best };
         };
         let points = best.filter(|best| highest_rate.is_some() && best.intended_rate == highest_rate);
         let result = SearchResult { p99_below_micros, highest_rate, tried };
         Ok(BenchResult { points: points.into_iter().collect(), search: Some(result), ended_early })
     }
 
-    fn tell_of(&self, Tried { rate, reached: _, p99, passed }: Tried) {
-        let millis = Duration::from_micros(p99).as_secs_f64() * 1000.0;
-        let verdict = if passed { "passed" } else { "not passed" };
-        self.progress.tell(&format!("{rate:.0}/s: p99 {millis:.2} ms, {verdict}"));
+    fn tell_of(&self, tried: &Tried) {
+        let (rate, millis) = (tried.rate, Duration::from_micros(tried.p99).as_secs_f64() * 1000.0);
+        self.progress.tell(&format!("{rate:.0}/s: p99 {millis:.2} ms, {}", tried.verdict()));
     }
 
     /// The run of one rate, long enough for a reliable 99th percentile.
@@ -260,16 +324,47 @@ impl Tried {
     /// A rate passes when it was reached with latencies below the bound, without a failure, and the captures kept up.
     fn of(point: &Point, rate: f64, p99_below_micros: u64) -> Tried {
         let p99 = point.latency_micros.p99;
-        let passed = point.keeps_rate(rate) && p99 < p99_below_micros && point.failed() == 0 && !point.lags();
-        Tried { rate, reached: point.rate, p99, passed }
+        let misses = [
+            (p99 >= p99_below_micros).then_some(Miss::P99),
+            (!point.reaches_rate(rate)).then_some(Miss::Rate),
+            (point.never_made > 0).then_some(Miss::NeverMade),
+            (point.failed() > 0).then_some(Miss::Failures),
+            point.lags().then_some(Miss::Captures),
+            point.ended_early.is_some().then_some(Miss::EndedEarly),
+        ];
+        let missed: Vec<Miss> = misses.into_iter().flatten().collect();
+        Tried { rate, reached: point.rate, p99, passed: missed.is_empty(), missed, others_busy: point.others_busy }
+    }
+
+    /// Whether it passed, and what it missed when it did not.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let missed: Vec<&str> = self.missed.iter().map(|miss| miss.description()).collect();
+        match (self.passed, missed.as_slice()) {
+            (true, _) => "passed".to_owned(),
+            (false, []) => "not passed".to_owned(),
+            (false, missed) => format!("not passed: {}", missed.join(", ")),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::ScenarioKind;
+    use crate::plan::parameters::examples::plan;
     use crate::report::document_examples::point;
     use crate::scenarios::FollowUp;
+
+    #[test]
+    fn a_search_says_how_long_it_takes_at_most() {
+        let search =
+            |duration| search_length(&Plan { duration, warm_up: Duration::from_secs(2), ..plan(ScenarioKind::Ping) });
+        let told = search(Duration::from_secs(10));
+        assert!(told.starts_with("searching: at most 80 runs of 12.0 s, 16 min in all"), "{told}");
+        assert!(told.contains("below 100 calls/s a run takes longer, 62 s at most"), "{told}");
+        assert!(!search(Duration::from_secs(60)).contains("takes longer"));
+    }
 
     #[test]
     fn a_rate_passes_only_in_time_without_failures_or_backlog() {
@@ -278,6 +373,9 @@ mod tests {
         assert!(passes(&point(), 50.0, 301));
         assert!(!passes(&point(), 50.0, 300) && !passes(&point(), 60.0, 301));
         assert!(!passes(&Point { never_made: 1, ..point() }, 50.0, 301));
+        assert_eq!(Tried::of(&point(), 60.0, 300).verdict(), "not passed: p99 not below the bound, rate not reached");
+        assert_eq!(Tried::of(&point(), 60.0, 301).missed, [Miss::Rate]);
+        assert_eq!(Tried::of(&point(), 50.0, 301).verdict(), "passed");
         assert!(!passes(&Point { ended_early: Some("all sessions were used up".to_owned()), ..point() }, 50.0, 301));
         let follow_up = FollowUp {
             payments: 100,

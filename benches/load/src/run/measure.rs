@@ -169,6 +169,7 @@ impl Measured {
             failures: tally.failures,
             follow_up,
             deliveries,
+            others_busy: None,
         };
         Point { rate_kept: point.intended_rate.map(|rate| point.keeps_rate(rate)), ..point }
     }

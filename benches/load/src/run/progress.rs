@@ -11,6 +11,9 @@ use crate::recording::{Interval, Timeline};
 /// Time between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
+/// A shorter run is shown in tenths of a second.
+const SHORT: Duration = Duration::from_secs(10);
+
 /// The bar's steps.
 const BAR_STEPS: u64 = 1_000;
 
@@ -42,12 +45,8 @@ impl RunProgress {
 
     /// Shows the results so far; `passed` is None during the warm-up.
     pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, timeline: &Timeline) {
-        let text = match passed {
-            None => "warming up".to_owned(),
-            Some(passed) => {
-                format!("{:.0} s of {:.0} s{}", passed.as_secs_f64(), duration.as_secs_f64(), seen(timeline, duration))
-            }
-        };
+        let text =
+            format!("{}{}", stage(passed, duration), passed.map(|_| seen(timeline, duration)).unwrap_or_default());
         match &self.bar {
             Some(bar) => {
                 bar.set_position(position(passed.unwrap_or_default(), duration));
@@ -79,6 +78,17 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // The reader may have closed its end.
 }
 
+/// How far a run is. Calls that were due before its end are answered after it.
+fn stage(passed: Option<Duration>, duration: Duration) -> String {
+    let digits = if duration < SHORT { 1 } else { 0 };
+    let seconds = |span: Duration| format!("{:.digits$} s", span.as_secs_f64());
+    match passed {
+        None => "warming up".to_owned(),
+        Some(passed) if passed < duration => format!("{} of {}", seconds(passed), seconds(duration)),
+        Some(_) => format!("{0} of {0}, waiting for the last answers", seconds(duration)),
+    }
+}
+
 /// The rate and the 99th percentile of the last whole interval.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn seen(timeline: &Timeline, duration: Duration) -> String {
@@ -92,4 +102,17 @@ fn seen(timeline: &Timeline, duration: Duration) -> String {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar's steps")]
 fn position(passed: Duration, duration: Duration) -> u64 {
     (passed.as_secs_f64() / duration.as_secs_f64() * 1000.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_never_shown_beyond_its_end() {
+        let stage = |millis, seconds| stage(Some(Duration::from_millis(millis)), Duration::from_secs(seconds));
+        assert_eq!([stage(900, 2), stage(9_900, 30)], ["0.9 s of 2.0 s", "10 s of 30 s"]);
+        assert_eq!([stage(2_000, 2), stage(3_200, 2)], ["2.0 s of 2.0 s, waiting for the last answers"; 2]);
+        assert_eq!(super::stage(None, Duration::from_secs(2)), "warming up");
+    }
 }

@@ -54,6 +54,10 @@ pub struct Point {
     /// The deliveries of events; null without a receiver of webhooks.
     #[serde(default)]
     pub deliveries: Option<Deliveries>,
+    /// The share of the processors' time, from 0 to 1, that processes other than the load tester and its own server
+    /// took during the run; null where it is not known.
+    #[serde(default)]
+    pub others_busy: Option<f64>,
 }
 
 /// Wrong answers.
@@ -78,7 +82,13 @@ impl Point {
     /// True when a rate was reached over the whole time, and all calls were made.
     #[must_use]
     pub fn keeps_rate(&self, rate: f64) -> bool {
-        self.rate >= rate * RATE_REACHED && self.never_made == 0 && self.ended_early.is_none()
+        self.reaches_rate(rate) && self.never_made == 0 && self.ended_early.is_none()
+    }
+
+    /// Whether a rate was reached.
+    #[must_use]
+    pub fn reaches_rate(&self, rate: f64) -> bool {
+        self.rate >= rate * RATE_REACHED
     }
 
     /// The number of operations that failed, of all codes.

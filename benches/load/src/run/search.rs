@@ -1,12 +1,11 @@
-//! The search for the highest rate that meets a goal: the rate is doubled until it misses the goal, then the gap
-//! between passed and failed rates is halved until it is small, and the result is confirmed.
+//! The search for the highest rate that meets a goal: the rate is doubled until it misses the goal, then the gap between
+//! passed and failed rates is halved until it is small, and the result is confirmed.
 
 /// The largest ratio of the lowest rate that failed to the highest that passed at the end of a search.
 const GAP_MAX: f64 = 1.05;
 
 /// The number of equal results after which a rate counts as passed or failed. One pass is enough while the rate is
-/// doubled: the next rate corrects a pass by chance, but a failure by chance would keep the whole search below the
-/// rate.
+/// doubled: the next rate corrects a pass by chance, but a failure by chance would keep the whole search below the rate.
 const AGREEING: u32 = 2;
 
 /// The factor by which a rate is lowered that could not be confirmed.
@@ -16,7 +15,7 @@ const STEP_DOWN: f64 = 1.05;
 const RATE_MIN: f64 = 1.0;
 
 /// The most tries: enough to go from the lowest rate to ten million and back.
-const TRIES_MAX: usize = 80;
+pub(super) const TRIES_MAX: usize = 80;
 
 /// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -116,10 +115,15 @@ mod tests {
 
     /// The rate that a search finds when each try deviates from the model by up to `noise`.
     fn found(first_rate: f64, capacity: f64, noise: f64, dice: &mut SeededDice) -> Option<f64> {
+        searched(first_rate, capacity, noise, dice).0
+    }
+
+    /// The same, and how many tries it took.
+    fn searched(first_rate: f64, capacity: f64, noise: f64, dice: &mut SeededDice) -> (Option<f64>, usize) {
         let mut search = Search::new(first_rate);
         loop {
             match search.next() {
-                Next::Found(rate) => return rate,
+                Next::Found(rate) => return (rate, search.tries),
                 Next::Try(rate) => {
                     let seen = p99_millis(rate, capacity) * (1.0 + noise * (2.0 * dice.share() - 1.0));
                     search.record(seen < 20.0);
@@ -146,6 +150,13 @@ mod tests {
         let (least, most) =
             rates.iter().fold((f64::MAX, 0.0_f64), |(least, most), rate| (least.min(*rate), most.max(*rate)));
         assert!(most / least < 1.1, "{least} to {most}");
+    }
+
+    #[test]
+    fn a_search_usually_takes_a_third_of_its_tries_or_less() {
+        let mut dice = SeededDice::new(5);
+        let usual = (0..200).filter(|_| searched(200.0, 10_000.0, 0.3, &mut dice).1 <= TRIES_MAX / 3).count();
+        assert!(usual >= 150, "{usual} of 200");
     }
 
     #[test]

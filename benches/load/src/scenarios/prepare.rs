@@ -1,13 +1,13 @@
 //! Calls that prepare a run: many at once, and any failure ends the preparation.
 
 use std::cell::Cell;
-use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow};
 use futures_util::future::try_join_all;
 use serde_json::Value;
 
 use crate::client::{CallFailure, Connection, HttpAnswer};
+use crate::target::ServerAddress;
 
 /// Connections to both listeners.
 pub(crate) struct Lines {
@@ -16,20 +16,20 @@ pub(crate) struct Lines {
 }
 
 /// The addresses of both listeners.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ends {
-    pub(crate) public: SocketAddr,
-    pub(crate) admin: SocketAddr,
+    pub(crate) public: ServerAddress,
+    pub(crate) admin: ServerAddress,
 }
 
 impl Ends {
-    pub(super) fn lines(self) -> Lines {
-        Lines { public: Connection::new(self.public), admin: Connection::new(self.admin) }
+    pub(super) fn lines(&self) -> Lines {
+        Lines { public: Connection::new(&self.public), admin: Connection::new(&self.admin) }
     }
 
     /// Runs `job` for each number below `count`, `at_once` of them at the same time, and returns the results in order.
     pub(super) async fn each<T>(
-        self,
+        &self,
         count: usize,
         at_once: usize,
         job: impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,

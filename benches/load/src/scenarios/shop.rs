@@ -1,7 +1,5 @@
 //! A merchant with all data that calls on its behalf need.
 
-use std::net::SocketAddr;
-
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
@@ -10,6 +8,7 @@ use super::amounts::{
 };
 use super::prepare::{Ends, Lines, accepted, accepted_id, accepted_json};
 use crate::client::{RequestHead, Template};
+use crate::target::ServerAddress;
 
 /// A placeholder of the length of a session's id.
 const SESSION_PLACEHOLDER: &str = "pse_00000000000000000000000000";
@@ -33,7 +32,7 @@ pub(crate) struct LoadMerchant {
     pub(super) void: Template,
     pub(super) refund_part: Template,
     pub(super) find: Template,
-    /// The first request of a flow. The heads below begin requests whose bodies change from call to call.
+    /// The requests of a flow, in their order.
     pub(super) tokenize_settling: Vec<u8>,
     pub(super) select_head: RequestHead,
     pub(super) initiate_head: RequestHead,
@@ -49,17 +48,17 @@ pub(crate) struct LoadMerchant {
 
 /// The heads of the operator's calls. No Debug: they contain its token.
 pub(super) struct OperatorHeads {
-    server: SocketAddr,
+    server: ServerAddress,
     token: SecretString,
 }
 
 impl OperatorHeads {
-    pub(super) const fn new(server: SocketAddr, token: SecretString) -> OperatorHeads {
+    pub(super) const fn new(server: ServerAddress, token: SecretString) -> OperatorHeads {
         OperatorHeads { server, token }
     }
 
     pub(super) fn head(&self, endpoint: &str) -> RequestHead {
-        RequestHead::new(self.server, &format!("/admin/{endpoint}"), Some(self.token.expose_secret()))
+        RequestHead::new(&self.server, &format!("/admin/{endpoint}"), Some(self.token.expose_secret()))
     }
 }
 
@@ -67,7 +66,7 @@ impl LoadMerchant {
     /// Creates a merchant with an installation, a key, a balance and a card's token.
     pub(super) async fn create(
         lines: &mut Lines,
-        ends: Ends,
+        ends: &Ends,
         operator: &OperatorHeads,
     ) -> anyhow::Result<LoadMerchant> {
         let merchant = json!({ "name": "Load test", "currency": CURRENCY });
@@ -84,14 +83,14 @@ impl LoadMerchant {
         let request = operator.head("generate-key").with(&key);
         let answer = accepted_json("generate a key", lines.admin.call(&request).await)?;
         let key = SecretString::from(answer["key"].as_str().unwrap_or_default());
-        let mut shop = LoadMerchant::new(ends.public, merchant_id, installation_id, &key);
-        let request = RequestHead::new(ends.public, "/sdk/tokenize-card", None).with(&shop.card(CARD, "MULTIPLE"));
+        let mut shop = LoadMerchant::new(&ends.public, merchant_id, installation_id, &key);
+        let request = RequestHead::new(&ends.public, "/sdk/tokenize-card", None).with(&shop.card(CARD, "MULTIPLE"));
         let token = accepted_id("tokenize a card", lines.public.call(&request).await)?;
         shop.select = shop.select_head.with(&shop.selection(&token, INITIATED_MINOR));
         Ok(shop)
     }
 
-    fn new(server: SocketAddr, merchant_id: String, installation_id: String, key: &SecretString) -> LoadMerchant {
+    fn new(server: &ServerAddress, merchant_id: String, installation_id: String, key: &SecretString) -> LoadMerchant {
         let head =
             |endpoint: &str| RequestHead::new(server, &format!("/merchants/{endpoint}"), Some(key.expose_secret()));
         let initiate_head = head("initiate-payment-flow");

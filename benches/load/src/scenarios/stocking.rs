@@ -9,25 +9,25 @@ use super::shop::{LoadMerchant, OperatorHeads};
 use super::stock::Stock;
 use super::{deliveries, entries, payouts};
 use crate::plan::{Plan, ScenarioKind};
+use crate::target::ServerAddress;
 
 /// The calls of the operator at the same time: its listener has one thread.
 const OPERATOR_CALLS_AT_ONCE: usize = 16;
 
 impl Stock {
-    /// Creates the merchants and entries that all runs of a plan share, with webhooks to `webhook_address` when there
-    /// is one.
+    /// Creates the merchants and entries that all runs of a plan share, with webhooks to `webhook_address` when there is one.
     pub(crate) async fn prepare(
         plan: &Plan,
-        public: SocketAddr,
-        admin: SocketAddr,
+        public: ServerAddress,
+        admin: ServerAddress,
         token: SecretString,
         webhook_address: Option<SocketAddr>,
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<Stock> {
+        let (count, operator) = (plan.merchants_max(), OperatorHeads::new(admin.clone(), token));
         let ends = Ends { public, admin };
-        let (count, operator) = (plan.merchants_max(), OperatorHeads::new(admin, token));
         tell(&format!("making {count} merchants"));
-        let create = async |lines: &mut _, _| LoadMerchant::create(lines, ends, &operator).await;
+        let create = async |lines: &mut _, _| LoadMerchant::create(lines, &ends, &operator).await;
         let shops = ends.each(count, OPERATOR_CALLS_AT_ONCE, create).await?;
         let mut stock = Stock { ends, shops, activity: Vec::new(), balance: Vec::new() };
         if let Some(address) = webhook_address {

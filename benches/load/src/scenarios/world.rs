@@ -1,6 +1,5 @@
 //! The state that the connections of one run share.
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +9,7 @@ use super::sets::Sets;
 use super::stock::Stock;
 use crate::chance::{Distribution, SeededDice};
 use crate::plan::Plan;
+use crate::target::ServerAddress;
 
 /// The reason that a run ended early, or could not be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,8 @@ impl RunContext {
     }
 
     /// The address of the public listener.
-    pub(crate) fn public(&self) -> SocketAddr {
-        self.stock.ends.public
+    pub(crate) fn public(&self) -> &ServerAddress {
+        &self.stock.ends.public
     }
 
     /// The number of the next flow.

@@ -1,18 +1,40 @@
 //! Addresses of servers to be measured.
 
+use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use rustls::pki_types::ServerName;
+use tokio_rustls::TlsConnector;
 use url::Url;
+
+use super::trust::{Trust, TrustFault};
+
+/// Where a server listens, and how it is spoken to.
+#[derive(Clone)]
+pub struct ServerAddress {
+    socket: SocketAddr,
+    /// Host and port, as requests name them.
+    authority: String,
+    tls: Option<Tls>,
+}
+
+/// How connections with TLS begin.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    pub(crate) connector: TlsConnector,
+    /// The name that the server's certificate must be for.
+    pub(crate) name: ServerName<'static>,
+}
 
 /// The reason that an address cannot be called.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressFault {
     /// The text is not an address.
-    #[error("{0}: write http://HOST:PORT")]
+    #[error("{0}: write http://HOST:PORT or https://HOST:PORT")]
     NoAddress(String),
-    /// The address is one of TLS.
-    #[error("{0}: the load tester speaks http only: measure a listener without TLS")]
-    Encrypted(String),
+    /// There is nothing to trust its certificate by.
+    #[error("{0}: {1}")]
+    NoTrust(String, TrustFault),
     /// The host name cannot be resolved.
     #[error("{0}: there is no such host")]
     UnknownHost(String),
@@ -21,51 +43,118 @@ pub enum AddressFault {
     Remote(String),
 }
 
-/// The address of `http://HOST:PORT`; another machine's only where that is allowed.
+impl ServerAddress {
+    /// A server without TLS.
+    #[must_use]
+    pub fn without_tls(socket: SocketAddr) -> ServerAddress {
+        ServerAddress { socket, authority: socket.to_string(), tls: None }
+    }
+
+    /// Where it listens.
+    pub(crate) const fn socket(&self) -> SocketAddr {
+        self.socket
+    }
+
+    /// Host and port, as requests name them.
+    pub(crate) fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// How connections with TLS begin; none where the server speaks HTTP without it.
+    pub(crate) const fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+}
+
+impl fmt::Display for ServerAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        write!(formatter, "{scheme}://{}", self.authority)
+    }
+}
+
+impl fmt::Debug for ServerAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{self} ({})", self.socket)
+    }
+}
+
+/// The address of `http://HOST:PORT`, or of `https://HOST:PORT` with what its certificate is trusted by; another machine's
+/// only where that is allowed.
 ///
 /// # Errors
-/// The text is not an address, or the address is not allowed.
-pub fn server_address(text: &str, allow_remote: bool) -> Result<SocketAddr, AddressFault> {
+/// When it is none, not allowed, or cannot be trusted.
+pub fn server_address(text: &str, allow_remote: bool, trust: &Trust) -> Result<ServerAddress, AddressFault> {
     let no_address = || AddressFault::NoAddress(text.to_owned());
     let url = Url::parse(text).map_err(|_| no_address())?;
-    if url.scheme() == "https" {
-        return Err(AddressFault::Encrypted(text.to_owned()));
-    }
-    let is_plain = url.scheme() == "http" && matches!(url.path(), "" | "/") && url.query().is_none();
+    let is_plain = matches!(url.path(), "" | "/") && url.query().is_none() && url.username().is_empty();
     let (Some(host), Some(port), true) = (url.host_str(), url.port_or_known_default(), is_plain) else {
         return Err(no_address());
     };
     let unknown = || AddressFault::UnknownHost(host.to_owned());
     let host_name = host.trim_start_matches('[').trim_end_matches(']');
-    let address = (host_name, port).to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
-    if address.ip().is_loopback() || allow_remote { Ok(address) } else { Err(AddressFault::Remote(text.to_owned())) }
+    let socket = (host_name, port).to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
+    if !socket.ip().is_loopback() && !allow_remote {
+        return Err(AddressFault::Remote(text.to_owned()));
+    }
+    let tls = match url.scheme() {
+        "http" => None,
+        "https" => {
+            let name = ServerName::try_from(host_name.to_owned()).map_err(|_| no_address())?;
+            let connector = trust.connector().map_err(|fault| AddressFault::NoTrust(text.to_owned(), fault))?;
+            Some(Tls { connector, name })
+        }
+        _ => return Err(no_address()),
+    };
+    Ok(ServerAddress { socket, authority: format!("{host}:{port}"), tls })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+
+    fn address(text: &str, allow_remote: bool) -> Result<String, AddressFault> {
+        server_address(text, allow_remote, &Trust::System).map(|address| format!("{address:?}"))
+    }
 
     #[test]
     fn a_server_of_this_machine_may_be_called() {
-        let address = SocketAddr::from(([127, 0, 0, 1], 8080));
-        assert_eq!(server_address("http://127.0.0.1:8080", false), Ok(address));
-        assert_eq!(server_address("http://127.0.0.1:8080/", false), Ok(address));
-        assert!(server_address("http://[::1]:8080", false).is_ok());
+        let called = Ok("http://127.0.0.1:8080 (127.0.0.1:8080)".to_owned());
+        assert_eq!(address("http://127.0.0.1:8080", false), called);
+        assert_eq!(address("http://127.0.0.1:8080/", false), called);
+        assert_eq!(address("http://[::1]:8080", false), Ok("http://[::1]:8080 ([::1]:8080)".to_owned()));
     }
 
     #[test]
     fn an_address_of_another_machine_needs_the_permission() {
         let refused = Err(AddressFault::Remote("http://192.0.2.1:80".to_owned()));
-        assert_eq!(server_address("http://192.0.2.1:80", false), refused);
-        assert!(server_address("http://192.0.2.1:80", true).is_ok());
+        assert_eq!(address("http://192.0.2.1:80", false), refused);
+        assert!(address("http://192.0.2.1:80", true).is_ok());
     }
 
     #[test]
     fn an_invalid_address_is_refused() {
-        let encrypted = "https://127.0.0.1:8080";
-        assert_eq!(server_address(encrypted, true), Err(AddressFault::Encrypted(encrypted.to_owned())));
-        for text in ["", "127.0.0.1:8080", "http://127.0.0.1:8080/merchants", "http://:80"] {
-            assert_eq!(server_address(text, true), Err(AddressFault::NoAddress(text.to_owned())), "{text}");
+        let refused = [
+            "",
+            "127.0.0.1:8080",
+            "http://127.0.0.1:8080/merchants",
+            "http://:80",
+            "ftp://127.0.0.1:80",
+            "http://me@127.0.0.1:80",
+        ];
+        for text in refused {
+            assert_eq!(address(text, true), Err(AddressFault::NoAddress(text.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_certificates_is_refused_by_name() {
+        for file in ["/nonexistent/ca.pem", "/dev/null"] {
+            let refused = server_address("https://127.0.0.1:8443", false, &Trust::File(PathBuf::from(file)));
+            let refused = refused.map(|_| ()).map_err(|fault| fault.to_string());
+            assert!(refused.as_ref().is_err_and(|fault| fault.contains(file)), "{refused:?}");
         }
     }
 }

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use super::address::server_address;
 use super::server::TargetServer;
+use super::trust::Trust;
 use till::{Configuration, Layers};
 
 /// Variables of the environment that concern other servers, or that our server gets as flags instead. Our server writes
@@ -95,25 +96,32 @@ pub struct OwnServer {
 
 impl OwnServer {
     /// Starts this program in a new directory below `parent`, with these settings beside those of the environment.
+    /// Where they give it certificates, it is trusted by `trust`.
     ///
     /// # Errors
     /// The settings are invalid, or the server does not start: then its log is kept, and the error names it.
-    pub fn start(program: &Path, parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, TargetServer)> {
+    pub fn start(
+        program: &Path,
+        parent: &Path,
+        given: &[ServerSetting],
+        trust: &Trust,
+    ) -> anyhow::Result<(OwnServer, TargetServer)> {
         check(given)?;
         let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
         let (token, settings) = (random_token(), settings(given));
         let mut child = spawn(program, directory.path(), &token, &settings)?;
         let printed = child.stdout.take().expect("its output is piped");
-        let own = OwnServer { child, directory };
+        let (process_id, own) = (Some(child.id()), OwnServer { child, directory });
         let Some((public, admin)) = addresses(printed) else {
             return Err(own.failed("the server that was started for this run does not start"));
         };
         let server = TargetServer {
-            public: server_address(&public, false)?,
-            admin: server_address(&admin, false)?,
+            public: server_address(&public, false, trust)?,
+            admin: server_address(&admin, false, trust)?,
             admin_token: SecretString::from(token),
             is_own: true,
+            process_id,
             settings,
             data_filesystem: filesystem(own.directory.path()),
         };
@@ -141,7 +149,7 @@ impl OwnServer {
 
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        let _already_ended = self.child.kill(); // Its data is removed, so a clean stop is not needed.
+        let _already_ended = self.child.kill(); // Its data is thrown away: there is nothing to close.
         let _reaped = self.child.wait();
     }
 }
@@ -174,8 +182,8 @@ fn command_that_ends_with_us(program: &Path) -> anyhow::Result<Command> {
     Ok(Command::new(program))
 }
 
-/// Asks the kernel to kill this process when its parent, the load tester, ends, and becomes the server. Returns only
-/// when that fails, with the reason.
+/// Asks the kernel to kill this process when its parent, the load tester, ends, and becomes the server. Returns only when
+/// that fails, with the reason.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -> anyhow::Error {

@@ -5,7 +5,7 @@ use super::chart::{Axis, Chart, ChartLine};
 use crate::plan::Knob;
 use crate::recording::TimelinePoint;
 use crate::report::text;
-use crate::run::{Point, SearchResult};
+use crate::run::{Miss, Point, SearchResult, Tried};
 
 /// The points of a report, with the name under which they are drawn.
 pub(super) type NamedPoints<'a> = (String, &'a [Point]);
@@ -69,19 +69,38 @@ pub(super) fn p99_by_value(knob: Knob, reports: &[NamedPoints<'_>]) -> Chart {
 /// The rates that a search tried.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
 pub(super) fn search(search: &SearchResult) -> Chart {
-    let line = |name: &str, passed: bool| {
-        let tried = search.tried.iter().filter(|tried| tried.passed == passed);
+    let line = |name: &str, is_of: fn(&Tried) -> bool| {
+        let tried = search.tried.iter().filter(|tried| is_of(tried));
         let points = tried.map(|tried| (tried.rate, tried.p99 as f64)).collect();
         ChartLine { name: name.to_owned(), points, dots: true, joined: false }
     };
+    // A dot below the bound that is none of those that passed needs its reason beside it.
+    let mut lines = vec![
+        line("passed", |tried| tried.passed),
+        line("p99 not below the bound", |tried| !tried.passed && is_above_bound(tried)),
+        line("below the bound, but the rate was not reached", is_too_slow),
+        line("below the bound, but calls failed or captures did not keep up", |tried| {
+            !tried.passed && !is_above_bound(tried) && !is_too_slow(tried)
+        }),
+    ];
+    lines.retain(|line| !line.points.is_empty());
     let bound = (search.p99_below_micros as f64, format!("bound, {}", text::latency(search.p99_below_micros)));
     Chart {
         title: "Rates that were tried".to_owned(),
         x: Axis { scale: Scale::Logarithmic, title: "calls a second".to_owned(), name: rate_name, only: None },
         y: latencies("p99"),
-        lines: vec![line("passed", true), line("not passed", false)],
+        lines,
         bound: Some(bound),
     }
+}
+
+/// Reports of before say only that a rate did not pass, which then was most often the bound.
+fn is_above_bound(tried: &Tried) -> bool {
+    tried.missed.is_empty() || tried.missed.contains(&Miss::P99)
+}
+
+fn is_too_slow(tried: &Tried) -> bool {
+    !is_above_bound(tried) && (tried.missed.contains(&Miss::Rate) || tried.missed.contains(&Miss::NeverMade))
 }
 
 fn over_time(name: &str, point: &Point, value: impl Fn(&TimelinePoint) -> (f64, f64)) -> ChartLine {
@@ -149,6 +168,29 @@ fn short(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_dots_of_a_search_say_what_each_rate_missed() {
+        let tried = |rate, p99, missed: &[Miss]| Tried {
+            rate,
+            reached: rate,
+            p99,
+            passed: missed.is_empty(),
+            missed: missed.to_vec(),
+            others_busy: None,
+        };
+        let tried = vec![
+            tried(100.0, 500, &[]),
+            tried(200.0, 400, &[Miss::Rate]),
+            tried(300.0, 2_000, &[Miss::P99, Miss::Rate]),
+        ];
+        let chart = search(&SearchResult { p99_below_micros: 1_000, highest_rate: Some(100.0), tried });
+        let names: Vec<(&str, usize)> =
+            chart.lines.iter().map(|line| (line.name.as_str(), line.points.len())).collect();
+        let expected =
+            [("passed", 1), ("p99 not below the bound", 1), ("below the bound, but the rate was not reached", 1)];
+        assert_eq!(names, expected);
+    }
 
     #[test]
     fn values_of_axes_are_named_shortly() {

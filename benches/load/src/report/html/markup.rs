@@ -16,7 +16,8 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A table whose first row is its header.
+/// A table whose first row is its head. On a narrow screen the first cell of a row has a line of its own, and so has the
+/// last one where its column has no name; the others share the width.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let row = |tag: &str, cells: &[String]| {
         let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect();
@@ -24,7 +25,14 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
     };
     let Some((head, body)) = rows.split_first() else { return String::new() };
     let body: String = body.iter().map(|cells| row("td", cells)).collect();
-    format!("<div class=\"scroll\"><table><thead>{}</thead><tbody>{body}</tbody></table></div>\n", row("th", head))
+    let ends_in_words = head.len() > 1 && head.last().is_some_and(String::is_empty);
+    let class = if ends_in_words { "grid words" } else { "grid" };
+    let columns = head.len().saturating_sub(if ends_in_words { 2 } else { 1 });
+    let head = row("th", head);
+    format!(
+        "<div class=\"scroll\"><table class=\"{class}\" style=\"--columns:{columns}\"><thead>{head}</thead>\
+         <tbody>{body}</tbody></table></div>\n"
+    )
 }
 
 /// The most important figures: a name and a value each.
@@ -34,9 +42,10 @@ pub(super) fn figures(figures: &[(&str, String)]) -> String {
     format!("<dl class=\"figures\">{}</dl>\n", figures.iter().map(one).collect::<String>())
 }
 
-/// The remarks of a report, each as a paragraph; those that begin in capitals are highlighted.
+/// What a reader must know, each as a paragraph; those in capitals stand out, unless they only note something.
 pub(super) fn remarks(remarks: &[String]) -> String {
-    let class = |text: &str| if text.starts_with(|first: char| first.is_uppercase()) { "warning" } else { "remark" };
+    let is_warning = |text: &str| text.starts_with(|first: char| first.is_uppercase()) && !text.starts_with("NOTE:");
+    let class = |text: &str| if is_warning(text) { "warning" } else { "remark" };
     remarks.iter().map(|text| format!("<p class=\"{}\">{}</p>\n", class(text), escaped(text))).collect()
 }
 
@@ -71,5 +80,18 @@ mod tests {
         let page = page(&text, &(remarks(std::slice::from_ref(&text)) + &table(&[vec![text.clone()]])));
         assert!(!page.contains("<script>"));
         assert_eq!(escaped("a'b"), "a&#39;b");
+    }
+
+    #[test]
+    fn a_table_says_how_many_columns_share_the_width_of_a_narrow_screen() {
+        let rows = |head: &[&str]| vec![head.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
+        assert!(table(&rows(&["", "count", "p50"])).contains("class=\"grid\" style=\"--columns:2\""));
+        assert!(table(&rows(&["rate/s", "p99", ""])).contains("class=\"grid words\" style=\"--columns:1\""));
+    }
+
+    #[test]
+    fn a_warning_stands_out_and_a_note_does_not() {
+        let html = remarks(&["LAGS: a".to_owned(), "NOTE: b".to_owned(), "captures keep up".to_owned()]);
+        assert_eq!((html.matches("\"warning\"").count(), html.matches("\"remark\"").count()), (1, 2), "{html}");
     }
 }

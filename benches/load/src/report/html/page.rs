@@ -8,8 +8,9 @@ use crate::plan::Knob;
 use crate::recording::Latency;
 use crate::report::compare::{Comparison, Difference};
 use crate::report::document::{Document, Parameters};
+use crate::report::spread::{Finding, Spread};
 use crate::report::terminal;
-use crate::report::text::{change, count, latency, memory, rate};
+use crate::report::text::{change, count, latency, memory, rate, share};
 use crate::run::{Point, SearchResult};
 
 /// A reader cannot tell more lines than this apart in one chart.
@@ -19,7 +20,8 @@ const LINES_MAX: usize = 6;
 #[must_use]
 pub fn run_page(document: &Document) -> String {
     let title = format!("till-bench: {}", document.parameters.title());
-    let mut body = head(&title, &document.started_at);
+    let mut body = head(&title, &document.started_at) + &remarks(&document.notes);
+    body += &remarks(&terminal::verdicts(document));
     body += &document.search.as_ref().map(search_part).unwrap_or_default();
     body += &match document.points.as_slice() {
         [] => String::new(),
@@ -34,19 +36,24 @@ pub fn run_page(document: &Document) -> String {
 /// The page of a comparison.
 #[must_use]
 pub fn comparison_page(comparison: &Comparison) -> String {
-    let Comparison { before, after, notes } = comparison;
-    let title = format!("till-bench compare: {}", before.parameters.title());
-    let mut body = head(&title, &format!("{} and {}", before.started_at, after.started_at));
-    if let ([first], [second]) = (before.points.as_slice(), after.points.as_slice()) {
-        body += &compared_figures(first, second);
+    let title = format!("till-bench compare: {}", comparison.parameters().title());
+    let (points, notes) = (comparison.points(), comparison.notes());
+    let sides = match (comparison.before.as_slice(), comparison.after.as_slice()) {
+        ([before], [after]) => format!("{} and {}", before.started_at, after.started_at),
+        _ => terminal::sides(comparison),
+    };
+    let mut body = head(&title, &sides) + &remarks(&notes);
+    if let [(before, after)] = points.as_slice() {
+        body += &compared_figures(before, after);
     }
-    body += &remarks(&terminal::compared_search(comparison).into_iter().collect::<Vec<_>>());
-    body += &compared_pictures(before, after);
-    for (first, second) in before.points.iter().zip(&after.points) {
-        body += &format!("<h2>{}</h2>\n{}", escaped(&terminal::name(first)), table(&terminal::compared(first, second)));
+    body += &terminal::compared_search(comparison).map(|rows| table(&rows)).unwrap_or_default();
+    body += &compared_pictures(comparison);
+    for (before, after) in &points {
+        let name = escaped(&terminal::name(before[0]));
+        body += &format!("<h2>{name}</h2>\n{}", table(&terminal::compared(before, after)));
     }
-    body += &also_different(notes);
-    body += &circumstances(before);
+    body += &also_different(&comparison.differences);
+    body += &comparison.before.first().map(circumstances).unwrap_or_default();
     page(&title, &body)
 }
 
@@ -69,6 +76,9 @@ fn point_part(point: &Point) -> String {
     part += &rate_over_time(&named).figure();
     part += &latency_over_time(point).figure();
     part += &latency_by_percentile(&named).figure();
+    if point.operations == 0 {
+        return part;
+    }
     part + "<h2>Latencies</h2>\n" + &table(&terminal::latencies(point))
 }
 
@@ -96,38 +106,75 @@ fn sweep_part(document: &Document, points: &[Point]) -> String {
 fn search_part(found: &SearchResult) -> String {
     let highest = found.highest_rate.map_or_else(|| "none".to_owned(), rate);
     let first = [("highest rate a second", highest), ("p99 below", latency(found.p99_below_micros))];
-    figures(&first) + &search(found).figure()
+    figures(&first) + &search(found).figure() + &table(&terminal::tried(found))
 }
 
-fn compared_figures(before: &Point, after: &Point) -> String {
-    let (of, to) = (&before.latency_micros, &after.latency_micros);
-    #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
-    let changed = |before: u64, after: u64| change(before as f64, after as f64);
+/// How the medians changed; in words where the ranges overlap.
+#[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
+fn compared_figures(before: &[&Point], after: &[&Point]) -> String {
+    let changed = |figure: fn(&Point) -> f64| {
+        let [before, after] = [before, after].map(|side| Spread::of(side.iter().map(|point| figure(point))));
+        match Finding::of(before, after) {
+            Finding::NoDifference => Finding::NoDifference.to_string(),
+            Finding::OneRunEach | Finding::TooFewRuns | Finding::Different => change(before.median, after.median),
+        }
+    };
     figures(&[
-        ("throughput", change(before.rate, after.rate)),
-        ("p50", changed(of.p50, to.p50)),
-        ("p99", changed(of.p99, to.p99)),
-        ("p99.9", changed(of.p999, to.p999)),
+        ("throughput", changed(|point| point.rate)),
+        ("p50", changed(|point| point.latency_micros.p50 as f64)),
+        ("p99", changed(|point| point.latency_micros.p99 as f64)),
+        ("p99.9", changed(|point| point.latency_micros.p999 as f64)),
     ])
 }
 
-fn compared_pictures(before: &Document, after: &Document) -> String {
-    let (first, second) = ("first".to_owned(), "second".to_owned());
-    if let Some(sweep) = &before.parameters.sweep {
-        let reports = [(first, before.points.as_slice()), (second, after.points.as_slice())];
+/// Pictures of both sides: of a sweep its medians, else of the run whose rate is the median.
+fn compared_pictures(comparison: &Comparison) -> String {
+    let is_several = comparison.before.len() + comparison.after.len() > 2;
+    let named = |side: &str, what: &str| if is_several { format!("{side}, {what}") } else { side.to_owned() };
+    let points = comparison.points();
+    if let Some(sweep) = &comparison.parameters().sweep {
+        let before: Vec<Point> = points.iter().map(|(before, _)| median_point(before)).collect();
+        let after: Vec<Point> = points.iter().map(|(_, after)| median_point(after)).collect();
+        let reports = [(named("first", "median"), before.as_slice()), (named("second", "median"), after.as_slice())];
         return rate_by_value(sweep.knob, &reports).figure() + &p99_by_value(sweep.knob, &reports).figure();
     }
-    let (Some(of), Some(to)) = (before.points.first(), after.points.first()) else { return String::new() };
-    let named = [(first, of), (second, to)];
+    let Some((before, after)) = points.first() else { return String::new() };
+    let named = [
+        (named("first", "run of median rate"), run_of_median_rate(before)),
+        (named("second", "run of median rate"), run_of_median_rate(after)),
+    ];
     rate_over_time(&named).figure() + &p99_over_time(&named).figure() + &latency_by_percentile(&named).figure()
 }
 
-fn also_different(notes: &[Difference]) -> String {
-    if notes.is_empty() {
+/// A point with the median of what the pictures of a sweep show.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "latencies are far below 2^53 microseconds"
+)]
+fn median_point(runs: &[&Point]) -> Point {
+    let mut point = (*runs[0]).clone();
+    point.rate = Spread::of(runs.iter().map(|run| run.rate)).median;
+    point.latency_micros.p99 = Spread::of(runs.iter().map(|run| run.latency_micros.p99 as f64)).median as u64;
+    point
+}
+
+/// The run in the middle, by its rate.
+fn run_of_median_rate<'a>(runs: &[&'a Point]) -> &'a Point {
+    let mut runs = runs.to_vec();
+    runs.sort_by(|first, second| first.rate.total_cmp(&second.rate));
+    runs[(runs.len() - 1) / 2]
+}
+
+fn also_different(differences: &[Difference]) -> String {
+    if differences.is_empty() {
         return String::new();
     }
     let mut rows = vec![["", "first", "second"].map(str::to_owned).to_vec()];
-    rows.extend(notes.iter().map(|note| vec![note.what.clone(), note.before.clone(), note.after.clone()]));
+    rows.extend(
+        differences.iter().map(|Difference { what, before, after }| vec![what.clone(), before.clone(), after.clone()]),
+    );
     format!("<h2>Also different</h2>\n{}", table(&rows))
 }
 
@@ -180,7 +227,7 @@ fn surroundings(document: &Document) -> Vec<(String, String)> {
     let whose = if server.own { "started for this run" } else { "running before" };
     let settings: Vec<String> = server.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let rows = [
-        ("server", format!("{whose}, {place}")),
+        ("server", format!("{whose}, {place}, {}", if server.tls { "with TLS" } else { "without TLS" })),
         ("settings of the server", if settings.is_empty() { "not known".to_owned() } else { settings.join(" ") }),
         ("file system of its data", server.data_filesystem.clone().unwrap_or_else(|| "not known".to_owned())),
         ("till", format!("{}, {} build, optimization {}", till.version, till.profile, till.optimization)),
@@ -188,6 +235,15 @@ fn surroundings(document: &Document) -> Vec<(String, String)> {
         ("memory", machine.memory_bytes.map_or_else(|| "not known".to_owned(), memory)),
         ("kernel", machine.kernel.clone()),
         ("load before the run", machine.load_before.map_or_else(|| "not known".to_owned(), |load| load.to_string())),
+        ("processor time that others took", others(document)),
     ];
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What others took of the processors, before the run and during each.
+fn others(document: &Document) -> String {
+    let known = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), share);
+    let during: Vec<String> = document.points.iter().map(|point| known(point.others_busy)).collect();
+    let during = if during.is_empty() { String::new() } else { format!(", during it {}", during.join(", ")) };
+    format!("directly before the run {}{during}", known(document.machine.busy_before))
 }
