@@ -3,7 +3,9 @@
 use super::arguments::{Arguments, Command};
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook};
+use super::{
+    archive, checkpoint, export, head, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook,
+};
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
@@ -24,7 +26,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let configuration = arguments.settings.configuration()?;
     match &arguments.command {
         Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
-        Command::Verify(arguments) => verify::verify(&configuration, *arguments),
+        Command::Verify(arguments) => verify::verify(&configuration, arguments),
+        Command::Head(arguments) => Ok(print(&head::head(&configuration, arguments)?)),
         Command::Repair(command) => repair::repair(&configuration, command),
         Command::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
         Command::Archive(command) => archive::archive(&configuration, command),

@@ -7,6 +7,7 @@ mod checkpoints;
 mod command_line;
 mod configuration;
 mod generate;
+mod head;
 mod hosts;
 mod late_start;
 mod leaks;

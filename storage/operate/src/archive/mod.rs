@@ -12,6 +12,7 @@ mod commit;
 mod fold;
 mod forgetting;
 mod gate;
+mod last_record;
 mod line;
 mod overlay;
 mod prune;
@@ -26,6 +27,7 @@ mod writer;
 
 pub use archiver::{ArchiveSettings, ArchiveStats, Archiver};
 pub use commit::ArchivedCommit;
+pub(crate) use last_record::last_record;
 pub use line::{Line, SegmentState, Standing};
 pub use prune::prune;
 pub use reading::{Checked, check_line, each_commit};
