@@ -19,7 +19,7 @@ use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::commit::LINGER;
 use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
-use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, is_new, refuse_unfit};
+use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, is_new, refuse_unfit};
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, Verdict};
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use till_storage::vitals::Vitals;
@@ -57,6 +57,7 @@ pub struct Started {
     pub service: Arc<Service>,
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
+    file_watch: FileWatch,
     running_mark: RunningMark,
 }
 
@@ -185,6 +186,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         keyring: Arc::clone(&keyring),
         rewrapping: parking_lot::Mutex::new(()),
     };
+    let file_watch = watch_files(configuration, &disk).context("failed to start the watch over files")?;
     let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
     let service = Service {
         engine,
@@ -202,7 +204,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         pause_note,
         creation,
     };
-    Ok(Started { service: Arc::new(service), schedule, disk, running_mark })
+    Ok(Started { service: Arc::new(service), schedule, disk, file_watch, running_mark })
 }
 
 /// Has a copy of a directory that a server was running on begin as a restored one does: with the acquirer not called.
@@ -234,6 +236,13 @@ fn start_archiver(configuration: &Configuration, disk: &Arc<DiskEngine>) -> anyh
     configuration.archive.of_store().map(start).transpose().context("failed to start the archive")
 }
 
+/// Has the process end itself when a file that it writes to is not in its place any more.
+fn watch_files(configuration: &Configuration, disk: &Arc<DiskEngine>) -> std::io::Result<FileWatch> {
+    let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
+    let on_gone = |reason: String| end_process(&reason, &format!("till: {reason}; the process stops, start it again."));
+    FileWatch::start(Arc::clone(disk), beside.to_vec(), Box::new(on_gone))
+}
+
 fn start_schedule(
     configuration: &Configuration,
     checkpoints: &Checkpoints,
@@ -257,6 +266,7 @@ impl Started {
     /// When the store does not close; what was acknowledged is durable all the same.
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
+        drop(self.file_watch);
         // The store must not be closed under one that is being taken.
         self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);
@@ -295,14 +305,19 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
 /// Ends the process after a write that ended uncertain: to go on could acknowledge something that is not on the disk.
 /// The next start reads what is.
 pub fn last_word(reason: String) {
+    let word =
+        format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
+    end_process(&format!("a write ended uncertain: {reason}"), &word);
+}
+
+/// Ends the process at once, with a line in the log and a last word on standard error.
+fn end_process(reason: &str, word: &str) {
     let end_unheard = || {
         thread::sleep(LAST_WORD_MAX);
         std::process::abort()
     };
     let _ender = thread::Builder::new().name("last-word".to_owned()).spawn(end_unheard); // Without it the word may wait.
-    tracing::error!(%reason, "a write ended uncertain: the process stops, start it again");
-    let word =
-        format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
+    tracing::error!(reason, "the process stops, start it again");
     let _ = writeln!(std::io::stderr(), "{word}"); // Where it cannot be written the process ends all the same.
     std::process::abort();
 }

@@ -6,14 +6,16 @@ use parking_lot::Mutex;
 use till_storage::vitals::Vitals;
 
 use crate::exposition::{
-    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_process, expose_store,
+    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_store,
 };
+use crate::logging::LogFile;
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
 use crate::service::{Checkpoints, Shared};
 
 /// Since when the program runs and whether it takes calls.
 pub struct Observation {
     started: ProcessStart,
+    log_file: Option<LogFile>,
     not_ready: Mutex<Option<String>>,
 }
 
@@ -21,7 +23,11 @@ impl Observation {
     /// Not ready until [`Observation::set_ready`].
     #[must_use]
     pub fn start() -> Observation {
-        Observation { started: ProcessStart::now(), not_ready: Mutex::new(Some("starting".to_owned())) }
+        Observation {
+            started: ProcessStart::now(),
+            log_file: LogFile::of_standard_error(),
+            not_ready: Mutex::new(Some("starting".to_owned())),
+        }
     }
 
     /// Calls are taken from now on.
@@ -77,6 +83,7 @@ impl Observe for EngineObservation {
         families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
         expose_store(self.store.as_ref(), &mut families);
         expose_process(self.observation.started, &mut families);
+        expose_log_file(self.observation.log_file.as_ref(), &mut families);
         families.text()
     }
 
