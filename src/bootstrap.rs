@@ -15,6 +15,7 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
 use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
+use till_operate::scrub::{ScrubSettings, Scrubber};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::commit::LINGER;
@@ -32,6 +33,9 @@ use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
 };
 use crate::vault_keys::RootKeys;
+
+/// The directory of the store's database, below the data directory.
+const DATABASE_DIRECTORY: &str = "db";
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -58,6 +62,7 @@ pub struct Started {
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
     file_watch: FileWatch,
+    scrubber: Option<Arc<Scrubber>>,
     running_mark: RunningMark,
 }
 
@@ -187,6 +192,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         rewrapping: parking_lot::Mutex::new(()),
     };
     let file_watch = watch_files(configuration, &disk).context("failed to start the watch over files")?;
+    let scrubber = start_scrub(configuration).context("failed to start the scrub of tables")?;
     let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
     let service = Service {
         engine,
@@ -204,7 +210,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         pause_note,
         creation,
     };
-    Ok(Started { service: Arc::new(service), schedule, disk, file_watch, running_mark })
+    Ok(Started { service: Arc::new(service), schedule, disk, file_watch, scrubber, running_mark })
 }
 
 /// Has a copy of a directory that a server was running on begin as a restored one does: with the acquirer not called.
@@ -243,6 +249,13 @@ fn watch_files(configuration: &Configuration, disk: &Arc<DiskEngine>) -> std::io
     FileWatch::start(Arc::clone(disk), beside.to_vec(), Box::new(on_gone))
 }
 
+fn start_scrub(configuration: &Configuration) -> std::io::Result<Option<Arc<Scrubber>>> {
+    let Some(every) = configuration.scrub_every else { return Ok(None) };
+    let databases = vec![DATABASE_DIRECTORY, SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY];
+    let settings = ScrubSettings { data: configuration.data.clone(), databases, every };
+    Ok(Some(Arc::new(Scrubber::start(settings)?)))
+}
+
 fn start_schedule(
     configuration: &Configuration,
     checkpoints: &Checkpoints,
@@ -260,6 +273,12 @@ impl Started {
         Arc::clone(&self.disk) as _
     }
 
+    /// The scrub of tables at rest, if there is one.
+    #[must_use]
+    pub fn scrubber(&self) -> Option<Arc<Scrubber>> {
+        self.scrubber.clone()
+    }
+
     /// Stops what runs and closes what lasts, once nobody calls any more.
     ///
     /// # Errors
@@ -267,6 +286,7 @@ impl Started {
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
         drop(self.file_watch);
+        self.scrubber.iter().for_each(|scrubber| scrubber.stop());
         // The store must not be closed under one that is being taken.
         self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);

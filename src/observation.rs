@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use till_operate::scrub::Scrubber;
 use till_storage::vitals::Vitals;
 
 use crate::exposition::{
-    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_store,
+    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_scrub,
+    expose_store,
 };
 use crate::logging::LogFile;
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
@@ -46,6 +48,7 @@ pub struct EngineObservation {
     observation: Arc<Observation>,
     service: Shared,
     store: Arc<dyn Vitals>,
+    scrubber: Option<Arc<Scrubber>>,
     calls: Calls,
 }
 
@@ -64,9 +67,10 @@ impl EngineObservation {
         observation: Arc<Observation>,
         service: Shared,
         store: Arc<dyn Vitals>,
+        scrubber: Option<Arc<Scrubber>>,
         calls: Calls,
     ) -> EngineObservation {
-        EngineObservation { observation, service, store, calls }
+        EngineObservation { observation, service, store, scrubber, calls }
     }
 }
 
@@ -77,6 +81,9 @@ impl Observe for EngineObservation {
         expose_calls(self.calls.limits.count(), self.calls.pool.count(), &mut families);
         if let Some(archiver) = &self.service.archiver {
             expose_archive(&archiver.stats(), &mut families);
+        }
+        if let Some(scrubber) = &self.scrubber {
+            expose_scrub(scrubber.stats(), &mut families);
         }
         let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
         let help = "When the newest checkpoint was taken, 0 for none.";

@@ -12,4 +12,5 @@ pub mod checkpoint;
 pub mod repair;
 pub mod archive;
 pub mod head;
+pub mod scrub;
 pub mod offline;

@@ -18,6 +18,7 @@ mod owner_only;
 mod refused_starts;
 mod rotation;
 mod running;
+mod scrub;
 mod secrets;
 mod supervision;
 mod tls;
