@@ -11,7 +11,7 @@ BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload fairness checkpoint-load disk-full test-clients tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients tools
 
 run: tools
 	cargo build --bin till
@@ -92,6 +92,10 @@ checkpoint-load: tools
 # Fills the disk under a loaded server again and again, to the reserve and below, and breaks it off: ROUNDS rounds each.
 disk-full: tools
 	TILL_DISK_ROUNDS=$(ROUNDS) cargo test --test till disk:: -- --nocapture --test-threads 1
+
+# The store of this version for the tests of upgrades: tests/stores/NAME.zip. A release adds one.
+upgrade-store: tools
+	TILL_STORE_NAME=$(NAME) cargo test --test till upgrade:: -- --ignored --nocapture
 
 # Clients, generators, linters and a fuzzer that others wrote, against a running server. See tests/clients/README.md.
 test-clients: tools

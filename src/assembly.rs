@@ -97,6 +97,7 @@ pub fn assemble(
             observation,
             Arc::clone(service),
             started.vitals(),
+            started.scrubber(),
             Calls { limits, pool },
         )))
         .build();

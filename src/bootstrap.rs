@@ -15,11 +15,12 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
 use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
+use till_operate::scrub::{ScrubSettings, Scrubber};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
-use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, is_new, refuse_unfit};
+use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, is_new, refuse_unfit};
 use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal};
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use till_storage::vitals::Vitals;
@@ -32,6 +33,9 @@ use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
 };
 use crate::vault_keys::RootKeys;
+
+/// The directory of the store's database, below the data directory.
+const DATABASE_DIRECTORY: &str = "db";
 
 /// The directory of the sandbox's book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -56,6 +60,8 @@ pub struct Started {
     pub service: Arc<Service>,
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
+    file_watch: FileWatch,
+    scrubber: Option<Arc<Scrubber>>,
     running_mark: RunningMark,
 }
 
@@ -185,6 +191,8 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         keyring: Arc::clone(&keyring),
         rewrapping: parking_lot::Mutex::new(()),
     };
+    let file_watch = watch_files(configuration, &disk).context("failed to start the watch over files")?;
+    let scrubber = start_scrub(configuration).context("failed to start the scrub of tables")?;
     let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
     let service = Service {
         engine,
@@ -202,7 +210,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         pause_note,
         creation,
     };
-    Ok(Started { service: Arc::new(service), schedule, disk, running_mark })
+    Ok(Started { service: Arc::new(service), schedule, disk, file_watch, scrubber, running_mark })
 }
 
 /// Has a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
@@ -235,6 +243,20 @@ fn start_archiver(configuration: &Configuration, disk: &Arc<DiskEngine>) -> anyh
     configuration.archive.of_store().map(start).transpose().context("failed to start the archive")
 }
 
+/// Has the process end itself when a file that it writes to is not in its place any more.
+fn watch_files(configuration: &Configuration, disk: &Arc<DiskEngine>) -> std::io::Result<FileWatch> {
+    let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
+    let on_gone = |reason: String| end_process(&reason, &format!("till: {reason}; the process stops, start it again."));
+    FileWatch::start(Arc::clone(disk), beside.to_vec(), Box::new(on_gone))
+}
+
+fn start_scrub(configuration: &Configuration) -> std::io::Result<Option<Arc<Scrubber>>> {
+    let Some(every) = configuration.scrub_every else { return Ok(None) };
+    let databases = vec![DATABASE_DIRECTORY, SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY];
+    let settings = ScrubSettings { data: configuration.data.clone(), databases, every };
+    Ok(Some(Arc::new(Scrubber::start(settings)?)))
+}
+
 fn start_schedule(
     configuration: &Configuration,
     checkpoints: &Checkpoints,
@@ -252,12 +274,20 @@ impl Started {
         Arc::clone(&self.disk) as _
     }
 
+    /// The scrub of tables at rest, if there is one.
+    #[must_use]
+    pub fn scrubber(&self) -> Option<Arc<Scrubber>> {
+        self.scrubber.clone()
+    }
+
     /// Stops the service and closes the data, once no call is in progress any more.
     ///
     /// # Errors
     /// When the store does not close. Acknowledged commits are durable all the same.
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
+        drop(self.file_watch);
+        self.scrubber.iter().for_each(|scrubber| scrubber.stop());
         // The store must not be closed while a checkpoint is being taken.
         self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);
@@ -296,15 +326,20 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
 /// Ends the process after a write with an unknown result: continuing could acknowledge a commit that is not on the
 /// disk. The next start reads the commits that are.
 pub fn abort_with_message(reason: String) {
+    let word =
+        format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
+    end_process(&format!("a write ended uncertain: {reason}"), &word);
+}
+
+/// Ends the process at once, with a line in the log and a message on standard error.
+fn end_process(reason: &str, word: &str) {
     let abort_after_limit = || {
         thread::sleep(ABORT_MESSAGE_MAX);
         std::process::abort()
     };
     // Without this thread a blocked message would keep the process alive.
     let _ender = thread::Builder::new().name("last-word".to_owned()).spawn(abort_after_limit);
-    tracing::error!(%reason, "a write ended uncertain: the process stops, start it again");
-    let word =
-        format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
+    tracing::error!(reason, "the process stops, start it again");
     let _ = writeln!(std::io::stderr(), "{word}"); // The process ends even when this cannot be written.
     std::process::abort();
 }

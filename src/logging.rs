@@ -2,8 +2,11 @@
 
 use std::backtrace::Backtrace;
 use std::fmt;
+use std::fs;
 use std::io::{IsTerminal, stderr};
+use std::os::unix::fs::MetadataExt;
 use std::panic;
+use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 use tracing_subscriber::EnvFilter;
@@ -51,6 +54,40 @@ pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
 /// True when the output is a terminal, and colours are not disabled.
 pub fn wants_colours(output: &impl IsTerminal) -> bool {
     output.is_terminal() && std::env::var_os(NO_COLOR).is_none_or(|value| value.is_empty())
+}
+
+/// The link of Linux to the file that is standard error.
+const STANDARD_ERROR: &str = "/proc/self/fd/2";
+
+/// The file that the log goes to, where standard error is one.
+#[derive(Debug)]
+pub struct LogFile {
+    path: PathBuf,
+    identity: FileIdentity,
+}
+
+/// The device and the inode of a file.
+type FileIdentity = (u64, u64);
+
+impl LogFile {
+    /// The file that standard error is now; none where it is a terminal, a pipe or the journal.
+    #[must_use]
+    pub fn of_standard_error() -> Option<LogFile> {
+        let path = fs::read_link(STANDARD_ERROR).ok()?;
+        let is_file = fs::metadata(STANDARD_ERROR).is_ok_and(|metadata| metadata.is_file());
+        let identity = identity(Path::new(STANDARD_ERROR)).filter(|_| is_file)?;
+        Some(LogFile { path, identity })
+    }
+
+    /// True when the file was moved away or deleted: lines go on into it, and nobody finds them under its name.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        identity(&self.path) != Some(self.identity)
+    }
+}
+
+fn identity(file: &Path) -> Option<FileIdentity> {
+    fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Logs the place of a panic. Its message is logged only when it is a constant of the program, since a formatted

@@ -3,17 +3,21 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use till_operate::scrub::Scrubber;
 use till_storage::vitals::Vitals;
 
 use crate::exposition::{
-    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_process, expose_store,
+    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_scrub,
+    expose_store,
 };
+use crate::logging::LogFile;
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
 use crate::service::{Checkpoints, Shared};
 
 /// The start time of the program, and its readiness.
 pub struct Observation {
     started: ProcessStart,
+    log_file: Option<LogFile>,
     not_ready: Mutex<Option<String>>,
 }
 
@@ -21,7 +25,11 @@ impl Observation {
     /// The state of a program that is not ready until [`Observation::set_ready`].
     #[must_use]
     pub fn start() -> Observation {
-        Observation { started: ProcessStart::now(), not_ready: Mutex::new(Some("starting".to_owned())) }
+        Observation {
+            started: ProcessStart::now(),
+            log_file: LogFile::of_standard_error(),
+            not_ready: Mutex::new(Some("starting".to_owned())),
+        }
     }
 
     /// Marks the program as ready for calls.
@@ -40,6 +48,7 @@ pub struct EngineObservation {
     observation: Arc<Observation>,
     service: Shared,
     store: Arc<dyn Vitals>,
+    scrubber: Option<Arc<Scrubber>>,
     calls: Calls,
 }
 
@@ -58,9 +67,10 @@ impl EngineObservation {
         observation: Arc<Observation>,
         service: Shared,
         store: Arc<dyn Vitals>,
+        scrubber: Option<Arc<Scrubber>>,
         calls: Calls,
     ) -> EngineObservation {
-        EngineObservation { observation, service, store, calls }
+        EngineObservation { observation, service, store, scrubber, calls }
     }
 }
 
@@ -72,11 +82,15 @@ impl Observe for EngineObservation {
         if let Some(archiver) = &self.service.archiver {
             expose_archive(&archiver.stats(), &mut families);
         }
+        if let Some(scrubber) = &self.scrubber {
+            expose_scrub(scrubber.stats(), &mut families);
+        }
         let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
         let help = "Time of the newest checkpoint, 0 for none.";
         families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
         expose_store(self.store.as_ref(), &mut families);
         expose_process(self.observation.started, &mut families);
+        expose_log_file(self.observation.log_file.as_ref(), &mut families);
         families.text()
     }
 

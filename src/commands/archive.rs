@@ -7,9 +7,11 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use till_operate::archive::{ArchiveError, SegmentChain, SegmentInfo, SegmentState, check_chain, prune};
 use till_operate::checkpoint::read_manifest;
+use till_operate::head::{StoreHead, check_archive};
 
 use super::checkpoint::moment;
 use super::exit_code::ExitCode;
+use super::head::read_heads;
 use super::progress::{ProgressDisplay, Unit, say};
 use super::verify::VerificationTarget;
 use crate::configuration::Configuration;
@@ -28,6 +30,10 @@ pub enum ArchiveCommand {
         /// The archive [default: archive_directory]
         #[arg(value_name = "DIR")]
         directory: Option<PathBuf>,
+        /// A file with lines that `till head` printed before: refuses an archive that does not have these commits with these
+        /// hashes, is of another store, or ends before them
+        #[arg(long, value_name = "FILE")]
+        head: Option<PathBuf>,
     },
     /// Removes the segments whose commits are all in a checkpoint
     Prune {
@@ -44,7 +50,9 @@ pub enum ArchiveCommand {
 pub(super) fn archive(configuration: &Configuration, command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
     match command {
         ArchiveCommand::List { directory } => print(&list(place(configuration, directory)?)?),
-        ArchiveCommand::Verify { directory } => print(&verify(place(configuration, directory)?)?),
+        ArchiveCommand::Verify { directory, head } => {
+            print(&verify(place(configuration, directory)?, head.as_deref())?);
+        }
         ArchiveCommand::Prune { before, directory } => {
             print(&remove(configuration, before, place(configuration, directory)?)?);
         }
@@ -81,7 +89,8 @@ fn segment(standing: &SegmentInfo) -> String {
     }
 }
 
-fn verify(directory: &Path) -> anyhow::Result<Vec<String>> {
+fn verify(directory: &Path, head: Option<&Path>) -> anyhow::Result<Vec<String>> {
+    let heads = head.map_or_else(|| Ok(Vec::new()), read_heads)?;
     let total = SegmentChain::read(directory)?.segments.iter().map(|segment| segment.bytes).sum();
     let (mut bytes, mut progress) = (0_u64, ProgressDisplay::begin("checked", Unit::Bytes, Some(total)));
     let checked = check_chain(directory, &mut |more| {
@@ -98,7 +107,18 @@ fn verify(directory: &Path) -> anyhow::Result<Vec<String>> {
         "{} segments, {} commits, behind {} to {}: every checksum is right",
         checked.segments, checked.commits, checked.base, checked.last
     ));
+    for head in &heads {
+        lines.push(compare(directory, head)?);
+    }
     Ok(lines)
+}
+
+/// Refuses an archive that is not what a head says.
+fn compare(directory: &Path, head: &StoreHead) -> anyhow::Result<String> {
+    match check_archive(directory, head)? {
+        None => Ok(format!("commit {} of the head is there, with the same hash", head.commit)),
+        Some(fault) => bail!("the archive {} {fault}", directory.display()),
+    }
 }
 
 fn remove(configuration: &Configuration, before: &Path, directory: &Path) -> anyhow::Result<Vec<String>> {

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use super::archive::ArchiveCommand;
 use super::checkpoint::CheckpointCommand;
 use super::export::ExportArguments;
+use super::head::HeadArguments;
 use super::inspect::InspectArguments;
 use super::operate::OperatorCall;
 use super::repair::RepairCommand;
@@ -52,6 +53,9 @@ pub enum TillCommand {
     Serve(ServeArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
     Verify(VerifyArguments),
+    /// Prints a line that names the store, its last commit and that commit's hash, with the server stopped: kept elsewhere,
+    /// it tells later whether everything up to that commit is still there
+    Head(HeadArguments),
     /// Repairs what can be repaired without a copy, with the server stopped
     #[command(subcommand)]
     Repair(RepairCommand),

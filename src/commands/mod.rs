@@ -6,6 +6,7 @@ mod arguments;
 mod checkpoint;
 mod exit_code;
 mod export;
+mod head;
 mod inspect;
 mod listening;
 mod operate;

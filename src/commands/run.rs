@@ -3,7 +3,9 @@
 use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook};
+use super::{
+    archive, checkpoint, export, head, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook,
+};
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Carries out the command. Results go to standard output, everything else to standard error.
@@ -24,7 +26,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let configuration = arguments.settings.configuration()?;
     match &arguments.command {
         TillCommand::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
-        TillCommand::Verify(arguments) => verify::verify(&configuration, *arguments),
+        TillCommand::Verify(arguments) => verify::verify(&configuration, arguments),
+        TillCommand::Head(arguments) => Ok(print(&head::head(&configuration, arguments)?)),
         TillCommand::Repair(command) => repair::repair(&configuration, command),
         TillCommand::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
         TillCommand::Archive(command) => archive::archive(&configuration, command),

@@ -9,12 +9,14 @@ use anyhow::bail;
 use clap::Args;
 use till_operate::acquirer_book::AcquirerBook;
 use till_operate::checkpoint::compare_heads;
+use till_operate::head::{Descent, StoreHead, check_store};
 use till_operate::verify::{self, Fault, FaultLocation, Report, VerifyOptions, VerifyProgress, Wrong};
 use till_sandbox::book::RocksBook;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::vault::Keyring;
 
 use super::exit_code::ExitCode;
+use super::head::read_heads;
 use super::progress::{self, Unit};
 use super::verify_report::report_json;
 use crate::bootstrap::SANDBOX_DIRECTORY;
@@ -42,25 +44,50 @@ pub(super) struct VerificationTarget<'a> {
     pub(super) checkpoint: Option<&'a Path>,
 }
 
+/// Heads that were taken of a store before, and the stores that may have their commits.
+struct EarlierHeads {
+    heads: Vec<StoreHead>,
+    descent: Descent,
+}
+
 /// The form of the report.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct VerifyArguments {
     /// Print the report as one JSON object
     #[arg(long)]
     pub json: bool,
+    /// A file with lines that `till head` printed before: it is a fault when the store does not have these commits with these
+    /// hashes, is another store, or ends before them
+    #[arg(long, value_name = "FILE")]
+    pub head: Option<PathBuf>,
+    /// The lines may be of the store that this one was restored from: a restored store has an identity of its own, and the
+    /// commits of the other with the same hashes up to the moment that it was restored to
+    #[arg(long, requires = "head")]
+    pub restored: bool,
+}
+
+impl VerifyArguments {
+    fn earlier_heads(&self) -> anyhow::Result<EarlierHeads> {
+        let heads = self.head.as_deref().map_or_else(|| Ok(Vec::new()), read_heads)?;
+        let descent = if self.restored { Descent::OrRestored } else { Descent::SameStore };
+        Ok(EarlierHeads { heads, descent })
+    }
 }
 
 /// Replays every merchant's log, compares the derived rows byte for byte, and prints the faults.
-pub(super) fn verify(configuration: &Configuration, arguments: VerifyArguments) -> anyhow::Result<ExitCode> {
+pub(super) fn verify(configuration: &Configuration, arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let directory = &configuration.data;
+    let earlier = arguments.earlier_heads()?;
     if !directory.join("db").exists() {
         refuse_unfit(directory)?;
         bail!("there is no data to verify in {}", directory.display());
     }
     let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
     let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    let report = VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.verify(&roots)?;
+    let report =
+        VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.verify_with(&roots, &earlier)?;
     if !arguments.json {
+        earlier.heads.iter().filter(|_| report.is_clean()).for_each(tell_of_head);
         return Ok(print(&report));
     }
     let _ = writeln!(std::io::stdout(), "{:#}", report_json(&report)); // A reader that has gone away wants no more.
@@ -97,6 +124,11 @@ impl VerificationTarget<'_> {
 
     /// Verifies the whole directory.
     pub(super) fn verify(&self, roots: &RootKeys) -> anyhow::Result<Report> {
+        self.verify_with(roots, &EarlierHeads { heads: Vec::new(), descent: Descent::SameStore })
+    }
+
+    /// The same, and compares it with heads that were taken before.
+    fn verify_with(&self, roots: &RootKeys, earlier: &EarlierHeads) -> anyhow::Result<Report> {
         let (store, keyring) = self.open(roots)?;
         self.compare_heads(&store)?;
         let (book, book_fault) = self.open_book();
@@ -105,6 +137,7 @@ impl VerificationTarget<'_> {
         let book = book.as_ref().map(|book| book as &dyn AcquirerBook);
         let mut report = verify::verify(&store, &keyring, book, &options, &mut teller("verified"))?;
         report.add(book_fault);
+        earlier.heads.iter().for_each(|head| report.add(head_fault(&store, head, earlier.descent)));
         Ok(report)
     }
 
@@ -130,6 +163,19 @@ impl VerificationTarget<'_> {
             }
         }
     }
+}
+
+/// The difference between a store and a head, if there is one.
+fn head_fault(store: &StoppedStore, head: &StoreHead, descent: Descent) -> Option<Fault> {
+    let wrong = match check_store(store, head, descent) {
+        Ok(fault) => fault.map(Wrong::Head),
+        Err(error) => Some(Wrong::Unreadable { reason: error.to_string() }),
+    };
+    wrong.map(|wrong| Fault { merchant_id: None, location: FaultLocation::Store, wrong })
+}
+
+fn tell_of_head(head: &StoreHead) {
+    progress::say(&format!("commit {} of the head is there, with the same hash", head.commit));
 }
 
 /// Shows the progress of a pass over records, called by the participle of its work.

@@ -56,6 +56,8 @@ pub struct Configuration {
     pub accept_loss_up_to: Option<u64>,
     /// The schedule of checkpoints, and the directory that they are kept in.
     pub checkpoints: CheckpointSettings,
+    /// The time in which all tables at rest are read once; none when they are not.
+    pub scrub_every: Option<Duration>,
     /// The settings of the archive.
     pub archive: ArchiveSettings,
     /// The form of log lines; when absent, text on a terminal and JSON elsewhere.
@@ -166,6 +168,7 @@ impl Configuration {
         let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>);
         let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
         let checkpoints = reader.checkpoints(data.as_deref());
+        let scrub_every = reader.required(&settings::SCRUB_EVERY_SECONDS, number::<u64>);
         let archive = reader.archive();
         let log_format = reader.optional(&settings::LOG_FORMAT, log_format);
         let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
@@ -194,6 +197,7 @@ impl Configuration {
                 open_time_max: Duration::from_secs(open_seconds_max?.get()),
                 accept_loss_up_to,
                 checkpoints: checkpoints?,
+                scrub_every: Some(scrub_every?).filter(|seconds| *seconds > 0).map(Duration::from_secs),
                 archive: archive?,
                 log_format,
                 log_filter: log_filter?,

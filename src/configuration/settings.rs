@@ -70,6 +70,8 @@ pub(super) const CHECKPOINT_DIRECTORY: Setting = Setting::optional("checkpoint_d
 pub(super) const CHECKPOINT_EVERY_SECONDS: Setting = Setting::optional("checkpoint_every_seconds");
 /// Checkpoints of its own that the server keeps.
 pub(super) const CHECKPOINTS_KEPT: Setting = Setting::with_default("checkpoints_kept", "3");
+/// Seconds in which all tables at rest are read once; 0 for never.
+pub(super) const SCRUB_EVERY_SECONDS: Setting = Setting::with_default("scrub_every_seconds", "604800");
 /// The directory of the archive; nothing is archived when absent.
 pub(super) const ARCHIVE_DIRECTORY: Setting = Setting::optional("archive_directory");
 /// A segment of the archive is closed once it has this many bytes.
@@ -100,7 +102,7 @@ pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 37] = [
+pub(super) const ALL: [Setting; 38] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -124,6 +126,7 @@ pub(super) const ALL: [Setting; 37] = [
     CHECKPOINT_DIRECTORY,
     CHECKPOINT_EVERY_SECONDS,
     CHECKPOINTS_KEPT,
+    SCRUB_EVERY_SECONDS,
     ARCHIVE_DIRECTORY,
     ARCHIVE_SEGMENT_BYTES,
     ARCHIVE_SEGMENT_SECONDS,

@@ -14,5 +14,5 @@ pub use counted::{
 pub use engine::{expose_archive, expose_calls, expose_engine};
 pub use failures::count_failures_from_zero;
 pub use families::Families;
-pub use process::{ProcessStart, expose_process};
-pub use store::expose_store;
+pub use process::{ProcessStart, expose_log_file, expose_process};
+pub use store::{expose_scrub, expose_store};

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::families::Families;
+use crate::logging::LogFile;
 
 /// The clock ticks of a second that Linux reports to programs.
 const TICKS_PER_SECOND: u64 = 100;
@@ -37,6 +38,13 @@ pub fn expose_process(start: ProcessStart, families: &mut Families) {
     families.gauge("process_max_fds", "File descriptors that may be open.", descriptors_max().unwrap_or(0));
     let processor = processor_time().unwrap_or_default();
     families.counter_seconds("process_cpu_seconds_total", "Processor time, the system's for it included.", processor);
+}
+
+/// Adds whether lines of the log can still be found where they were written to.
+pub fn expose_log_file(log_file: Option<&LogFile>, families: &mut Families) {
+    let is_gone = log_file.is_some_and(LogFile::is_gone);
+    let help = "1 when standard error is a file that was moved away or deleted, else 0.";
+    families.gauge("till_log_file_gone", help, u64::from(is_gone));
 }
 
 /// Resident and virtual bytes.

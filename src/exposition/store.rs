@@ -1,5 +1,6 @@
 //! Metrics of the store.
 
+use till_operate::scrub::ScrubStats;
 use till_storage::vitals::Vitals;
 
 use super::families::{Families, Unit};
@@ -51,4 +52,12 @@ pub fn expose_store(store: &dyn Vitals, families: &mut Families) {
     for (name, help, value) in counters {
         families.counter(name, help, value);
     }
+}
+
+/// Adds the numbers of the scrub.
+pub fn expose_scrub(stats: ScrubStats, families: &mut Families) {
+    let help = "Time since all tables at rest were read, before the first time since the scrub began.";
+    families.gauge_seconds("till_scrub_age_seconds", help, stats.age);
+    let help = "Tables that the scrub met and that are damaged and still there, or missing.";
+    families.gauge("till_scrub_damaged_tables", help, stats.damaged_tables);
 }

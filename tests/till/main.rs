@@ -37,6 +37,7 @@ mod metadata_arguments;
 mod clock;
 mod stored_rows;
 mod older_store;
+mod upgrade;
 mod failures;
 mod idempotency;
 mod overload;

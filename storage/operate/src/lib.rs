@@ -11,4 +11,6 @@ pub mod verify;
 pub mod checkpoint;
 pub mod repair;
 pub mod archive;
+pub mod head;
+pub mod scrub;
 pub mod offline;

@@ -5,6 +5,7 @@ mod batch;
 mod copy;
 mod disk;
 mod endless;
+mod file_watch;
 mod format;
 pub mod high_water;
 mod identity;
@@ -30,6 +31,7 @@ pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
 };
 pub use disk::{DiskReserve, free_bytes};
+pub use file_watch::{FileWatch, OnFileGone};
 pub use format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
 pub use identity::StoreIdentity;
 pub use open::is_new;

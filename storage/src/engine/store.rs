@@ -222,6 +222,22 @@ impl Engine {
         self.writer().admit(byte_count, Instant::now())
     }
 
+    /// Writes all rows in memory to tables, whether or not the store still takes writes.
+    ///
+    /// # Errors
+    /// What RocksDB said.
+    pub(super) fn write_out(&self) -> Result<(), String> {
+        self.flush().map_err(rocksdb::Error::into_string)
+    }
+
+    pub(super) fn database_directory(&self) -> &Path {
+        &self.db_dir
+    }
+
+    pub(super) fn high_water_file(&self) -> &Path {
+        self.high_water.path()
+    }
+
     fn flush(&self) -> Result<(), rocksdb::Error> {
         let mut flush = FlushOptions::default();
         flush.set_wait(true);

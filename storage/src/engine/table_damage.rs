@@ -22,7 +22,7 @@ pub(super) fn is_cause_of(reason: &str) -> bool {
 ///
 /// # Errors
 /// The error of the operating system. The next start then finds the damage again, and reports it again.
-pub(super) fn leave_note(directory: &Path, reason: &str) -> io::Result<()> {
+pub fn leave_note(directory: &Path, reason: &str) -> io::Result<()> {
     let mut file = File::create(note(directory))?;
     file.write_all(reason.as_bytes())?;
     file.sync_all()?;
@@ -30,8 +30,16 @@ pub(super) fn leave_note(directory: &Path, reason: &str) -> io::Result<()> {
 }
 
 /// The text of the note, if there is one.
-pub(super) fn read_note(directory: &Path) -> Option<String> {
+#[must_use]
+pub fn read_note(directory: &Path) -> Option<String> {
     fs::read_to_string(note(directory)).ok()
+}
+
+/// Names of table files in a text.
+#[must_use]
+pub fn tables_in(text: &str) -> Vec<&str> {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '.';
+    text.split(|character| !is_part(character)).filter(|word| word.ends_with(".sst")).collect()
 }
 
 fn note(directory: &Path) -> PathBuf {
@@ -55,5 +63,12 @@ mod tests {
         assert_eq!(read_note(directory.path()), None);
         leave_note(directory.path(), "Corruption: in 000021.sst").expect("it can be written");
         assert_eq!(read_note(directory.path()).as_deref(), Some("Corruption: in 000021.sst"));
+    }
+
+    #[test]
+    fn the_tables_that_a_note_names_are_found() {
+        let note = "Corruption: block checksum mismatch: stored = 1 in /data/db/000021.sst offset 0 size 9";
+        assert_eq!(tables_in(note), ["000021.sst"]);
+        assert!(tables_in("Corruption: nothing is named").is_empty());
     }
 }

@@ -57,6 +57,24 @@ impl Shop {
         Shop { key_id: key["key_id"].as_str().expect("a uid").to_owned(), ..shop }
     }
 
+    /// The members by which another process can name the merchant, see [`Shop::known`].
+    pub(crate) fn known_as(&self) -> Value {
+        let Shop { merchant_id, installation_id, key_id, key, client: _ } = self;
+        json!({ "merchant_id": merchant_id, "installation_id": installation_id, "key_id": key_id, "key": key })
+    }
+
+    /// A merchant that another process made.
+    pub(crate) fn known(server: &Server, known: &Value) -> Shop {
+        let text = |name: &str| known[name].as_str().expect("a string").to_owned();
+        Shop {
+            merchant_id: text("merchant_id"),
+            installation_id: text("installation_id"),
+            key_id: text("key_id"),
+            key: text("key"),
+            client: server.client(),
+        }
+    }
+
     /// The same merchant on a restarted server.
     #[must_use]
     pub(crate) fn on(&self, server: &Server) -> Shop {

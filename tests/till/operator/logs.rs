@@ -1,6 +1,6 @@
 //! The form of log lines: for people on a terminal, for machines elsewhere.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::Start;
+use crate::harness::{Client, Start};
 
 /// The character that begins the codes by which terminals show colours.
 const ESCAPE: char = '\u{1b}';
@@ -101,4 +101,49 @@ fn a_terminal_gets_short_coloured_lines_unless_json_is_set() {
     assert!(!printed.contains("connections_max"), "no line of all settings: {printed}");
     let json = output_on_a_terminal(Some("json")).expect("as before");
     assert!(!json.contains(ESCAPE) && json.lines().filter(|line| is_json(line)).count() > 2, "{json}");
+}
+
+/// A server whose standard error is a file.
+struct ServerWithLogFile {
+    child: Child,
+    admin: Client,
+}
+
+impl ServerWithLogFile {
+    fn start(data: &Path, log: &Path) -> ServerWithLogFile {
+        let mut command = serve(data, None);
+        let log = File::create(log).expect("a file can be made");
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it can be started");
+        let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+        let admin = lines.find_map(|line| line.strip_prefix("admin listening on ").map(str::to_owned));
+        ServerWithLogFile { child, admin: Client::new(&admin.expect("it serves")) }
+    }
+
+    fn says_that_its_log_is_gone(&self) -> bool {
+        let Value::String(metrics) = self.admin.get("/metrics").body else { panic!("text") };
+        metrics.lines().any(|line| line == "till_log_file_gone 1")
+    }
+}
+
+impl Drop for ServerWithLogFile {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+#[test]
+fn a_log_file_that_is_moved_or_deleted_is_told_by_a_metric() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let (log, moved) = (place.path().join("log"), place.path().join("log.1"));
+    let server = ServerWithLogFile::start(&place.path().join("data"), &log);
+    assert!(!server.says_that_its_log_is_gone());
+    fs::rename(&log, &moved).expect("it can be moved");
+    assert!(server.says_that_its_log_is_gone());
+    fs::write(&log, "").expect("another file can be made");
+    assert!(server.says_that_its_log_is_gone(), "lines do not go to the new one");
+    fs::rename(&moved, &log).expect("it can be moved back");
+    assert!(!server.says_that_its_log_is_gone());
+    fs::remove_file(&log).expect("it can be removed");
+    assert!(server.says_that_its_log_is_gone());
 }

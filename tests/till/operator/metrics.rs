@@ -47,6 +47,22 @@ fn scraped(text: &str) -> BTreeSet<String> {
     samples.flat_map(|line| names(line.split(['{', ' ']).next().unwrap_or(""))).collect()
 }
 
+#[test]
+fn every_metric_has_a_help_text_and_a_type() {
+    let text = scrape();
+    for what in ["# HELP ", "# TYPE "] {
+        let described: BTreeSet<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix(what)?.split_once(' '))
+            .filter(|(_, description)| !description.trim().is_empty())
+            .map(|(name, _)| name)
+            .collect();
+        let without: Vec<String> =
+            scraped(&text).into_iter().filter(|name| !described.contains(name.as_str())).collect();
+        assert!(without.is_empty(), "{what}{without:?}");
+    }
+}
+
 /// The expressions of all panels and variables.
 fn expressions(value: &Value, found: &mut Vec<String>) {
     match value {

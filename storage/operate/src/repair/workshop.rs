@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use till_storage::engine::table_damage::NOTE;
+use till_storage::engine::table_damage::{NOTE, tables_in};
 use till_storage::engine::{
     BEFORE_DIRECTORY, EngineOptions, HeldDirectory, OpenError, REPAIRED_DIRECTORY, is_repair_unfinished, refuse_unfit,
 };
@@ -102,12 +102,6 @@ impl Workshop {
     }
 }
 
-/// Names of table files in a text.
-fn tables_in(text: &str) -> Vec<&str> {
-    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '.';
-    text.split(|character| !is_part(character)).filter(|word| word.ends_with(".sst")).collect()
-}
-
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -136,17 +130,5 @@ fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tables_that_a_note_names_are_found() {
-        let note = "Corruption: block checksum mismatch: stored = 1 in /data/db/000021.sst offset 0 size 9";
-        assert_eq!(tables_in(note), ["000021.sst"]);
-        assert!(tables_in("Corruption: nothing is named").is_empty());
     }
 }

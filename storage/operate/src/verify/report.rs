@@ -9,6 +9,8 @@ use till_storage::journal::{CommitNumber, RecordError, Sequence};
 use till_storage::shapes::TableKind;
 use till_storage::vault::SealedError;
 
+use crate::head::HeadFault;
+
 use super::concern::Concern;
 use super::row_name::RowName;
 
@@ -269,6 +271,9 @@ pub enum Wrong {
         /// The last.
         last: CommitNumber,
     },
+    /// It is not the store that a head was taken of, or lacks the commit of the head.
+    #[error("{0}")]
+    Head(HeadFault),
     /// The sandbox was asked for a payment that is in no log.
     #[error("is of a payment that is not in the log")]
     NoPayment,
@@ -319,6 +324,7 @@ impl Wrong {
             Wrong::KeyLeft => "key_left",
             Wrong::Sealed(_) => "sealed",
             Wrong::CommitsMissing { .. } => "commits_missing",
+            Wrong::Head(_) => "head",
             Wrong::NoPayment => "no_payment",
             Wrong::NoPayout => "no_payout",
             Wrong::NoResult => "no_result",

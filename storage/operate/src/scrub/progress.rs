@@ -1,0 +1,122 @@
+//! What is known of passes, kept in a small file so that a restart goes on where the last process was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::position::Position;
+
+/// The progress of the pass that goes on, and the result of the one before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// When the last pass was complete, in Unix seconds; before the first one, when it began.
+    since: u64,
+    /// The place that the pass has reached; none between two passes.
+    pub(super) position: Option<Position>,
+    /// Faulty tables, such as `db/000021.sst`, that an earlier pass met.
+    known: BTreeMap<String, TableFault>,
+    /// Those that this pass met.
+    met: BTreeMap<String, TableFault>,
+}
+
+/// What is wrong with a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum TableFault {
+    /// A block of it is not what was written.
+    Damaged,
+    /// It is not there.
+    Missing,
+}
+
+impl Progress {
+    /// Before the first pass.
+    pub(super) fn begin() -> Progress {
+        Progress { since: now(), position: None, known: BTreeMap::new(), met: BTreeMap::new() }
+    }
+
+    /// The progress in a file; the beginning when there is none, or it cannot be read.
+    pub(super) fn read(file: &Path) -> Progress {
+        let text = fs::read(file).ok();
+        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_else(Progress::begin)
+    }
+
+    /// Writes it. Not synced: after a power cut the older one serves as well.
+    pub(super) fn write(&self, file: &Path) -> io::Result<()> {
+        let new = file.with_extension("new");
+        fs::write(&new, serde_json::to_vec(self)?)?;
+        fs::rename(new, file)
+    }
+
+    /// A table is faulty.
+    pub(super) fn meet(&mut self, table: String, fault: TableFault) {
+        self.met.insert(table, fault);
+    }
+
+    /// The pass is over: what it did not meet again is not damaged any more.
+    pub(super) fn complete(&mut self) {
+        *self = Progress { since: now(), position: None, known: std::mem::take(&mut self.met), met: BTreeMap::new() };
+    }
+
+    /// Time since the last complete pass.
+    pub(super) fn age(&self) -> Duration {
+        Duration::from_secs(now().saturating_sub(self.since))
+    }
+
+    /// Tables that are missing, and those that are damaged and still there, below a data directory.
+    pub(super) fn damaged(&self, data: &Path) -> usize {
+        let all: BTreeMap<&String, TableFault> =
+            self.known.iter().chain(&self.met).map(|(table, fault)| (table, *fault)).collect();
+        all.into_iter().filter(|(table, fault)| *fault == TableFault::Missing || data.join(table).exists()).count()
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(data: &Path, name: &str) -> String {
+        fs::write(data.join(name), "").expect("writable");
+        name.to_owned()
+    }
+
+    #[test]
+    fn progress_reads_back_and_a_file_that_is_none_is_a_beginning() {
+        let data = tempfile::tempdir().expect("a temporary directory can be made");
+        let file = data.path().join("progress");
+        assert_eq!(Progress::read(&file), Progress::begin());
+        let mut progress = Progress { since: 7, ..Progress::begin() };
+        progress.meet(table(data.path(), "1.sst"), TableFault::Damaged);
+        progress.position = Some(Position::at_family("db", "rows").after_key(b"key"));
+        progress.write(&file).expect("writable");
+        assert_eq!(Progress::read(&file), progress);
+        fs::write(&file, "{").expect("writable");
+        assert_eq!(Progress::read(&file).damaged(data.path()), 0);
+    }
+
+    #[test]
+    fn a_table_counts_until_it_is_gone_or_a_pass_does_not_meet_it() {
+        let data = tempfile::tempdir().expect("a temporary directory can be made");
+        let data = data.path();
+        let mut progress = Progress { since: 7, ..Progress::begin() };
+        ["1.sst", "2.sst"].iter().for_each(|name| progress.meet(table(data, name), TableFault::Damaged));
+        progress.meet("3.sst".to_owned(), TableFault::Missing);
+        assert_eq!(progress.damaged(data), 3);
+        progress.complete();
+        progress.known.remove("3.sst");
+        assert!(progress.age() < Duration::from_secs(60), "{progress:?}");
+        assert_eq!(progress.damaged(data), 2, "the next pass has not come to them");
+        fs::remove_file(data.join("1.sst")).expect("it is there");
+        assert_eq!(progress.damaged(data), 1);
+        progress.complete();
+        assert_eq!(progress.damaged(data), 0);
+    }
+}
