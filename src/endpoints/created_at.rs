@@ -1,4 +1,4 @@
-//! The filter by time of creation: which instants a text stands for in a merchant's time zone.
+//! The filter by time of creation: the instants that a text means in a merchant's time zone.
 //!
 //! | form | stands for |
 //! |---|---|
@@ -18,7 +18,7 @@ use till_domain::time::Millis;
 
 use crate::protocol::declaration::{Text, ValueType};
 
-/// What is said of a text of no form.
+/// The message about a text of no known form.
 const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and time (2025-04-01T10:30), a range of these (a..b, a.., ..b), or today, yesterday, this_week, last_week, this_month or last_month";
 
 /// The type of such a text.
@@ -43,13 +43,13 @@ pub(super) fn zone(profile: &Profile) -> TimeZone {
 pub(super) struct CreatedRange {
     /// The first.
     pub(super) from: Millis,
-    /// The first behind it.
+    /// The first after it.
     pub(super) until: Millis,
-    /// A text that stands for the same whenever it is sent: a keyword as the days that it stood for.
+    /// A text with the same meaning whenever it is sent: a keyword as the days that it meant.
     pub(super) text: String,
 }
 
-/// What `text` stands for at `now`.
+/// The range that `text` means at `now`.
 ///
 /// # Errors
 /// The message says what form to send.
@@ -65,14 +65,14 @@ pub(super) fn created_range(text: &str, now: Millis, zone: &TimeZone) -> Result<
     };
     let from = from.map_or(Millis(0), |point| point.begin(zone));
     let until = until.map_or(Millis(u64::MAX), |point| point.end(zone));
-    // What lies wholly outside of the time that can be kept is well-formed, and nothing.
+    // A range that is wholly outside of the time that can be stored is well-formed, and empty.
     if from >= until && until > Millis(0) && from < Millis(u64::MAX) {
         return Err("the range begins after it ends".to_owned());
     }
     Ok(CreatedRange { from, until, text })
 }
 
-/// The days that a keyword stands for.
+/// The days that a keyword means.
 fn keyword(word: &str, now: Millis, zone: &TimeZone) -> Option<String> {
     let now = Timestamp::from_millisecond(i64::try_from(now.0).ok()?).ok()?;
     let today = zone.to_datetime(now).date();
@@ -130,7 +130,7 @@ impl Point {
         }
     }
 
-    /// The first instant behind it; none where the calendar ends.
+    /// The first instant after it; none where the calendar ends.
     fn end(self, zone: &TimeZone) -> Millis {
         let next = match self {
             Point::Month(date) => date.last_of_month().tomorrow().ok().map(|date| midnight(date, zone)),
@@ -156,7 +156,7 @@ fn timestamp(civil: DateTime, offset: Option<Offset>, zone: &TimeZone) -> Option
     }
 }
 
-/// Milliseconds; what lies before 1970 is its beginning, what the calendar does not hold is its end.
+/// Milliseconds; a time before 1970 is the beginning of 1970, and a time beyond the calendar is its end.
 fn millis(timestamp: Option<Timestamp>) -> Millis {
     timestamp.map_or(Millis(u64::MAX), |at| Millis(u64::try_from(at.as_millisecond()).unwrap_or(0)))
 }

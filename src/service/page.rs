@@ -93,7 +93,7 @@ impl<T> Page<T> {
     /// The page with each entry in another form, unless one has none.
     ///
     /// # Errors
-    /// What `form` says of the first entry that has none.
+    /// The error of `form` for the first entry that has no other form.
     pub fn try_map<U, E>(self, form: impl FnMut(&T) -> Result<U, E>) -> Result<Page<U>, E> {
         let page = self.page.iter().map(form).collect::<Result<Vec<U>, E>>()?;
         Ok(Page { previous: self.previous, page, next: self.next })

@@ -403,7 +403,7 @@ fn trade_holding(server: &Server, shop: &Shop) -> Vec<Call> {
     until(shop, "order-captured", "SUCCESSFUL");
     let invoice = json!({ "merchant_id": shop.merchant_id, "amount": 300, "external_id": "invoice-1" });
     server.admin("charge-invoice", &invoice).ok();
-    // What is on hold settles one day: only what is over stays as it is.
+    // Transactions on hold settle one day: only those that are over stay as they are.
     payment_calls(&["order-voided", "order-reversed"])
 }
 

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 #[must_use]
 pub fn index_rows(payment: &Payment) -> Vec<(AnyKey, AnyRow)> {
     let mut index_rows = lasting_rows(payment);
-    index_rows.extend(Position::of(payment).status_row(payment.id));
-    index_rows.extend(Position::of(payment).capture_row(payment.id));
+    index_rows.extend(IndexedState::of(payment).status_row(payment.id));
+    index_rows.extend(IndexedState::of(payment).capture_row(payment.id));
     index_rows
 }
 
@@ -38,17 +38,17 @@ fn lasting_rows(payment: &Payment) -> Vec<(AnyKey, AnyRow)> {
 
 /// The parts of a payment that change and that an index has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Position {
+struct IndexedState {
     status: PaymentStatus,
     method: PaymentMethod,
     capture_day: Option<u32>,
 }
 
-impl Position {
-    fn of(payment: &Payment) -> Position {
+impl IndexedState {
+    fn of(payment: &Payment) -> IndexedState {
         let day_of = |at: Millis| u32::try_from(at.0 / DAY_MILLIS).ok();
         let capture_day = payment.capture.and_then(|capture| day_of(capture.at));
-        Position { status: payment.status, method: payment.instrument.method(), capture_day }
+        IndexedState { status: payment.status, method: payment.instrument.method(), capture_day }
     }
 
     /// The row by status; none for a payment that is PENDING.
@@ -64,11 +64,11 @@ impl Position {
     }
 }
 
-/// The rows of a merchant in the course of one mutation, with the former positions of the payments that it changes.
+/// The rows of a merchant in the course of one mutation, with the former states of the payments that it changes.
 pub(super) struct WatchedPayments<'r, R> {
     rows: &'r mut R,
     /// Nothing for a payment that the mutation initiates.
-    before: BTreeMap<PaymentId, Option<Position>>,
+    before: BTreeMap<PaymentId, Option<IndexedState>>,
 }
 
 impl<'r, R: RowsMut> WatchedPayments<'r, R> {
@@ -85,7 +85,7 @@ impl<'r, R: RowsMut> WatchedPayments<'r, R> {
         let WatchedPayments { rows, before } = self;
         for (id, before) in before {
             let Some(payment) = rows.shared::<Payments>(id)? else { continue };
-            let after = Position::of(&payment);
+            let after = IndexedState::of(&payment);
             if before.is_none() {
                 lasting_rows(&payment).into_iter().for_each(|(key, row)| rows.write(key, Some(row)));
             }
@@ -95,13 +95,13 @@ impl<'r, R: RowsMut> WatchedPayments<'r, R> {
         Ok(())
     }
 
-    /// Remembers the position of a payment that is about to change for the first time.
+    /// Remembers the state of a payment that is about to change for the first time.
     fn note(&mut self, key: &AnyKey) -> Result<(), Unreadable> {
         if let AnyKey::Payments(id) = key
             && !self.before.contains_key(id)
         {
-            let position = self.rows.shared::<Payments>(*id)?.map(|payment| Position::of(&payment));
-            self.before.insert(*id, position);
+            let state = self.rows.shared::<Payments>(*id)?.map(|payment| IndexedState::of(&payment));
+            self.before.insert(*id, state);
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ fn check_payment_indexes(world: &ScenarioWorld) {
     assert_eq!(found, expected);
 }
 
-/// What can be checked of one mutation in the time that deciding it took.
+/// The checks of one mutation that take no longer than its decision took.
 pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantState) {
     let (state, mutation) = before;
     assert!(mutation.at >= state.last_at, "time of the log goes back");

@@ -104,7 +104,7 @@ struct Filters {
     terms: Option<String>,
 }
 
-/// What an activity is about, by its id or by the merchant's own of a payment.
+/// The object of an activity, by its id or by the merchant's own identifier of a payment.
 enum ObjectRef {
     Own(ActivityObject),
     External(ExternalId),

@@ -46,7 +46,7 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
     package: Package::Merchants,
     group: "payments",
     summary: "Lists the merchant's payments, newest first.",
-    docs: "The status of a payment is that of the moment of the call. Filters given together must all hold. `next` and `previous` carry them.",
+    docs: "The status of a payment is that of the moment of the call. GivenFilters given together must all hold. `next` and `previous` carry them.",
     arguments: &[
         PAGE[0],
         PAGE[1],
@@ -81,7 +81,7 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
 };
 
 /// The filters as they were given.
-struct Filters {
+struct GivenFilters {
     status: Option<PaymentStatus>,
     method: Option<PaymentMethod>,
     created: Option<CreatedRange>,
@@ -97,7 +97,7 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
     let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, arguments::id::<PaymentId>("a payment id (pay_...)"));
-    let filters = Filters::read(&mut fields, service.clock_of(reader.merchant_id()), &zone(&profile));
+    let filters = GivenFilters::read(&mut fields, service.clock_of(reader.merchant_id()), &zone(&profile));
     let request = fields.finish(|| page)?;
     let selection = filters.resolve(&reader)?.selection(&reader)?;
     let page = search(&reader, &selection, request).await?;
@@ -105,10 +105,10 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
     Reply::page(&page.borrowed(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
 }
 
-impl Filters {
-    fn read(fields: &mut Fields<'_>, now: Millis, zone: &TimeZone) -> Filters {
+impl GivenFilters {
+    fn read(fields: &mut Fields<'_>, now: Millis, zone: &TimeZone) -> GivenFilters {
         let range = |value: &Json| created_range(&arguments::own_text(value)?, now, zone);
-        Filters {
+        GivenFilters {
             status: fields.optional("status", field::one_of(&PaymentStatus::ALL, PaymentStatus::name)),
             method: fields.optional("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name)),
             created: fields.optional("created_at", range),

@@ -37,26 +37,26 @@ const ADDRESSES_AT_ONCE_MAX: usize = 4_096;
 pub(super) struct Addresses {
     /// Those that have a text in them.
     pub(super) matching: Vec<Email>,
-    /// How many there are in all.
+    /// The number of all addresses.
     pub(super) all: usize,
 }
 
-/// How a text is found.
+/// The way in which a text is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActivityTerms {
     /// By these indexes alone: it is a whole id, or can only be a part of an address.
     Indexes(Vec<ActivityIndex>),
-    /// By these indexes, too; but as it is a part of so many addresses, looking for it on the rows of the other ones,
-    /// which have all that it can be in, is the likelier way to find a page of it.
+    /// By these indexes as well. Since it is a part of so many addresses, a page of it is found faster on the rows of
+    /// other ranges, which have every entry that can have it.
     ManyAddresses {
-        /// What has it.
+        /// The ranges whose entries have the text.
         exact: Vec<ActivityIndex>,
-        /// What may have it.
+        /// The ranges whose entries may have the text.
         among: Vec<ActivityIndex>,
         /// The text, in lower case.
         text: String,
     },
-    /// It may be a part of an id: on the rows.
+    /// On the rows: it may be a part of an id.
     Rows(String),
 }
 
@@ -174,7 +174,7 @@ mod tests {
         Email::new(text).expect("an address of a test")
     }
 
-    /// How a text is found in a log with these addresses.
+    /// The way in which a text is found in a log with these addresses.
     fn found(text: &str, emails: &[Email], acting: Option<&[Email]>) -> ActivityTerms {
         let has = |email: &&Email| email.as_str().contains(&text.to_lowercase());
         let matching = emails.iter().filter(has).cloned().collect();

@@ -22,7 +22,7 @@ const STEPS_MAX: usize = 4_096;
 
 /// A source of entries in the order of the list.
 #[derive(Clone)]
-pub enum Source<I: ListIndex> {
+pub enum EntrySource<I: ListIndex> {
     /// A range of an index.
     Index(I),
     /// Entries that are known already, the oldest first.
@@ -48,14 +48,14 @@ impl Walk<'_> {
 
 /// A source as far as it was read.
 struct Range<I: ListIndex> {
-    source: Source<I>,
+    source: EntrySource<I>,
     read: VecDeque<ListEntry<ListKey<I>>>,
     next_read: usize,
     is_read_up: bool,
 }
 
 impl<I: ListIndex> Range<I> {
-    fn new(source: Source<I>, next_read: usize) -> Range<I> {
+    fn new(source: EntrySource<I>, next_read: usize) -> Range<I> {
         Range { source, read: VecDeque::new(), next_read, is_read_up: false }
     }
 
@@ -77,10 +77,10 @@ impl<I: ListIndex> Range<I> {
 
     fn read_on(&mut self, walk: Walk<'_>, span: IdSpan<ListKey<I>>) -> Result<(), Unreadable> {
         let entries = match &self.source {
-            Source::Index(index) => {
+            EntrySource::Index(index) => {
                 walk.view.index_entries(index, (span.oldest, span.newest), walk.direction, self.next_read)?
             }
-            Source::Known(ids) => known_entries(ids, walk.direction, span, self.next_read),
+            EntrySource::Known(ids) => known_entries(ids, walk.direction, span, self.next_read),
         };
         self.is_read_up = entries.len() < self.next_read;
         self.next_read = self.next_read.saturating_mul(2).min(READ_MAX);
@@ -90,7 +90,7 @@ impl<I: ListIndex> Range<I> {
 
     /// True when none of the entries comes before `found`, which is known without reading any.
     fn begins_after(&self, found: ListKey<I>, walk: Walk<'_>) -> bool {
-        let Source::Index(index) = &self.source else { return false };
+        let EntrySource::Index(index) = &self.source else { return false };
         walk.direction == ScanDirection::Backward && index.newest().is_some_and(|newest| newest < found)
     }
 }
@@ -128,7 +128,7 @@ impl<'a, I: ListIndex> Intersection<'a, I> {
     /// The intersection of unions of sources, within a span, of which at least `wanted` entries are going to be asked for.
     pub(super) fn new(
         walk: Walk<'a>,
-        all_of: &[Vec<Source<I>>],
+        all_of: &[Vec<EntrySource<I>>],
         span: Option<IdSpan<ListKey<I>>>,
         wanted: usize,
     ) -> Intersection<'a, I> {
@@ -139,8 +139,8 @@ impl<'a, I: ListIndex> Intersection<'a, I> {
             [_] => 1,
             _ => FIRST_READ,
         };
-        let range = |source: &Source<I>| Range::new(source.clone(), first_read);
-        let union = |sources: &Vec<Source<I>>| sources.iter().map(range).collect();
+        let range = |source: &EntrySource<I>| Range::new(source.clone(), first_read);
+        let union = |sources: &Vec<EntrySource<I>>| sources.iter().map(range).collect();
         Intersection { walk, unions: all_of.iter().map(union).collect(), rest: span }
     }
 

@@ -11,7 +11,7 @@ use till_domain::time::{DAY_MILLIS, Millis};
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
-use super::merge::Source;
+use super::merge::EntrySource;
 use super::payment_terms::PaymentTerms;
 use super::search::Selection;
 use crate::protocol::api_error::ApiError;
@@ -153,7 +153,7 @@ fn few_amounts(range: AmountRange, view: &MerchantView<'_>) -> Result<Option<Vec
 /// The entries that `ids` reads, when they are few enough: it reads at most as many as it is asked for, in any order.
 pub(super) fn known(
     ids: impl Fn(usize) -> Result<Vec<PaymentId>, ApiError>,
-) -> Result<Option<Source<PaymentIndex>>, ApiError> {
+) -> Result<Option<EntrySource<PaymentIndex>>, ApiError> {
     let is_request_thread = request_thread::is_here();
     let limit = if is_request_thread { KNOWN_AT_ONCE_MAX } else { KNOWN_MAX };
     let mut found = ids(limit.saturating_add(1))?;
@@ -162,7 +162,7 @@ pub(super) fn known(
     }
     found.sort_unstable();
     found.dedup();
-    Ok(Some(Source::Known(found.into())))
+    Ok(Some(EntrySource::Known(found.into())))
 }
 
 /// Keeps the payments that were captured from one instant, inclusive, to another, exclusive: those of the days between, of

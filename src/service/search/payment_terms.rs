@@ -9,7 +9,7 @@ use till_domain::text::{EXTERNAL_ID_MAX_BYTES, Email, ExternalId};
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
-use super::merge::Source;
+use super::merge::EntrySource;
 use super::payment_filters::known;
 use super::search::Selection;
 use crate::protocol::api_error::ApiError;
@@ -27,7 +27,7 @@ pub(super) struct PaymentTerms {
     /// The text as the beginning of an `external_id`.
     prefix: String,
     /// The payments whose `external_id` begins with it; none when they are too many.
-    with_prefix: Option<Source<PaymentIndex>>,
+    with_prefix: Option<EntrySource<PaymentIndex>>,
 }
 
 impl PaymentTerms {
@@ -61,9 +61,9 @@ impl PaymentTerms {
             });
             return;
         };
-        let by_id = payment_id.map(|id| Source::Known([id].into()));
-        let by_customer = customer_id.map(|id| Source::Index(PaymentIndex::Customer(id)));
-        let by_card = last_digits.map(|digits| Source::Index(PaymentIndex::LastDigits(digits)));
+        let by_id = payment_id.map(|id| EntrySource::Known([id].into()));
+        let by_customer = customer_id.map(|id| EntrySource::Index(PaymentIndex::Customer(id)));
+        let by_card = last_digits.map(|digits| EntrySource::Index(PaymentIndex::LastDigits(digits)));
         selection.any_source([with_prefix].into_iter().chain(by_id).chain(by_customer).chain(by_card).collect());
     }
 }

@@ -7,7 +7,7 @@ use till_domain::time::Millis;
 use till_storage::rows::{Beside, Cursor, ScanDirection};
 use till_storage::shapes::{KeyedRow, ListEntry, ListIndex, ListKey, MerchantView};
 
-use super::merge::{Intersection, Source, Walk, WalkStep};
+use super::merge::{EntrySource, Intersection, Walk, WalkStep};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
 use crate::protocol::request_thread;
@@ -30,7 +30,7 @@ type Check<I> = Box<dyn Fn(&ListRow<I>) -> bool>;
 
 /// The entries that are searched for: those that pass every filter.
 pub struct Selection<I: ListIndex> {
-    all_of: Vec<Vec<Source<I>>>,
+    all_of: Vec<Vec<EntrySource<I>>>,
     span: Option<IdSpan<ListKey<I>>>,
     checks: Vec<Check<I>>,
     likely: Option<Likely<I>>,
@@ -38,7 +38,7 @@ pub struct Selection<I: ListIndex> {
 
 /// Other ranges that the entries of the one union of a selection are looked for in first.
 struct Likely<I: ListIndex> {
-    among: Vec<Source<I>>,
+    among: Vec<EntrySource<I>>,
     check: Check<I>,
 }
 
@@ -52,11 +52,11 @@ impl<I: ListIndex> Default for Selection<I> {
 impl<I: ListIndex> Selection<I> {
     /// Keeps the entries that any of these indexes has.
     pub fn any_of(&mut self, indexes: Vec<I>) {
-        self.any_source(indexes.into_iter().map(Source::Index).collect());
+        self.any_source(indexes.into_iter().map(EntrySource::Index).collect());
     }
 
     /// Keeps the entries that any of these sources has.
-    pub fn any_source(&mut self, sources: Vec<Source<I>>) {
+    pub fn any_source(&mut self, sources: Vec<EntrySource<I>>) {
         self.all_of.push(sources);
     }
 
@@ -69,7 +69,7 @@ impl<I: ListIndex> Selection<I> {
         check: impl Fn(&ListRow<I>) -> bool + 'static,
     ) {
         self.any_of(indexes);
-        let among = among.into_iter().map(Source::Index).collect();
+        let among = among.into_iter().map(EntrySource::Index).collect();
         self.likely = Some(Likely { among, check: Box::new(check) });
     }
 
@@ -83,8 +83,8 @@ impl<I: ListIndex> Selection<I> {
         self.checks.push(Box::new(check));
     }
 
-    fn sources(&self) -> Vec<Vec<Source<I>>> {
-        if self.all_of.is_empty() { vec![vec![Source::Index(I::ALL)]] } else { self.all_of.clone() }
+    fn sources(&self) -> Vec<Vec<EntrySource<I>>> {
+        if self.all_of.is_empty() { vec![vec![EntrySource::Index(I::ALL)]] } else { self.all_of.clone() }
     }
 
     fn passes(&self, row: &ListRow<I>) -> bool {
@@ -154,7 +154,7 @@ impl<I: ListIndex> Search<'_, I> {
         Ok(Window { entries, beside })
     }
 
-    /// Whether an entry of a span passes every filter. Where no row is to be checked, the indexes say so.
+    /// True when an entry of a span passes every filter. Where no row is to be checked, the indexes say so.
     async fn is_any(&self, span: Option<IdSpan<ListKey<I>>>, direction: ScanDirection) -> Result<bool, ApiError> {
         if !self.selection.checks.is_empty() || self.selection.likely.is_some() {
             return Ok(!self.collect(span, direction, 1).await?.is_empty());

@@ -59,7 +59,7 @@ struct Gone {
 }
 
 impl Gone {
-    /// What to do before the next start.
+    /// The operator's remedy before the next start.
     fn remedy(&self, written: Result<(), String>) -> String {
         match written {
             Ok(()) if self.is_log_of_the_store => "everything acknowledged was written to tables".to_owned(),
@@ -132,7 +132,7 @@ impl WatchedLog {
         WatchedLog { seen: SeenLog::newest(&directory), directory }
     }
 
-    /// What is wrong with the log that was the newest one, if it should still be there.
+    /// The fault of the log that was the newest one, if it should still be there.
     fn look(&mut self) -> Option<String> {
         let newest = SeenLog::newest(&self.directory);
         let fault = self.seen.as_ref().and_then(|before| before.fault(newest.as_ref()));

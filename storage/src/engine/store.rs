@@ -225,7 +225,7 @@ impl Engine {
     /// Writes all rows in memory to tables, whether or not the store still takes writes.
     ///
     /// # Errors
-    /// What RocksDB said.
+    /// The message of RocksDB.
     pub(super) fn write_out(&self) -> Result<(), String> {
         self.flush().map_err(rocksdb::Error::into_string)
     }

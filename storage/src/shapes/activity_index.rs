@@ -94,7 +94,7 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
-/// Whether bytes have others in them.
+/// True when bytes contain others.
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len().max(1)).any(|window| window == part)
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Server, Start};
 
-/// How long archiving may take before a test gives up.
+/// The longest time that a test waits for archiving.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A directory for everything of a test.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Server, Start};
 
-/// How long the scrub may take before a test gives up.
+/// The longest time that a test waits for the scrub.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {

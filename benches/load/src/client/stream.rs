@@ -1,4 +1,4 @@
-//! What a connection speaks over: TCP, with TLS or without.
+//! The byte stream below a connection: TCP, with or without TLS.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -28,7 +28,7 @@ const WRONG_ANSWERS: u8 = 3;
 /// The exit code when the server could not be measured to the end. The report has the results up to then.
 const ENDED_EARLY: u8 = 4;
 
-/// How it ends when a condition of `--fail-if` holds.
+/// The exit code when a condition of `--fail-if` holds.
 const CONDITION_HOLDS: u8 = 5;
 
 /// The scenario that is measured, or a comparison.

@@ -28,7 +28,7 @@ pub enum Metric {
     NeverMade,
 }
 
-/// How a figure and a bound are compared.
+/// The comparison of a figure with a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Above,
@@ -95,7 +95,7 @@ impl Relation {
 }
 
 impl FailIf {
-    /// Whether a run with this figure counts as failed; a latency is in microseconds.
+    /// True when a run with this figure counts as failed; a latency is in microseconds.
     #[must_use]
     pub fn holds(&self, measured: f64) -> bool {
         match self.relation {

@@ -51,7 +51,7 @@ impl Comparison {
         Ok(Comparison { before, after, differences })
     }
 
-    /// What both sides were told.
+    /// The parameters of both sides.
     pub(super) fn parameters(&self) -> &Parameters {
         &self.before[0].parameters
     }
@@ -94,7 +94,7 @@ impl Comparison {
         notes.into_iter().flatten().collect()
     }
 
-    /// Whether several runs were made and those of one side were all made first.
+    /// True when several runs were made and those of one side were all made first.
     fn is_one_after_the_other(&self) -> bool {
         // Times of one form and one zone are in the order of their texts.
         let times = |side: &[Document]| {

@@ -44,7 +44,7 @@ pub struct Document {
     /// The time and the reason at which the server could not be measured any more; null when it was measured to the end.
     #[serde(default)]
     pub ended_early: Option<String>,
-    /// What became of each `--fail-if` at each point.
+    /// The result of each `--fail-if` at each point.
     #[serde(default)]
     pub fail_if: Vec<Verdict>,
     /// Sentences that a reader of the figures must know.
@@ -59,7 +59,7 @@ pub struct Origin {
     pub own: bool,
     /// True when the server ran on the load tester's machine, and so shared its processors.
     pub same_machine: bool,
-    /// Whether it was called with TLS.
+    /// True when it was called with TLS.
     #[serde(default)]
     pub tls: bool,
     /// Its settings, where they are known.
@@ -196,7 +196,7 @@ impl Document {
         serde_json::to_string_pretty(self).expect("all of it can be written as JSON") + "\n"
     }
 
-    /// Whether one of the conditions of `--fail-if` holds.
+    /// True when one of the conditions of `--fail-if` holds.
     #[must_use]
     pub fn is_failed(&self) -> bool {
         self.fail_if.iter().any(|verdict| verdict.failed)

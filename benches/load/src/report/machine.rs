@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::recording::ProcessorTime;
 
-/// How long the machine is watched before a run.
+/// The time for which the machine is watched before a run.
 const WATCHED: Duration = Duration::from_millis(250);
 
 /// The machine on which the load tester ran.

@@ -43,7 +43,7 @@ fn busy_machine(document: &Document) -> Option<String> {
     ))
 }
 
-/// Whether other processes took much of the processors' time in a run of the report.
+/// True when other processes took much of the processors' time in a run of the report.
 pub(super) fn is_busy(document: &Document) -> bool {
     busy_machine(document).is_some()
 }

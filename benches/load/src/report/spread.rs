@@ -1,4 +1,4 @@
-//! What several runs of the same thing show, and what they do not.
+//! The spread of several runs of the same program, and the conclusions that it allows.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ pub(super) struct Spread {
     pub(super) median: f64,
     pub(super) least: f64,
     pub(super) most: f64,
-    /// How many there are.
+    /// The number of runs.
     pub(super) runs: usize,
 }
 
-/// What a figure of two sides shows.
+/// The conclusion from a figure of two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finding {
     /// Nothing: there is one run of each, and runs of the same thing differ as well.
@@ -46,7 +46,7 @@ impl Spread {
 }
 
 impl Finding {
-    /// What two sides show.
+    /// The conclusion from two sides.
     pub(super) fn of(before: Spread, after: Spread) -> Finding {
         if before.runs == 1 && after.runs == 1 {
             Finding::OneRunEach
@@ -71,7 +71,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How often the ranges of so many runs of equal programs are apart: when the smallest figures, or the greatest, are all
+/// The probability that the ranges of so many runs of equal programs do not overlap: when the smallest figures, or the greatest, are all
 /// those of one side. Of all orders in which the two sides can come, these are two.
 #[expect(clippy::cast_precision_loss, reason = "there are few runs")]
 pub(super) fn chance(first: usize, second: usize) -> f64 {

@@ -149,7 +149,7 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
     remarks
 }
 
-/// What became of the conditions under which the run counts as failed, a line each.
+/// The results of the conditions under which the run counts as failed, a line each.
 pub(super) fn verdicts(document: &Document) -> Vec<String> {
     document.fail_if.iter().map(|verdict| verdict.told.clone()).collect()
 }
@@ -248,7 +248,7 @@ pub fn comparison_text(comparison: &Comparison) -> String {
     blocks.join("\n\n") + "\n"
 }
 
-/// How many runs there are, and what is shown of them.
+/// The number of runs, and the figures that are shown of them.
 pub(super) fn sides(comparison: &Comparison) -> String {
     let [first, second] = [&comparison.before, &comparison.after].map(|side| counted(side.len(), "run"));
     format!("{first} and {second}: the median of each side, and its range")

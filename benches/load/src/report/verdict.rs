@@ -1,4 +1,4 @@
-//! What became of the conditions under which a run counts as failed.
+//! The results of the conditions under which a run counts as failed.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::text::{count, counted, latency, rate};
 use crate::plan::{FailIf, Metric};
 use crate::run::Point;
 
-/// What became of one condition at one point.
+/// The result of one condition at one point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The condition as it was written.
@@ -18,13 +18,13 @@ pub struct Verdict {
     pub connections: Option<usize>,
     /// The figure, latencies in microseconds; null when there is none.
     pub measured: Option<f64>,
-    /// Whether the run counts as failed by it. Without a figure it does.
+    /// True when the run counts as failed by it. Without a figure it does.
     pub failed: bool,
     /// The sentence that says so.
     pub told: String,
 }
 
-/// What became of each condition at each point.
+/// The result of each condition at each point.
 pub(super) fn verdicts(conditions: &[FailIf], document: &Document) -> Vec<Verdict> {
     let is_one_of_many = document.points.len() > 1;
     let of = |condition: &FailIf| match document.points.as_slice() {

@@ -84,7 +84,7 @@ pub enum Miss {
     EndedEarly,
 }
 
-/// How long a search takes at most.
+/// The longest time that a search takes.
 fn search_length(plan: &Plan) -> String {
     let run = plan.warm_up + plan.duration;
     let whole = u32::try_from(TRIES_MAX).map_or(Duration::MAX, |tries| run.saturating_mul(tries));
@@ -336,7 +336,7 @@ impl Tried {
         Tried { rate, reached: point.rate, p99, passed: missed.is_empty(), missed, others_busy: point.others_busy }
     }
 
-    /// Whether it passed, and what it missed when it did not.
+    /// True when it passed, and the bounds that it missed when it did not.
     #[must_use]
     pub fn verdict(&self) -> String {
         let missed: Vec<&str> = self.missed.iter().map(|miss| miss.description()).collect();

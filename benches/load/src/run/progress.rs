@@ -78,7 +78,7 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // The reader may have closed its end.
 }
 
-/// How far a run is. Calls that were due before its end are answered after it.
+/// The progress of a run. Calls that were due before its end are answered after it.
 fn stage(passed: Option<Duration>, duration: Duration) -> String {
     let digits = if duration < SHORT { 1 } else { 0 };
     let seconds = |span: Duration| format!("{:.digits$} s", span.as_secs_f64());

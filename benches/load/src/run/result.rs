@@ -85,7 +85,7 @@ impl Point {
         self.reaches_rate(rate) && self.never_made == 0 && self.ended_early.is_none()
     }
 
-    /// Whether a rate was reached.
+    /// True when a rate was reached.
     #[must_use]
     pub fn reaches_rate(&self, rate: f64) -> bool {
         self.rate >= rate * RATE_REACHED

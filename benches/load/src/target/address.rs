@@ -9,7 +9,7 @@ use url::Url;
 
 use super::trust::{Trust, TrustFault};
 
-/// Where a server listens, and how it is spoken to.
+/// The address of a server, and the protocol of its listener.
 #[derive(Clone)]
 pub struct ServerAddress {
     socket: SocketAddr,
@@ -18,7 +18,7 @@ pub struct ServerAddress {
     tls: Option<Tls>,
 }
 
-/// How connections with TLS begin.
+/// The TLS settings of connections.
 #[derive(Clone)]
 pub(crate) struct Tls {
     pub(crate) connector: TlsConnector,
@@ -50,7 +50,7 @@ impl ServerAddress {
         ServerAddress { socket, authority: socket.to_string(), tls: None }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) const fn socket(&self) -> SocketAddr {
         self.socket
     }
@@ -60,7 +60,7 @@ impl ServerAddress {
         &self.authority
     }
 
-    /// How connections with TLS begin; none where the server speaks HTTP without it.
+    /// The TLS settings of connections; none where the server speaks plain HTTP.
     pub(crate) const fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }

@@ -96,7 +96,7 @@ pub struct OwnServer {
 
 impl OwnServer {
     /// Starts this program in a new directory below `parent`, with these settings beside those of the environment.
-    /// Where they give it certificates, it is trusted by `trust`.
+    /// A server that they give certificates is trusted by `trust`.
     ///
     /// # Errors
     /// The settings are invalid, or the server does not start: then its log is kept, and the error names it.

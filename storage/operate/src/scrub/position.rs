@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A place in the tables of all databases. The default is the beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Position {
+pub(super) struct TablePosition {
     /// The database, by its directory's name.
     pub(super) database: String,
     /// One of its families.
@@ -13,14 +13,14 @@ pub(super) struct Position {
     pub(super) after: Option<String>,
 }
 
-impl Position {
-    pub(super) fn at_family(database: &str, family: &str) -> Position {
-        Position { database: database.to_owned(), family: family.to_owned(), after: None }
+impl TablePosition {
+    pub(super) fn at_family(database: &str, family: &str) -> TablePosition {
+        TablePosition { database: database.to_owned(), family: family.to_owned(), after: None }
     }
 
     /// The same family, after a key.
-    pub(super) fn after_key(&self, key: &[u8]) -> Position {
-        Position { after: Some(hexadecimal(key)), ..self.clone() }
+    pub(super) fn after_key(&self, key: &[u8]) -> TablePosition {
+        TablePosition { after: Some(hexadecimal(key)), ..self.clone() }
     }
 
     /// The key after which to read on.
@@ -48,12 +48,12 @@ mod tests {
 
     #[test]
     fn a_key_reads_back_from_its_place() {
-        let family = Position::at_family("db", "rows");
+        let family = TablePosition::at_family("db", "rows");
         assert_eq!(family.key(), None);
         for key in [&b""[..], &[0, 0x0f, 0xf0, 0xff]] {
             assert_eq!(family.after_key(key).key().as_deref(), Some(key));
         }
-        assert_eq!(Position { after: Some("0".to_owned()), ..family.clone() }.key(), None);
-        assert_eq!(Position { after: Some("zz".to_owned()), ..family }.key(), None);
+        assert_eq!(TablePosition { after: Some("0".to_owned()), ..family.clone() }.key(), None);
+        assert_eq!(TablePosition { after: Some("zz".to_owned()), ..family }.key(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of passes, kept in a small file so that a restart goes on where the last process was.
+//! The progress of passes, kept in a small file so that a restart continues where the last process ended.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::position::Position;
+use super::position::TablePosition;
 
 /// The progress of the pass that goes on, and the result of the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,14 +16,14 @@ pub(super) struct Progress {
     /// When the last pass was complete, in Unix seconds; before the first one, when it began.
     since: u64,
     /// The place that the pass has reached; none between two passes.
-    pub(super) position: Option<Position>,
+    pub(super) position: Option<TablePosition>,
     /// Faulty tables, such as `db/000021.sst`, that an earlier pass met.
     known: BTreeMap<String, TableFault>,
     /// Those that this pass met.
     met: BTreeMap<String, TableFault>,
 }
 
-/// What is wrong with a table.
+/// The damage of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TableFault {
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(Progress::read(&file), Progress::begin());
         let mut progress = Progress { since: 7, ..Progress::begin() };
         progress.meet(table(data.path(), "1.sst"), TableFault::Damaged);
-        progress.position = Some(Position::at_family("db", "rows").after_key(b"key"));
+        progress.position = Some(TablePosition::at_family("db", "rows").after_key(b"key"));
         progress.write(&file).expect("writable");
         assert_eq!(Progress::read(&file), progress);
         fs::write(&file, "{").expect("writable");

@@ -11,7 +11,7 @@ use rocksdb::{Error, ErrorKind};
 use till_storage::engine::table_damage;
 use till_storage::turns::{StopSignal, Turns};
 
-use super::position::Position;
+use super::position::TablePosition;
 use super::progress::{Progress, TableFault};
 use super::table_reader::{Access, Broken, Part, TableReader, is_refusal_of_direct_access};
 use crate::durable;
@@ -31,7 +31,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// The system's words for a file that is not there.
 const NO_SUCH_FILE: &str = "No such file or directory";
 
-/// What is read, and how often.
+/// The databases that are read, and the time of a pass.
 #[derive(Debug, Clone)]
 pub struct ScrubSettings {
     /// The data directory.
@@ -162,7 +162,7 @@ impl Pass {
     }
 
     /// Reads a part. Damage counts when the database is opened anew and the same table is damaged again.
-    fn read(&mut self, position: &Position, stop: &StopSignal) -> Step {
+    fn read(&mut self, position: &TablePosition, stop: &StopSignal) -> Step {
         match (self.read_once(position, stop), self) {
             (Step::Read(part), _) => Step::Read(part),
             (Step::Damaged { table: first, .. }, pass) => match pass.read_once(position, stop) {
@@ -176,7 +176,7 @@ impl Pass {
         }
     }
 
-    fn read_once(&mut self, position: &Position, stop: &StopSignal) -> Step {
+    fn read_once(&mut self, position: &TablePosition, stop: &StopSignal) -> Step {
         let directory = self.settings.data.join(&position.database);
         let opened = TableReader::open(&directory, &self.own, self.access);
         let reader = match opened {
@@ -229,7 +229,7 @@ impl Pass {
     }
 
     /// Goes on after a key, or with the next family.
-    fn go_on(&mut self, position: &Position, after: Option<&[u8]>, pause: Duration) -> Duration {
+    fn go_on(&mut self, position: &TablePosition, after: Option<&[u8]>, pause: Duration) -> Duration {
         match after.map(|key| position.after_key(key)).or_else(|| self.next_family(Some(position))) {
             Some(next) => {
                 self.progress.lock().position = Some(next);
@@ -248,12 +248,12 @@ impl Pass {
     }
 
     /// The first family after one, or the first of all; none after the last.
-    fn next_family(&self, position: Option<&Position>) -> Option<Position> {
+    fn next_family(&self, position: Option<&TablePosition>) -> Option<TablePosition> {
         let databases = self.settings.databases.iter();
         let of = |database: &&'static str| {
             let directory = self.settings.data.join(database);
             let families = TableReader::families(&directory, &self.own).unwrap_or_default();
-            families.into_iter().map(|family| Position::at_family(database, &family)).collect::<Vec<_>>()
+            families.into_iter().map(|family| TablePosition::at_family(database, &family)).collect::<Vec<_>>()
         };
         let mut all = databases.flat_map(of);
         let Some(position) = position else { return all.next() };

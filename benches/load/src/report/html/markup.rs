@@ -42,7 +42,7 @@ pub(super) fn figures(figures: &[(&str, String)]) -> String {
     format!("<dl class=\"figures\">{}</dl>\n", figures.iter().map(one).collect::<String>())
 }
 
-/// What a reader must know, each as a paragraph; those in capitals stand out, unless they only note something.
+/// The notes for the reader, a paragraph each. Those in capitals are emphasized, unless they only note something.
 pub(super) fn remarks(remarks: &[String]) -> String {
     let is_warning = |text: &str| text.starts_with(|first: char| first.is_uppercase()) && !text.starts_with("NOTE:");
     let class = |text: &str| if is_warning(text) { "warning" } else { "remark" };

@@ -109,7 +109,7 @@ fn search_part(found: &SearchResult) -> String {
     figures(&first) + &search(found).figure() + &table(&terminal::tried(found))
 }
 
-/// How the medians changed; in words where the ranges overlap.
+/// The change of the medians; in words where the ranges overlap.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
 fn compared_figures(before: &[&Point], after: &[&Point]) -> String {
     let changed = |figure: fn(&Point) -> f64| {
@@ -240,7 +240,7 @@ fn surroundings(document: &Document) -> Vec<(String, String)> {
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What others took of the processors, before the run and during each.
+/// The share of the processors' time that other processes took, before the run and during each point.
 fn others(document: &Document) -> String {
     let known = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), share);
     let during: Vec<String> = document.points.iter().map(|point| known(point.others_busy)).collect();
