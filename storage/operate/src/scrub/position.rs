@@ -1,9 +1,10 @@
 //! The place that a pass has reached: a database, one of its families, and a key.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 /// A place in the tables of all databases. The default is the beginning.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(super) struct TablePosition {
     /// The database, by its directory's name.
     pub(super) database: String,
@@ -16,6 +17,12 @@ pub(super) struct TablePosition {
 impl TablePosition {
     pub(super) fn at_family(database: &str, family: &str) -> TablePosition {
         TablePosition { database: database.to_owned(), family: family.to_owned(), after: None }
+    }
+
+    /// The position that JSON has; none when it is no position.
+    pub(super) fn from_json(value: &Value) -> Option<TablePosition> {
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        Some(TablePosition { database: text("database")?, family: text("family")?, after: text("after") })
     }
 
     /// The same family, after a key.

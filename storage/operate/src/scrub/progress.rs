@@ -6,12 +6,13 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::position::TablePosition;
 
 /// The progress of the pass that goes on, and the result of the one before it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Progress {
     /// When the last pass was complete, in Unix seconds; before the first one, when it began.
     since: u64,
@@ -24,7 +25,7 @@ pub(super) struct Progress {
 }
 
 /// The damage of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TableFault {
     /// A block of it is not what was written.
@@ -42,7 +43,17 @@ impl Progress {
     /// The progress in a file; the beginning when there is none, or it cannot be read.
     pub(super) fn read(file: &Path) -> Progress {
         let text = fs::read(file).ok();
-        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_else(Progress::begin)
+        let value = text.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        value.and_then(|value| Progress::from_json(&value)).unwrap_or_else(Progress::begin)
+    }
+
+    fn from_json(value: &Value) -> Option<Progress> {
+        let position = match &value["position"] {
+            Value::Null => None,
+            position => Some(TablePosition::from_json(position)?),
+        };
+        let since = value["since"].as_u64()?;
+        Some(Progress { since, position, known: faults(&value["known"])?, met: faults(&value["met"])? })
     }
 
     /// Writes it. Not synced: after a power cut the older one serves as well.
@@ -73,6 +84,19 @@ impl Progress {
             self.known.iter().chain(&self.met).map(|(table, fault)| (table, *fault)).collect();
         all.into_iter().filter(|(table, fault)| *fault == TableFault::Missing || data.join(table).exists()).count()
     }
+}
+
+/// The faults by table, as JSON has them.
+fn faults(value: &Value) -> Option<BTreeMap<String, TableFault>> {
+    let fault = |(table, fault): (&String, &Value)| {
+        let fault = match fault.as_str()? {
+            "damaged" => TableFault::Damaged,
+            "missing" => TableFault::Missing,
+            _ => return None,
+        };
+        Some((table.clone(), fault))
+    };
+    value.as_object()?.iter().map(fault).collect()
 }
 
 fn now() -> u64 {
