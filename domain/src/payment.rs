@@ -10,7 +10,7 @@ use crate::merchant::AcquirerName;
 use crate::money::{AmountMinor, Money};
 use crate::session::Instrument;
 use crate::text::{ExternalId, ReturnUrl};
-use crate::time::Millis;
+use crate::time::{DAY_MILLIS, Millis};
 
 /// The time for which a payment may wait for the acquirer's answer before it expires: an hour.
 pub const PENDING_LIFETIME_SECONDS: u64 = 3_600;
@@ -337,6 +337,33 @@ pub struct Capture {
     pub at: Millis,
     /// The time at which its entries are effective.
     pub settles_at: Millis,
+}
+
+/// The time within which a capture counts as one at once, in milliseconds: a minute after the payment was made.
+pub const CAPTURED_AT_ONCE_MS: u64 = 60_000;
+
+/// The time of a capture, as far as the index of captures tells payments apart by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CaptureTime {
+    /// At most [`CAPTURED_AT_ONCE_MS`] after the payment was made, so that the payment's id tells the time.
+    AtOnce,
+    /// Later, on a day of UTC, counted from 1970-01-01.
+    Day(u32),
+}
+
+impl CaptureTime {
+    /// The time of a capture of a payment that was made at `created_at`.
+    #[must_use]
+    pub fn of(created_at: Millis, captured_at: Millis) -> CaptureTime {
+        let is_at_once = captured_at.0.saturating_sub(created_at.0) <= CAPTURED_AT_ONCE_MS;
+        if is_at_once { CaptureTime::AtOnce } else { CaptureTime::day_of(captured_at) }
+    }
+
+    /// The day of an instant, at most the last one that has a number.
+    #[must_use]
+    pub fn day_of(at: Millis) -> CaptureTime {
+        CaptureTime::Day(u32::try_from(at.0 / DAY_MILLIS).unwrap_or(u32::MAX))
+    }
 }
 
 /// An authorization that the acquirer gave.

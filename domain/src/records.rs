@@ -16,7 +16,7 @@ use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile, TestClock};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
-use crate::payment::{Payment, PaymentStatus};
+use crate::payment::{CaptureTime, Payment, PaymentStatus};
 use crate::payout::{Payout, PayoutStatus};
 use crate::plan::PlanChoice;
 use crate::refund::{Refund, RefundStatus};
@@ -283,8 +283,8 @@ tables! {
     PaymentsByCustomer: (CustomerId, PaymentId) => Present, for lists;
     /// Payments by the last four digits of their card.
     PaymentsByLastDigits: ([u8; 4], PaymentId) => Present, for lists;
-    /// Captured payments by the day of the capture in UTC, counted from 1970-01-01.
-    PaymentsByCaptureDay: (u32, PaymentId) => Present, for lists;
+    /// Captured payments by the time of the capture.
+    PaymentsByCapture: (CaptureTime, PaymentId) => Present, for lists;
     /// Customers by the merchant's identifier.
     CustomersByExternalId: ExternalId => CustomerId;
     /// Customers by e-mail address.

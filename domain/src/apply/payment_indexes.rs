@@ -3,12 +3,11 @@
 
 use crate::ids::PaymentId;
 use crate::merchant::PaymentMethod;
-use crate::payment::{Payment, PaymentStatus};
+use crate::payment::{CaptureTime, Payment, PaymentStatus};
 use crate::records::{
-    AnyKey, AnyRow, Payments, PaymentsByAmount, PaymentsByCaptureDay, PaymentsByCustomer, PaymentsByLastDigits,
+    AnyKey, AnyRow, Payments, PaymentsByAmount, PaymentsByCapture, PaymentsByCustomer, PaymentsByLastDigits,
     PaymentsByStatus, Present, Rows, RowsMut, Table, Unreadable,
 };
-use crate::time::{DAY_MILLIS, Millis};
 use std::collections::BTreeMap;
 
 /// Every index row of a payment.
@@ -41,14 +40,13 @@ fn lasting_rows(payment: &Payment) -> Vec<(AnyKey, AnyRow)> {
 struct IndexedState {
     status: PaymentStatus,
     method: PaymentMethod,
-    capture_day: Option<u32>,
+    capture: Option<CaptureTime>,
 }
 
 impl IndexedState {
     fn of(payment: &Payment) -> IndexedState {
-        let day_of = |at: Millis| u32::try_from(at.0 / DAY_MILLIS).ok();
-        let capture_day = payment.capture.and_then(|capture| day_of(capture.at));
-        IndexedState { status: payment.status, method: payment.instrument.method(), capture_day }
+        let capture = payment.capture.map(|capture| CaptureTime::of(payment.created_at, capture.at));
+        IndexedState { status: payment.status, method: payment.instrument.method(), capture }
     }
 
     /// The row by status; none for a payment that is PENDING.
@@ -57,10 +55,9 @@ impl IndexedState {
         (self.status != PaymentStatus::Pending).then_some(row)
     }
 
-    /// The row by day of capture; none for a payment that was never captured.
+    /// The row by time of capture; none for a payment that was never captured.
     fn capture_row(self, id: PaymentId) -> Option<(AnyKey, AnyRow)> {
-        let day = self.capture_day?;
-        Some((PaymentsByCaptureDay::key((day, id)), PaymentsByCaptureDay::wrap(Present)))
+        Some((PaymentsByCapture::key((self.capture?, id)), PaymentsByCapture::wrap(Present)))
     }
 }
 

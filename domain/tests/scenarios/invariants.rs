@@ -13,7 +13,7 @@ use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId};
 use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
-use till_domain::payment::{Payment, PaymentAction, PaymentStatus};
+use till_domain::payment::{CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CurrentPlan,
@@ -89,8 +89,10 @@ fn check_payment_indexes(world: &ScenarioWorld) {
         let digits = payment.instrument.card().map(|card| card.last_digits.clone().into_bytes());
         let digits = digits.map(|digits| digits.try_into().expect("a card has four last digits"));
         expected.extend(digits.map(|digits| AnyKey::PaymentsByLastDigits((digits, id))));
-        let day = |at: Millis| u32::try_from(at.0 / 86_400_000).expect("the simulated time is near");
-        expected.extend(payment.capture.map(|capture| AnyKey::PaymentsByCaptureDay((day(capture.at), id))));
+        let day = |at: Millis| CaptureTime::Day(u32::try_from(at.0 / 86_400_000).expect("the simulated time is near"));
+        let is_late = |at: Millis| at.0 - payment.created_at.0 > 60_000;
+        let time = |at: Millis| if is_late(at) { day(at) } else { CaptureTime::AtOnce };
+        expected.extend(payment.capture.map(|capture| AnyKey::PaymentsByCapture((time(capture.at), id))));
         if payment.status == PaymentStatus::Pending {
             assert!(world.find::<Effects>(EffectId::operation(id)).is_some(), "{id} is PENDING and waits for nobody");
         } else {
@@ -104,7 +106,7 @@ fn check_payment_indexes(world: &ScenarioWorld) {
                 | AnyKey::PaymentsByAmount(_)
                 | AnyKey::PaymentsByCustomer(_)
                 | AnyKey::PaymentsByLastDigits(_)
-                | AnyKey::PaymentsByCaptureDay(_)
+                | AnyKey::PaymentsByCapture(_)
         )
     };
     let found: BTreeSet<AnyKey> = world.rows.iter().map(|(key, _)| key).filter(is_index).cloned().collect();

@@ -91,7 +91,10 @@ impl<I: ListIndex> Range<I> {
     /// True when none of the entries comes before `found`, which is known without reading any.
     fn begins_after(&self, found: ListKey<I>, walk: Walk<'_>) -> bool {
         let EntrySource::Index(index) = &self.source else { return false };
-        walk.direction == ScanDirection::Backward && index.newest().is_some_and(|newest| newest < found)
+        index.ends().is_some_and(|(oldest, newest)| match walk.direction {
+            ScanDirection::Backward => newest < found,
+            ScanDirection::Forward => found < oldest,
+        })
     }
 }
 

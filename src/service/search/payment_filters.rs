@@ -5,25 +5,21 @@ use std::ops::Bound;
 use till_domain::ids::{CustomerId, PaymentId};
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::AMOUNT_MAX_MINOR;
-use till_domain::payment::{Payment, PaymentStatus};
-use till_domain::records::{PaymentsByAmount, PaymentsByCaptureDay, Unreadable};
-use till_domain::time::{DAY_MILLIS, Millis};
+use till_domain::payment::{CaptureTime, Payment, PaymentStatus};
+use till_domain::records::{PaymentsByAmount, PaymentsByCapture, Unreadable};
+use till_domain::time::Millis;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
 use super::merge::EntrySource;
 use super::payment_terms::PaymentTerms;
 use super::search::Selection;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::request_thread;
 use crate::service::shared::Reader;
 
 /// Payments that are looked up by themselves at most, where no index has them in the order of the list.
-pub(super) const KNOWN_MAX: usize = 2_048;
-/// The same on a thread that reads requests.
-const KNOWN_AT_ONCE_MAX: usize = 512;
+pub(super) const KNOWN_MAX: usize = 512;
 /// Different amounts within a range that are walked side by side at most.
-const AMOUNTS_MAX: usize = 16;
+const AMOUNTS_MAX: usize = 8;
 
 /// An amount, or the amounts from one to another, in minor units, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,13 +59,12 @@ impl PaymentFilters {
     /// The payments that pass the filters.
     ///
     /// # Errors
-    /// `UNAVAILABLE` when an index cannot be read; [`ApiError::for_worker_pool`] when many entries of one are to be read
-    /// and this thread reads requests.
-    pub fn selection(&self, reader: &Reader<'_>) -> Result<Selection<PaymentIndex>, ApiError> {
+    /// [`Unreadable`] when an index cannot be read.
+    pub fn selection(&self, reader: &Reader<'_>) -> Result<Selection<PaymentIndex>, Unreadable> {
         self.select_from(&reader.view())
     }
 
-    pub(super) fn select_from(&self, view: &MerchantView<'_>) -> Result<Selection<PaymentIndex>, ApiError> {
+    pub(super) fn select_from(&self, view: &MerchantView<'_>) -> Result<Selection<PaymentIndex>, Unreadable> {
         let mut selection = Selection::default();
         if let Some((from, until)) = self.created {
             selection.recorded(from, until);
@@ -111,32 +106,33 @@ impl PaymentFilters {
     }
 }
 
-/// Keeps the payments of a range of amounts: one amount or few by their ranges of the index, few payments by themselves,
-/// and otherwise those whose rows say so.
+/// Keeps the payments of a range of amounts: few payments by themselves, few amounts by their ranges of the index, and
+/// otherwise those whose rows say so.
 fn select_amounts(
     range: AmountRange,
     view: &MerchantView<'_>,
     selection: &mut Selection<PaymentIndex>,
-) -> Result<(), ApiError> {
-    if let Some(amounts) = few_amounts(range, view)? {
-        selection.any_of(amounts.into_iter().map(PaymentIndex::Amount).collect());
+) -> Result<(), Unreadable> {
+    let AmountRange { min_minor, max_minor } = range;
+    if min_minor == max_minor {
+        selection.any_of(vec![PaymentIndex::Amount(min_minor)]);
         return Ok(());
     }
     let (oldest, newest) = (PaymentId::from_bytes([u8::MIN; 16]), PaymentId::from_bytes([u8::MAX; 16]));
-    let keys = (range.min_minor, oldest)..=(range.max_minor, newest);
+    let keys = (min_minor, oldest)..=(max_minor, newest);
     let scan = |limit| view.scan_keys::<PaymentsByAmount>(keys.clone(), ScanDirection::Forward, limit);
-    match known(|limit| Ok(scan(limit)?.into_iter().map(|(_, id)| id).collect()))? {
-        Some(known) => selection.any_source(vec![known]),
-        None => selection.passing(move |payment| range.contains(payment.money.amount.get())),
+    if let Some(known) = known(|limit| Ok(scan(limit)?.into_iter().map(|(_, id)| id).collect()))? {
+        selection.any_source(vec![known]);
+    } else if let Some(amounts) = few_amounts(range, view)? {
+        selection.any_of(amounts.into_iter().map(PaymentIndex::Amount).collect());
+    } else {
+        selection.passing(move |payment| range.contains(payment.money.amount.get()));
     }
     Ok(())
 }
 
 /// The different amounts of a merchant's payments within a range; none when they are more than [`AMOUNTS_MAX`].
 fn few_amounts(range: AmountRange, view: &MerchantView<'_>) -> Result<Option<Vec<u64>>, Unreadable> {
-    if range.min_minor == range.max_minor {
-        return Ok(Some(vec![range.min_minor]));
-    }
     let newest = PaymentId::from_bytes([u8::MAX; 16]);
     let (mut after, mut amounts) =
         (Bound::Included((range.min_minor, PaymentId::from_bytes([u8::MIN; 16]))), Vec::new());
@@ -152,44 +148,42 @@ fn few_amounts(range: AmountRange, view: &MerchantView<'_>) -> Result<Option<Vec
 
 /// The entries that `ids` reads, when they are few enough: it reads at most as many as it is asked for, in any order.
 pub(super) fn known(
-    ids: impl Fn(usize) -> Result<Vec<PaymentId>, ApiError>,
-) -> Result<Option<EntrySource<PaymentIndex>>, ApiError> {
-    let is_request_thread = request_thread::is_here();
-    let limit = if is_request_thread { KNOWN_AT_ONCE_MAX } else { KNOWN_MAX };
-    let mut found = ids(limit.saturating_add(1))?;
-    if found.len() > limit {
-        return if is_request_thread { Err(ApiError::for_worker_pool()) } else { Ok(None) };
+    ids: impl Fn(usize) -> Result<Vec<PaymentId>, Unreadable>,
+) -> Result<Option<EntrySource<PaymentIndex>>, Unreadable> {
+    let mut found = ids(KNOWN_MAX.saturating_add(1))?;
+    if found.len() > KNOWN_MAX {
+        return Ok(None);
     }
     found.sort_unstable();
     found.dedup();
     Ok(Some(EntrySource::Known(found.into())))
 }
 
-/// Keeps the payments that were captured from one instant, inclusive, to another, exclusive: those of the days between, of
-/// which the first and the last are checked on the rows where they belong to the range in part.
+/// Keeps the payments that were captured from one instant, inclusive, to another, exclusive: those captured at once, whose ids
+/// tell the time, and those captured later, by days of UTC. The rows decide at the ends.
 fn select_captured(
     from: Millis,
     until: Millis,
     view: &MerchantView<'_>,
     selection: &mut Selection<PaymentIndex>,
-) -> Result<(), ApiError> {
-    let end_day = |direction| -> Result<Option<u64>, Unreadable> {
-        Ok(view.scan_keys::<PaymentsByCaptureDay>(.., direction, 1)?.first().map(|(day, _)| u64::from(*day)))
-    };
-    let (Some(first), Some(last)) = (end_day(ScanDirection::Forward)?, end_day(ScanDirection::Backward)?) else {
-        selection.any_of(Vec::new());
-        return Ok(());
-    };
-    let begin = (from.0 / DAY_MILLIS).max(first);
-    let end = until.0.div_ceil(DAY_MILLIS).min(last.saturating_add(1));
-    let day = |day: u64| u32::try_from(day).ok().map(PaymentIndex::CaptureDay);
-    selection.any_of((begin..end).rev().filter_map(day).collect());
-    // The range reaches beyond the days that there are, or ends with one.
-    let is_whole_at_begin = from.0 <= begin.saturating_mul(DAY_MILLIS);
-    let is_whole_at_end = until.0 >= end.saturating_mul(DAY_MILLIS);
-    if !(is_whole_at_begin && is_whole_at_end) {
-        let captured_at = |payment: &Payment| payment.capture.map(|capture| capture.at);
-        selection.passing(move |payment| captured_at(payment).is_some_and(|at| (from..until).contains(&at)));
-    }
+) -> Result<(), Unreadable> {
+    let days = capture_days(from, until, view)?.map_or(0..0, |(first, last)| first..last.saturating_add(1));
+    let at_once = PaymentIndex::CapturedAtOnce(from, until);
+    selection.any_of([at_once].into_iter().chain(days.rev().map(PaymentIndex::CaptureDay)).collect());
+    let captured_at = |payment: &Payment| payment.capture.map(|capture| capture.at);
+    selection.passing(move |payment| captured_at(payment).is_some_and(|at| (from..until).contains(&at)));
     Ok(())
+}
+
+/// The first and the last day of UTC between two instants on which payments were captured that were made earlier.
+fn capture_days(from: Millis, until: Millis, view: &MerchantView<'_>) -> Result<Option<(u32, u32)>, Unreadable> {
+    let (oldest, newest) = (PaymentId::from_bytes([u8::MIN; 16]), PaymentId::from_bytes([u8::MAX; 16]));
+    let keys = (CaptureTime::day_of(from).max(CaptureTime::Day(1)), oldest)..=(CaptureTime::day_of(until), newest);
+    let end = |direction| -> Result<Option<u32>, Unreadable> {
+        let keys = view.scan_keys::<PaymentsByCapture>(keys.clone(), direction, 1)?;
+        let day =
+            |(time, _): &(CaptureTime, PaymentId)| if let CaptureTime::Day(day) = time { Some(*day) } else { None };
+        Ok(keys.first().and_then(day))
+    };
+    Ok(end(ScanDirection::Forward)?.zip(end(ScanDirection::Backward)?))
 }

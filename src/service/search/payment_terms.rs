@@ -12,7 +12,6 @@ use till_storage::shapes::{MerchantView, PaymentIndex};
 use super::merge::EntrySource;
 use super::payment_filters::known;
 use super::search::Selection;
-use crate::protocol::api_error::ApiError;
 
 /// The payments that a text leads to. It is any of these: the beginning of an `external_id`, in the letter case in which the
 /// merchant wrote it; the whole id of a payment, of one of its refunds or disputes, or of its customer; the customer's
@@ -34,9 +33,8 @@ impl PaymentTerms {
     /// The payments that `text` leads to.
     ///
     /// # Errors
-    /// `UNAVAILABLE` when a row cannot be read; [`ApiError::for_worker_pool`] when many have an `external_id` that begins
-    /// with the text, and this thread reads requests.
-    pub(super) fn find(text: &str, view: &MerchantView<'_>) -> Result<PaymentTerms, ApiError> {
+    /// [`Unreadable`] when a row cannot be read.
+    pub(super) fn find(text: &str, view: &MerchantView<'_>) -> Result<PaymentTerms, Unreadable> {
         let lower_case = text.to_lowercase();
         let last_digits =
             text.as_bytes().try_into().ok().filter(|digits: &[u8; 4]| digits.iter().all(u8::is_ascii_digit));
@@ -44,7 +42,7 @@ impl PaymentTerms {
             payment_id: payment_of(&lower_case, view)?,
             customer_id: customer_of(&lower_case, view)?,
             last_digits,
-            with_prefix: known(|limit| Ok(ids_with_prefix(text, view, limit)?))?,
+            with_prefix: known(|limit| ids_with_prefix(text, view, limit))?,
             prefix: text.to_owned(),
         })
     }

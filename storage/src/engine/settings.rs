@@ -25,6 +25,14 @@ const CACHE_SHARD_BITS: i32 = 4;
 /// starts its search there instead of at its top. The library has no function for the option.
 const INSERT_BESIDE_THE_LAST_OF_A_TABLE: &str = "memtable_insert_with_hint_prefix_extractor=fixed:17";
 
+/// Bytes of the memtable of effects: 4 MiB. Nearly every row of the family is deleted within a second, and a list of the open
+/// effects passes over each deletion that is still in the memtable.
+const EFFECTS_MEMTABLE_BYTES: usize = 4 * 1024 * 1024;
+/// A table of effects is compacted soon when so many of [`DELETIONS_WINDOW`] rows in sequence are deletions, or this share of all.
+const DELETIONS_MAX: usize = 512;
+const DELETIONS_WINDOW: usize = 1_024;
+const DELETIONS_SHARE: f64 = 0.5;
+
 /// The share of a memtable's bytes for its bloom filter, in the family in which absent keys are looked up, to check
 /// that a merchant's reference is free. It is a third of a mebibyte, ten bits for each of the keys of a hundred
 /// thousand payments.
@@ -125,6 +133,10 @@ fn all_families(options: &EngineOptions, compacts: bool) -> Vec<ColumnFamilyDesc
         if family == Family::Indexes {
             settings.set_memtable_whole_key_filtering(true);
             settings.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_RATIO);
+        }
+        if family == Family::Effects {
+            settings.set_write_buffer_size(EFFECTS_MEMTABLE_BYTES.min(options.memtable_bytes / 2));
+            settings.add_compact_on_deletion_collector_factory(DELETIONS_WINDOW, DELETIONS_MAX, DELETIONS_SHARE);
         }
         if matches!(family, Family::Vault | Family::Meta) {
             settings.set_ttl(VAULT_TABLES_TTL_SECONDS);

@@ -17,7 +17,8 @@ use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMeth
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{
-    Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
+    Authorization, Capture, CaptureMode, CaptureTime, Failure, Operation, OperationKind, Payment, PaymentStatus,
+    RefusedOperation,
 };
 use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single, Table};
@@ -1018,8 +1019,10 @@ impl Draw {
                 (AnyKey::PaymentsByLastDigits((self.bytes(), self.id())), records::PaymentsByLastDigits::wrap(Present))
             }
             64 => {
-                let key = (u32::from_be_bytes(self.bytes()), self.id());
-                (AnyKey::PaymentsByCaptureDay(key), records::PaymentsByCaptureDay::wrap(Present))
+                let at_once = self.below(2) == 0;
+                let day = u32::from_be_bytes(self.bytes()).max(1);
+                let time = if at_once { CaptureTime::AtOnce } else { CaptureTime::Day(day) };
+                (AnyKey::PaymentsByCapture((time, self.id())), records::PaymentsByCapture::wrap(Present))
             }
             59 => (AnyKey::CustomerCards(self.id()), records::CustomerCards::wrap(self.list(3, Draw::id))),
             54 => (AnyKey::TestClocks(self.id()), records::TestClocks::wrap(self.test_clock())),

@@ -13,7 +13,7 @@ use till_domain::ids::{
 use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
 use till_domain::metadata::{ItemHash, SetNumber};
-use till_domain::payment::PaymentStatus;
+use till_domain::payment::{CaptureTime, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::Single;
 use till_domain::refund::RefundStatus;
@@ -276,6 +276,21 @@ impl KeyBytes for PaymentStatus {
 
     fn take(rest: &mut &[u8]) -> Option<Self> {
         take_byte(PaymentStatus::ALL, payment_status_byte, rest)
+    }
+}
+
+impl KeyBytes for CaptureTime {
+    /// The number of the day; 0, the day on which nothing was captured, for those at once.
+    fn push(&self, bytes: &mut Vec<u8>) {
+        match self {
+            CaptureTime::AtOnce => 0_u32.push(bytes),
+            CaptureTime::Day(day) => day.push(bytes),
+        }
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        let day = u32::take(rest)?;
+        Some(if day == 0 { CaptureTime::AtOnce } else { CaptureTime::Day(day) })
     }
 }
 

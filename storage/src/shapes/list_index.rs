@@ -33,8 +33,8 @@ pub trait ListIndex: Clone + PartialEq + Debug {
     /// Pushes the part of the keys between the table and the id.
     fn push_value(&self, bytes: &mut Vec<u8>);
 
-    /// The newest id that the range can have, where its value limits that.
-    fn newest(&self) -> Option<ListKey<Self>> {
+    /// The oldest and the newest id that are wanted of the range, where its value limits them.
+    fn ends(&self) -> Option<(ListKey<Self>, ListKey<Self>)> {
         None
     }
 }
@@ -113,6 +113,7 @@ pub(super) fn id_range<I: ListIndex>(
     oldest: ListKey<I>,
     newest: ListKey<I>,
 ) -> (Family, KeyRange) {
+    let (oldest, newest) = index.ends().map_or((oldest, newest), |(first, last)| (oldest.max(first), newest.min(last)));
     let (mut prefix, _) = table_range(merchant, index.table());
     index.push_value(&mut prefix);
     let lower = [prefix.as_slice(), &oldest.to_raw().to_bytes()].concat();

@@ -25,7 +25,8 @@ use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMeth
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{
-    Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
+    Authorization, Capture, CaptureMode, CaptureTime, Failure, Operation, OperationKind, Payment, PaymentStatus,
+    RefusedOperation,
 };
 use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::plan::{GROWTH, PlanChoice, STARTER};
@@ -1095,7 +1096,10 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::PaymentsByAmount((10_000, payment().id)), records::PaymentsByAmount::wrap(Present)),
         (AnyKey::PaymentsByCustomer((customer().id, payment().id)), records::PaymentsByCustomer::wrap(Present)),
         (AnyKey::PaymentsByLastDigits((*b"4242", payment().id)), records::PaymentsByLastDigits::wrap(Present)),
-        (AnyKey::PaymentsByCaptureDay((20_179, payment().id)), records::PaymentsByCaptureDay::wrap(Present)),
+        (
+            AnyKey::PaymentsByCapture((CaptureTime::Day(20_179), payment().id)),
+            records::PaymentsByCapture::wrap(Present),
+        ),
         (AnyKey::KeyDirectory(api_key().digest), records::KeyDirectory::wrap(owner)),
         (AnyKey::MerchantDirectory(MERCHANT), records::MerchantDirectory::wrap(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), records::CreatedMerchants::wrap(created)),

@@ -299,7 +299,7 @@ tables! {
     PaymentsByAmount = 70 in Indexes: ();
     PaymentsByCustomer = 71 in Indexes: ();
     PaymentsByLastDigits = 72 in Indexes: ();
-    PaymentsByCaptureDay = 73 in Indexes: ();
+    PaymentsByCapture = 73 in Indexes: ();
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;
