@@ -183,7 +183,9 @@ fn instant(unix_seconds: u64) -> String {
 #[test]
 fn combined_filters_of_payments_are_exact_beside_writers() {
     let seller = Seller::new();
-    let mut dice = TestDice::new(TestDice::seed("TILL_FILTER_SEED"));
+    let seed = TestDice::seed("TILL_FILTER_SEED");
+    println!("TILL_FILTER_SEED={seed}");
+    let mut dice = TestDice::new(seed);
     for day in 0..DAYS {
         (0..PAYMENTS_A_DAY).for_each(|number| seller.sell(day * PAYMENTS_A_DAY + number, &mut dice));
         seller.go_on(&mut dice);
