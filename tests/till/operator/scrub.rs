@@ -71,7 +71,10 @@ fn a_bit_that_flips_in_a_table_at_rest_is_found() {
         assert!(line.contains("till verify") && line.contains("restore the directory"), "{line}");
         let is_of_the_store = database == "db";
         assert_eq!(data.join("table-damaged").exists(), is_of_the_store, "tables are left as they are");
-        // The damage is known to the next process before it has read anything.
+        // The damage is known to the next process before it has read anything, once it is in the file.
+        let name = table.file_name().and_then(|name| name.to_str()).expect("ASCII");
+        let is_kept = || fs::read_to_string(data.join("scrub/progress.json")).is_ok_and(|kept| kept.contains(name));
+        wait_until("the damage is kept", is_kept);
         server.kill();
         let server = start("604800", &log).server_in(&data);
         assert_eq!(damaged_tables(&server), Some(1.0));
