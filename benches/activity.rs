@@ -1,11 +1,13 @@
-//! The cost of a page of a list, by its depth and by its filter: over HTTP against the real binary, on a store of
-//! `TILL_BENCH_ENTRIES` activity entries of one merchant (a million by default).
+//! Measures the cost of a page of a list, by the depth of the page and by the filter of the list. The calls go over
+//! HTTP to the real binary, on a store with `TILL_BENCH_ENTRIES` activity entries of one merchant (by default a
+//! million).
 //!
-//! Every case is measured once in each round, so that whatever else the machine does meets all of them alike; what
-//! counts is the ratio of a case's median to that of the first page of the same list without a filter.
-//! `TILL_BENCH_ROUNDS` says how many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it
-//! from when it is there: of many merchants `TILL_BENCH_MERCHANT` says which, and `TILL_BENCH_ENTRIES` how many entries
-//! that one has.
+//! Every case is measured once in each round, so that other work of the machine slows all cases alike. The result of a
+//! case is the ratio of its median to the median of the first page of the same list without a filter.
+//!
+//! `TILL_BENCH_ROUNDS` is the number of rounds. `TILL_BENCH_DATA` names a directory in which the store is kept; a store
+//! that is there already is used again. In a store with several merchants, `TILL_BENCH_MERCHANT` names the merchant to
+//! measure, and `TILL_BENCH_ENTRIES` is the number of entries of that merchant.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,16 +23,16 @@ use server::{ADMIN_TOKEN, BenchServer, agent, post, program, temporary};
 const ENTRIES: u64 = 1_000_000;
 /// The default number of rounds.
 const ROUNDS: usize = 200;
-/// Rounds before those that count.
+/// The number of warm-up rounds, whose times are not counted.
 const WARM_ROUNDS: usize = 5;
-/// Of the payments of a generated store: entries for each hundred. 96 captures, 2 lapsed authorizations, 70 changes
-/// of the team and the plan.
+/// The number of activity entries of a generated store for each hundred of its payments: 96 captures, 2 lapsed
+/// authorizations, and 70 changes of the team and the plan.
 const ENTRIES_PER_100_PAYMENTS: u64 = 168;
-/// Changes of the team and the plan for each payment.
+/// The number of changes of the team and the plan for each payment.
 const TEAM_SHARE: &str = "0.7";
-/// Entries before the page that the target is about.
+/// The number of entries before the page for which the target is set.
 const TARGET_DEPTH: u64 = 1_000_000;
-/// The largest ratio that is within the target.
+/// The largest ratio that meets the target.
 const TARGET: f64 = 1.5;
 
 /// A call that is measured.
@@ -38,7 +40,7 @@ struct Case {
     name: String,
     endpoint: &'static str,
     body: Value,
-    /// The number of entries in its answer.
+    /// The number of entries in the answer.
     entries: usize,
     times: Vec<Duration>,
 }
@@ -52,7 +54,7 @@ struct LargeMerchant<'a> {
 }
 
 impl<'a> LargeMerchant<'a> {
-    /// The merchant that the environment names, else the only one of the store, with a key of its own.
+    /// The merchant that `TILL_BENCH_MERCHANT` names, or else the only merchant of the store, with a new API key.
     fn find(server: &'a BenchServer) -> LargeMerchant<'a> {
         let agent = agent();
         let admin = |endpoint: &str, body: Value| {
@@ -83,7 +85,7 @@ impl<'a> LargeMerchant<'a> {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("{value} is not a string")).to_owned()
 }
 
 /// The span of time over which a generated store spreads the entries of a list evenly.
@@ -95,8 +97,8 @@ struct EntrySpan {
 }
 
 impl EntrySpan {
-    /// The cursor before the entry at a depth, as an id of this prefix. An id that belongs to no object stands for its
-    /// time.
+    /// The cursor for the page at a depth, as an id with this prefix. An id that belongs to no object is
+    /// a cursor for the time in the id.
     fn at(self, prefix: &str, depth: u64) -> String {
         let span = u128::from(self.newest_millis - self.oldest_millis);
         let back = span * u128::from(depth.min(self.entries)) / u128::from(self.entries);
@@ -105,7 +107,7 @@ impl EntrySpan {
     }
 }
 
-/// An id from its number: Crockford's base32, 26 characters.
+/// The id of a number, which is written in 26 characters of Crockford's base32.
 fn id(prefix: &str, number: u128) -> String {
     let digit = |place: u32| {
         char::from(b"0123456789abcdefghjkmnpqrstvwxyz"[usize::try_from(number >> (5 * place) & 31).unwrap_or(0)])
@@ -122,8 +124,8 @@ fn millis_of(id: &str) -> u64 {
     u64::try_from(number >> 80).expect("48 bits")
 }
 
-/// The depths of the pages that are read beside the first one: in the middle and near the end, and at the depth of the
-/// target where there are more entries.
+/// The depths of the pages that are read in addition to the first page: in the middle of the list, near its end, and at
+/// the depth of the target if the list has more than twice that number of entries.
 fn depths(span: EntrySpan) -> Vec<(&'static str, u64)> {
     let all = [
         ("depth 1000000", TARGET_DEPTH),
@@ -133,7 +135,7 @@ fn depths(span: EntrySpan) -> Vec<(&'static str, u64)> {
     all.into_iter().filter(|(_, depth)| *depth != TARGET_DEPTH || span.entries > 2 * TARGET_DEPTH).collect()
 }
 
-/// The cases about activity: each filter on the first page, and deep in what it selects.
+/// The cases about activity logs. Each filter is measured on the first page, and deep in the entries that it selects.
 fn activity_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     const LIST: &str = "list-activity-logs";
     let after = |depth: u64| span.at("act", depth);
@@ -195,7 +197,8 @@ fn other_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     cases
 }
 
-/// The cases about filters of payments: on the first page, and deep in the payments that pass.
+/// The cases about filters of payments. Each filter is measured on the first page, and deep in the payments that it
+/// selects.
 fn payment_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     const LIST: &str = "list-payments";
     let after = |depth: u64| span.at("pay", depth);
@@ -237,9 +240,9 @@ fn payment_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     cases
 }
 
-/// The day of an instant, as the filter takes it, some days off at most.
+/// The day of an instant, in the form that filters take. The result may differ from the true day by a few days.
 fn day_of(millis: u64) -> String {
-    // Civil date from days, of proleptic Gregorian years that begin in March.
+    // Converts days to a civil date of the proleptic Gregorian calendar, with years that begin in March.
     // Source: Howard Hinnant, chrono-compatible low-level date algorithms.
     let days = millis / 86_400_000 + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
@@ -254,7 +257,7 @@ fn variable<T: std::str::FromStr>(name: &str, default: T) -> T {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}")))
 }
 
-/// Fills a directory, unless there is a store in it.
+/// Generates a store in a directory, unless the directory has a store already.
 fn fill(data: &Path, entries: u64) {
     if data.join("db").exists() {
         return;
@@ -265,7 +268,8 @@ fn fill(data: &Path, entries: u64) {
     assert!(status.success(), "the store is generated");
 }
 
-/// Measures every case once in each round. Each round has another order, so that no case always follows the same one.
+/// Measures every case once in each round. The order differs from round to round, so that a case does not always follow
+/// the same other case.
 fn measure(merchant: &LargeMerchant<'_>, cases: &mut [Case], rounds: usize) {
     for round in 0..WARM_ROUNDS + rounds {
         for turn in shuffled(cases.len(), round) {
@@ -277,7 +281,7 @@ fn measure(merchant: &LargeMerchant<'_>, cases: &mut [Case], rounds: usize) {
     }
 }
 
-/// The numbers below `count` in an order that a seed decides.
+/// The numbers below `count`, in a pseudo-random order that depends on the seed.
 fn shuffled(count: usize, seed: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..count).collect();
     let key =
@@ -291,7 +295,7 @@ fn median(times: &mut [Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-#[expect(clippy::print_stdout, clippy::float_arithmetic, reason = "a bench says what it found")]
+#[expect(clippy::print_stdout, clippy::float_arithmetic, reason = "a benchmark prints its results")]
 fn print(cases: &mut [Case]) {
     println!("{:<62} {:>7} {:>10} {:>7}", "case", "entries", "median us", "ratio");
     let (mut list, mut base) = ("", 1.0);

@@ -1,4 +1,5 @@
-//! The registry: merchant id to live actor, started on demand, retired when idle.
+//! The registry of live actors, by the id of their merchant. Actors are started on demand and retired when they are
+//! idle.
 
 use actix::{Actor, Addr, ArbiterHandle};
 use dashmap::DashMap;
@@ -16,17 +17,18 @@ use crate::bounds::InFlight;
 use crate::merchant::{Held, MerchantActor, Requester, Retire, Secret, SharedContext, Submit};
 use crate::reply::{Denied, Reply};
 
-/// Actors that are retired at once when there is no room for another, so that not every new one has to search.
+/// The largest number of idle actors that are retired together when the registry is full. Room for several new actors
+/// is made at once, so that not every new actor has to search for an idle one.
 const RETIRED_AT_ONCE: usize = 16;
 
-/// Strong references to a slot without holders: the registry's own.
+/// The number of strong references to a slot that has no holders: one, which is the registry's own.
 const UNHELD: usize = 1;
 
 /// One live actor. A caller that holds the slot keeps the actor from retiring.
 #[derive(Debug)]
 pub(crate) struct ActorSlot {
     actor: Addr<MerchantActor>,
-    /// True when it was used since the last search for room.
+    /// True when the actor was used since the last search for idle actors.
     used: AtomicBool,
 }
 
@@ -47,15 +49,16 @@ pub(crate) struct Registry {
     shared: OnceLock<Arc<SharedContext>>,
 }
 
-/// The admission of a request. Results of effects and due timers are always admitted: accepted work must be able to
-/// continue when new work cannot. There are at most `SERVED_MAX` of either.
+/// The rule by which a request is admitted. Results of effects and due timers are always admitted, because accepted
+/// work must be able to continue when no new work is accepted. At most `SERVED_MAX` of each kind are served at the same
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// A caller's request.
+    /// A caller's request, which is refused when there is no room for it.
     Bounded,
-    /// The service's own request, which gives way to callers.
+    /// A request of the service itself, which is refused when a caller's request would be refused.
     Yielding,
-    /// The service's own request.
+    /// A request of the service itself that is always admitted.
     Always,
 }
 
@@ -76,20 +79,21 @@ impl Admission {
 }
 
 impl Registry {
-    /// At most `live_actors_max` actors live at the same time. The requests in flight are bounded by the callers.
+    /// Makes an empty registry. At most `live_actors_max` actors live at the same time. The number of requests in
+    /// flight is limited by the callers of the registry.
     pub(crate) fn new(arbiters: Vec<ArbiterHandle>, live_actors_max: usize) -> Registry {
         Registry {
             slots: DashMap::new(),
             arbiters,
             next_arbiter: AtomicUsize::new(0),
             live_actors_max,
-            in_flight: InFlight::new(usize::MAX), // The edge limits calls; here they are counted for a stop.
+            in_flight: InFlight::new(usize::MAX), // The edge limits calls. A stop waits for those counted here.
             stopping: AtomicBool::new(false),
             shared: OnceLock::new(),
         }
     }
 
-    /// Sets the context that actors share. Before that no actor can start.
+    /// Sets the context that all actors share. No actor can start before this is called.
     pub(crate) fn share(&self, shared: Arc<SharedContext>) {
         let _once = self.shared.set(shared);
     }
@@ -97,7 +101,8 @@ impl Registry {
     /// Sends a request to its merchant's actor.
     ///
     /// # Errors
-    /// [`Denied::Unavailable`], not done, when too many merchants are active or the service stops.
+    /// [`Denied::Unavailable`] when too many merchants are active, or while the service starts or stops. Nothing was
+    /// done then.
     pub(crate) fn submit(
         &self,
         merchant_id: MerchantId,
@@ -106,8 +111,8 @@ impl Registry {
         admission: Admission,
     ) -> Result<oneshot::Receiver<Reply>, Denied> {
         let counted = if admission.is_for_new_work() { self.in_flight.enter() } else { None };
-        // Checked after the request is counted: either a stop sees the request, and waits for it, or the request sees
-        // the stop.
+        // The flag is read after the request is counted. So either a stop sees the request and waits for it, or the
+        // request sees the stop and is refused.
         if self.stopping.load(Ordering::SeqCst) && admission.is_for_new_work() {
             return Err(Denied::not_done("the service is stopping"));
         }
@@ -120,10 +125,10 @@ impl Registry {
         Ok(receiver)
     }
 
-    /// Submits a command of the service's own, without an API key.
+    /// Submits a command of the service itself, which has no API key, and waits for the answer.
     ///
     /// # Errors
-    /// A message for the log: it was denied, or the actor was dropped.
+    /// A message for the log: the command was denied, or the actor was dropped before it answered.
     pub(crate) async fn carry_out(
         &self,
         merchant_id: MerchantId,
@@ -135,7 +140,7 @@ impl Registry {
         Ok(reply.map_err(|_| "the actor went away")??.answer)
     }
 
-    /// The merchant's live actor, started if there is none.
+    /// The slot of the merchant's live actor. The actor is started if there is none.
     fn slot(&self, merchant_id: MerchantId, admission: Admission) -> Result<Arc<ActorSlot>, Denied> {
         if let Some(slot) = self.published(merchant_id) {
             return Ok(slot);
@@ -155,7 +160,8 @@ impl Registry {
         }
     }
 
-    /// The published slot. A slot whose actor died, which only a bug causes, is removed.
+    /// The slot that the registry has for the merchant. A slot whose actor died is removed; only a bug makes an actor
+    /// die.
     fn published(&self, merchant_id: MerchantId) -> Option<Arc<ActorSlot>> {
         let slot = self.slots.get(&merchant_id).map(|slot| Arc::clone(&slot))?;
         if slot.actor.connected() {
@@ -177,8 +183,8 @@ impl Registry {
         self.slots.len() >= self.live_actors_max
     }
 
-    /// Retires some idle actors if there is no room for another: those that were not used since the last search, else
-    /// any. They have no holders, so all of their batches have had their verdict.
+    /// Retires some idle actors if the registry is full: those that were not used since the last search or, if there
+    /// are none, any idle ones. Idle actors have no holders, so the result of every batch of theirs is known.
     fn make_room(&self) {
         if !self.is_full() {
             return;
@@ -199,8 +205,9 @@ impl Registry {
         idle.map(|slot| *slot.key()).take(RETIRED_AT_ONCE).collect()
     }
 
-    /// Removes an actor's slot if it has no holders, in one step, and returns true if it is removed: then no message
-    /// can reach the actor any more. Another actor's slot under the same merchant is left alone.
+    /// Removes the actor's slot if the slot has no holders. The check and the removal are one atomic step. Returns true
+    /// if the registry has no slot of this actor any more: then no message can reach the actor. A slot of another actor
+    /// of the same merchant is kept.
     pub(crate) fn unpublish_unheld(&self, merchant_id: MerchantId, actor: &Addr<MerchantActor>) -> bool {
         match self.slots.entry(merchant_id) {
             Entry::Vacant(_) => true,
@@ -215,7 +222,7 @@ impl Registry {
         }
     }
 
-    /// Refuses callers from now on.
+    /// Refuses new work from now on.
     pub(crate) fn stop_accepting(&self) {
         self.stopping.store(true, Ordering::SeqCst);
     }

@@ -3,47 +3,47 @@
 use till_domain::event::Answer;
 use till_domain::refusal::Refusal;
 
-/// A command that took effect, now or in an earlier call.
+/// The reply to a command that took effect, now or in an earlier call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
     /// The answer.
     pub answer: Answer,
-    /// True when it is the kept answer of an earlier call.
+    /// True when the answer is the kept answer of an earlier call.
     pub replayed: bool,
 }
 
 /// The outcome of a call that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailedOutcome {
-    /// It changed nothing.
+    /// The call changed nothing.
     NotDone,
-    /// It may have taken effect: repeat the call under the same Idempotency-Key.
+    /// The call may have taken effect. The caller should repeat it under the same Idempotency-Key.
     Unknown,
 }
 
-/// The reason that a command was not answered with success.
+/// The reason why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
-    /// The rules refuse it; nothing changed.
+    /// The rules of the domain refuse the command. Nothing was changed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The service could not carry it out now.
+    /// The service could not carry out the command now.
     #[error("the service cannot carry it out now: {reason}")]
     Unavailable {
-        /// Not done, or unknown.
+        /// The outcome of the call: not done, or unknown.
         outcome: FailedOutcome,
-        /// For the operator's log.
+        /// The reason, for the operator's log.
         reason: String,
     },
 }
 
 impl Denied {
-    /// A failure in which nothing was done.
+    /// The failure of a call that changed nothing.
     pub fn not_done(reason: impl Into<String>) -> Denied {
         Denied::Unavailable { outcome: FailedOutcome::NotDone, reason: reason.into() }
     }
 
-    /// A failure after which the outcome is unknown.
+    /// The failure of a call whose outcome is unknown.
     pub fn unknown(reason: impl Into<String>) -> Denied {
         Denied::Unavailable { outcome: FailedOutcome::Unknown, reason: reason.into() }
     }

@@ -1,5 +1,5 @@
-//! The endpoints. Each has a declaration, and a function that converts the arguments, submits a command or reads rows,
-//! and converts the answer.
+//! The endpoints. Each endpoint has a declaration and a function. The function converts the arguments, submits a
+//! command or reads rows, and converts the answer.
 
 pub mod admin;
 pub mod arguments;

@@ -1,7 +1,7 @@
-//! The certificates of a listener, which can be replaced while it runs.
+//! The certificates of a listener, which can be replaced while the listener runs.
 //!
-//! Existing connections keep the certificates that they began with. TLS 1.2 and 1.3 with the ciphers that rustls
-//! considers safe; HTTP/1.1 only.
+//! Existing connections keep the certificates with which they began. A listener supports TLS 1.2 and 1.3 with the
+//! ciphers that rustls considers safe, and HTTP/1.1 only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub enum TlsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A file does not have the expected content.
@@ -35,17 +35,17 @@ pub enum TlsError {
     Missing {
         /// The file.
         path: PathBuf,
-        /// The expected content.
+        /// The name of the expected content.
         what: &'static str,
     },
-    /// The certificate and the key do not match, or are of an unsupported kind.
+    /// The certificate and the key do not match, or one of them is of an unsupported kind.
     #[error("{} and {} cannot be used together: {reason}", certificate.display(), key.display())]
     Unfit {
         /// The file of the certificate.
         certificate: PathBuf,
         /// The file of the key.
         key: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -57,26 +57,26 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// Reads the certificate with its key.
+    /// Reads the certificates and their private key from the files.
     ///
     /// # Errors
-    /// [`TlsError`] when a file cannot be read, or the two do not go together.
+    /// [`TlsError`] when a file cannot be read or has other content, or when the certificates and the key do not match.
     pub fn read(files: &TlsFiles) -> Result<Arc<Certificates>, TlsError> {
         let current = RwLock::new(Arc::new(certified(files)?));
         Ok(Arc::new(Certificates { files: files.clone(), current }))
     }
 
-    /// Reads the files anew: connections that begin from now on use the new certificates.
+    /// Reads the files again. Connections that begin after this call use the new certificates.
     ///
     /// # Errors
-    /// Like [`Certificates::read`]. The previous certificates then remain in use.
+    /// The errors of [`Certificates::read`]. After an error the previous certificates remain in use.
     pub fn read_anew(&self) -> Result<(), TlsError> {
         let read = Arc::new(certified(&self.files)?);
         *self.current.write() = read;
         Ok(())
     }
 
-    /// The time at which the first of the certificates in use expires, in Unix seconds; None when that is unknown.
+    /// The earliest time at which one of the certificates in use expires, in Unix seconds. None when no time is known.
     #[must_use]
     pub fn end_seconds(&self) -> Option<u64> {
         let current = self.current.read();
@@ -86,7 +86,7 @@ impl Certificates {
     /// The TLS settings of a listener with these certificates.
     ///
     /// # Panics
-    /// Never: the built-in cryptography supports both versions.
+    /// Never: the built-in cryptography supports both versions of TLS.
     #[must_use]
     pub fn server_config(self: &Arc<Certificates>) -> ServerConfig {
         ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -118,7 +118,7 @@ fn certified(files: &TlsFiles) -> Result<CertifiedKey, TlsError> {
     })
 }
 
-/// The certificates in a file, at least one.
+/// Reads the certificates in a file. A file without any certificate is an error.
 pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let bytes = read(path)?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();

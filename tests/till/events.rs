@@ -1,4 +1,4 @@
-//! `list-events` and `find-event`: contract, section 11.
+//! `list-events` and `find-event`, which section 11 of the contract describes.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, id_of_nothing};
 
-/// The merchant's events, oldest first, once there are `count` of them.
+/// Waits until the merchant has `count` events, and returns them, the oldest first.
 fn events(shop: &Shop, count: usize) -> Vec<Value> {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
@@ -27,7 +27,7 @@ fn names(events: &[Value]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn events_are_numbered_without_a_gap_and_found_as_listed() {
+fn events_are_numbered_without_gaps_and_found_by_id() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     let paid = shop.pay(500);
@@ -57,7 +57,7 @@ fn events_are_numbered_without_a_gap_and_found_as_listed() {
     );
     for event in &events {
         let members: Vec<&String> = event.as_object().expect("an object").keys().collect();
-        assert_eq!(members.len(), 13, "every member is there: {members:?}");
+        assert_eq!(members.len(), 13, "every event has all 13 members: {members:?}");
         assert_eq!(shop.call("find-event", &json!({ "event_id": event["event_id"] })).ok(), *event);
         let theirs = other.call("find-event", &json!({ "event_id": event["event_id"] })).refused("NOT_FOUND");
         assert_eq!(theirs, json!({ "argument": "event_id" }));
@@ -67,7 +67,7 @@ fn events_are_numbered_without_a_gap_and_found_as_listed() {
 }
 
 #[test]
-fn events_are_filtered_and_paged_with_their_filters() {
+fn events_are_filtered_and_further_pages_keep_the_filters() {
     let server = Server::start();
     let shop = server.shop();
     let paid: Vec<String> = (1..=5).map(|minor| shop.pay(minor)).collect();

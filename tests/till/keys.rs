@@ -1,4 +1,4 @@
-//! A merchant's own calls about its API keys.
+//! The calls with which a merchant manages its own API keys.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn now_seconds() -> u64 {
 }
 
 #[test]
-fn a_generated_key_opens_its_merchant_and_is_never_shown_again() {
+fn a_generated_key_is_accepted_and_never_shown_again() {
     let server = Server::start();
     let shop = server.shop();
     let made = shop.call("generate-key", &json!({ "name": "Till 2" })).ok();
@@ -93,7 +93,7 @@ fn when_a_key_was_last_used_is_shown_and_survives_a_stop() {
 }
 
 #[test]
-fn a_key_gets_another_name() {
+fn a_key_can_be_renamed() {
     let server = Server::start();
     let shop = server.shop();
     let (key_id, _) = generated(&shop, "Till 2");

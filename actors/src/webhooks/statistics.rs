@@ -1,4 +1,4 @@
-//! Numbers of deliveries, for metrics.
+//! Statistics of webhook deliveries, for metrics.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,28 +9,28 @@ use till_domain::time::Millis;
 use super::endpoint::WebhookEndpoint;
 use super::retry_schedule::DeliveryVerdict;
 
-/// The results of attempts, by name.
+/// The names of the results of a delivery attempt.
 const RESULTS: [&str; 3] = ["succeeded", "failed", "gone"];
 
-/// Numbers of deliveries since the engine started.
+/// Statistics of webhook deliveries since the engine started.
 #[derive(Debug, Default)]
 pub struct WebhookStatistics {
     attempts: [AtomicU64; RESULTS.len()],
-    /// The waiting events of each endpoint that has some.
+    /// The waiting events of each endpoint. An endpoint without waiting events has no entry.
     waiting: Mutex<BTreeMap<WebhookEndpoint, WaitingDeliveries>>,
 }
 
 /// Events that an endpoint has not accepted yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WaitingDeliveries {
-    /// Their number.
+    /// The number of these events.
     pub count: usize,
-    /// The time at which the oldest of them was first due.
+    /// The time at which the oldest of these events was first due.
     pub since: Option<Millis>,
 }
 
 impl WebhookStatistics {
-    /// Attempts by their result.
+    /// The number of delivery attempts for each result.
     #[must_use]
     pub fn attempts(&self) -> [(&'static str, u64); RESULTS.len()] {
         std::array::from_fn(|result| (RESULTS[result], self.attempts[result].load(Ordering::Relaxed)))
@@ -53,7 +53,7 @@ impl WebhookStatistics {
         self.attempts[result].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sets the number of waiting events at an endpoint.
+    /// Records the waiting events of an endpoint, in place of the earlier record.
     pub(super) fn note(&self, endpoint: WebhookEndpoint, waiting: WaitingDeliveries) {
         let mut all = self.waiting.lock();
         if waiting.count == 0 {

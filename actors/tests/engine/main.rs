@@ -1,4 +1,5 @@
-//! The engine over a store in memory that can be told to fail: order, bounds, failures, restarts.
+//! Tests of the engine with a store in memory that can be made to fail. They check order, limits, failures and
+//! restarts.
 
 // The harness.
 mod acquirer;

@@ -1,4 +1,5 @@
-//! The two folds. Neither can refuse: the event is durable already. Live and on replay they are the same.
+//! The two folds that apply events: one to a merchant's bounded state, the other to its rows and indexes. A fold cannot
+//! refuse an event, because the event is already durable. The same folds run in normal operation and in a replay.
 
 mod activity;
 mod change;

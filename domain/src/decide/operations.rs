@@ -1,5 +1,5 @@
-//! Captures, voids and reversals: the merchant's requests and the acquirer's answers. At most one is open for a
-//! payment.
+//! Captures, voids and reversals: the merchant's requests and the acquirer's answers. A payment has at most one open
+//! operation.
 
 use super::caller::actor;
 use super::captures::{Captured, activity, captured};
@@ -75,7 +75,7 @@ pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<
     Ok(records.shared::<Payments>(id)?.ok_or(Refusal::PaymentNotFound)?)
 }
 
-/// The payment that a call names, if it permits the operation.
+/// The payment that a call names. The call is refused if the payment does not permit the operation.
 fn permitted(
     records: &impl Records,
     payment: &PaymentRef,
@@ -90,8 +90,8 @@ fn permitted(
     Err(Refusal::InvalidState { status: payment.status, operation }.into())
 }
 
-/// True while the acquirer has not answered a call about the payment other than a refund. A void that an earlier
-/// version of the program requested is not recorded as an operation of the payment.
+/// True while the acquirer has not answered a call about the payment, except for a refund. The payment's own operation
+/// is not enough to tell: earlier versions of the program requested voids that are not recorded as an operation.
 pub(super) fn has_open_call(records: &impl Records, payment: &Payment) -> Result<bool, Unreadable> {
     Ok(records.shared::<Effects>(EffectId::operation(payment.id))?.is_some())
 }
@@ -109,7 +109,7 @@ pub(super) fn requested(
     Event::OperationRequested { payment_id: payment.id, operation }
 }
 
-/// Records an answer of the acquirer. An answer to an operation that is not open changes nothing.
+/// Records the acquirer's answer to an operation. The answer changes nothing if the operation is not open.
 pub(super) fn record_operation(
     records: &impl Records,
     command: &RecordOperation,
@@ -127,12 +127,13 @@ pub(super) fn record_operation(
     Ok((decision, Answer::Changed(true)))
 }
 
-/// The open operation that an answer belongs to, with its payment.
+/// The open operation that the acquirer answers, with its payment. None if that operation is not open.
 fn open(records: &impl Records, command: &RecordOperation) -> Result<Option<(Arc<Payment>, Operation)>, Unreadable> {
     let effect = records.shared::<Effects>(EffectId::operation(command.payment_id))?;
     let Some(effect) = effect.filter(|effect| effect.kind == command.kind.effect_kind()) else { return Ok(None) };
     let Some(payment) = records.shared::<Payments>(command.payment_id)? else { return Ok(None) };
-    // Earlier versions of the program requested voids of lapsed authorizations by an effect without an operation.
+    // Earlier versions of the program requested the void of a lapsed authorization by an effect alone, without
+    // recording an operation in the payment.
     let operation = payment.operation.clone().unwrap_or(Operation {
         kind: OperationKind::Void,
         amount: payment.money.amount,
@@ -161,7 +162,7 @@ fn done(
     }
 }
 
-/// A payment whose capture was refused fails once its authorization is voided.
+/// The event of a void that the acquirer made. A payment whose capture was refused fails; any other payment is voided.
 fn voided(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> Event {
     let (payment_id, released_minor) = (payment.id, payment.money.amount.get());
     if let Some(failure) = payment.failure.clone() {
@@ -186,7 +187,8 @@ fn reversed(
     })
 }
 
-/// The payment becomes as it was before. A payment with `capture: true` is voided and fails.
+/// The events of an operation that the acquirer refused. The payment returns to its state before the operation. If Till
+/// itself requested the capture, for a payment with `capture: true`, a void is requested and the payment fails.
 fn declined(payment: &Payment, operation: &Operation, failure: &Failure, now: Millis) -> Decision {
     let Operation { kind, amount: _, requested_by, requested_at: _, attempt } = operation;
     let refused = RefusedOperation { kind: *kind, failure: failure.clone(), at: now, attempt: *attempt };
@@ -213,8 +215,8 @@ fn given_up(payment: &Payment, attempt: u32, now: Millis) -> Event {
     Event::OperationRequested { payment_id: payment.id, operation }
 }
 
-/// The instant at which the authorization lapses after a refusal: the original one, but a void that Till requested
-/// itself is requested again later.
+/// The instant at which the authorization lapses after the acquirer refused an operation. It is the original instant,
+/// except after a void that Till itself requested: that void is requested again later. A reversal has no such instant.
 fn lapses_again_at(payment: &Payment, kind: OperationKind, is_of_till: bool, now: Millis) -> Option<Millis> {
     match kind {
         OperationKind::Reverse => None,
@@ -225,7 +227,8 @@ fn lapses_again_at(payment: &Payment, kind: OperationKind, is_of_till: bool, now
     }
 }
 
-/// The event of an authorization that lapses; none when the payment's state has changed since.
+/// The event that requests the void of an authorization that lapses. None if the payment's status no longer lets it
+/// lapse, or if an operation is open.
 pub(super) fn lapse(records: &impl Records, id: PaymentId, now: Millis) -> Result<Option<Event>, Unreadable> {
     let lapses = |payment: &Arc<Payment>| {
         payment.status.ruling(PaymentAction::Expire) == Ruling::Becomes(PaymentStatus::Voided)

@@ -1,21 +1,23 @@
-//! Paths of values in metadata.
+//! Paths that lead to a value inside metadata.
 
 use std::fmt;
 
 use crate::text::TextError;
 
-/// Levels that a metadata value may nest, so that it fits into a body, which is level 1 of at most 64.
+/// The largest number of levels that a metadata value may nest. A request body may nest 64 levels and is itself level
+/// 1, so 63 levels are left for a value in it.
 pub const DEPTH_MAX: usize = 63;
 
-/// Keys of objects, from the root inwards. An empty path is the root itself.
+/// The keys of nested objects that lead from the root of a value to a part of it. An empty path is the root itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MetadataPath(Vec<String>);
 
 impl MetadataPath {
-    /// Reads the keys, separated by dots. An empty text is the root.
+    /// Parses keys that are separated by dots. An empty text is the root.
     ///
     /// # Errors
-    /// When a segment is empty, or there are more segments than a value can have levels.
+    /// [`TextError`] when a segment is empty, or when there are more than 62 segments, which a value of at most
+    /// [`DEPTH_MAX`] levels cannot have.
     pub fn parse(text: &str) -> Result<MetadataPath, TextError> {
         if text.is_empty() {
             return Ok(MetadataPath::default());
@@ -24,12 +26,12 @@ impl MetadataPath {
             return Err(TextError("must be keys of objects separated by single dots, none of them empty"));
         }
         if text.split('.').count() >= DEPTH_MAX {
-            return Err(TextError("has more segments than a value may nest: at most 62"));
+            return Err(TextError("has more than 62 segments, which no value can have"));
         }
         Ok(MetadataPath(text.split('.').map(str::to_owned).collect()))
     }
 
-    /// The keys.
+    /// The keys, from the root inwards.
     #[must_use]
     pub fn segments(&self) -> &[String] {
         &self.0
@@ -47,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_keys_between_single_dots() {
+    fn a_path_has_keys_separated_by_single_dots() {
         assert_eq!(MetadataPath::parse("").map(|path| path.0), Ok(vec![]));
         let path = MetadataPath::parse("a. b.\u{e9}").expect("three keys");
         assert_eq!(path.segments(), ["a", " b", "\u{e9}"]);

@@ -1,4 +1,4 @@
-//! Installations: added, changed, removed.
+//! Installations are added, changed and removed.
 
 use crate::words::*;
 use crate::world::{ScenarioWorld, raw_id};
@@ -19,7 +19,7 @@ fn the_number_of_a_merchants_installations_is_limited() {
 }
 
 #[test]
-fn an_update_changes_what_is_given_and_leaves_the_rest() {
+fn an_update_changes_only_the_fields_that_are_given() {
     let mut world = ScenarioWorld::open();
     let id = world.first_installation();
     let before = world.look_up::<Installations>(id);
@@ -40,7 +40,7 @@ fn an_update_that_says_nothing_new_changes_nothing() {
 }
 
 #[test]
-fn a_removed_installation_is_as_one_that_never_was() {
+fn calls_for_a_removed_or_unknown_installation_are_refused() {
     let mut world = ScenarioWorld::open();
     let id = world.first_installation();
     world.when(remove_installation(id)).answers(Answer::Changed(true));

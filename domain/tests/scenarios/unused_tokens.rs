@@ -1,4 +1,4 @@
-//! Multi-use tokens that no payment has used: they end, and an installation has a limited number of them.
+//! Multi-use tokens that no payment has used expire, and an installation can have only a limited number of them.
 
 use crate::words::*;
 use crate::world::{START, ScenarioWorld};
@@ -75,7 +75,7 @@ fn an_ended_multiple_token_and_its_number_go_after_its_sessions() {
 }
 
 #[test]
-fn the_last_session_of_an_ending_multiple_token_keeps_it() {
+fn a_payment_of_its_last_session_keeps_an_expired_token() {
     let mut world = ScenarioWorld::open();
     let token = multiple(&mut world);
     world.clock = before(end());
@@ -100,7 +100,7 @@ fn a_token_of_an_older_version_is_queued_and_ends_30_days_later() {
 }
 
 #[test]
-fn a_payment_keeps_a_token_of_an_older_version_queued_or_not() {
+fn a_payment_keeps_a_token_of_an_older_version() {
     for is_queued in [false, true] {
         let mut world = ScenarioWorld::open();
         let token = world.token_of_an_older_version(1);
@@ -116,7 +116,7 @@ fn a_payment_keeps_a_token_of_an_older_version_queued_or_not() {
 }
 
 #[test]
-fn the_front_of_the_queue_moves_past_tokens_that_wait_no_more() {
+fn the_front_of_the_queue_moves_past_tokens_that_a_payment_used() {
     let mut world = ScenarioWorld::open();
     for _ in 0..8 {
         let token = multiple(&mut world);
@@ -126,7 +126,7 @@ fn the_front_of_the_queue_moves_past_tokens_that_wait_no_more() {
     assert_eq!(queue(&world), TokenQueue { first: 7, next: 8 });
 }
 
-/// A queue of the maximum length, whose oldest positions belong to these tokens.
+/// Gives the first installation a queue of the maximum length, in which these tokens have the oldest positions.
 fn fill(world: &mut ScenarioWorld, oldest: &[TokenId]) {
     let installation_id = world.first_installation();
     for (place, token) in (0..).zip(oldest) {
@@ -141,10 +141,10 @@ fn an_installations_oldest_unused_token_goes_above_the_limit() {
     let tokens = [multiple(&mut world), multiple(&mut world)];
     fill(&mut world, &tokens);
     world.accepted_without_checks(tokenize(3, TokenUsage::Single));
-    assert!(world.find::<Tokens>(tokens[0]).is_some(), "tokens for one use do not count");
+    assert!(world.find::<Tokens>(tokens[0]).is_some(), "single-use tokens do not count");
     world.accepted_without_checks(tokenize(3, TokenUsage::Multiple));
     assert_eq!((world.find::<Tokens>(tokens[0]), world.numbers.contains(&tokens[0])), (None, false));
-    assert!(world.find::<Tokens>(tokens[1]).is_some(), "one comes and one goes");
+    assert!(world.find::<Tokens>(tokens[1]).is_some(), "one new token removes only one old token");
     assert_eq!(queue(&world), TokenQueue { first: 1, next: UNUSED_TOKENS_MAX + 1 });
     world.refused_without_checks(select_token(tokens[0]).into(), Refusal::TokenNotFound);
 }

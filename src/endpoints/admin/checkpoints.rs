@@ -13,18 +13,18 @@ use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
 
-/// The form of a checkpoint's name, for documents. The checkpointer checks the name.
+/// The form of a checkpoint's name, as the documents of the API show it. The checkpointer checks the name.
 const CHECKPOINT_NAME: ValueType =
     ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$"));
 
 static CHECKPOINT: ObjectType = ObjectType {
     name: "checkpoint",
     attributes: &[
-        Attribute::always("name", ValueType::STRING, "The name, which is also that of its directory."),
-        Attribute::always("taken_at", ValueType::TIMESTAMP, "The time at which it was started."),
-        Attribute::always("last_commit", ValueType::INTEGER, "The last commit that it holds."),
-        Attribute::always("merchants", ValueType::INTEGER, "The number of merchants in it."),
-        Attribute::always("bytes", ValueType::INTEGER, "The lengths of its files together."),
+        Attribute::always("name", ValueType::STRING, "The name of the checkpoint and of its directory."),
+        Attribute::always("taken_at", ValueType::TIMESTAMP, "The time at which the checkpoint was started."),
+        Attribute::always("last_commit", ValueType::INTEGER, "The number of the last commit in the checkpoint."),
+        Attribute::always("merchants", ValueType::INTEGER, "The number of merchants in the checkpoint."),
+        Attribute::always("bytes", ValueType::INTEGER, "The total length of the files of the checkpoint, in bytes."),
     ],
 };
 
@@ -33,17 +33,18 @@ pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
     package: Package::Admin,
     group: "checkpoints",
     summary: "Takes a checkpoint: a copy of the whole data at one point in time, without the secrets.",
-    docs: "Other calls continue in the meantime. The answer comes when the copy is durable, which takes as long as \
+    docs: "Other calls continue in the meantime. The answer comes when the copy is durable. That takes as long as \
            reading the data that no earlier checkpoint has.",
     arguments: &[Argument::optional(
         "name",
         CHECKPOINT_NAME,
-        "The name: 1 to 64 of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The time when left out.",
+        "The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. \
+         The default is the time.",
     )],
     returns: Returns::Object(&CHECKPOINT),
     errors: &[DeclaredError::when(
         Code::Conflict,
-        "There is a checkpoint with this name, or another one is being taken or removed.",
+        "A checkpoint with this name exists, or another checkpoint is being taken or removed.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
@@ -77,14 +78,15 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
     let name = fields.finish(|| Some(name))?;
     let checkpoints = service.checkpoints.clone().ok_or_else(not_now)?;
     let now = service.now();
-    let span = tracing::Span::current(); // The log lines carry the id of the request.
+    // The blocking thread enters this span, so that its log lines have the id of the request.
+    let span = tracing::Span::current();
     let take = move || span.in_scope(|| checkpoints.take(name.as_deref(), now));
     let taken = tokio::task::spawn_blocking(take).await;
     let taken = taken.map_err(|_| ApiError::unhandled())?.map_err(|error| refused(&error))?;
     Ok(Reply::new(&CheckpointShape::of(&taken)))
 }
 
-/// The error for the operator; the log has the details.
+/// The error that the operator receives. The log has the details.
 fn refused(error: &CheckpointError) -> ApiError {
     match error {
         CheckpointError::Name { .. } => ApiError::invalid_arguments(&[Fault::invalid("name", error.to_string())]),

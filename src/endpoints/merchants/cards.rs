@@ -33,7 +33,8 @@ pub(super) static SAVE_CARD: Declaration = Declaration {
     package: Package::Merchants,
     group: "cards",
     summary: "Saves the card of a token for a customer. Answers the card's id.",
-    docs: "The token is one for several uses (`usage` MULTIPLE). A card that the customer has saved already is answered again, and its expiry is renewed. A customer has at most 100 saved cards.",
+    docs: "The token must be one for several uses (`usage` MULTIPLE). When the customer has saved the card already, \
+           its existing id is answered and its expiry is renewed. A customer has at most 100 saved cards.",
     arguments: &[
         Argument::required(
             "token",
@@ -46,14 +47,15 @@ pub(super) static SAVE_CARD: Declaration = Declaration {
             EXTERNAL_ID,
             "The merchant's own identifier of the card, unique among its saved cards, 1 to 255 bytes.",
         ),
-        Argument::optional("default", ValueType::BOOLEAN, "True makes it the customer's default card."),
+        Argument::optional("default", ValueType::BOOLEAN, "True makes the card the customer's default card."),
     ],
     returns: Returns::String,
     errors: &[
         DeclaredError::when(Code::NotFound, "The token or the customer does not exist; the token may have expired."),
         DeclaredError::when(
             Code::Conflict,
-            "`external_id` is another card's, or the saved card has another one: details name the `card_id`. Or the customer has as many saved cards as can be.",
+            "`external_id` belongs to another card, or the saved card has another `external_id`: details name \
+             the `card_id`. Or the customer has 100 saved cards already.",
         ),
     ],
     flags: Flags::COMMAND,
@@ -99,8 +101,10 @@ pub(super) static FORGET_CARD: Declaration = Declaration {
     name: "forget-card",
     package: Package::Merchants,
     group: "cards",
-    summary: "Forgets a saved card: its number is deleted, and it pays no more. `false` when it was forgotten before.",
-    docs: "After the default card is forgotten, the newest other one is the default. The number can be saved again, as another card.",
+    summary: "Forgets a saved card: its number is deleted, and no payment can use it. \
+              Answers `false` when it was forgotten before.",
+    docs: "After the default card is forgotten, the newest other saved card is the default. The number can be saved \
+           again, as another card.",
     arguments: &[CONTACT_ARGUMENT, CARD_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[CARD_NOT_FOUND],
@@ -165,7 +169,7 @@ pub(super) async fn forget_card(service: Shared, call: Call<MerchantCaller>) -> 
     contacts::submit(&service, &FORGET_CARD, &call, change).await
 }
 
-/// The card that a call names, with its customer. Cards of removed customers are not found any more.
+/// The card that a call names, with its customer. The cards of a removed customer are not found any more.
 fn find(reader: &Reader<'_>, card: CardRef) -> Result<Option<(Card, Customer)>, ApiError> {
     let id = match card {
         CardRef::Own(id) => Some(id),

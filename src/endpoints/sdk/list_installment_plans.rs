@@ -18,7 +18,7 @@ pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     package: Package::Sdk,
     group: "sessions",
     summary: "Lists the instalment plans that can be selected.",
-    docs: "Each with `installment_plan_id`, `name`, `terms` (a number of months) and `interest_bearers`. Empty when the merchant takes no instalments.",
+    docs: "Each plan has `installment_plan_id`, `name`, `terms` (a number of months) and `interest_bearers`. The list is empty when the merchant takes no instalments.",
     arguments: &SdkCaller::ARGUMENTS,
     returns: Returns::Array(&ValueType::Object(&INSTALLMENT_PLAN)),
     errors: &INSTALLATION_ERRORS,
@@ -29,12 +29,12 @@ static INSTALLMENT_PLAN: ObjectType = ObjectType {
     name: "installment_plan",
     attributes: &[
         Attribute::always("installment_plan_id", INSTALLMENT_PLAN_WORDS, "The plan's id, which a selection names."),
-        Attribute::always("name", ValueType::STRING, "The plan's name, for a person."),
+        Attribute::always("name", ValueType::STRING, "The plan's display name."),
         Attribute::always("terms", ValueType::INTEGER, "The number of monthly terms."),
         Attribute::always(
             "interest_bearers",
             ValueType::Array(&INTEREST_BEARER_WORDS),
-            "The sides that may pay the interest.",
+            "The parties that may pay the interest.",
         ),
     ],
 };

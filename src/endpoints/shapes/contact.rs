@@ -32,7 +32,7 @@ pub(in crate::endpoints) struct ContactShape<'a> {
 }
 
 impl<'a> ContactShape<'a> {
-    /// The object for a customer.
+    /// The object of a customer.
     pub(in crate::endpoints) fn new(customer: &'a Customer) -> ContactShape<'a> {
         ContactShape {
             contact_id: customer.id.to_string(),

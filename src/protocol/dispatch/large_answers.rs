@@ -1,5 +1,5 @@
-//! Large answers: handed to the connection in slices, as fast as the client reads, with a limit for all of them
-//! together.
+//! Large answers are handed to the connection in slices, as fast as the client reads. The bytes of all large answers
+//! together have a limit.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,22 +11,22 @@ use actix_web::web::Bytes;
 
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 
-/// Bytes of a slice. An answer that is no larger is sent at once. A connection buffers two slices at most.
+/// The size of a slice in bytes. An answer that is no larger is sent at once. A connection buffers at most two slices.
 pub(in crate::protocol) const SLICE_BYTES: usize = 16 * 1024;
 
-/// The limit of bytes of all large answers that clients have not fetched yet: 256 MiB.
+/// The limit of the bytes of all large answers that clients have not fetched yet: 256 MiB.
 pub(super) const UNFETCHED_BYTES_MAX: usize = 256 << 20;
 
-/// The budget of large answers, of one listener.
+/// The memory budget for the large answers of one listener.
 pub(super) fn budget() -> MemoryBudget {
     MemoryBudget::of(UNFETCHED_BYTES_MAX)
 }
 
-/// Reserves memory for an answer until it is fetched. A small answer needs none. An answer that must be given is
-/// reserved even above the limit.
+/// Reserves memory for a large answer until the client has fetched it. A small answer needs no reservation. An answer
+/// that must be given gets its reservation even above the limit.
 ///
 /// # Errors
-/// [`Exhausted`].
+/// [`Exhausted`] when the budget does not have enough bytes left and the answer need not be given.
 pub(super) fn reserve(
     budget: &MemoryBudget,
     bytes: usize,
@@ -42,7 +42,7 @@ pub(super) fn reserve(
     }
 }
 
-/// A body that is sent slice by slice, with its reservation.
+/// A body that is sent slice by slice. Its memory stays reserved until the body is dropped.
 struct Slices {
     left: Bytes,
     _share: Option<Reservation>,
@@ -61,8 +61,8 @@ impl MessageBody for Slices {
     }
 }
 
-/// The response with its body in slices, if it is large: the web server copies a body that it gets in one piece, so a
-/// connection whose client does not read would keep all of it in memory.
+/// Splits the body of a large response into slices; a small response is returned unchanged. The web server copies a
+/// body that it gets in one piece, so a connection whose client does not read would keep the whole body in memory.
 pub(super) fn in_slices(response: HttpResponse, share: Option<Reservation>) -> HttpResponse {
     let is_large = matches!(response.body().size(), BodySize::Sized(bytes) if bytes > SLICE_BYTES as u64);
     if !is_large {
@@ -88,13 +88,13 @@ mod tests {
         let given = reserve(&budget, 3 * SLICE_BYTES, true);
         assert!(matches!(given, Ok(Some(_))) && budget.is_exhausted());
         assert!(matches!(reserve(&budget, SLICE_BYTES + 1, false), Err(Exhausted)));
-        assert!(matches!(reserve(&budget, SLICE_BYTES, false), Ok(None)), "a small one is always given");
+        assert!(matches!(reserve(&budget, SLICE_BYTES, false), Ok(None)), "a small answer needs no reservation");
         drop(given);
         assert!(!budget.is_exhausted());
     }
 
     #[actix_web::test]
-    async fn slices_are_the_answer() {
+    async fn the_slices_together_are_the_whole_answer() {
         let text = "0123456789".repeat(20_000);
         let share = reserve(&budget(), text.len(), true).unwrap_or_default();
         let response = in_slices(HttpResponse::Ok().body(text.clone()), share);

@@ -1,4 +1,4 @@
-//! The endpoint, document or page that a path leads to.
+//! The target of a request: the endpoint, document or page to which its path leads.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::table::Functions;
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::swagger_ui::DocsFile;
 
-/// Everything that a path can lead to.
+/// The target of a request.
 pub(super) enum Target<'d, C> {
     Function(&'d Arc<dyn Function<C>>),
     Pipeline(&'static Declaration),
@@ -24,7 +24,7 @@ pub(super) enum Target<'d, C> {
 }
 
 impl<C> Target<'_, C> {
-    /// The name of the target in the log and in metrics, which is one of our own.
+    /// The name of the target in the log and in metrics. It is a constant, never text of the request.
     pub(super) fn label(&self) -> &'static str {
         match self {
             Target::Function(function) => function.declaration().name,
@@ -37,7 +37,7 @@ impl<C> Target<'_, C> {
         }
     }
 
-    /// True when an answer from it reports a change, or may do so.
+    /// True when an answer of the target reports a change or may report one.
     pub(super) fn changes_something(&self) -> bool {
         match self {
             Target::Function(function) => function.declaration().flags.changes_something,
@@ -51,7 +51,7 @@ impl<C> Target<'_, C> {
         }
     }
 
-    /// True when web pages call it, so that browsers send a preflight first.
+    /// True when web pages call the target, so that browsers send a preflight request first.
     pub(super) fn is_for_pages(&self) -> bool {
         let package = match self {
             Target::Function(function) => Some(function.declaration().package),
@@ -66,7 +66,7 @@ impl<C> Target<'_, C> {
         package == Some(Package::Sdk)
     }
 
-    /// The methods that it takes, and their names in the `Allow` header.
+    /// The HTTP methods that the target accepts, and the value of the `Allow` header that lists them.
     pub(super) fn methods(&self) -> (&'static [Method], &'static str) {
         match self {
             Target::Root | Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {

@@ -1,4 +1,5 @@
-//! Directories that look like data directories but are not: checkpoints, and directories that are being made.
+//! Directories that look like data directories but that no server may write to: checkpoints, unfinished restores and
+//! unfinished repairs.
 
 use std::path::Path;
 
@@ -8,19 +9,20 @@ use super::high_water::HighWater;
 use super::manifest;
 use super::refusal::OpenError;
 
-/// The list of files in a checkpoint, written last: a directory with it is a checkpoint, and no data directory.
+/// The list of the files in a checkpoint, which is written last. A directory with this file is a checkpoint, not a data
+/// directory.
 pub const MANIFEST_FILE: &str = "checkpoint-manifest";
 
-/// The file that is in a data directory while it is being restored.
+/// The file that marks a data directory while it is being restored.
 pub const RESTORING_FILE: &str = "restore-in-progress";
 
-/// The repaired database, until it replaces the one that was repaired.
+/// The directory of the repaired database, until it is renamed to `db`.
 pub const REPAIRED_DIRECTORY: &str = "db-repaired";
 
-/// The database as it was before the last repair, in the data directory. It may be removed.
+/// The directory of the database as it was before the last repair. It is in the data directory and may be removed.
 pub const BEFORE_DIRECTORY: &str = "db-before-repair";
 
-/// Returns true when a repair was interrupted while the two databases changed places, so that `db` does not exist.
+/// Returns true when a repair was interrupted while it replaced the database, so that `db` does not exist.
 #[must_use]
 pub fn is_repair_unfinished(directory: &Path) -> bool {
     directory.join(REPAIRED_DIRECTORY).exists() && !directory.join("db").exists()
@@ -43,8 +45,8 @@ pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Gives a copied database a high-water mark, or advances its mark: up to this commit nothing is missing,
-/// and all of its MANIFEST is durable.
+/// Writes a high-water mark for a copied database, or advances the existing mark. The mark states that no commit up to
+/// this one is missing, and that the whole MANIFEST is durable.
 pub fn mark_copy(directory: &Path, commit: CommitNumber) -> Result<(), OpenError> {
     let (high_water, _) = HighWater::open(directory)?;
     let marked = manifest::position(&directory.join("db"))

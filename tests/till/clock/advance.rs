@@ -1,4 +1,4 @@
-//! Test clocks that the operator advances: contract, section 9.1a.
+//! The operator advances the test clocks of merchants (section 9.1a of the contract).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,9 +12,9 @@ const DAY_SECONDS: u64 = 86_400;
 const HELD_SECONDS: u64 = 2 * DAY_SECONDS;
 const LAPSES_SECONDS: u64 = 7 * DAY_SECONDS;
 
-/// A card whose refunds fail a second later.
+/// A card whose refunds fail after one second.
 const REFUND_FAILS: &str = "4000000000005126";
-/// A card whose refunds wait for the operator.
+/// A card whose refunds are pending until the operator ends them.
 const REFUND_WAITS: &str = "4000000000007726";
 /// A card whose calls are answered after five seconds.
 const ANSWERS_LATE: &str = "4000000000003238";
@@ -35,7 +35,7 @@ fn test_clock(stage: &Stage, shop: &Shop) -> Value {
     stage.admin("find-merchant", &json!({ "merchant_id": shop.merchant_id })).ok()["test_clock"].clone()
 }
 
-/// The statuses of all entries of the balance with the instants since which they are effective, oldest first.
+/// The status of every balance entry and the time at which it became effective. The oldest entry comes first.
 fn entries(shop: &Shop) -> Vec<(String, Option<u64>)> {
     let entry = |entry: &Value| (entry["status"].as_str().expect("a word").to_owned(), entry["effective_at"].as_u64());
     shop.all("balance-history").iter().rev().map(entry).collect()
@@ -57,11 +57,11 @@ fn captures_settle_on_the_way_each_at_its_own_instant() {
     assert_eq!(entries(&shop), [effective(start + HELD_SECONDS), effective(start + 3_600 + HELD_SECONDS)]);
     assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 1_200, "pending": 0 }));
     let expected = json!({ "now": start + 30 * DAY_SECONDS, "ahead_seconds": 30 * DAY_SECONDS - 1 });
-    assert_eq!(test_clock(&stage, &shop), expected, "the quarter of a second is gone");
+    assert_eq!(test_clock(&stage, &shop), expected, "the stage began 250 ms after a full second");
 }
 
 #[test]
-fn an_authorization_lapses_on_the_way_at_its_own_time() {
+fn an_authorization_lapses_during_an_advance_at_its_own_time() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let start = stage.now();
@@ -74,7 +74,7 @@ fn an_authorization_lapses_on_the_way_at_its_own_time() {
 }
 
 #[test]
-fn a_dispute_without_evidence_is_lost_on_the_way() {
+fn a_dispute_without_evidence_is_lost_during_an_advance() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let body = json!({ "merchant_id": shop.merchant_id, "payment_id": shop.pay(500) });
@@ -89,7 +89,7 @@ fn a_dispute_without_evidence_is_lost_on_the_way() {
 }
 
 #[test]
-fn sessions_keys_and_metadata_end_by_the_merchants_time() {
+fn sessions_keys_and_metadata_expire_by_the_merchants_time() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let start = stage.now();
@@ -128,7 +128,7 @@ fn ids_and_keywords_of_lists_use_the_merchants_time() {
 }
 
 #[test]
-fn a_kept_answer_ends_by_the_merchants_time() {
+fn a_kept_answer_expires_by_the_merchants_time() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let start = stage.now();
@@ -140,7 +140,7 @@ fn a_kept_answer_ends_by_the_merchants_time() {
     advance(&stage, &shop, start + DAY_SECONDS);
     assert_eq!(named().header("idempotent-replayed"), Some("true"));
     advance(&stage, &shop, start + 2 * DAY_SECONDS);
-    assert_eq!(named().header("idempotent-replayed"), None, "it was forgotten after 25 hours");
+    assert_eq!(named().header("idempotent-replayed"), None, "the kept answer expires after 25 hours");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn captures_after_an_advance_settle_by_the_wall_clock() {
 }
 
 #[test]
-fn other_merchants_are_left_alone() {
+fn an_advance_does_not_affect_other_merchants() {
     let stage = stage();
     let (shop, still, plain) = (stage.shop_with(on_test_clock()), stage.shop_with(on_test_clock()), stage.shop());
     let start = stage.now();
@@ -196,7 +196,7 @@ fn a_refused_advance_names_the_valid_arguments() {
 }
 
 #[test]
-fn an_advance_under_a_key_is_answered_again_and_not_done_again() {
+fn an_advance_repeated_under_its_key_gets_the_kept_answer() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let start = stage.now();
@@ -212,7 +212,7 @@ fn an_advance_under_a_key_is_answered_again_and_not_done_again() {
 }
 
 #[test]
-fn two_advances_of_one_merchant_go_one_after_the_other() {
+fn two_advances_of_one_merchant_run_one_after_the_other() {
     let server = Server::start();
     let shop = server.shop_with(on_test_clock());
     let start = find(&server, &shop)["now"].as_u64().expect("a time");
@@ -225,12 +225,13 @@ fn two_advances_of_one_merchant_go_one_after_the_other() {
     std::thread::scope(|scope| {
         let first = scope.spawn(|| advance(30).ok());
         std::thread::sleep(Duration::from_millis(500)); // The advance waits for the acquirer for five seconds.
-        assert_eq!(advance(3).faults(), ["invalid to"], "it would go back once the first is done");
+        assert_eq!(advance(3).faults(), ["invalid to"], "the second advance would set the clock back");
         assert_eq!(first.join().expect("no panic"), true);
     });
 }
 
-/// An advance waits for calls that are answered late, but not for those that only the operator ends.
+/// An advance waits for calls that the acquirer answers late, but not for refunds and payouts that only the operator
+/// can complete.
 #[test]
 fn an_advance_waits_for_the_acquirer_and_not_for_the_operator() {
     let server = Server::start();
@@ -258,7 +259,7 @@ fn an_advance_waits_for_the_acquirer_and_not_for_the_operator() {
     assert_eq!((status(&fails), status(&waits)), (json!("FAILED"), json!("PENDING")));
     assert_eq!(shop.call("find-payout", &json!({ "payout_id": payout })).ok()["status"], "PENDING");
     let held = shop.all("balance-history").into_iter().filter(|entry| entry["type"] == "PAYMENT");
-    assert_eq!(held.filter(|entry| entry["status"] == "EFFECTIVE").count(), 3, "also the one that was answered late");
+    assert_eq!(held.filter(|entry| entry["status"] == "EFFECTIVE").count(), 3, "the late payment settles, too");
     let refund = json!({ "merchant_id": shop.merchant_id, "refund_id": waits });
     assert_eq!(server.admin("complete-refund", &refund).ok(), true);
     assert_eq!(status(&waits), "SUCCESSFUL");
@@ -305,11 +306,11 @@ fn records_keep_the_time_of_the_wall_clock() {
     let records = stage.store().read(merchant_id, Sequence(1), 1_000).expect("it can be read");
     let times = records.iter().map(|stored| record::decode(&stored.bytes).expect("it is sound").header.at_ms);
     let seconds: BTreeSet<u64> = times.map(|at_ms| at_ms / 1_000).collect();
-    assert_eq!(seconds, [stage.now() - 5, stage.now()].into(), "no restore to a moment leaves one of them out");
+    assert_eq!(seconds, [stage.now() - 5, stage.now()].into(), "a restore to a point in time uses these times");
 }
 
-/// A server that is killed at any moment of an advance leaves a clock from which the same call continues, and every due
-/// event has happened once and at its instant.
+/// When a server is killed at any moment of an advance, the same call continues from the time that the clock had
+/// reached. In the end every due event has happened once and at its own time.
 #[test]
 fn an_interrupted_advance_continues_under_the_same_key() {
     const PAYMENTS: usize = 40;

@@ -1,4 +1,4 @@
-//! Calls about disputes: those of the merchant, and those of the operator in the place of the provider.
+//! Calls about disputes: those that the merchant makes, and those that the operator makes in the place of the provider.
 
 use serde_json::Value;
 
@@ -11,19 +11,19 @@ use super::dispute::{DisputeStep, End};
 /// A call with its body.
 #[derive(Debug, Clone)]
 pub(super) struct DisputeCall {
-    /// The payment's id; the body may name it by its external id.
+    /// The payment's id. The body may name the payment by its external id instead.
     pub(super) payment_id: String,
     pub(super) kind: DisputeCallKind,
     pub(super) key: Option<String>,
-    /// The whole body, to be sent again.
+    /// The whole body, which is kept so that the call can be repeated.
     pub(super) body: Value,
 }
 
-/// The kind of call.
+/// The kind of a call about disputes.
 #[derive(Debug, Clone)]
 pub(super) enum DisputeCallKind {
-    /// Opens a dispute, which is found by its reason when the answer is lost. Without an amount, it is about the whole
-    /// rest.
+    /// Opens a dispute. When the answer is lost, the dispute is found by its reason. Without an amount, the dispute is
+    /// about the whole rest of the payment.
     Open { minor: Option<u64>, reason: String },
     /// A step of the dispute with this id.
     Step(String, DisputeStep),
@@ -43,13 +43,14 @@ impl DisputeCall {
         post(&client, path, &self.body, self.key.as_deref())
     }
 
-    /// Reads the answer. The payment or the dispute may not permit the call, because other calls came first.
+    /// The outcome of the call, as its answer tells it. Nothing is done when other calls came first and the payment or
+    /// the dispute no longer permits this call.
     #[track_caller]
     pub(super) fn outcome(&self, answer: &ApiAnswer) -> CallOutcome {
         if self.is_refused_by(answer) { CallOutcome::NotDone } else { CallOutcome::of(answer) }
     }
 
-    /// True when nothing was done because of the state of the payment or of the dispute.
+    /// True when the answer says that the state of the payment or of the dispute does not permit the call.
     pub(super) fn is_refused_by(&self, answer: &ApiAnswer) -> bool {
         let codes: &[&str] = match self.kind {
             DisputeCallKind::Open { .. } => &["INVALID_STATE", "AMOUNT_EXCEEDS_LIMIT"],

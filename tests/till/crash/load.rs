@@ -1,4 +1,4 @@
-//! Load from many connections until the server is ended.
+//! Puts load on a server from many connections until the server ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,15 +11,15 @@ use super::call_record::CallRecord;
 use super::caller::LoadCaller;
 use super::merchants::LoadedMerchant;
 
-/// Threads that call; each has a connection to every interface of the server.
+/// The number of threads that make calls. Each thread has a connection to every interface of the server.
 pub(super) const CALLERS: usize = 32;
 
-/// The merchant of a caller: half of the callers have the hot one.
+/// The index of a caller's merchant. Half of the callers have the hot merchant, whose index is 0.
 pub(super) fn merchant_of(caller: usize, merchants: usize) -> usize {
     if caller.is_multiple_of(2) { 0 } else { 1 + caller / 2 % (merchants - 1) }
 }
 
-/// The callers of a load. No other load of the data has `name`.
+/// Makes the callers of a load. `name` must differ from the names of all other loads on the same data.
 pub(super) fn callers(
     server: &Server,
     merchants: &[LoadedMerchant],
@@ -30,7 +30,7 @@ pub(super) fn callers(
     let mut has_one = vec![false; merchants.len()];
     let caller = |number: usize| {
         let merchant = merchant_of(number, merchants.len());
-        // One caller of each merchant, so that the order of its switches is known.
+        // Only one caller of each merchant selects plans, so that the order of the merchant's plans is known.
         let is_first = !std::mem::replace(&mut has_one[merchant], true);
         let plans = if is_first { plans.clone() } else { Vec::new() };
         LoadCaller::new(server, (merchant, merchants), (format!("{name}-{number}"), plans), dice.fork())
@@ -38,14 +38,14 @@ pub(super) fn callers(
     (0..CALLERS).map(caller).collect()
 }
 
-/// All plans: the same for all merchants.
+/// The ids of all plans. They are the same for all merchants.
 fn plans(server: &Server, merchants: &[LoadedMerchant]) -> Vec<String> {
     let plans = merchants[0].shop.on(server).call("list-plans", &json!({})).ok();
     let id = |plan: &Value| plan["plan_id"].as_str().expect("an id").to_owned();
     plans.as_array().expect("an array").iter().map(id).collect()
 }
 
-/// Loads a server until `end` has ended it, and returns all calls with their results.
+/// Puts load on a server until `end` has ended the server, and returns all calls with their results.
 pub(super) fn until(server: &mut Server, callers: Vec<LoadCaller>, end: impl FnOnce(&mut Server)) -> Vec<CallRecord> {
     let ended = AtomicBool::new(false);
     let go_on = || !ended.load(Ordering::Relaxed);

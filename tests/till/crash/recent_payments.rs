@@ -1,4 +1,5 @@
-//! The payments of a merchant that were acknowledged last: all of its callers operate on the same few.
+//! The payments of a merchant that were acknowledged most recently. All callers of the merchant operate on these few
+//! payments.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -7,24 +8,24 @@ use crate::harness::TestDice;
 
 use super::call_record::Sale;
 
-/// The number of recent payments: so few that several calls at once are about the same one.
+/// The largest number of recent payments. It is so small that several concurrent calls are about the same payment.
 const RECENT_MAX: usize = 12;
 
-/// The recent payments, which are kept over the lives of a server.
+/// The recent payments. They are kept when the server is killed and restarted.
 #[derive(Debug, Default)]
 pub(super) struct RecentPayments(Mutex<VecDeque<(String, Sale)>>);
 
 impl RecentPayments {
-    /// Adds a payment in the place of the oldest.
+    /// Adds a payment. When the list is full, the oldest payment is removed.
     pub(super) fn add(&self, payment_id: &str, sale: &Sale) {
-        let mut recent = self.0.lock().expect("nobody panics with it in hand");
+        let mut recent = self.0.lock().expect("no thread panics while it holds the lock");
         recent.push_front((payment_id.to_owned(), sale.clone()));
         recent.truncate(RECENT_MAX);
     }
 
-    /// A random one of them; None before the first.
+    /// A random recent payment, or None when no payment was added yet.
     pub(super) fn pick(&self, dice: &mut TestDice) -> Option<(String, Sale)> {
-        let recent = self.0.lock().expect("nobody panics with it in hand");
+        let recent = self.0.lock().expect("no thread panics while it holds the lock");
         recent.get(dice.index(recent.len().max(1))).cloned()
     }
 }

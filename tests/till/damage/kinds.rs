@@ -1,4 +1,4 @@
-//! The kinds of files in which bits are flipped. A new kind of file is a line of [`KINDS`].
+//! The kinds of files in which the damage tests flip bits. To add a kind of file, add a line to [`KINDS`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::harness::TestDice;
 /// The directory tree to which a file belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
-    /// A data directory after a kill.
+    /// The data directory of a server that was killed.
     Killed,
-    /// A data directory after a stop.
+    /// The data directory of a server that was stopped.
     Stopped,
-    /// A checkpoint, which is then restored.
+    /// A checkpoint, which is restored after the damage.
     Checkpoint,
     /// The archive of a data directory.
     Archive,
@@ -24,21 +24,22 @@ pub(super) enum Home {
 pub(super) struct FileKind {
     pub(super) name: &'static str,
     pub(super) home: Home,
-    /// The directory of such files below the home.
+    /// The directory of these files, relative to the root of the directory tree.
     directory: &'static str,
+    /// Returns true for a file of this kind.
     is_one: fn(&Path) -> bool,
-    /// The choice of the byte in which a bit is flipped.
+    /// Chooses the byte in which a bit is flipped.
     place: fn(&mut TestDice, &[u8]) -> usize,
 }
 
 /// A flipped bit.
 pub(super) struct Damage {
     pub(super) file: PathBuf,
-    /// A description of the flip.
+    /// A description of the flipped bit.
     pub(super) what: String,
 }
 
-/// Every kind. The most important ones are here more than once, so that they are damaged more often.
+/// All kinds of files. The most important kinds are listed more than once, so that they are damaged more often.
 pub(super) const KINDS: [FileKind; 30] = [
     kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
     kind("table of journal", Home::Stopped, "db", |file| is_table_of(file, "journal"), place_in_table),
@@ -83,7 +84,7 @@ const fn kind(
 }
 
 impl FileKind {
-    /// Flips a bit of such a file; None where there is no such file with contents.
+    /// Flips a random bit in a random file of this kind. Returns None when every such file is empty or there is none.
     pub(super) fn flip(&self, home: &Path, dice: &mut TestDice) -> Option<Damage> {
         let entries = fs::read_dir(home.join(self.directory)).expect("readable");
         let files = entries.map(|entry| entry.expect("it lists").path()).filter(|file| file.is_file());
@@ -153,7 +154,8 @@ fn anywhere(dice: &mut TestDice, bytes: &[u8]) -> usize {
     dice.index(bytes.len())
 }
 
-/// A byte of a table: of the metadata at its end more often than its length would give, else of the rows before it.
+/// Chooses a byte of a table: often one of its last 53 or its last 4096 bytes, otherwise any byte. The metadata at the
+/// end of the table is therefore damaged more often than its size alone would cause.
 fn place_in_table(dice: &mut TestDice, bytes: &[u8]) -> usize {
     match dice.between(0, 10) {
         0..3 => bytes.len() - 1 - dice.index(bytes.len().min(53)),
@@ -162,7 +164,7 @@ fn place_in_table(dice: &mut TestDice, bytes: &[u8]) -> usize {
     }
 }
 
-/// A byte of one of the slots of the high-water mark.
+/// Chooses a byte in one of the two slots of the high-water mark.
 fn place_in_slots(dice: &mut TestDice, bytes: &[u8]) -> usize {
     let slot = dice.pick(&[0, 4_096]);
     (slot + dice.index(32)).min(bytes.len() - 1)

@@ -1,11 +1,11 @@
-//! Saving cards, and paying with them.
+//! Payments that save their card, and payments with a saved card.
 
 use serde_json::{Value, json};
 
 use super::attempt::RefusedAttempt;
 use crate::harness::{CARD, Server, Shop, merged};
 
-/// Another card that succeeds.
+/// The number of another card whose payments succeed.
 const OTHER_CARD: &str = "5555555555554444";
 
 fn default_card(shop: &Shop, customer: &str) -> Value {
@@ -17,7 +17,7 @@ fn with_save_card(wish: &str) -> Value {
 }
 
 #[test]
-fn default_saves_the_card_and_makes_it_the_default() {
+fn save_card_default_saves_the_card_as_the_default() {
     let server = Server::start();
     let shop = server.shop();
     let paid = shop.pay_with_token(CARD, &with_save_card("DEFAULT"));
@@ -31,7 +31,7 @@ fn default_saves_the_card_and_makes_it_the_default() {
 }
 
 #[test]
-fn add_saves_the_card_and_leaves_the_default() {
+fn save_card_add_saves_the_card_and_keeps_the_default() {
     let server = Server::start();
     let shop = server.shop();
     shop.pay_with_token(CARD, &with_save_card("ADD"));
@@ -56,11 +56,11 @@ fn the_same_card_is_saved_once_and_the_default_can_change() {
     let second = default_card(&shop, "ada");
     assert_ne!(second, first);
     shop.pay_with_token(CARD, &with_save_card("DEFAULT"));
-    assert_eq!(default_card(&shop, "ada"), first, "known by its number");
+    assert_eq!(default_card(&shop, "ada"), first, "the saved card is recognized by its number");
 }
 
 #[test]
-fn the_same_number_of_two_customers_is_two_cards() {
+fn one_card_number_of_two_customers_is_saved_as_two_cards() {
     let server = Server::start();
     let shop = server.shop();
     let (_, ada) = shop.saved_card(&json!({ "customer_id": "ada" }));
@@ -71,7 +71,7 @@ fn the_same_number_of_two_customers_is_two_cards() {
 }
 
 #[test]
-fn an_obstacle_to_saving_never_makes_the_payment_fail() {
+fn a_payment_succeeds_when_its_card_cannot_be_saved() {
     let server = Server::start();
     let shop = server.shop();
     let single = shop.pay_with(100, &with_save_card("DEFAULT"));
@@ -87,7 +87,11 @@ fn an_obstacle_to_saving_never_makes_the_payment_fail() {
     let (_, card) = shop.saved_card(&json!({ "customer_id": "bob" }));
     let session = shop.saved_card_session(&card, 100);
     let more = json!({ "customer_id": "bob", "save_card": "DEFAULT" });
-    assert_eq!(shop.settled(&shop.initiate(&session, 100, &more).id())["status"], "SUCCESSFUL", "it is saved already");
+    assert_eq!(
+        shop.settled(&shop.initiate(&session, 100, &more).id())["status"],
+        "SUCCESSFUL",
+        "the card is saved already"
+    );
     assert_eq!(default_card(&shop, "bob"), card);
 }
 
@@ -130,7 +134,7 @@ fn a_card_named_at_initiation_pays_for_its_owner_given_or_not() {
 }
 
 #[test]
-fn a_name_beside_a_card_concerns_the_payment_only() {
+fn a_customer_name_given_with_a_card_changes_only_the_payment() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_id": "ada", "customer_name": "Ada" }));
@@ -166,7 +170,11 @@ fn a_saved_card_keeps_behaving_like_its_number_after_a_restart() {
     let shop = shop.on(&server);
     let session = shop.session_with(100, &json!({}));
     shop.settled(&shop.initiate(&session, 100, &json!({ "card_id": card })).id());
-    assert_eq!(shop.balance()["available"].as_u64(), free.map(|minor| minor + 100), "the number came out of the vault");
+    assert_eq!(
+        shop.balance()["available"].as_u64(),
+        free.map(|minor| minor + 100),
+        "the number was read from the vault"
+    );
 }
 
 #[test]

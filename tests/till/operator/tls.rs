@@ -1,4 +1,5 @@
-//! Listeners behind TLS: certificates that are replaced while the server runs, and those that cannot be used.
+//! Listeners that speak TLS: certificates that are replaced while the server runs, and certificates that cannot be
+//! used.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,25 +17,31 @@ use crate::harness::{Client, Pair, Secured, Server, Start, connect, host};
 /// The longest time that the test waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Makes a call on a connection that stays open, and returns the head of the answer.
+/// Makes a call without an API key on a connection that stays open, and returns the text of the answer.
 fn ask(connection: &mut Secured) -> std::io::Result<String> {
     connection.write_all(b"POST /merchants/get-balance HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")?;
     let mut text = String::new();
     let mut bytes = [0; 4096];
     while !text.contains("UNAUTHORIZED") {
         let length = connection.read(&mut bytes)?;
-        assert!(length > 0, "it was closed: {text}");
+        assert!(length > 0, "the connection was closed: {text}");
         text.push_str(&String::from_utf8_lossy(&bytes[..length]));
     }
     Ok(text)
 }
 
 fn presented(connection: &Secured) -> CertificateDer<'static> {
-    connection.conn.peer_certificates().and_then(|chain| chain.first()).expect("it proves itself").clone().into_owned()
+    connection
+        .conn
+        .peer_certificates()
+        .and_then(|chain| chain.first())
+        .expect("the server presents a certificate")
+        .clone()
+        .into_owned()
 }
 
 #[test]
-fn both_listeners_speak_tls_and_the_commands_find_their_way() {
+fn both_listeners_and_the_commands_speak_tls() {
     let pair = Pair::new();
     let server = pair.start().server();
     assert!(server.public().starts_with("https://") && server.admin_address().starts_with("https://"));
@@ -42,7 +49,7 @@ fn both_listeners_speak_tls_and_the_commands_find_their_way() {
     shop.pay(100);
     let listed = server.command().args(["merchant", "list"]).output().expect("the binary can be started");
     assert!(String::from_utf8_lossy(&listed.stdout).contains(&shop.merchant_id), "{listed:?}");
-    // A command on another machine trusts the certificates of its own file.
+    // A command on another machine has no certificate of the server, and trusts those in `TILL_ADMIN_CA_FILE`.
     let mut elsewhere = server.command();
     elsewhere.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
     let listed = elsewhere.env("TILL_ADMIN_CA_FILE", pair.certificate()).args(["merchant", "list"]).output();
@@ -50,7 +57,10 @@ fn both_listeners_speak_tls_and_the_commands_find_their_way() {
     let other = Pair::new();
     let mut distrustful = server.command();
     let refused = distrustful.env("TILL_ADMIN_CA_FILE", other.certificate()).args(["merchant", "list"]).output();
-    assert!(!refused.expect("the binary can be started").status.success(), "nobody vouches for it");
+    assert!(
+        !refused.expect("the binary can be started").status.success(),
+        "a certificate of no trusted authority is refused"
+    );
     let document = server.client().get("/merchants").ok();
     assert!(document["base_url"].as_str().is_some_and(|url| url.starts_with("https://")), "{document}");
 }
@@ -69,14 +79,14 @@ fn a_command_with_http_to_a_tls_listener_names_the_setting() {
 }
 
 #[test]
-fn both_versions_of_tls_are_spoken_and_plain_http_is_not() {
+fn both_versions_of_tls_are_accepted_and_plain_http_is_not() {
     let pair = Pair::new();
     let server = pair.start().server();
     for version in [&TLS12, &TLS13] {
         let mut connection = connect(server.public(), &[pair.der()], &[version]);
         assert!(ask(&mut connection).expect("it answers").starts_with("HTTP/1.1 4"));
         assert_eq!(connection.conn.protocol_version(), Some(version.version));
-        assert_eq!(connection.conn.alpn_protocol(), None, "nothing was asked for");
+        assert_eq!(connection.conn.alpn_protocol(), None, "the client offers no ALPN protocol");
     }
     let plain = Client::new(&format!("http://{}", host(server.public())));
     assert_eq!(plain.get("/merchants").status, 0, "no answer");
@@ -102,7 +112,7 @@ fn new_connections_see_a_replaced_certificate() {
         if presented(&new) == second {
             break;
         }
-        assert!(Instant::now() < until, "the signal was not heard");
+        assert!(Instant::now() < until, "the signal did not replace the certificate in time");
         std::thread::sleep(Duration::from_millis(5));
     }
     ask(&mut old).expect("the old connection goes on");
@@ -114,7 +124,7 @@ fn new_connections_see_a_replaced_certificate() {
     assert!(text.contains("cannot be used together") && text.contains("admin_tls"), "{text}");
     let mut third = connect(server.public(), &trusted, &[&TLS13]);
     ask(&mut third).expect("it answers");
-    assert_eq!(presented(&third), second, "what was in use stays");
+    assert_eq!(presented(&third), second, "the certificate that was in use is kept");
 }
 
 /// The time at which the certificates of the public listener expire, as the metric shows it.
@@ -132,10 +142,10 @@ fn the_expiry_metric_follows_a_reloaded_certificate() {
     let certificate = pair.certificate().display().to_string();
     let start = of_admin.start().with("TILL_TLS_CERTIFICATE_FILE", &certificate);
     let server = start.with("TILL_TLS_KEY_FILE", &pair.key().display().to_string()).server();
-    let (in_2051, in_2049) = ("2561241600", "2498169600"); // The first of March.
+    let (in_2051, in_2049) = ("2561241600", "2498169600"); // The first of March in both years.
     assert_eq!(end_of_tls(&server), in_2051);
     pair.renew_until(2049);
-    assert_eq!(end_of_tls(&server), in_2051, "what is in use counts, not what the file holds");
+    assert_eq!(end_of_tls(&server), in_2051, "the metric is about the certificate in use, not the file");
     server.admin("reload", &json!({})).ok();
     assert_eq!(end_of_tls(&server), in_2049);
 }
@@ -158,8 +168,8 @@ fn a_start_with_unusable_certificates_is_refused_with_a_reason() {
     assert!(swapped.contains("holds no certificate"), "{swapped}");
     let half = Start::default().with("TILL_TLS_KEY_FILE", &pair.key().display().to_string());
     assert!(refused(&half, &data).contains("tls_certificate_file is missing"));
-    assert!(missing.matches("(os error").count() == 1, "it says so once: {missing}");
-    assert!(!data.exists(), "nothing was made");
+    assert!(missing.matches("(os error").count() == 1, "the message has the system's error once: {missing}");
+    assert!(!data.exists(), "no data directory was made");
 }
 
 #[test]
@@ -172,10 +182,10 @@ fn unfinished_handshakes_block_nobody_and_are_closed() {
     let began = Instant::now();
     let mut connection = connect(server.public(), &[pair.der()], &[&TLS13]);
     ask(&mut connection).expect("it answers");
-    assert!(began.elapsed() < Duration::from_secs(4), "before the silent ones are sent away");
+    assert!(began.elapsed() < Duration::from_secs(4), "the answer comes before the silent connections are closed");
     for mut stream in silent {
         stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
-        assert_eq!(stream.read(&mut [0; 8]).unwrap_or(0), 0, "it was closed");
+        assert_eq!(stream.read(&mut [0; 8]).unwrap_or(0), 0, "the silent connection was closed");
     }
     assert!(began.elapsed() < PATIENCE);
 }

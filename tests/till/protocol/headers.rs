@@ -1,4 +1,4 @@
-//! The headers of every answer, and those by which a caller may ask for something.
+//! Headers: those that every answer has, and those of a request that change its answer.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,10 +12,10 @@ use crate::harness::{RawAnswer, Server, Start, Wire, received};
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// A request: sender, method, path, headers, body.
+/// A request: the `Wire` that sends it, the method, the path, the headers and the body.
 type Sent<'a> = (&'a Wire, &'a str, &'a str, Vec<(&'a str, &'a str)>, &'a str);
 
-/// One request for each way in which a request can end.
+/// Sends one request for each way in which a request can end, and returns the answers with descriptions.
 fn endings(server: &Server) -> Vec<(String, RawAnswer)> {
     let shop = server.shop();
     let key = format!("Bearer {}", shop.key);
@@ -119,7 +119,7 @@ fn every_log_line_of_a_request_has_its_answers_id() {
         (server.admin_client(), "/admin/reload"),
     ] {
         let answer = client.post(path, &json!({}));
-        ids.push(answer.header("x-request-id").expect("every answer has one").to_owned());
+        ids.push(answer.header("x-request-id").expect("every answer has a request id").to_owned());
     }
     assert!(server.stop());
     let text = fs::read_to_string(&log).expect("the log was kept");
@@ -148,10 +148,13 @@ fn answers_are_compressed_when_asked_and_only_then() {
     assert_eq!(gzip.header("content-encoding"), Some("gzip"));
     let mut text = Vec::new();
     GzDecoder::new(gzip.body.as_slice()).read_to_end(&mut text).expect("it is gzip");
-    assert!(text == plain.body, "the same once decompressed");
+    assert!(text == plain.body, "the decompressed body is the plain body");
     let zstd = encoded("gzip;q=0.5, zstd");
     assert_eq!(zstd.header("content-encoding"), Some("zstd"));
-    assert!(zstd::decode_all(zstd.body.as_slice()).expect("it is zstd") == plain.body, "the same once decompressed");
+    assert!(
+        zstd::decode_all(zstd.body.as_slice()).expect("it is zstd") == plain.body,
+        "the decompressed body is the plain body"
+    );
     for none in ["identity", "gzip;q=0", "br", "*;q=0", "gzip;q=0, zstd;q=0.0"] {
         let answer = encoded(none);
         assert_eq!(answer.header("content-encoding"), None, "{none}");
@@ -216,5 +219,5 @@ fn a_stopping_server_finishes_the_call_that_it_is_reading() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     stream.write_all(b"}").expect("the server still reads");
     assert_eq!(received(&mut stream).status, 200);
-    assert!(stopping.join().expect("the stop is waited for"), "it ends with exit code 0");
+    assert!(stopping.join().expect("the stopping thread does not panic"), "the server ends with exit code 0");
 }

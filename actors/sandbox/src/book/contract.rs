@@ -1,54 +1,55 @@
-//! The trait of stores that keep the lines.
+//! The trait of the stores that keep the lines of the book.
 
 use super::line::BookLine;
 
-/// Lines of a book, in order.
+/// The lines of a book, in the byte order of their references.
 pub type Entries<'a> = Box<dyn Iterator<Item = Result<BookLine, BookError>> + 'a>;
 
-/// Keeps the lines of the book. There is one writer at a time, and any number of readers.
+/// A store of the lines of the book. It has one writer at a time and any number of readers.
 pub trait Book: Send + 'static {
-    /// The line under a reference.
+    /// Returns the line with this reference.
     ///
     /// # Errors
-    /// [`BookError`] when it cannot be read; a missing line is no error.
+    /// [`BookError`] when the line cannot be read. A missing line is not an error.
     fn line(&self, reference: &str) -> Result<Option<BookLine>, BookError>;
 
-    /// Writes lines, all or none, over those under the same references, and returns when they are on disk.
+    /// Writes all of the lines or none of them, and returns when they are on disk. A line replaces the stored line with
+    /// the same reference.
     ///
     /// # Errors
-    /// After [`BookError::TimedOut`] the lines may or may not be in the book: read before writing again.
-    /// After [`BookError::NotWritten`] they are not, and may be written later.
-    /// After any other error nothing may be written any more: what reached the disk is not known.
+    /// After [`BookError::TimedOut`] the lines may or may not be in the book: read them before you write again.
+    /// After [`BookError::NotWritten`] none of the lines is in the book, and they may be written later.
+    /// After any other error it is unknown which lines reached the disk, and the book must not be written to again.
     fn write(&mut self, lines: &[BookLine]) -> Result<(), BookError>;
 
-    /// All lines in the byte order of their references, as of the call.
+    /// Returns all lines in the byte order of their references, as they are at the time of the call.
     fn entries(&self) -> Entries<'_>;
 }
 
 /// The reason that a book did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
-    /// It did not answer in time.
+    /// The book did not answer in time.
     #[error("the sandbox's book did not answer in time")]
     TimedOut,
-    /// It cannot be written to now; none of the lines was written.
+    /// The book cannot be written to now. None of the lines was written.
     #[error("the sandbox's book cannot be written to now: {reason}")]
     NotWritten {
         /// The reason.
         reason: String,
     },
-    /// Its store failed.
+    /// The store of the book failed.
     #[error("the sandbox's book cannot be used")]
     Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A line is not what was written.
+    /// The stored bytes of a line are not those that were written.
     #[error("the line {reference} of the sandbox's book is damaged: {what}")]
     Damaged {
         /// The reference of the line, as far as it is text.
         reference: String,
-        /// The mismatch.
+        /// A description of the damage.
         what: String,
     },
-    /// A later version of the program wrote a line: upgrade the program.
+    /// A later version of the program wrote the line. The operator must upgrade the program.
     #[error("the line {reference} of the sandbox's book has the unknown format {found}")]
     UnknownFormat {
         /// The reference of the line.

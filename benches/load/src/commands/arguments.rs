@@ -1,4 +1,4 @@
-//! The command line's grammar.
+//! The subcommands and arguments of the command line.
 
 #[cfg(target_os = "linux")]
 use std::{ffi::OsString, path::PathBuf};
@@ -29,9 +29,9 @@ pub enum LoadTesterCommand {
     /// Measures a server, or compares two reports
     #[command(flatten)]
     Bench(Box<BenchCommand>),
-    /// Fills the data directory with merchants that have traded for long, to test against; with the server stopped
+    /// Fills the data directory with merchants that have traded for a long time, for tests. The server must be stopped
     Generate(GenerateArguments),
-    /// Becomes the server of a run, to end with the load tester that started it
+    /// Becomes the server of a run, which ends together with the load tester that started it
     #[cfg(target_os = "linux")]
     #[command(name = BECOME_SERVER, hide = true)]
     BecomeServer {

@@ -1,4 +1,4 @@
-//! The cheapest call with a key: what HTTP and the look-up of a key cost by themselves.
+//! The cheapest call with an API key. It measures the cost of HTTP and of the look-up of the key alone.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use super::load_client::LoadClient;
 use super::world::RunContext;
 use crate::recording::{MeasuredStep, Trouble};
 
-/// A balance.
+/// A merchant's balance, as an answer shows it.
 #[derive(Deserialize)]
 pub(super) struct Balance<'a> {
     currency: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct Balance<'a> {
 }
 
 impl<'a> Balance<'a> {
-    /// Parses an answer.
+    /// Parses an answer. None if it is not a balance in the currency of the load.
     pub(super) fn read(body: &'a [u8]) -> Option<Balance<'a>> {
         serde_json::from_slice(body).ok().filter(|balance: &Balance<'_>| balance.currency == CURRENCY)
     }
@@ -33,7 +33,7 @@ pub(super) async fn ping(world: &RunContext, client: &mut LoadClient) -> Result<
     let answer = Trouble::unless_accepted(client.connection.call(&shop.get_balance).await)?;
     let balance = Balance::read(answer.body).ok_or_else(|| Trouble::wrong("a balance", &answer))?;
     if balance.total_minor() < 0 {
-        return Err(Trouble::wrong("a balance of nothing or more", &answer));
+        return Err(Trouble::wrong("a balance of zero or more", &answer));
     }
     Ok(MeasuredStep::GetBalance)
 }

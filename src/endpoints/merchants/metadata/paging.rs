@@ -1,4 +1,5 @@
-//! Pages of a set: the requested page, and the bodies of the calls for the adjacent pages.
+//! Paging through a set of a metadata record: the page that a call requests, and the bodies of the calls for the
+//! adjacent pages.
 
 use serde_json::{Value, json};
 use till_domain::metadata::MetadataPath;
@@ -13,25 +14,25 @@ use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 /// The largest position that a caller can name: 2^53-1.
 const POSITION_MAX: u64 = (1 << 53) - 1;
 
-/// The limit of items on a page of a set.
+/// The maximum number of items on a page of a set.
 const PER_PAGE_MAX: u16 = 10_000;
 
-/// The arguments of a page of a set.
+/// The arguments with which a call requests a page of a set.
 pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
     Argument::optional(
         "per_page",
         ValueType::integer(1, PER_PAGE_MAX as u64, 100),
-        "Items per page of a set, 1 to 10000; 10000 when left out.",
+        "The number of items per page of a set, 1 to 10000. The default is 10000.",
     ),
     Argument::optional(
         "after",
         ValueType::integer(0, POSITION_MAX, 99),
-        "Answer the items after this position of the set at `path`.",
+        "Return the items after this position of the set at `path`.",
     ),
     Argument::optional(
         "before",
         ValueType::integer(0, POSITION_MAX, 100),
-        "Answer the items before this position. Not together with `after`.",
+        "Return the items before this position. It cannot be given together with `after`.",
     ),
 ];
 
@@ -40,7 +41,7 @@ pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
 pub(super) struct ItemPageRequest {
     /// The range of items.
     pub(super) range: ItemRange,
-    /// The limit of items.
+    /// The maximum number of items on the page.
     pub(super) limit: usize,
     /// True when the call has any paging argument.
     pub(super) is_given: bool,
@@ -59,7 +60,7 @@ pub(super) fn item_page(fields: &mut Fields<'_>) -> ItemPageRequest {
     ItemPageRequest { range, limit: per_page.unwrap_or(PAGE_ITEMS_MAX), is_given }
 }
 
-/// The call that a page answers.
+/// The call for the current page. The calls for the adjacent pages repeat its arguments.
 pub(super) struct ItemPageCall<'a> {
     /// The key of the record.
     pub(super) key: &'a MetadataKey,
@@ -69,12 +70,12 @@ pub(super) struct ItemPageCall<'a> {
     pub(super) data_only: bool,
     /// The range of items.
     pub(super) range: ItemRange,
-    /// The limit of items per page.
+    /// The maximum number of items per page.
     pub(super) limit: usize,
 }
 
 impl ItemPageCall<'_> {
-    /// The bodies of the calls for the previous and the next page.
+    /// The bodies of the calls for the previous and the next page. A body is null when there is no such page.
     pub(super) fn neighbours(&self, page: &ItemPage) -> (Value, Value) {
         let first = page.items.first().map(|(position, _)| *position).or(self.range.vacancy());
         let last = page.items.last().map(|(position, _)| *position);
@@ -84,7 +85,7 @@ impl ItemPageCall<'_> {
         (previous.unwrap_or_default(), next.unwrap_or_default())
     }
 
-    /// The body of one call. Without a position it is the call for the first page.
+    /// The body of the call for an adjacent page. Without a position, the call requests the first page.
     fn body(&self, cursor: &str, position: Option<u64>) -> Value {
         let mut body = json!({ "key": self.key.as_str(), "path": self.path.to_string(), "per_page": self.limit });
         if let Some(position) = position {

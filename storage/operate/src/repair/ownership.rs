@@ -1,5 +1,5 @@
-//! Ownership of the files that a repair makes. A repair mostly runs as root, who alone may read the vault key; the
-//! server does not, and could not open root's files.
+//! Ownership of the files that a repair makes. A repair usually runs as root, because only root may read the vault key.
+//! The server does not run as root, and could not open files that belong to root.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Gives the files that this process has made below a data directory to the owner of that directory.
 ///
 /// # Errors
-/// An error of the system.
+/// The error of the operating system, when an owner cannot be read or changed.
 pub fn give_to_owner(directory: &Path) -> io::Result<()> {
     let (owner, own) = (fs::metadata(directory)?, rustix::process::geteuid().as_raw());
     if owner.uid() == own {
@@ -36,7 +36,7 @@ fn give(directory: &Path, owner: &Metadata, is_ours: &dyn Fn(&Metadata) -> bool)
 mod tests {
     use super::*;
 
-    /// Only root can give files away: other users skip the test.
+    /// Only root can change the owner of a file. Under another user, the test only checks that no owner changes.
     #[test]
     fn only_files_of_root_are_given_to_the_owner_of_the_directory() -> io::Result<()> {
         let directory = tempfile::tempdir()?;

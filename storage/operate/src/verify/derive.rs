@@ -1,4 +1,4 @@
-//! Derives the rows of a log for `till repair`, which writes them.
+//! Derives the rows and snapshots of a merchant from its log. `till repair` writes them to the database.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::report::{Faults, VerifyProgress};
 use super::scratch::ScratchError;
 use super::verifier::VerifyOptions;
 
-/// Limit of the faults of a log that are kept: the first one ends the work.
+/// The maximum number of faults of a log that are kept. The first fault ends the work.
 const FAULTS_KEPT: usize = 1;
 
 /// The reason that a log's rows could not be derived.
@@ -33,21 +33,21 @@ pub enum DeriveError {
         /// The fault and its location.
         what: String,
     },
-    /// A person's key cannot be opened, so that rows would lack data that the log has.
+    /// The key of a person cannot be opened, so the rows would lack data that the log contains.
     #[error("the vault is damaged: the key of a person of {merchant_id} cannot be opened")]
     Vault {
         /// The merchant whose log names the person.
         merchant_id: MerchantId,
     },
-    /// Rows outgrew memory, and there was no room elsewhere.
+    /// The rows did not fit into memory, and the scratch directory could not be used.
     #[error(transparent)]
     Scratch(#[from] ScratchError),
 }
 
-/// Everything that follows from one log.
+/// The rows and snapshots that were derived from one log.
 pub(crate) struct Derived {
     rows: Replayed,
-    /// The snapshots that are kept, the oldest first.
+    /// The snapshots to keep. The oldest one comes first.
     pub(crate) snapshots: Vec<(Head, Vec<u8>)>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Deriving<'a> {
     }
 }
 
-/// The owner of a row of the directory.
+/// The merchant to which a row of the directory belongs.
 pub(crate) fn directory_owner(
     key: &[u8],
     value: &[u8],
@@ -169,7 +169,8 @@ pub(crate) fn directory_owner(
     directory::owner(key, value, &job(rows, keyring, options, &mut ignore_progress))
 }
 
-/// True when a stored row of the directory belongs to a later merchant, under the name of a call that was used again.
+/// True when a stored row of the directory belongs to a merchant that was created later, by a call with the same
+/// Idempotency-Key. A key may be used again after its answer has expired.
 pub(crate) fn is_taken_over(
     (key, stored, expected): (&[u8], &[u8], &[u8]),
     rows: &dyn RowReader,

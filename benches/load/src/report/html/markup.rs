@@ -1,6 +1,6 @@
-//! Pieces of HTML.
+//! Functions that generate the HTML elements of a report.
 
-/// A text with the escapes of HTML, for use between tags or in quotes.
+/// Escapes the special characters of HTML in a text, so that it can be used between tags or in a quoted attribute.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -16,8 +16,8 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A table whose first row is its head. On a narrow screen the first cell of a row has a line of its own, and so has the
-/// last one where its column has no name; the others share the width.
+/// A table whose first row is its header. On a narrow screen the first cell of a row has a line of its own. The last
+/// cell also has a line of its own when its column has no name. The other cells share the width of the screen.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let row = |tag: &str, cells: &[String]| {
         let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect();
@@ -35,21 +35,22 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
     )
 }
 
-/// The most important figures: a name and a value each.
+/// The most important figures, each with its name and its value.
 pub(super) fn figures(figures: &[(&str, String)]) -> String {
     let one =
         |(name, value): &(&str, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));
     format!("<dl class=\"figures\">{}</dl>\n", figures.iter().map(one).collect::<String>())
 }
 
-/// The notes for the reader, a paragraph each. Those in capitals are emphasized, unless they only note something.
+/// The remarks for the reader, one paragraph each. A remark that begins with a capital letter is shown as a warning,
+/// unless it begins with `NOTE:`.
 pub(super) fn remarks(remarks: &[String]) -> String {
     let is_warning = |text: &str| text.starts_with(|first: char| first.is_uppercase()) && !text.starts_with("NOTE:");
     let class = |text: &str| if is_warning(text) { "warning" } else { "remark" };
     remarks.iter().map(|text| format!("<p class=\"{}\">{}</p>\n", class(text), escaped(text))).collect()
 }
 
-/// A list of names and values.
+/// A table of properties, each with its name and its value.
 pub(super) fn properties(properties: &[(String, String)]) -> String {
     let one = |(name, value): &(String, String)| {
         format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escaped(name), escaped(value))
@@ -58,7 +59,7 @@ pub(super) fn properties(properties: &[(String, String)]) -> String {
     format!("<div class=\"scroll\"><table class=\"properties\"><tbody>{rows}</tbody></table></div>\n")
 }
 
-/// A whole page.
+/// A complete HTML page.
 pub(super) fn page(title: &str, body: &str) -> String {
     let title = escaped(title);
     format!(
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_of_others_is_never_markup() {
+    fn text_with_markup_is_escaped_in_titles_remarks_and_tables() {
         let text = "<script>alert('x & \"y\"')</script>".to_owned();
         let page = page(&text, &(remarks(std::slice::from_ref(&text)) + &table(&[vec![text.clone()]])));
         assert!(!page.contains("<script>"));
@@ -83,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_how_many_columns_share_the_width_of_a_narrow_screen() {
+    fn a_table_has_the_number_of_columns_that_share_a_narrow_screen() {
         let rows = |head: &[&str]| vec![head.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
         assert!(table(&rows(&["", "count", "p50"])).contains("class=\"grid\" style=\"--columns:2\""));
         assert!(table(&rows(&["rate/s", "p99", ""])).contains("class=\"grid words\" style=\"--columns:1\""));
     }
 
     #[test]
-    fn a_warning_stands_out_and_a_note_does_not() {
+    fn a_remark_in_capitals_is_a_warning_unless_it_is_a_note() {
         let html = remarks(&["LAGS: a".to_owned(), "NOTE: b".to_owned(), "captures keep up".to_owned()]);
         assert_eq!((html.matches("\"warning\"").count(), html.matches("\"remark\"").count()), (1, 2), "{html}");
     }

@@ -1,4 +1,4 @@
-//! The pages.
+//! The HTML pages of one report and of a comparison.
 
 use super::charts::{
     latency_by_percentile, latency_over_time, p99_by_value, p99_over_time, rate_by_value, rate_over_time, search,
@@ -13,7 +13,7 @@ use crate::report::terminal;
 use crate::report::text::{change, count, latency, memory, rate, share};
 use crate::run::{Point, SearchResult};
 
-/// A reader cannot tell more lines than this apart in one chart.
+/// The largest number of lines in one chart. A reader cannot tell more of them apart.
 const LINES_MAX: usize = 6;
 
 /// The page of one report.
@@ -109,7 +109,7 @@ fn search_part(found: &SearchResult) -> String {
     figures(&first) + &search(found).figure() + &table(&terminal::tried(found))
 }
 
-/// The change of the medians; in words where the ranges overlap.
+/// The change of the median of each figure. Where the ranges of both sides overlap, a text says so instead.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
 fn compared_figures(before: &[&Point], after: &[&Point]) -> String {
     let changed = |figure: fn(&Point) -> f64| {
@@ -127,7 +127,8 @@ fn compared_figures(before: &[&Point], after: &[&Point]) -> String {
     ])
 }
 
-/// Pictures of both sides: of a sweep its medians, else of the run whose rate is the median.
+/// The charts of both sides. For a sweep they show its medians; otherwise they show the run of each side whose rate is
+/// the median.
 fn compared_pictures(comparison: &Comparison) -> String {
     let is_several = comparison.before.len() + comparison.after.len() > 2;
     let named = |side: &str, what: &str| if is_several { format!("{side}, {what}") } else { side.to_owned() };
@@ -146,7 +147,7 @@ fn compared_pictures(comparison: &Comparison) -> String {
     rate_over_time(&named).figure() + &p99_over_time(&named).figure() + &latency_by_percentile(&named).figure()
 }
 
-/// A point with the median of what the pictures of a sweep show.
+/// A point with the medians of the figures that the charts of a sweep show: the rate and the p99 latency.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -160,7 +161,7 @@ fn median_point(runs: &[&Point]) -> Point {
     point
 }
 
-/// The run in the middle, by its rate.
+/// The run whose rate is the median. Of an even number of runs, it is the one with the lower rate of the middle two.
 fn run_of_median_rate<'a>(runs: &[&'a Point]) -> &'a Point {
     let mut runs = runs.to_vec();
     runs.sort_by(|first, second| first.rate.total_cmp(&second.rate));
@@ -213,7 +214,7 @@ fn parameters(parameters: &Parameters) -> Vec<(String, String)> {
     rows.into_iter().flatten().collect()
 }
 
-/// The value of a parameter; all of its values when a sweep varied it.
+/// The value of a parameter, or all of its values when a sweep varied it.
 fn values(parameters: &Parameters, knob: Knob, value: usize) -> String {
     match parameters.sweep.as_ref().filter(|sweep| sweep.knob == knob) {
         Some(sweep) => sweep.values.iter().map(usize::to_string).collect::<Vec<_>>().join(", then "),
