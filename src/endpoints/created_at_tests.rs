@@ -82,7 +82,7 @@ fn a_date_and_time_is_local_unless_it_names_an_offset() {
 }
 
 #[test]
-fn a_local_time_that_is_skipped_is_later_and_one_that_comes_twice_is_the_first() {
+fn skipped_local_times_are_later_and_repeated_ones_the_first() {
     stands_for("2025-03-30T02:30", "Europe/Berlin", "2025-03-30T01:30:00Z", "2025-03-30T01:31:00Z");
     stands_for("2025-10-26T02:30", "Europe/Berlin", "2025-10-26T00:30:00Z", "2025-10-26T00:31:00Z");
     stands_for("2025-10-26T02:30+01:00", "Europe/Berlin", "2025-10-26T01:30:00Z", "2025-10-26T01:31:00Z");
@@ -107,7 +107,7 @@ fn a_range_may_be_open_at_either_end() {
 }
 
 #[test]
-fn what_lies_outside_of_the_time_that_is_kept_stands_for_nothing_or_is_cut() {
+fn a_range_outside_of_stored_time_is_empty_or_cut() {
     let before = read("1969-12-31", "UTC");
     assert_eq!((before.from, before.until), (Millis(0), Millis(0)));
     assert_eq!(read("9999-12-31", "UTC").until, Millis(u64::MAX));

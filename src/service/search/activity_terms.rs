@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_an_address_that_no_id_can_have_is_found_by_the_addresses() {
+    fn a_part_of_an_address_is_found_by_the_addresses() {
         let emails = [email("alice@shop.example"), email("bob@shop.example")];
         for (text, count) in [("alice", 1), ("ALICE@", 1), ("@shop.example", 2), ("nobody@", 0)] {
             let ActivityTerms::Indexes(indexes) = found(text, &emails, None) else { panic!("{text}") };
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_many_addresses_is_looked_for_where_addresses_are_and_nowhere_else() {
+    fn a_part_of_many_addresses_is_searched_in_rows_with_addresses() {
         let many: Vec<Email> = (0..=FEW_ADDRESSES).map(|number| email(&format!("p{number}@shop.example"))).collect();
         let acting = [many[0].clone(), email("help@till.example")];
         let ActivityTerms::ManyAddresses { exact, among, text } = found("@SHOP", &many, Some(&acting)) else {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_id_is_found_by_what_it_is_and_by_addresses_that_hold_it() {
+    fn a_whole_id_is_found_as_an_id_and_in_addresses() {
         let object = ActivityObject::from_id_text(PAYMENT).expect("an id");
         let ActivityObject::Payment(payment_id) = object else { panic!("a payment") };
         let holding = email(&format!("{PAYMENT}@shop.example"));

@@ -272,7 +272,7 @@ fn ends_of_time_and_of_ids_are_no_special_places() {
 }
 
 #[test]
-fn beside_a_page_without_entries_is_what_passes_the_filters_the_cursors_own_entry_too() {
+fn the_neighbours_of_an_empty_page_pass_the_filters() {
     let log = Log::seeded(7);
     let query = Query { types: Some(vec![ActivityType::RefundCreated]), ..Query::default() };
     let all = log.walk(&query.selection(), 100).0;
@@ -291,7 +291,7 @@ fn beside_a_page_without_entries_is_what_passes_the_filters_the_cursors_own_entr
 }
 
 #[test]
-fn an_index_that_names_an_entry_that_is_not_there_is_an_error_and_no_gap() {
+fn a_missing_indexed_entry_is_an_error_and_no_gap() {
     let mut log = Log::seeded(6);
     let personal = MerchantReader::new(MERCHANT, None, Rows::default());
     log.list.rows.0.remove(&row_key(MERCHANT, &AnyKey::Activities(log.entries[0].id), &personal));

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_log_of_a_directory_is_the_one_with_the_greatest_number() {
+    fn the_newest_log_has_the_greatest_number() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         assert_eq!(SeenLog::newest(directory.path()), None);
         for (name, bytes) in [("000009.log", "nine"), ("000010.log", "ten"), ("LOG", ""), ("000011.sst", "")] {

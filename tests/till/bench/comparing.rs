@@ -21,7 +21,7 @@ fn equal_loads_are_compared_and_others_are_refused() {
 }
 
 #[test]
-fn several_runs_of_the_same_thing_made_in_turns_show_their_ranges_and_what_these_show() {
+fn several_runs_of_each_side_show_their_ranges() {
     let tester = Tester::new();
     for side in ["a", "b"] {
         std::fs::create_dir(tester.file(side)).expect("it can be made");

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::tester::{SHORT, Tester};
 
 #[test]
-fn a_condition_that_holds_ends_the_run_with_its_own_code_and_each_says_what_was_measured() {
+fn a_condition_that_holds_has_its_own_exit_code() {
     let tester = Tester::new();
     let run =
         |conditions: &str| tester.run(&format!("ping {SHORT} {conditions} --json report.json --html report.html"));
@@ -25,7 +25,7 @@ fn a_condition_that_holds_ends_the_run_with_its_own_code_and_each_says_what_was_
 }
 
 #[test]
-fn what_is_no_condition_is_refused_with_the_form_before_the_run_starts() {
+fn a_malformed_condition_is_refused_before_the_run() {
     let tester = Tester::new();
     for wrong in ["p98>50ms", "p99>50", "p99", "rate<1ms"] {
         let refused = tester.run(&format!("ping {SHORT} --fail-if {wrong} --json report.json"));

@@ -15,7 +15,7 @@ fn ping(tester: &Tester, server: &Server, file: Option<&Pair>, system: &Pair) ->
 }
 
 #[test]
-fn both_listeners_are_called_with_tls_when_a_file_vouches_for_them() {
+fn both_listeners_are_called_with_tls_by_a_trusted_file() {
     let (pair, other, tester) = (Pair::new(), Pair::new(), Tester::new());
     let server = pair.start().server();
     let ended = ping(&tester, &server, Some(&pair), &other);
@@ -30,7 +30,7 @@ fn both_listeners_are_called_with_tls_when_a_file_vouches_for_them() {
 }
 
 #[test]
-fn the_system_s_certificates_vouch_for_a_server_unless_a_file_is_named() {
+fn the_systems_certificates_count_unless_a_file_is_named() {
     let (pair, other, tester) = (Pair::new(), Pair::new(), Tester::new());
     let server = pair.start().server();
     let trusted = ping(&tester, &server, None, &pair);
@@ -42,7 +42,7 @@ fn the_system_s_certificates_vouch_for_a_server_unless_a_file_is_named() {
 }
 
 #[test]
-fn a_listener_that_speaks_the_other_protocol_is_told_by_what_it_sends() {
+fn a_listener_of_the_other_protocol_is_recognized() {
     let (pair, tester) = (Pair::new(), Tester::new());
     let (secured, plain) = (pair.start().server(), Server::start());
     let run = |public: &str, admin: &str, arguments: &str| {

@@ -88,7 +88,7 @@ fn an_own_server_uses_only_the_directories_that_it_is_given() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_machine_that_others_keep_busy_is_warned_of_in_table_page_and_report() {
+fn table_page_and_report_warn_of_a_busy_machine() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let (tester, done) = (Tester::new(), AtomicBool::new(false));
     let line = format!("ping {SHORT} --json report.json --html report.html");

@@ -80,7 +80,7 @@ impl Watched {
 }
 
 #[test]
-fn a_write_ahead_log_that_is_moved_away_stops_the_server_and_loses_nothing() {
+fn a_moved_write_ahead_log_stops_the_server_without_loss() {
     let mut watched = Watched::start();
     let log = watched.log_of("db");
     fs::rename(&log, watched.aside()).expect("it can be moved");
@@ -90,7 +90,7 @@ fn a_write_ahead_log_that_is_moved_away_stops_the_server_and_loses_nothing() {
 }
 
 #[test]
-fn a_write_ahead_log_that_is_deleted_or_replaced_stops_the_server() {
+fn a_deleted_or_replaced_write_ahead_log_stops_the_server() {
     let mut watched = Watched::start();
     fs::remove_file(watched.log_of("db")).expect("it can be removed");
     watched.ends_saying(&["till: the write-ahead log", "deleted"]);
@@ -112,7 +112,7 @@ fn a_write_ahead_log_that_is_cut_short_stops_the_server() {
 }
 
 #[test]
-fn the_mark_and_the_logs_of_the_databases_beside_are_watched_too() {
+fn the_mark_and_the_other_databases_logs_are_watched() {
     for file in [
         (|watched: &Watched| watched.data().join("high-water")) as fn(&Watched) -> PathBuf,
         |watched| watched.log_of("sandbox"),

@@ -129,7 +129,7 @@ fn another_store_and_another_history_are_refused() {
 }
 
 #[test]
-fn a_restored_store_is_refused_unless_the_command_says_that_it_is_one() {
+fn a_restored_store_is_refused_unless_restored_is_given() {
     let place = Place::new();
     let mut server = place.server("data");
     let shop = server.shop();

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_proves_its_name_by_a_trusted_certificate_is_spoken_to() {
+    async fn a_server_with_a_trusted_certificate_is_called() {
         let (port, certificate) = server("127.0.0.1", 2400).await;
         let mut stream =
             connected("127.0.0.1", port, certificate.path()).await.unwrap_or_else(|failure| panic!("{failure}"));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_does_not_prove_its_name_is_not_spoken_to_and_the_reason_is_told() {
+    async fn a_server_without_a_valid_certificate_is_refused() {
         let failure = async |name: &str, until, is_trusted| {
             let ((port, certificate), (_, other)) = (server(name, until).await, server("127.0.0.1", 2400).await);
             let trusted = if is_trusted { certificate.path() } else { other.path() };

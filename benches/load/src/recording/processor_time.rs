@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_neither_the_load_tester_nor_its_server_took_is_of_others() {
+    fn the_rest_of_the_processor_time_belongs_to_others() {
         let before = ProcessorTime { all: 1_000, busy: 500, own: 300 };
         let after = ProcessorTime { all: 2_000, busy: 1_300, own: 900 };
         assert!((after.others_since(before) - 0.2).abs() < 1e-9, "800 busy of 1,000, 600 of them ours");

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_side_that_were_told_different_things_are_refused_as_well() {
+    fn runs_of_one_side_with_other_parameters_are_refused() {
         let mut other = document();
         other.parameters.connections = 3;
         let refused = Comparison::new(vec![document(), other], vec![document()]).map(|_| ());
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_of_each_shows_no_difference_and_four_made_in_turns_need_no_warning() {
+    fn one_run_of_each_side_shows_no_difference() {
         let one = comparison(vec![at(1)], vec![at(2)]).notes();
         assert!(one[0].starts_with("NO DIFFERENCE SHOWN: there is one run of each"), "{one:?}");
         let in_turns = comparison([1, 3, 5, 7].map(at).to_vec(), [2, 4, 6, 8].map(at).to_vec()).notes();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_on_a_busy_machine_and_those_that_ended_early_are_counted() {
+    fn busy_runs_and_runs_that_ended_early_are_counted() {
         let mut busy = at(2);
         busy.points[0].others_busy = Some(0.5);
         busy.points[0].ended_early = Some("used up".to_owned());

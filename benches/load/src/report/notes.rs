@@ -63,7 +63,7 @@ mod tests {
     use crate::run::Point;
 
     #[test]
-    fn a_closed_loop_says_which_waits_its_latencies_leave_out_and_an_open_one_does_not() {
+    fn only_a_closed_loop_notes_the_waits_that_it_leaves_out() {
         let mut document = document();
         assert_eq!(notes(&document), [CLOSED_LOOP]);
         for mode in ["open", "search"] {
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_busy_during_the_run_is_warned_of_with_the_share_that_others_took() {
+    fn a_busy_machine_causes_a_warning_with_the_share() {
         let mut document = document();
         document.points[0].others_busy = Some(0.47);
         let told = notes(&document);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_share_of_others_is_not_known_the_moment_before_the_run_counts() {
+    fn without_a_share_the_time_before_the_run_counts() {
         let mut document = document();
         document.machine.busy_before = Some(0.9);
         let told = notes(&document);

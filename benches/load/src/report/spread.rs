@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_overlap_show_no_difference_and_those_apart_do_when_there_are_enough_runs() {
+    fn only_ranges_that_do_not_overlap_show_a_difference() {
         let finding = |before: &[f64], after: &[f64]| {
             Finding::of(Spread::of(before.iter().copied()), Spread::of(after.iter().copied()))
         };

@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_of_several_runs_shows_medians_and_ranges_and_whether_they_overlap() {
+    fn a_comparison_of_several_runs_shows_medians_and_ranges() {
         let side = |rates: [f64; 4]| rates.map(|rate| Point { rate, ..point() });
         let rows = |before: [f64; 4], after: [f64; 4]| {
             let (before, after) = (side(before), side(after));
