@@ -55,10 +55,6 @@ impl ActivityType {
     pub const DISPUTE: [ActivityType; 3] =
         [ActivityType::DisputeChallenged, ActivityType::DisputeEscalated, ActivityType::DisputeConceded];
 
-    /// The types that are about a member of the team: only these have [`Activity::user_email`].
-    pub const TEAM: [ActivityType; 3] =
-        [ActivityType::UserInvited, ActivityType::InvitationAccepted, ActivityType::UserRemoved];
-
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -202,8 +198,7 @@ pub struct Activity {
     pub object: ActivityObject,
     /// The payment of a refund or dispute.
     pub parent: Option<PaymentId>,
-    /// The invited, removed or accepting user. Only activities of [`ActivityType::TEAM`] have it, and searches rely on
-    /// that.
+    /// The user who was invited or removed, or who accepted an invitation.
     pub user_email: Option<Email>,
     /// The plans, when one was switched.
     pub plan_switch: Option<PlanSwitch>,

@@ -335,12 +335,14 @@ tables! {
     ActivitiesByActorKey: (KeyId, ActivityId) => Present, for lists;
     /// Activities by the address of the user who acted.
     ActivitiesByActorEmail: (Email, ActivityId) => Present, for lists;
-    /// Activities by the address of the team member that they are about.
-    ActivitiesByUserEmail: (Email, ActivityId) => Present, for lists;
+    /// Activities by each address in them: that of the user who acted, and that of the team member that they are about.
+    ActivitiesByEmail: (Email, ActivityId) => Present, for lists;
     /// Activities by their object.
     ActivitiesByObject: (ActivityObject, ActivityId) => Present, for lists;
     /// Activities by the payment of their object.
     ActivitiesByParent: (PaymentId, ActivityId) => Present, for lists;
+    /// Activities with an address in them.
+    ActivitiesWithEmail: ActivityId => Present, for lists;
     /// The distinct addresses of the activity log.
     ActivityEmails: Email => EmailUse;
     /// Of all merchants: the owners of API keys. Not below the merchant.

@@ -1,9 +1,10 @@
 //! The activity log with its indexes, each in the order in which it is listed.
 
 use crate::activity::{Activity, Actor};
+use crate::ids::ActivityId;
 use crate::records::{
-    Activities, ActivitiesByActorEmail, ActivitiesByActorKey, ActivitiesByObject, ActivitiesByParent, ActivitiesByType,
-    ActivitiesByUserEmail, ActivityEmails, EmailUse, Present, RowsMut, Unreadable,
+    Activities, ActivitiesByActorEmail, ActivitiesByActorKey, ActivitiesByEmail, ActivitiesByObject,
+    ActivitiesByParent, ActivitiesByType, ActivitiesWithEmail, ActivityEmails, EmailUse, Present, RowsMut, Unreadable,
 };
 use crate::text::Email;
 
@@ -17,12 +18,13 @@ pub(super) fn log_activity(activity: &Activity, rows: &mut impl RowsMut) -> Resu
         rows.put::<ActivitiesByParent>((parent, id), Present);
     }
     if let Some(email) = &activity.user_email {
-        rows.put::<ActivitiesByUserEmail>((email.clone(), id), Present);
+        index_email(email, id, rows);
         note_email(email, false, rows)?;
     }
     match &activity.actor {
         Actor::User { email: Some(email) } => {
             rows.put::<ActivitiesByActorEmail>((email.clone(), id), Present);
+            index_email(email, id, rows);
             note_email(email, true, rows)
         }
         Actor::ApiKey(key_id) => {
@@ -31,6 +33,12 @@ pub(super) fn log_activity(activity: &Activity, rows: &mut impl RowsMut) -> Resu
         }
         Actor::User { email: None } | Actor::System => Ok(()),
     }
+}
+
+/// Writes the index rows of an address that an entry has.
+fn index_email(email: &Email, id: ActivityId, rows: &mut impl RowsMut) {
+    rows.put::<ActivitiesByEmail>((email.clone(), id), Present);
+    rows.put::<ActivitiesWithEmail>(id, Present);
 }
 
 /// Keeps an address in the dictionary. An address that has belonged to the merchant once is marked so for ever.

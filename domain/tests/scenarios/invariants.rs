@@ -54,7 +54,10 @@ fn check_activity(world: &ScenarioWorld) {
         expected.insert(AnyKey::ActivitiesByType((activity.activity_type, id)));
         expected.insert(AnyKey::ActivitiesByObject((activity.object, id)));
         expected.extend(activity.parent.map(|parent| AnyKey::ActivitiesByParent((parent, id))));
-        expected.extend(activity.user_email.map(|email| AnyKey::ActivitiesByUserEmail((email, id))));
+        let actor_email = if let Actor::User { email } = &activity.actor { email.clone() } else { None };
+        for email in activity.user_email.into_iter().chain(actor_email) {
+            expected.extend([AnyKey::ActivitiesByEmail((email, id)), AnyKey::ActivitiesWithEmail(id)]);
+        }
         match activity.actor {
             Actor::ApiKey(key_id) => _ = expected.insert(AnyKey::ActivitiesByActorKey((key_id, id))),
             Actor::User { email } => {
@@ -69,7 +72,8 @@ fn check_activity(world: &ScenarioWorld) {
             AnyKey::ActivitiesByType(_)
                 | AnyKey::ActivitiesByObject(_)
                 | AnyKey::ActivitiesByParent(_)
-                | AnyKey::ActivitiesByUserEmail(_)
+                | AnyKey::ActivitiesByEmail(_)
+                | AnyKey::ActivitiesWithEmail(_)
                 | AnyKey::ActivitiesByActorEmail(_)
                 | AnyKey::ActivitiesByActorKey(_)
         )

@@ -13,8 +13,6 @@ use crate::service::id_span::IdSpan;
 
 /// Entries that each of several ranges reads at first; it reads more at a time the further it goes on.
 const FIRST_READ: usize = 32;
-/// The same of the ranges of one union, which share the entries that are wanted.
-const FIRST_READ_MIN: usize = 8;
 /// Entries that a range reads at a time at most.
 const READ_MAX: usize = 1_024;
 /// Steps without an entry after which other calls of the same thread get their turn.
@@ -27,6 +25,16 @@ pub enum EntrySource<I: ListIndex> {
     Index(I),
     /// Entries that are known already, the oldest first.
     Known(Arc<[ListKey<I>]>),
+}
+
+impl<I: ListIndex> EntrySource<I> {
+    /// True when the source has an entry.
+    pub(super) fn has(&self, id: ListKey<I>, view: &MerchantView<'_>) -> Result<bool, Unreadable> {
+        match self {
+            EntrySource::Index(index) => view.index_has(index, id),
+            EntrySource::Known(ids) => Ok(ids.binary_search(&id).is_ok()),
+        }
+    }
 }
 
 /// The view and the direction of a walk.
@@ -135,13 +143,8 @@ impl<'a, I: ListIndex> Intersection<'a, I> {
         span: Option<IdSpan<ListKey<I>>>,
         wanted: usize,
     ) -> Intersection<'a, I> {
-        // A range by itself is read once, and no further than what is wanted of it; ranges of one union share that.
-        let first_read = match all_of {
-            [union] if union.len() == 1 => wanted.clamp(1, READ_MAX),
-            [union] if wanted > 1 => wanted.div_ceil(union.len().max(1)).clamp(FIRST_READ_MIN, FIRST_READ),
-            [_] => 1,
-            _ => FIRST_READ,
-        };
+        // A range of one union is read once, and no further than what is wanted: to begin reading costs more than some keys.
+        let first_read = if all_of.len() == 1 { wanted.clamp(1, READ_MAX) } else { FIRST_READ };
         let range = |source: &EntrySource<I>| Range::new(source.clone(), first_read);
         let union = |sources: &Vec<EntrySource<I>>| sources.iter().map(range).collect();
         Intersection { walk, unions: all_of.iter().map(union).collect(), rest: span }

@@ -76,7 +76,7 @@ impl PaymentFilters {
             selection.any_of(vec![PaymentIndex::Customer(customer_id)]);
         }
         if let Some(range) = self.amount {
-            select_amounts(range, view, &mut selection)?;
+            select_amounts(range, &mut selection);
         }
         if let Some((from, until)) = self.captured {
             select_captured(from, until, view, &mut selection)?;
@@ -95,40 +95,49 @@ impl PaymentFilters {
         let methods = || PaymentMethod::ALL.into_iter().filter(|one| method.is_none_or(|wanted| *one == wanted));
         let mut indexes: Vec<PaymentIndex> =
             others.iter().flat_map(|status| methods().map(|method| PaymentIndex::Status(*status, method))).collect();
-        if !pending.is_empty() {
-            indexes.push(PaymentIndex::WithOpenEffect);
-            selection.passing(move |payment: &Payment| {
-                status.is_none_or(|wanted| payment.status == wanted)
-                    && method.is_none_or(|wanted| payment.instrument.method() == wanted)
-            });
+        if pending.is_empty() {
+            return selection.any_of(indexes);
         }
-        selection.any_of(indexes);
+        indexes.push(PaymentIndex::WithOpenEffect);
+        let passes = move |payment: &Payment| {
+            status.is_none_or(|wanted| payment.status == wanted)
+                && method.is_none_or(|wanted| payment.instrument.method() == wanted)
+        };
+        if status.is_some() {
+            selection.any_of(indexes);
+            selection.passing(passes);
+        } else {
+            let sources: Vec<_> = indexes.into_iter().map(EntrySource::Index).collect();
+            selection.frequent(passes, PaymentIndex::All, move |_| Ok(Some(sources.clone())));
+        }
     }
 }
 
 /// Keeps the payments of a range of amounts: few payments by themselves, few amounts by their ranges of the index, and
 /// otherwise those whose rows say so.
-fn select_amounts(
+fn select_amounts(range: AmountRange, selection: &mut Selection<PaymentIndex>) {
+    if range.min_minor == range.max_minor {
+        selection.any_of(vec![PaymentIndex::Amount(range.min_minor)]);
+    } else {
+        let passes = move |payment: &Payment| range.contains(payment.money.amount.get());
+        selection.frequent(passes, PaymentIndex::All, move |view| Ok(few_payments_or_amounts(range, view)?));
+    }
+}
+
+/// The payments of a range of amounts, when either they or their amounts are few.
+fn few_payments_or_amounts(
     range: AmountRange,
     view: &MerchantView<'_>,
-    selection: &mut Selection<PaymentIndex>,
-) -> Result<(), Unreadable> {
-    let AmountRange { min_minor, max_minor } = range;
-    if min_minor == max_minor {
-        selection.any_of(vec![PaymentIndex::Amount(min_minor)]);
-        return Ok(());
-    }
+) -> Result<Option<Vec<EntrySource<PaymentIndex>>>, Unreadable> {
     let (oldest, newest) = (PaymentId::from_bytes([u8::MIN; 16]), PaymentId::from_bytes([u8::MAX; 16]));
-    let keys = (min_minor, oldest)..=(max_minor, newest);
+    let keys = (range.min_minor, oldest)..=(range.max_minor, newest);
     let scan = |limit| view.scan_keys::<PaymentsByAmount>(keys.clone(), ScanDirection::Forward, limit);
     if let Some(known) = known(|limit| Ok(scan(limit)?.into_iter().map(|(_, id)| id).collect()))? {
-        selection.any_source(vec![known]);
-    } else if let Some(amounts) = few_amounts(range, view)? {
-        selection.any_of(amounts.into_iter().map(PaymentIndex::Amount).collect());
-    } else {
-        selection.passing(move |payment| range.contains(payment.money.amount.get()));
+        return Ok(Some(vec![known]));
     }
-    Ok(())
+    let amounts = few_amounts(range, view)?;
+    let source = |amount_minor| EntrySource::Index(PaymentIndex::Amount(amount_minor));
+    Ok(amounts.map(|amounts| amounts.into_iter().map(source).collect()))
 }
 
 /// The different amounts of a merchant's payments within a range; none when they are more than [`AMOUNTS_MAX`].

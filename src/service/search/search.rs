@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use till_domain::records::Table;
+use till_domain::records::{Rows, Table, Unreadable};
 use till_domain::time::Millis;
 use till_storage::rows::{Beside, Cursor, ScanDirection};
 use till_storage::shapes::{KeyedRow, ListEntry, ListIndex, ListKey, MerchantView};
@@ -17,10 +17,12 @@ use crate::service::shared::Reader;
 
 /// Rows that are read at a time at most while they are checked.
 const ROWS_AT_A_TIME: usize = 256;
-/// Rows that are read at a time at least where most are likely to pass.
-const LIKELY_ROWS_MIN: usize = 8;
-/// Rows that are checked where most are likely to pass, before the exact ranges are walked.
-const LIKELY_ROWS_MAX: usize = 256;
+/// Rows that are read at a time at least while they are checked.
+const ROWS_AT_A_TIME_MIN: usize = 8;
+/// Rows that are checked for frequent values at most, before their exact ranges are walked.
+const FREQUENT_ROWS_MAX: usize = 256;
+/// One row in so many passes at least where values are frequent.
+const FREQUENT_ONE_IN: usize = 4;
 
 /// A row of the list of an index.
 pub(super) type ListRow<I> = <<I as ListIndex>::List as Table>::Row;
@@ -28,24 +30,31 @@ pub(super) type ListRow<I> = <<I as ListIndex>::List as Table>::Row;
 /// A check of a row.
 type Check<I> = Box<dyn Fn(&ListRow<I>) -> bool>;
 
+/// The sources that have every entry that a check lets pass; none when only the rows tell.
+type Sources<I> = Result<Option<Vec<EntrySource<I>>>, ApiError>;
+
+/// The search for these sources.
+type FindSources<I> = Box<dyn Fn(&MerchantView<'_>) -> Sources<I>>;
+
 /// The entries that are searched for: those that pass every filter.
 pub struct Selection<I: ListIndex> {
     all_of: Vec<Vec<EntrySource<I>>>,
     span: Option<IdSpan<ListKey<I>>>,
     checks: Vec<Check<I>>,
-    likely: Option<Likely<I>>,
+    frequent: Vec<Frequent<I>>,
 }
 
-/// Other ranges that the entries of the one union of a selection are looked for in first.
-struct Likely<I: ListIndex> {
-    among: Vec<EntrySource<I>>,
+/// A filter that many entries may pass.
+struct Frequent<I: ListIndex> {
     check: Check<I>,
+    among: I,
+    find_sources: FindSources<I>,
 }
 
 impl<I: ListIndex> Default for Selection<I> {
     /// Every entry.
     fn default() -> Selection<I> {
-        Selection { all_of: Vec::new(), span: Some(IdSpan::all()), checks: Vec::new(), likely: None }
+        Selection { all_of: Vec::new(), span: Some(IdSpan::all()), checks: Vec::new(), frequent: Vec::new() }
     }
 }
 
@@ -60,17 +69,15 @@ impl<I: ListIndex> Selection<I> {
         self.all_of.push(sources);
     }
 
-    /// Keeps the entries that any of these indexes has, where they are likely to be found faster among those of other
-    /// ranges: each entry of these that passes the check is one of them.
-    pub fn any_of_likely_among(
+    /// Keeps the entries whose rows pass a check, which may be many; all of them are in the index `among`. The rows of its entries
+    /// are checked first. Where few of them pass, the sources are searched for and walked.
+    pub fn frequent(
         &mut self,
-        indexes: Vec<I>,
-        among: Vec<I>,
         check: impl Fn(&ListRow<I>) -> bool + 'static,
+        among: I,
+        find_sources: impl Fn(&MerchantView<'_>) -> Sources<I> + 'static,
     ) {
-        self.any_of(indexes);
-        let among = among.into_iter().map(EntrySource::Index).collect();
-        self.likely = Some(Likely { among, check: Box::new(check) });
+        self.frequent.push(Frequent { check: Box::new(check), among, find_sources: Box::new(find_sources) });
     }
 
     /// Keeps the entries that were recorded from one instant, inclusive, to another, exclusive.
@@ -83,13 +90,34 @@ impl<I: ListIndex> Selection<I> {
         self.checks.push(Box::new(check));
     }
 
-    fn sources(&self) -> Vec<Vec<EntrySource<I>>> {
-        if self.all_of.is_empty() { vec![vec![EntrySource::Index(I::ALL)]] } else { self.all_of.clone() }
+    /// The sources of the entries whose rows are checked for frequent values.
+    fn sources_of_rows(&self) -> Vec<Vec<EntrySource<I>>> {
+        let among = self.frequent.iter().map(|frequent| &frequent.among).filter(|among| **among != I::ALL);
+        let among = among.map(|among| vec![EntrySource::Index(among.clone())]);
+        or_every_entry(self.all_of.iter().cloned().chain(among).collect())
+    }
+
+    /// The sources of the entries that pass, as far as indexes tell.
+    fn exact_sources(&self, view: &MerchantView<'_>) -> Result<Vec<Vec<EntrySource<I>>>, ApiError> {
+        let mut sources = self.all_of.clone();
+        for frequent in &self.frequent {
+            sources.extend((frequent.find_sources)(view)?);
+        }
+        Ok(or_every_entry(sources))
+    }
+
+    /// True when the indexes alone tell which entries pass.
+    const fn needs_no_row(&self) -> bool {
+        self.checks.is_empty() && self.frequent.is_empty()
     }
 
     fn passes(&self, row: &ListRow<I>) -> bool {
-        self.checks.iter().all(|check| check(row))
+        self.frequent.iter().map(|frequent| &frequent.check).chain(&self.checks).all(|check| check(row))
     }
+}
+
+fn or_every_entry<I: ListIndex>(sources: Vec<Vec<EntrySource<I>>>) -> Vec<Vec<EntrySource<I>>> {
+    if sources.is_empty() { vec![vec![EntrySource::Index(I::ALL)]] } else { sources }
 }
 
 /// A page of a list.
@@ -142,25 +170,43 @@ impl<I: ListIndex> Search<'_, I> {
         }
         let beside = match cursor {
             None => Beside { newer: false, older: goes_on },
-            Some(cursor @ Cursor::After(_)) => {
+            Some(cursor @ Cursor::After(id)) => {
                 let newest = entries.first().map_or(cursor.vacancy(), |(id, _)| *id);
-                Beside { newer: self.is_any(newer_than(newest), ScanDirection::Forward).await?, older: goes_on }
+                let is_newer = self.has(id)? || self.is_any(newer_than(newest), ScanDirection::Forward).await?;
+                Beside { newer: is_newer, older: goes_on }
             }
-            Some(cursor @ Cursor::Before(_)) => {
+            Some(cursor @ Cursor::Before(id)) => {
                 let oldest = entries.last().map_or(cursor.vacancy(), |(id, _)| *id);
-                Beside { newer: goes_on, older: self.is_any(older_than(oldest), ScanDirection::Backward).await? }
+                let is_older = self.has(id)? || self.is_any(older_than(oldest), ScanDirection::Backward).await?;
+                Beside { newer: goes_on, older: is_older }
             }
         };
         Ok(Window { entries, beside })
     }
 
+    /// True when an entry passes every filter. A cursor that names one is beside its page: that is told without a walk.
+    fn has(&self, id: ListKey<I>) -> Result<bool, ApiError> {
+        if !self.selection.span.is_some_and(|span| span.range().contains(&id)) {
+            return Ok(false);
+        }
+        for union in &self.selection.all_of {
+            if !any_has(union, id, self.view)? {
+                return Ok(false);
+            }
+        }
+        if self.selection.needs_no_row() && !self.selection.all_of.is_empty() {
+            return Ok(true);
+        }
+        Ok(self.view.get::<I::List>(id)?.is_some_and(|row| self.selection.passes(&row)))
+    }
+
     /// True when an entry of a span passes every filter. Where no row is to be checked, the indexes say so.
     async fn is_any(&self, span: Option<IdSpan<ListKey<I>>>, direction: ScanDirection) -> Result<bool, ApiError> {
-        if !self.selection.checks.is_empty() || self.selection.likely.is_some() {
+        if !self.selection.needs_no_row() {
             return Ok(!self.collect(span, direction, 1).await?.is_empty());
         }
         let walk = Walk { view: self.view, direction };
-        let mut walked = Intersection::new(walk, &self.selection.sources(), span, 1);
+        let mut walked = Intersection::new(walk, &self.selection.exact_sources(self.view)?, span, 1);
         Ok(!next_batch(&mut walked, 1).await?.is_empty())
     }
 
@@ -171,40 +217,45 @@ impl<I: ListIndex> Search<'_, I> {
         direction: ScanDirection,
         limit: usize,
     ) -> Result<Vec<KeyedRow<I::List>>, ApiError> {
-        let (mut entries, mut span) = (Vec::new(), span);
-        let Selection { all_of, span: _, checks, likely } = self.selection;
-        if let (Some(likely), [_], []) = (likely, all_of.as_slice(), checks.as_slice()) {
-            (entries, span) = self.look_among(likely, span, direction, limit).await?;
+        let (mut entries, mut rest) = (Vec::new(), span);
+        if !self.selection.frequent.is_empty() {
+            (entries, rest) = self.collect_frequent(span, direction, limit).await?;
         }
-        if span.is_some() {
+        if rest.is_some() && entries.len() < limit {
             let wanted = limit.saturating_sub(entries.len());
-            entries.append(&mut self.collect_exactly(span, direction, wanted).await?);
+            entries.append(&mut self.collect_exactly(rest, direction, wanted).await?);
         }
         Ok(entries)
     }
 
-    /// At most `limit` entries of a span, as far as they are found among a bounded number of rows, and the rest of the span;
-    /// no rest when all that was wanted is found.
-    async fn look_among(
+    /// At most `limit` entries of a span, as far as rows are checked, and the rest of the span. So many rows are checked at
+    /// most, and only as long as enough of them pass.
+    async fn collect_frequent(
         &self,
-        likely: &Likely<I>,
         span: Option<IdSpan<ListKey<I>>>,
         direction: ScanDirection,
         limit: usize,
     ) -> Result<(Vec<KeyedRow<I::List>>, Option<IdSpan<ListKey<I>>>), ApiError> {
         let walk = Walk { view: self.view, direction };
-        let at_a_time = limit.max(LIKELY_ROWS_MIN);
-        let mut walked = Intersection::new(walk, std::slice::from_ref(&likely.among), span, at_a_time);
-        let (mut entries, mut checked) = (Vec::new(), 0);
-        while checked < LIKELY_ROWS_MAX {
+        let to_read = limit.max(ROWS_AT_A_TIME_MIN);
+        let mut walked = Intersection::new(walk, &self.selection.sources_of_rows(), span, to_read);
+        let (mut entries, mut checked, mut at_a_time) = (Vec::new(), 0, limit.min(ROWS_AT_A_TIME_MIN));
+        while entries.len() < limit && checked < FREQUENT_ROWS_MAX {
             let batch = next_batch(&mut walked, at_a_time).await?;
-            checked += batch.len();
-            let is_last = batch.len() < at_a_time;
-            let found = self.view.list_rows::<I>(batch)?.into_iter().filter(|(_, row)| (likely.check)(row));
-            entries.extend(found.take(limit.saturating_sub(entries.len())));
-            if is_last || entries.len() >= limit {
-                return Ok((entries, None));
+            if batch.is_empty() {
+                break;
             }
+            checked += batch.len();
+            let rows = self.view.list_rows::<I>(batch)?.into_iter().filter(|(_, row)| self.selection.passes(row));
+            let wanted = limit.saturating_sub(entries.len());
+            entries.extend(rows.take(wanted));
+            let are_frequent = checked <= entries.len().saturating_mul(FREQUENT_ONE_IN);
+            if !are_frequent && checked >= ROWS_AT_A_TIME_MIN {
+                break;
+            }
+            // So many rows have what is still wanted, if as many pass as did up to now.
+            let missing = limit.saturating_sub(entries.len());
+            at_a_time = missing.saturating_mul(checked).div_ceil(entries.len().max(1)).max(ROWS_AT_A_TIME_MIN);
         }
         Ok((entries, walked.rest()))
     }
@@ -219,7 +270,7 @@ impl<I: ListIndex> Search<'_, I> {
     ) -> Result<Vec<KeyedRow<I::List>>, ApiError> {
         let walk = Walk { view: self.view, direction };
         let mut at_a_time = limit;
-        let mut walked = Intersection::new(walk, &self.selection.sources(), span, at_a_time);
+        let mut walked = Intersection::new(walk, &self.selection.exact_sources(self.view)?, span, at_a_time);
         let mut entries = Vec::new();
         loop {
             let batch = next_batch(&mut walked, at_a_time).await?;
@@ -233,9 +284,23 @@ impl<I: ListIndex> Search<'_, I> {
             if at_a_time == ROWS_AT_A_TIME {
                 request_thread::interrupt_scan().await?;
             }
-            at_a_time = at_a_time.saturating_mul(4).clamp(LIKELY_ROWS_MIN, ROWS_AT_A_TIME);
+            at_a_time = at_a_time.saturating_mul(4).clamp(ROWS_AT_A_TIME_MIN, ROWS_AT_A_TIME);
         }
     }
+}
+
+/// True when any of some sources has an entry.
+fn any_has<I: ListIndex>(
+    union: &[EntrySource<I>],
+    id: ListKey<I>,
+    view: &MerchantView<'_>,
+) -> Result<bool, Unreadable> {
+    for source in union {
+        if source.has(id, view)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// So many entries, or fewer at the end.

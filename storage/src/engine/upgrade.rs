@@ -7,7 +7,10 @@ use std::ops::Bound;
 use rocksdb::{DB, WriteBatch};
 use till_domain::apply::index_rows;
 use till_domain::ids::{CardId, CustomerId, MerchantId};
-use till_domain::records::{AnyKey, AnyRow, Cards, CustomerCards, Payments, Table, Unreadable};
+use till_domain::records::{
+    ActivitiesByActorEmail, ActivitiesByEmail, ActivitiesWithEmail, AnyKey, AnyRow, Cards, CustomerCards, Payments,
+    Present, Table, Unreadable,
+};
 
 use crate::journal::layout;
 use crate::rows::ScanDirection;
@@ -19,6 +22,9 @@ use super::read::{Live, handle};
 const LISTS_SAVED_CARDS: u32 = 8;
 /// The row format since which payments have the indexes that filters of lists read.
 const INDEXES_PAYMENTS: u32 = 9;
+/// The row format since which [`ActivitiesByEmail`] has the addresses of users who acted as well, and there are rows of
+/// [`ActivitiesWithEmail`].
+const INDEXES_EVERY_EMAIL: u32 = 10;
 
 /// Merchants and rows of one read.
 const PAGE: usize = 1_024;
@@ -28,7 +34,7 @@ const PAGE: usize = 1_024;
 /// # Errors
 /// When a row cannot be read or written.
 pub(super) fn upgrade(db: &DB, row_format: u32) -> Result<(), Unreadable> {
-    if row_format >= INDEXES_PAYMENTS {
+    if row_format >= INDEXES_EVERY_EMAIL {
         return Ok(());
     }
     tracing::info!(from = row_format, "the rows of the store are of an earlier format: the missing ones are written");
@@ -39,7 +45,10 @@ pub(super) fn upgrade(db: &DB, row_format: u32) -> Result<(), Unreadable> {
             if row_format < LISTS_SAVED_CARDS {
                 written += list_saved_cards(db, *merchant_id)?;
             }
-            written += index_payments(db, *merchant_id)?;
+            if row_format < INDEXES_PAYMENTS {
+                written += index_payments(db, *merchant_id)?;
+            }
+            written += index_emails(db, *merchant_id)?;
         }
         after = merchants.last().map(|(merchant_id, _)| *merchant_id);
         if merchants.len() < PAGE {
@@ -67,6 +76,23 @@ fn index_payments(db: &DB, merchant_id: MerchantId) -> Result<usize, Unreadable>
     let mut written = 0_usize;
     each_page::<Payments>(db, merchant_id, |payments| {
         written += write(db, merchant_id, payments.iter().flat_map(|(_, payment)| index_rows(payment)))?;
+        Ok(())
+    })?;
+    Ok(written)
+}
+
+/// Writes the index rows of the addresses in a merchant's activities, and gives their number.
+fn index_emails(db: &DB, merchant_id: MerchantId) -> Result<usize, Unreadable> {
+    let with_email = |id| (ActivitiesWithEmail::key(id), ActivitiesWithEmail::wrap(Present));
+    let mut written = 0_usize;
+    each_page::<ActivitiesByEmail>(db, merchant_id, |of_members| {
+        written += write(db, merchant_id, of_members.into_iter().map(|((_, id), _)| with_email(id)))?;
+        Ok(())
+    })?;
+    each_page::<ActivitiesByActorEmail>(db, merchant_id, |of_actors| {
+        let by_email = |key| (ActivitiesByEmail::key(key), ActivitiesByEmail::wrap(Present));
+        let rows = of_actors.into_iter().flat_map(|(key, _)| [with_email(key.1), by_email(key)]);
+        written += write(db, merchant_id, rows)?;
         Ok(())
     })?;
     Ok(written)

@@ -27,8 +27,10 @@ pub enum ActivityIndex {
     ActorKey(KeyId),
     /// The address of the user who acted.
     ActorEmail(Email),
-    /// The address of the team member that it is about.
-    UserEmail(Email),
+    /// An address of the entry: that of the user who acted, or of the team member that it is about.
+    Email(Email),
+    /// Any address.
+    WithEmail,
     /// The object that it is about.
     Object(ActivityObject),
     /// The payment of that object.
@@ -46,7 +48,8 @@ impl ListIndex for ActivityIndex {
             ActivityIndex::Type(_) => TableKind::ActivitiesByType,
             ActivityIndex::ActorKey(_) => TableKind::ActivitiesByActorKey,
             ActivityIndex::ActorEmail(_) => TableKind::ActivitiesByActorEmail,
-            ActivityIndex::UserEmail(_) => TableKind::ActivitiesByUserEmail,
+            ActivityIndex::Email(_) => TableKind::ActivitiesByEmail,
+            ActivityIndex::WithEmail => TableKind::ActivitiesWithEmail,
             ActivityIndex::Object(_) => TableKind::ActivitiesByObject,
             ActivityIndex::Parent(_) => TableKind::ActivitiesByParent,
         }
@@ -54,10 +57,10 @@ impl ListIndex for ActivityIndex {
 
     fn push_value(&self, bytes: &mut Vec<u8>) {
         match self {
-            ActivityIndex::All => {}
+            ActivityIndex::All | ActivityIndex::WithEmail => {}
             ActivityIndex::Type(activity_type) => activity_type.push(bytes),
             ActivityIndex::ActorKey(key_id) => key_id.push(bytes),
-            ActivityIndex::ActorEmail(email) | ActivityIndex::UserEmail(email) => email.push(bytes),
+            ActivityIndex::ActorEmail(email) | ActivityIndex::Email(email) => email.push(bytes),
             ActivityIndex::Object(object) => object.push(bytes),
             ActivityIndex::Parent(payment_id) => payment_id.push(bytes),
         }

@@ -65,7 +65,7 @@ impl Draw {
 
     /// An index of the activity log.
     pub(super) fn activity_index(&mut self) -> (AnyKey, AnyRow) {
-        match self.below(7) {
+        match self.below(8) {
             0 => {
                 let key = (self.one_of(&ActivityType::ALL), self.id());
                 (AnyKey::ActivitiesByType(key), records::ActivitiesByType::wrap(Present))
@@ -75,12 +75,10 @@ impl Draw {
                 AnyKey::ActivitiesByActorEmail((self.email(), self.id())),
                 records::ActivitiesByActorEmail::wrap(Present),
             ),
-            3 => (
-                AnyKey::ActivitiesByUserEmail((self.email(), self.id())),
-                records::ActivitiesByUserEmail::wrap(Present),
-            ),
+            3 => (AnyKey::ActivitiesByEmail((self.email(), self.id())), records::ActivitiesByEmail::wrap(Present)),
             4 => (AnyKey::ActivitiesByObject((self.object(), self.id())), records::ActivitiesByObject::wrap(Present)),
             5 => (AnyKey::ActivitiesByParent((self.id(), self.id())), records::ActivitiesByParent::wrap(Present)),
+            6 => (AnyKey::ActivitiesWithEmail(self.id()), records::ActivitiesWithEmail::wrap(Present)),
             _ => {
                 let noted = EmailUse { has_belonged: self.flag() };
                 (AnyKey::ActivityEmails(self.email()), records::ActivityEmails::wrap(noted))

@@ -83,6 +83,18 @@ impl<R: RowReader> MerchantReader<R> {
         Ok(entries)
     }
 
+    /// True when an index has an entry.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when that cannot be read.
+    pub fn index_has<I: ListIndex>(&self, index: &I, id: ListKey<I>) -> Result<bool, Unreadable> {
+        if index.ends().is_some_and(|(oldest, newest)| id < oldest || newest < id) {
+            return Ok(false);
+        }
+        let (family, (key, _)) = id_range(index, self.merchant_id(), id, id);
+        Ok(self.rows.get(family, &key)?.is_some())
+    }
+
     /// The rows of entries with their ids, in their order.
     ///
     /// # Errors

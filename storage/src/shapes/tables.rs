@@ -30,7 +30,7 @@ use super::statement::{MonthEntriesV1, StatementV1};
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 9;
+pub const ROW_FORMAT: u8 = 10;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -271,7 +271,7 @@ tables! {
     ActivitiesByType = 39 in Indexes: ();
     ActivitiesByActorKey = 40 in Indexes: ();
     ActivitiesByActorEmail = 41 in Indexes: ();
-    ActivitiesByUserEmail = 42 in Indexes: ();
+    ActivitiesByEmail = 42 in Indexes: ();
     ActivitiesByObject = 43 in Indexes: ();
     ActivitiesByParent = 44 in Indexes: ();
     ActivityEmails = 45 in Indexes by text: EmailUseV1;
@@ -300,6 +300,7 @@ tables! {
     PaymentsByCustomer = 71 in Indexes: ();
     PaymentsByLastDigits = 72 in Indexes: ();
     PaymentsByCapture = 73 in Indexes: ();
+    ActivitiesWithEmail = 74 in Indexes: ();
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;
