@@ -34,7 +34,6 @@ pub(super) const SCRATCH_DIRECTORY: &str = "verify-scratch";
 
 /// A directory with the layout of a data directory, and the settings of its verification.
 pub(super) struct VerificationTarget<'a> {
-    /// The directory.
     pub(super) directory: &'a Path,
     /// The directory for replayed rows that outgrow memory. It must not exist, and its disk must have room for them.
     pub(super) scratch: PathBuf,

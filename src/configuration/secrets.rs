@@ -56,7 +56,6 @@ pub enum SecretsError {
     File {
         /// The attempted action.
         action: &'static str,
-        /// The file.
         path: PathBuf,
         /// Why it failed.
         source: io::Error,

@@ -41,9 +41,8 @@ pub(super) fn zone(profile: &Profile) -> TimeZone {
 /// The instants from one, inclusive, to another, exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CreatedRange {
-    /// The first.
     pub(super) from: Millis,
-    /// The first after it.
+    /// The first instant after the range.
     pub(super) until: Millis,
     /// A text with the same meaning whenever it is sent: a keyword as the days that it meant.
     pub(super) text: String,

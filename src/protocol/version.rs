@@ -7,7 +7,6 @@ use crate::protocol::api_error::{ApiError, Code};
 /// A version of the API. Ordered: later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ApiVersion {
-    /// The first.
     V2025_04_01,
 }
 

@@ -24,7 +24,6 @@ pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
 pub struct SdkCaller<'a> {
     /// A reader of its merchant's rows.
     pub reader: Reader<'a>,
-    /// The merchant.
     pub profile: Profile,
     pub installation: Installation,
 }

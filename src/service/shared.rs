@@ -47,7 +47,7 @@ pub struct Service {
     pub store: Arc<dyn Store>,
     /// The keys of each purpose.
     pub keyring: Arc<Keyring>,
-    /// The time.
+    /// The clock of the server, by which records and answers are dated.
     pub clock: Arc<dyn Clock>,
     /// Security codes that wait for their authorization.
     pub security_codes: Arc<SecurityCodes>,

@@ -25,7 +25,6 @@ pub enum TlsError {
     /// A file cannot be read.
     #[error("failed to read {}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
         /// The error of the system.
         source: std::io::Error,
@@ -33,7 +32,6 @@ pub enum TlsError {
     /// A file does not have the expected content.
     #[error("{} holds no {what} in PEM form", path.display())]
     Missing {
-        /// The file.
         path: PathBuf,
         /// The name of the expected content.
         what: &'static str,
@@ -45,7 +43,6 @@ pub enum TlsError {
         certificate: PathBuf,
         /// The file of the key.
         key: PathBuf,
-        /// The reason.
         reason: String,
     },
 }

@@ -81,7 +81,6 @@ struct DeliveryReceiver {
 enum Output {
     /// One line each for a person.
     Lines(Colours),
-    /// The bodies.
     Bodies,
 }
 

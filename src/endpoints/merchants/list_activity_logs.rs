@@ -50,7 +50,6 @@ const TYPE_WORDS: ValueType = ValueType::words(&WORDS);
 
 const PAGE: [Argument; 3] = page_arguments(ActivityId::PREFIX);
 
-/// The declaration.
 pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     name: "list-activity-logs",
     package: Package::Merchants,

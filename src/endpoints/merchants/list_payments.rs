@@ -40,7 +40,6 @@ const AMOUNTS_REMEDY: &str = "send an amount in minor units (100), or a range of
 
 const PAGE: [Argument; 3] = page_arguments(PaymentId::PREFIX);
 
-/// The declaration.
 pub(super) static LIST_PAYMENTS: Declaration = Declaration {
     name: "list-payments",
     package: Package::Merchants,

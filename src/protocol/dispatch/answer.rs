@@ -30,7 +30,6 @@ const JSON: &str = "application/json";
 pub(super) enum Answer {
     /// A successful call's JSON.
     Json {
-        /// The text.
         json: String,
         /// True when it is the stored answer of an earlier call.
         replayed: bool,
@@ -49,10 +48,7 @@ pub(super) enum Answer {
     /// A file of the documentation pages.
     File(DocsFile),
     /// A redirect.
-    Moved {
-        /// The path.
-        to: &'static str,
-    },
+    Moved { to: &'static str },
     /// The answer to a browser's preflight: a page of any origin may make the call. The endpoint decides whether the
     /// page may read the answer, by the installation that the body names.
     Preflight,

@@ -147,7 +147,6 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// The arguments.
     pub(super) fn members(&self) -> &Object {
         &self.members
     }

@@ -18,7 +18,6 @@ pub(super) enum ParsedPath<'p> {
     Package {
         /// The first segment, when it names a version.
         version: Option<&'p str>,
-        /// The interface.
         package: Package,
         /// The function's name; None for the interface itself.
         function: Option<&'p str>,

@@ -123,7 +123,6 @@ pub(super) enum WalkStep<K> {
     Found(ListEntry<K>),
     /// No entry yet, after many steps.
     Pause,
-    /// The end.
     End,
 }
 

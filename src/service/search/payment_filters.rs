@@ -39,7 +39,6 @@ impl AmountRange {
 /// The filters of a list of payments. All that are given must hold.
 #[derive(Debug, Clone, Default)]
 pub struct PaymentFilters {
-    /// The status.
     pub status: Option<PaymentStatus>,
     /// The payment method.
     pub method: Option<PaymentMethod>,
@@ -49,7 +48,6 @@ pub struct PaymentFilters {
     pub captured: Option<(Millis, Millis)>,
     /// The amount that was asked for.
     pub amount: Option<AmountRange>,
-    /// The customer.
     pub customer_id: Option<CustomerId>,
     /// A text that the payment is looked for by.
     pub terms: Option<String>,
