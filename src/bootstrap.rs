@@ -317,7 +317,7 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         expiry_pause: EXPIRY_PAUSE,
         lifetimes: configuration.lifetimes,
-        linger: GROUP_COMMIT_DELAY,
+        group_commit_delay: GROUP_COMMIT_DELAY,
         paused,
         on_fatal: Box::new(abort_with_message),
     }

@@ -27,7 +27,7 @@ use tokio_rustls::TlsAcceptor;
 use super::connection_table::{ConnectionLimits, ConnectionTable};
 use super::forwarded_header::ForwardedHeader;
 use super::open_connection::OpenConnection;
-use super::socket::{LINGER_MAX, Socket, Transport, send_last};
+use super::socket::{DISCONNECT_TIMEOUT, Socket, Transport, send_last};
 use crate::protocol::dispatch::{AuthenticatedCaller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
 use crate::supervision::Pulse;
 
@@ -158,7 +158,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
         let http = HttpService::<Socket, _, BoxBody>::build()
             .graceful_shutdown_signal(stopping)
             .client_request_timeout(HEAD_ARRIVAL_MAX)
-            .client_disconnect_timeout(LINGER_MAX)
+            .client_disconnect_timeout(DISCONNECT_TIMEOUT)
             .keep_alive(KeepAlive::Os) // The socket ends idle connections by itself.
             .h1_write_buffer_size(SLICE_BYTES)
             .on_connect_ext(|socket: &Socket, data| drop(data.insert(Rc::clone(&socket.connection))))
