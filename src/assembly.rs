@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use till_storage::vitals::Vitals;
+use till_storage::statistics::StatisticsSource;
 
 use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::bootstrap::{self, Started};
@@ -38,8 +38,8 @@ impl Assembly {
 
     /// The statistics of the store.
     #[must_use]
-    pub fn vitals(&self) -> Arc<dyn Vitals> {
-        self.started.vitals()
+    pub fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
+        self.started.store_statistics()
     }
 
     /// Stops everything below the edge, once no call is in progress any more.
@@ -96,7 +96,7 @@ pub fn assemble(
         .observe(Arc::new(EngineObservation::new(
             observation,
             Arc::clone(service),
-            started.vitals(),
+            started.store_statistics(),
             started.scrubber(),
             Calls { limits, pool },
         )))

@@ -22,8 +22,8 @@ use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, is_new, refuse_unfit};
 use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal};
+use till_storage::statistics::StatisticsSource;
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
-use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets, VaultKeySecret, processors};
@@ -270,7 +270,7 @@ fn start_schedule(
 impl Started {
     /// The statistics of the store.
     #[must_use]
-    pub fn vitals(&self) -> Arc<dyn Vitals> {
+    pub fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
         Arc::clone(&self.disk) as _
     }
 

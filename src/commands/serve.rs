@@ -117,7 +117,7 @@ async fn run(
     stop_on(signals, servers, Arc::clone(&observation), reloads, Arc::clone(&notifier));
     observation.set_ready();
     notifier.ready();
-    let (service, store) = (Arc::downgrade(assembly.service()), Arc::downgrade(&assembly.vitals()));
+    let (service, store) = (Arc::downgrade(assembly.service()), Arc::downgrade(&assembly.store_statistics()));
     watchdog
         .map(|watchdog| watchdog.start(notifier, service, store))
         .transpose()

@@ -4,7 +4,7 @@ use crate::commit::Histogram;
 
 /// The numbers of a running store. All are cheap to read: only the free space needs the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StoreVitals {
+pub struct StoreStatistics {
     /// Bytes of rows that are in memory, and in the log, but not in tables yet.
     pub memtable_bytes: u64,
     /// Bytes of all table files, including those that wait to be removed.
@@ -32,9 +32,9 @@ pub struct StoreVitals {
 }
 
 /// A store that reports its health.
-pub trait Vitals: Send + Sync {
+pub trait StatisticsSource: Send + Sync {
     /// Its health now.
-    fn vitals(&self) -> StoreVitals;
+    fn statistics(&self) -> StoreStatistics;
 
     /// Microseconds of each synced write of a group: the append to the log, its sync, and the insertion into the
     /// tables in memory.
