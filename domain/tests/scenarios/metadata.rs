@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::words::{Ask, Who, add, delete, fire, remove, suspend, sync};
+use crate::words::{Ask, TestCaller, add, delete, fire, remove, suspend, sync};
 use crate::world::{START, ScenarioWorld, raw_id};
 use till_domain::command::{Command, SweepMetadata};
 use till_domain::event::Answer;
@@ -43,7 +43,7 @@ fn garbage(world: &ScenarioWorld, record: &MetadataRecord) -> SweepMetadata {
 }
 
 fn sweep(command: SweepMetadata) -> Ask {
-    Ask::of(Who::Till, Command::SweepMetadata(command))
+    Ask::of(TestCaller::Till, Command::SweepMetadata(command))
 }
 
 #[test]

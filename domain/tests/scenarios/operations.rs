@@ -74,7 +74,7 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
     world.given(capture(id));
     world.given(capture_done(id));
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentCaptured, key.clone(), ActivityObject::Payment(id)));
-    world.given(reverse(id).by(Who::Operator));
+    world.given(reverse(id).by(TestCaller::Operator));
     world.given(reversal_done(id));
     let operator = Actor::User { email: None };
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentReversed, operator, ActivityObject::Payment(id)));

@@ -50,7 +50,7 @@ fn invitation_membership_and_removal_are_activities_of_the_key() {
 #[test]
 fn the_operators_actions_are_activities_of_its_support() {
     let mut world = ScenarioWorld::open();
-    world.given(invite("ada@shop.example").by(Who::Operator));
+    world.given(invite("ada@shop.example").by(TestCaller::Operator));
     assert_eq!(last_activity(&world).actor, Actor::User { email: None }, "none is configured");
 }
 
