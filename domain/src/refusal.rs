@@ -475,7 +475,7 @@ fn dispute_not_permitted(status: DisputeStatus, has_evidence: bool) -> String {
 /// The argument at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentFault {
-    /// Its name on the wire.
+    /// Its name in the API.
     pub argument: &'static str,
     /// True when it is missing, false when it is invalid.
     pub missing: bool,

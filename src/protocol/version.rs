@@ -18,7 +18,7 @@ impl ApiVersion {
     /// The version that a new key is pinned to.
     pub const NEWEST: ApiVersion = ApiVersion::V2025_04_01;
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
