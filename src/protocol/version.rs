@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_was_taken_for_a_version_and_where() {
+    fn a_refusal_names_the_text_taken_for_a_version_and_its_place() {
         let long = "1".repeat(33);
         for (named_in, name, beginning) in [
             (NamedIn::Path, "v1", "The path's first segment, v1, was taken for an API version"),

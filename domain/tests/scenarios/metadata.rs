@@ -131,7 +131,7 @@ fn only_an_array_that_loses_items_as_a_set_changes_its_version() {
 }
 
 #[test]
-fn the_bytesize_is_that_of_the_canonical_form_whatever_is_a_set() {
+fn the_bytesize_is_that_of_the_canonical_form_even_of_sets() {
     let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"l":[1,2],"s":"é"}"#));
     assert_eq!(record(&world).bytesize, 20);
@@ -144,7 +144,7 @@ fn the_bytesize_is_that_of_the_canonical_form_whatever_is_a_set() {
 }
 
 #[test]
-fn removing_tells_if_the_item_was_there_and_keeps_the_order() {
+fn removing_returns_if_the_item_was_there_and_keeps_the_order() {
     let mut world = ScenarioWorld::open();
     for item in ["1", "2", "3"] {
         world.given(add("k", "l", item));
@@ -216,7 +216,7 @@ fn the_expiry_follows_the_given_ttl_the_last_one_or_two_years() {
 }
 
 #[test]
-fn an_expired_record_is_gone_at_once_for_every_writer() {
+fn an_expired_record_is_missing_at_once_for_every_writer() {
     let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1").ttl(10));
     let first = record(&world);

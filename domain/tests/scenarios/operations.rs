@@ -271,7 +271,7 @@ fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
     world.given(answered(id, OperationKind::Void, 1, refused()));
     let due = world.clock.plus_seconds(LAPSE_REPEATED_AFTER_SECONDS);
     assert_eq!(world.timers(), [Timer { due, kind: TimerKind::Lapse(id) }]);
-    let authorization = world.payment_row(id).authorization.expect("it stands");
+    let authorization = world.payment_row(id).authorization.expect("it is authorized");
     assert_eq!(authorization.lapses_at, Some(due));
     world.clock = due;
     world.fire_all();

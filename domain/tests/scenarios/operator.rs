@@ -80,7 +80,7 @@ fn a_suspended_merchants_calls_are_refused_until_it_is_resumed() {
 }
 
 #[test]
-fn the_operator_goes_on_with_a_suspended_merchant() {
+fn the_operator_can_still_manage_a_suspended_merchant() {
     let mut world = ScenarioWorld::open();
     world.given(suspend());
     let merchant_id = world.merchant_id;

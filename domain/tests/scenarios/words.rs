@@ -78,12 +78,12 @@ pub(crate) fn card_facts(number: u8) -> CardFacts {
     }
 }
 
-/// Customer fields, of which none is set; the methods of [`Person`] add some.
+/// Customer fields without a value; the methods of [`Person`] set them.
 pub(crate) fn customer_fields() -> CustomerFields {
     CustomerFields::default()
 }
 
-/// Adds one customer field each.
+/// Methods that set one customer field each.
 pub(crate) trait Person {
     fn own(self, id: CustomerId) -> Self;
     fn known_as(self, external_id: &str) -> Self;
@@ -119,7 +119,7 @@ impl Person for CustomerFields {
     }
 }
 
-/// The caller, in words that need no id.
+/// The caller of a command, named without the ids of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TestCaller {
     /// The merchant's program with the key that the world was opened with.
@@ -136,7 +136,7 @@ pub(crate) enum TestCaller {
     Till,
 }
 
-/// A command with its caller and, if it has one, the key of the call.
+/// A command with its caller and, if there is one, its idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
     pub(crate) caller: TestCaller,
@@ -154,13 +154,13 @@ impl Ask {
         self
     }
 
-    /// The same as a named call.
+    /// The same with an idempotency key.
     pub(crate) fn named(mut self, key: &str) -> Ask {
         self.idempotency_key = Some(key.to_owned());
         self
     }
 
-    /// Equal for equal commands, as far as Debug shows them.
+    /// A fingerprint that is equal for equal commands, as far as Debug shows them.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = DefaultHasher::new();
         format!("{:?}", self.command).hash(&mut hasher);
@@ -218,7 +218,7 @@ pub(crate) fn forget_card(id: CustomerId, card_id: CardId) -> Ask {
     contact_change(ContactChange::ForgetCard(CustomerRef::Own(id), CardRef::Own(card_id)))
 }
 
-/// select-payment-method: of [`PRICE_MINOR`], without customer fields.
+/// A call of select-payment-method over [`PRICE_MINOR`], without customer fields.
 #[derive(Debug, Clone)]
 pub(crate) struct Select(SelectPaymentMethod);
 
@@ -256,7 +256,7 @@ impl From<Select> for Ask {
     }
 }
 
-/// initiate-payment-flow: of [`PRICE_MINOR`], captured on authorization, without anything optional.
+/// A call of initiate-payment-flow over [`PRICE_MINOR`], captured on authorization, without optional arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct InitiateCall(InitiatePayment);
 
@@ -306,8 +306,8 @@ impl InitiateCall {
         self
     }
 
-    pub(crate) fn save(mut self, wish: SaveCard) -> InitiateCall {
-        self.0.save_card = Some(wish);
+    pub(crate) fn save(mut self, save_card: SaveCard) -> InitiateCall {
+        self.0.save_card = Some(save_card);
         self
     }
 
@@ -366,13 +366,13 @@ pub(crate) fn result(payment_id: PaymentId, result: AuthorizationResult) -> Ask 
     Ask::of(TestCaller::Till, Command::RecordAuthorization(payment_id, result))
 }
 
-/// capture-payment, of all that is authorized.
+/// A call of capture-payment over the whole authorized amount.
 pub(crate) fn capture(id: PaymentId) -> Ask {
     let command = CapturePayment { payment: PaymentRef::Own(id), amount: None };
     Ask::of(TestCaller::Merchant, Command::CapturePayment(command))
 }
 
-/// capture-payment, of a part.
+/// A call of capture-payment over a part.
 pub(crate) fn capture_part(id: PaymentId, minor: u64) -> Ask {
     let command = CapturePayment { payment: PaymentRef::Own(id), amount: Some(amount(minor)) };
     Ask::of(TestCaller::Merchant, Command::CapturePayment(command))
@@ -386,7 +386,7 @@ pub(crate) fn reverse(id: PaymentId) -> Ask {
     Ask::of(TestCaller::Merchant, Command::ReversePayment(PaymentRef::Own(id)))
 }
 
-/// refund-payment: of all that is left, without anything optional.
+/// A call of refund-payment over all that is left, without optional arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct RefundOf(RefundPayment);
 
@@ -410,7 +410,7 @@ impl RefundOf {
         self
     }
 
-    /// The payment by the merchant's reference.
+    /// Names the payment by the merchant's external id.
     pub(crate) fn of_payment_known_as(mut self, text: &str) -> RefundOf {
         self.0.payment = PaymentRef::External(external(text));
         self
@@ -427,7 +427,7 @@ pub(crate) fn expire(id: PaymentId) -> Ask {
     Ask::of(TestCaller::Till, Command::ExpirePayment(id))
 }
 
-/// The reason for which the acquirer declines in these tests.
+/// The reason with which the acquirer declines in these tests.
 pub(crate) fn refusal_by_acquirer() -> Failure {
     Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
 }
@@ -437,7 +437,7 @@ pub(crate) fn refused() -> CallResult {
     CallResult::Declined(refusal_by_acquirer())
 }
 
-/// The acquirer's answer to the operation with this number of a payment.
+/// The acquirer's answer to this attempt of a payment's operation.
 pub(crate) fn operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) -> Ask {
     let record = RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false, result };
     Ask::of(TestCaller::Till, Command::RecordOperation(record))
@@ -482,12 +482,12 @@ pub(crate) fn payout_done(id: PayoutId) -> Ask {
     payout_answered(id, CallResult::Done)
 }
 
-/// open-dispute, about all that is left.
+/// A call of open-dispute about all that is left.
 pub(crate) fn dispute(id: PaymentId) -> Ask {
     dispute_of(id, None)
 }
 
-/// open-dispute, about a part.
+/// A call of open-dispute about a part.
 pub(crate) fn dispute_part(id: PaymentId, minor: u64) -> Ask {
     dispute_of(id, Some(amount(minor)))
 }
@@ -527,7 +527,7 @@ pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {
     Ask::of(TestCaller::Till, Command::FireTimers(timers.into_iter().collect()))
 }
 
-/// The call that judges an advance of the clock of the merchant, which comes before its steps.
+/// The command that checks an advance of a merchant's test clock, before its steps.
 pub(crate) fn judge_advance(merchant_id: MerchantId, to: Millis) -> Ask {
     Ask::of(TestCaller::Operator, Command::JudgeAdvance(AdvanceClock { merchant_id, to }))
 }
@@ -590,7 +590,7 @@ pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
     Ask::of(TestCaller::Merchant, Command::RenameKey(key_id, name))
 }
 
-/// A call about the team of the merchant whose id every world has.
+/// A call about the team of the merchant that every world has.
 fn change_team(change: TeamChange) -> Ask {
     Ask::of(TestCaller::Merchant, Command::ChangeTeam(crate::world::raw_id(1, MerchantId::from_raw), change))
 }
@@ -675,12 +675,12 @@ pub(crate) fn configure(method: PaymentMethod, integration: Integration) -> Ask 
     Ask::of(TestCaller::Operator, Command::ConfigurePaymentMethod(method, integration))
 }
 
-/// The payment method cannot be chosen any more.
+/// A payment method that cannot be selected.
 pub(crate) fn disabled() -> Integration {
     Integration { enabled: false, ..Integration::initial() }
 }
 
-/// The payment method always captures.
+/// A payment method that always captures.
 pub(crate) fn always_capturing() -> Integration {
     Integration { authorizes_without_capture: false, ..Integration::initial() }
 }
@@ -698,7 +698,7 @@ fn metadata_path(text: &str) -> MetadataPath {
     MetadataPath::parse(text).expect("a test path of proper form")
 }
 
-/// add-to-metadata-set, of an item in canonical form, without anything optional.
+/// A call of add-to-metadata-set with an item in canonical form, without optional arguments.
 pub(crate) fn add(key: &str, path: &str, item: &str) -> Ask {
     let command = AddToMetadataSet {
         key: metadata_key(key),
@@ -710,21 +710,21 @@ pub(crate) fn add(key: &str, path: &str, item: &str) -> Ask {
     Ask::of(TestCaller::Merchant, Command::AddToMetadataSet(command))
 }
 
-/// remove-from-metadata-set.
+/// A call of remove-from-metadata-set.
 pub(crate) fn remove(key: &str, path: &str, item: &str) -> Ask {
     let item = CanonicalJson::from_canonical(item);
     let command = RemoveFromMetadataSet { key: metadata_key(key), path: metadata_path(path), item, version: None };
     Ask::of(TestCaller::Merchant, Command::RemoveFromMetadataSet(command))
 }
 
-/// sync-metadata.
+/// A call of sync-metadata.
 pub(crate) fn sync(key: &str, metadata: &str) -> Ask {
     let metadata = CanonicalJson::from_canonical(metadata);
     let command = SyncMetadata { key: metadata_key(key), metadata, version: None, ttl_seconds: None };
     Ask::of(TestCaller::Merchant, Command::SyncMetadata(command))
 }
 
-/// delete-metadata.
+/// A call of delete-metadata.
 pub(crate) fn delete(key: &str) -> Ask {
     Ask::of(TestCaller::Merchant, Command::DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None }))
 }
@@ -752,7 +752,7 @@ impl Ask {
     }
 }
 
-/// A webhook for these kinds of events, for all when there is none.
+/// Connects a webhook for these kinds of events, or for all when there are none.
 pub(crate) fn connect_webhook(kinds: &[WebhookEventKind]) -> Ask {
     let subscription = if kinds.is_empty() { Subscription::All } else { Subscription::Only(kinds.to_vec()) };
     change_webhook(WebhookChange::Connect(ConnectWebhook {

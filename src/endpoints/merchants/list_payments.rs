@@ -46,7 +46,7 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
     package: Package::Merchants,
     group: "payments",
     summary: "Lists the merchant's payments, newest first.",
-    docs: "The status of a payment is that of the moment of the call. GivenFilters given together must all hold. `next` and `previous` carry them.",
+    docs: "The status of a payment is that of the moment of the call. Filters given together must all hold. `next` and `previous` carry them.",
     arguments: &[
         PAGE[0],
         PAGE[1],

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_read_is_answered_with_a_whole_triple() {
+    fn an_unreadable_request_is_answered_with_a_whole_triple() {
         let id = RequestId::from_header(Some("a-1"));
         for (number, code) in [(400, "INVALID_ARGUMENTS"), (408, "REQUEST_TIMEOUT"), (431, "HEAD_TOO_LARGE")] {
             let answer = last_answer(refusal(number), &id);

@@ -1,7 +1,7 @@
-//! A dispatcher behind a socket.
+//! Serves a dispatcher on a socket.
 //!
 //! actix-web's own server accepts only its own socket type, and decodes everything that has arrived on a connection. So
-//! this module puts its application behind a socket of our own, in the same way as that server does.
+//! this module serves its application on a socket of our own, in the same way as that server does.
 
 use std::future::poll_fn;
 use std::io;
@@ -70,7 +70,7 @@ impl ReservedAddress {
     /// Reserves an address; port 0 stands for any free one.
     ///
     /// # Errors
-    /// When it is in use, does not belong to this machine, or is not permitted to this user.
+    /// Fails when it is in use, does not belong to this machine, or is not permitted to this user.
     pub fn reserve(address: SocketAddr) -> io::Result<ReservedAddress> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.set_reuseaddr(true)?;
@@ -102,7 +102,7 @@ impl Listener {
     /// It must be called where tasks can be spawned.
     ///
     /// # Errors
-    /// When another process has bound the same address in the meantime.
+    /// Fails when another process has bound the same address in the meantime.
     pub fn listen<C: AuthenticatedCaller>(
         reserved: ReservedAddress,
         dispatcher: Arc<Dispatcher<C>>,
