@@ -63,7 +63,7 @@ pub struct EngineOptions {
     pub group_commit_delay: Duration,
     /// True when calls to acquirers and timers are paused until [`Engine::resume`].
     pub paused: bool,
-    /// Called when a write ended uncertain: it ends the process.
+    /// Called when the outcome of a write is unknown: it ends the process.
     pub on_fatal: Box<dyn Fn(String) + Send>,
 }
 
