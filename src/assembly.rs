@@ -45,13 +45,13 @@ impl Assembly {
     /// Stops everything below the edge, once no call is in progress any more.
     ///
     /// # Errors
-    /// When the store does not close cleanly. Acknowledged commits are durable all the same.
+    /// Fails when the store does not close cleanly. Acknowledged commits are durable nevertheless.
     pub fn stop(self) -> anyhow::Result<()> {
         self.started.stop(STOP_WAIT_MAX)
     }
 }
 
-/// Has the admin token's file read anew at each reload.
+/// Registers the admin token's file, which is read again at each reload.
 fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configuration: &Configuration) {
     let (admin_token, configuration) = (Arc::clone(admin_token), configuration.clone());
     reloads.add("admin_token", move || {
@@ -66,7 +66,7 @@ fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configur
 /// Opens the data and builds the endpoints.
 ///
 /// # Errors
-/// When the data cannot be opened.
+/// Fails when the data cannot be opened.
 pub fn assemble(
     configuration: &Configuration,
     secrets: Secrets,

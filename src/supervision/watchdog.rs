@@ -90,7 +90,7 @@ impl Watchdog {
                 self.interval / 2
             }
             Err(reason) => {
-                tracing::error!(reason, "the server does not answer: the service manager is not told that it lives");
+                tracing::error!(reason, "the server does not answer: the service manager gets no heartbeat");
                 notifier.status(&format!("not answering: {reason}"));
                 self.interval / 16
             }
