@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use till_storage::vitals::Vitals;
+use till_storage::statistics::StatisticsSource;
 
 use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::bootstrap::{self, Started};
@@ -38,20 +38,20 @@ impl Assembly {
 
     /// The statistics of the store.
     #[must_use]
-    pub fn vitals(&self) -> Arc<dyn Vitals> {
-        self.started.vitals()
+    pub fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
+        self.started.store_statistics()
     }
 
     /// Stops everything below the edge, once no call is in progress any more.
     ///
     /// # Errors
-    /// When the store does not close cleanly. Acknowledged commits are durable all the same.
+    /// Fails when the store does not close cleanly. Acknowledged commits are durable nevertheless.
     pub fn stop(self) -> anyhow::Result<()> {
         self.started.stop(STOP_WAIT_MAX)
     }
 }
 
-/// Has the admin token's file read anew at each reload.
+/// Registers the admin token's file, which is read again at each reload.
 fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configuration: &Configuration) {
     let (admin_token, configuration) = (Arc::clone(admin_token), configuration.clone());
     reloads.add("admin_token", move || {
@@ -66,7 +66,7 @@ fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configur
 /// Opens the data and builds the endpoints.
 ///
 /// # Errors
-/// When the data cannot be opened.
+/// Fails when the data cannot be opened.
 pub fn assemble(
     configuration: &Configuration,
     secrets: Secrets,
@@ -96,7 +96,7 @@ pub fn assemble(
         .observe(Arc::new(EngineObservation::new(
             observation,
             Arc::clone(service),
-            started.vitals(),
+            started.store_statistics(),
             started.scrubber(),
             Calls { limits, pool },
         )))

@@ -22,8 +22,8 @@ use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, is_new, refuse_unfit};
 use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal};
+use till_storage::statistics::StatisticsSource;
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
-use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets, VaultKeySecret, processors};
@@ -102,7 +102,7 @@ impl Opened {
     /// Closes the stores.
     ///
     /// # Errors
-    /// When a store does not close. Acknowledged commits are durable all the same.
+    /// Fails when a store does not close. Acknowledged commits are durable nevertheless.
     pub fn close(self) -> anyhow::Result<()> {
         drop(self.sandbox);
         self.disk.close().context("failed to close the store")
@@ -154,7 +154,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let is_new = is_new(&configuration.data);
     let Opened { disk, keyring, book, deliveries, sandbox } = open(configuration, &secrets.vault_keys)?;
     if is_new {
-        tracing::warn!(directory = %configuration.data.display(), "a new, empty store was made");
+        tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     }
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory);
@@ -231,7 +231,7 @@ fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<Runnin
 /// Refuses a directory that no server may write to, before any file is created in it.
 ///
 /// # Errors
-/// When it is not a directory, may not be written to, is a checkpoint, or is not fully restored.
+/// Fails when it is not a directory, may not be written to, is a checkpoint, or is not fully restored.
 pub fn check_directory(configuration: &Configuration) -> anyhow::Result<()> {
     check_data_directory(&configuration.data)?;
     Ok(refuse_unfit(&configuration.data)?)
@@ -270,7 +270,7 @@ fn start_schedule(
 impl Started {
     /// The statistics of the store.
     #[must_use]
-    pub fn vitals(&self) -> Arc<dyn Vitals> {
+    pub fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
         Arc::clone(&self.disk) as _
     }
 
@@ -283,7 +283,7 @@ impl Started {
     /// Stops the service and closes the data, once no call is in progress any more.
     ///
     /// # Errors
-    /// When the store does not close. Acknowledged commits are durable all the same.
+    /// Fails when the store does not close. Acknowledged commits are durable nevertheless.
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
         drop(self.file_watch);
@@ -317,7 +317,7 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         expiry_pause: EXPIRY_PAUSE,
         lifetimes: configuration.lifetimes,
-        linger: GROUP_COMMIT_DELAY,
+        group_commit_delay: GROUP_COMMIT_DELAY,
         paused,
         on_fatal: Box::new(abort_with_message),
     }
@@ -326,9 +326,10 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
 /// Ends the process after a write with an unknown result: continuing could acknowledge a commit that is not on the
 /// disk. The next start reads the commits that are.
 pub fn abort_with_message(reason: String) {
-    let word =
-        format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
-    end_process(&format!("a write ended uncertain: {reason}"), &word);
+    let word = format!(
+        "till: the outcome of a write is unknown ({reason}); the process stops. Check the disk and start it again."
+    );
+    end_process(&format!("the outcome of a write is unknown: {reason}"), &word);
 }
 
 /// Ends the process at once, with a line in the log and a message on standard error.
@@ -444,7 +445,7 @@ fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
         [AppendVerdict::Committed(_)] => Ok(()),
         [AppendVerdict::Ambiguous(reason)] => {
             abort_with_message(reason.clone());
-            bail!("writing the key ring ended uncertain: {reason}")
+            bail!("the outcome of writing the key ring is unknown: {reason}")
         }
         other => bail!("failed to write the key ring: {other:?}"),
     }

@@ -33,7 +33,7 @@ impl FormatTime for TimeOfDay {
 /// everything else JSON. Only a terminal gets colours.
 ///
 /// # Errors
-/// When logging has been started before in this process.
+/// Fails when logging has been started before in this process.
 pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
     let is_terminal = stderr().is_terminal();
     let has_colours = wants_colours(&stderr());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use till_operate::scrub::Scrubber;
-use till_storage::vitals::Vitals;
+use till_storage::statistics::StatisticsSource;
 
 use crate::exposition::{
     Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_scrub,
@@ -47,7 +47,7 @@ impl Observation {
 pub struct EngineObservation {
     observation: Arc<Observation>,
     service: Shared,
-    store: Arc<dyn Vitals>,
+    store: Arc<dyn StatisticsSource>,
     scrubber: Option<Arc<Scrubber>>,
     calls: Calls,
 }
@@ -66,7 +66,7 @@ impl EngineObservation {
     pub fn new(
         observation: Arc<Observation>,
         service: Shared,
-        store: Arc<dyn Vitals>,
+        store: Arc<dyn StatisticsSource>,
         scrubber: Option<Arc<Scrubber>>,
         calls: Calls,
     ) -> EngineObservation {

@@ -41,7 +41,7 @@ pub fn make_files_for_the_owner_only() {
 /// core files.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails when the system refuses.
 pub fn keep_memory_to_the_process() -> anyhow::Result<()> {
     // A service manager may forbid this call. Its own limit applies then, and the next call is sufficient by itself.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
@@ -56,12 +56,14 @@ pub fn keep_memory_to_the_process() -> anyhow::Result<()> {
 /// list.
 ///
 /// # Errors
-/// When a mode cannot be changed.
+/// Fails when a mode cannot be changed.
 pub fn close_to_others(configuration: &Configuration) -> anyhow::Result<()> {
     for name in MADE_BEFORE {
         let path = configuration.data.join(name);
-        if tighten(&path).with_context(|| format!("failed to take {} from other users", path.display()))? {
-            tracing::warn!(path = %path.display(), "other users could read this; now its owner alone can");
+        if tighten(&path)
+            .with_context(|| format!("failed to withdraw the permissions of other users from {}", path.display()))?
+        {
+            tracing::warn!(path = %path.display(), "other users could read this; now only its owner can");
         }
     }
     for directory in directories(configuration) {

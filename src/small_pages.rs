@@ -7,9 +7,9 @@ use anyhow::Context;
 /// arrived took 900 kB, and limits in used bytes did not limit the memory.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails when the system refuses.
 pub fn use_small_pages() -> anyhow::Result<()> {
     #[cfg(target_os = "linux")]
-    rustix::thread::disable_transparent_huge_pages(true).context("failed to turn large pages of memory off")?;
+    rustix::thread::disable_transparent_huge_pages(true).context("failed to disable large pages of memory")?;
     Ok(())
 }

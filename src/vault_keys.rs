@@ -16,7 +16,7 @@ impl RootKeys {
     /// From the configured secrets.
     ///
     /// # Errors
-    /// When one is not a valid root key; the message does not show it.
+    /// Fails when one is not a valid root key; the message does not show it.
     pub fn from_secrets(secrets: &[VaultKeySecret]) -> anyhow::Result<RootKeys> {
         Ok(RootKeys(secrets.iter().map(root_key).collect::<anyhow::Result<_>>()?))
     }
@@ -33,7 +33,7 @@ impl RootKeys {
     /// Opens the key ring of a store.
     ///
     /// # Errors
-    /// When it cannot be read, or there is none; otherwise the errors of [`RootKeys::open`].
+    /// Fails when it cannot be read, or there is none; otherwise the errors of [`RootKeys::open`].
     pub fn open_stored(&self, store: &dyn RowReader) -> anyhow::Result<Keyring> {
         let stored = stored_keyring(store).context("failed to read the key ring")?;
         self.open(&stored.context("the store has no key ring")?)
@@ -42,7 +42,7 @@ impl RootKeys {
     /// Opens a key ring with the key that it is wrapped under.
     ///
     /// # Errors
-    /// When it is wrapped under neither key, with the names of both; or when it is damaged.
+    /// Fails when it is wrapped under neither key, with the names of both; or when it is damaged.
     pub fn open(&self, stored: &[u8]) -> anyhow::Result<Keyring> {
         for root in &self.0 {
             match Keyring::open(root, stored) {
@@ -59,7 +59,7 @@ impl RootKeys {
         let wanted = Keyring::root_key_name(stored).unwrap_or_default();
         let given: Vec<String> = self.0.iter().map(RootKey::name).collect();
         bail!(
-            "{}: it is wrapped under the key {wanted}, given was {}",
+            "{}: it is wrapped under the key {wanted}, but {} was given",
             KeyringError::WrongRootKey,
             given.join(" and ")
         );

@@ -1,4 +1,4 @@
-//! The months of time zones, which the rules get from outside.
+//! The months of time zones: the domain's rules have no time zone database, and get them from here.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -19,13 +19,13 @@ impl Calendar for ZoneCalendar {
     }
 }
 
-/// The month of a zone, within the years that the database knows.
+/// The month of a zone at an instant; none outside of the years that the library supports.
 fn bounds(zone: &TimeZone, at: Millis) -> Option<MonthBounds> {
     let instant = Timestamp::from_millisecond(i64::try_from(at.0).ok()?).ok()?;
     let first = zone.to_datetime(instant).date().first_of_month();
     let next = first.checked_add(1.month()).ok()?;
     let bounds = of(zone, first, next)?;
-    // When clocks are turned back over midnight, the last hour of a month is repeated in the next one.
+    // When clocks are turned back across midnight, the last hour of a month is repeated after the next one has begun.
     if bounds.ends_at > at { Some(bounds) } else { of(zone, next, next.checked_add(1.month()).ok()?) }
 }
 

@@ -60,10 +60,10 @@ pub struct EngineOptions {
     /// [`GROUP_COMMIT_DELAY`].
     ///
     /// [`GROUP_COMMIT_DELAY`]: till_storage::commit::GROUP_COMMIT_DELAY
-    pub linger: Duration,
+    pub group_commit_delay: Duration,
     /// True when calls to acquirers and timers are paused until [`Engine::resume`].
     pub paused: bool,
-    /// Called when a write ended uncertain: it ends the process.
+    /// Called when the outcome of a write is unknown: it ends the process.
     pub on_fatal: Box<dyn Fn(String) + Send>,
 }
 
@@ -123,7 +123,7 @@ impl Engine {
         let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
         outbox.queue_open_work(dependencies.store.as_ref()).map_err(unreadable)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
-        let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
+        let committer = Arc::new(Committer::start(journal, options.group_commit_delay, options.on_fatal)?);
         let background = runtime("till-background")?;
         let deliveries = runtime("till-webhooks")?;
         let waiting = dependencies.webhooks.deliveries.pending_webhooks();

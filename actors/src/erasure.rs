@@ -1,5 +1,5 @@
-//! Erasure from the disk: a key that was deleted in the vault is still in table files and in RocksDB's log, until those
-//! are written anew. After the removal of a customer this is done soon, and not left to chance.
+//! Erasure from the disk: a key that was deleted in the vault is still in table files and in RocksDB's log until those
+//! are rewritten. After the removal of a customer they are rewritten soon, instead of at some later compaction.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tokio::sync::Notify;
 
 use crate::store::Store;
 
-/// The time in which further removals are gathered: each round flushes the store.
-const GATHERED_FOR: Duration = Duration::from_secs(5);
+/// The delay before a round, so that it covers further removals: each round flushes the store.
+const ROUND_DELAY: Duration = Duration::from_secs(5);
 
-/// The keys of the vault that were deleted with customers, and are to leave the files.
+/// The keys of the vault that were deleted with customers and are still to be erased from the files.
 #[derive(Debug, Default)]
 pub(crate) struct Erasures {
     keys: Mutex<Vec<Vec<u8>>>,
@@ -45,7 +45,7 @@ pub(crate) fn erased_by(merchant: MerchantId, mutation: &Mutation) -> Vec<Vec<u8
     keys.into_iter().map(|key| key.encode().to_vec()).collect()
 }
 
-/// Makes RocksDB write the files anew. If a crash prevents it, RocksDB does so by itself within a day.
+/// Makes RocksDB rewrite the files. If a crash prevents it, RocksDB does so by itself within a day.
 pub(crate) struct Eraser {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) erasures: Arc<Erasures>,
@@ -56,7 +56,7 @@ impl Eraser {
     pub(crate) async fn run(self) {
         loop {
             self.erasures.changed.notified().await;
-            tokio::time::sleep(GATHERED_FOR).await;
+            tokio::time::sleep(ROUND_DELAY).await;
             let keys = std::mem::take(&mut *self.erasures.keys.lock());
             let store = Arc::clone(&self.store);
             let purge = move || store.purge(Family::Vault, &keys).map_err(|error| error.to_string());
@@ -64,7 +64,7 @@ impl Eraser {
             match purged {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, "keys of removed customers leave the files later, within a day");
+                    tracing::warn!(%error, "removed customers are erased from the files later, within a day");
                 }
                 Err(error) => tracing::error!(%error, "the erasure of removed customers from the files ended early"),
             }

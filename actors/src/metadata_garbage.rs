@@ -1,7 +1,7 @@
 //! Metadata garbage: removes rows of metadata that nobody can see any more, in chunks, as commands.
 //!
-//! When a metadata record ends or its value is replaced, the items of its sets are invisible at once and their rows
-//! stay. Such rows cannot change any more, so that reading the store without staged records is correct.
+//! After a metadata record ends or its value is replaced, the items of its sets become invisible at once, but
+//! their rows stay. Such rows cannot change any more, so it is correct to read the store without staged records.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::background::{AT_ONCE, BackgroundWork, Retry, Served};
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 
-/// Rows that one command removes: it bounds the size of its record, and the time that it takes of its merchant.
+/// Limit of the rows that one command removes. It bounds the size of its record and the time that its merchant waits.
 const REMOVED_AT_ONCE: usize = 256;
-/// Commands of one merchant before other merchants have their turn.
+/// Limit of the commands of one merchant before other merchants have their turn.
 const COMMANDS_A_TURN: usize = 32;
 
 /// Removes the metadata garbage of merchants.
@@ -34,7 +34,7 @@ impl BackgroundWork for GarbageCollector {
     type Subject = MerchantId;
     type Prepared = ();
 
-    /// Few: no caller waits for it.
+    /// Few, since no caller waits for this work.
     const SERVED_MAX: usize = 4;
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(1) };
 
@@ -43,7 +43,7 @@ impl BackgroundWork for GarbageCollector {
             let Some(command) = self.next(merchant_id)? else { return Ok(None) };
             let command = Command::SweepMetadata(command);
             if self.registry.carry_out(merchant_id, command, Admission::Always).await? == Answer::Changed(false) {
-                // An immediate repetition would only spin.
+                // Another attempt at once would remove nothing either.
                 return Err("none of the remaining rows was removed".into());
             }
         }
@@ -51,14 +51,14 @@ impl BackgroundWork for GarbageCollector {
     }
 
     fn warn(merchant_id: MerchantId, reason: &str) {
-        tracing::warn!(%merchant_id, reason, "metadata could not be swept and is tried again");
+        tracing::warn!(%merchant_id, reason, "metadata garbage could not be removed; it is tried again");
     }
 }
 
 impl GarbageCollector {
     /// The next command that removes rows of a merchant.
     fn next(&self, merchant_id: MerchantId) -> Result<Option<SweepMetadata>, Unreadable> {
-        let rows = MerchantReader::new(merchant_id, None, &*self.store); // Nothing of it is sealed.
+        let rows = MerchantReader::new(merchant_id, None, &*self.store); // These rows have no sealed fields.
         let first = rows.scan::<MetadataGarbage>(.., ScanDirection::Forward, 1)?;
         let Some((id, below)) = first.into_iter().next() else { return Ok(None) };
         let (start, no_hash) = (SetNumber(0), ItemHash([0; 32]));

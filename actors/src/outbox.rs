@@ -269,7 +269,7 @@ impl Pending {
         }
         if let Some(payment_id) = self.late_success {
             outbox.late_successes.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is given back");
+            tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is returned");
         }
         for (call, rows) in self.effects {
             let prepared = rows.and_then(|rows| outbox.prepared.enter().map(|permit| PreparedCall { rows, permit }));

@@ -1,4 +1,4 @@
-//! Merchants whose available balance is below zero, counted for a metric: disputes and invoices take it there.
+//! Counts the merchants whose available balance is below zero, for a metric. Disputes and invoices can overdraw a balance.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use till_storage::shapes::MerchantReader;
 use crate::expiry::ScanThrottle;
 use crate::store::Store;
 
-/// Merchants that one read of the directory finds.
+/// Limit of the merchants that one read of the directory returns.
 const MERCHANTS_AT_ONCE: usize = 256;
 
 /// Counts overdrawn merchants periodically.
@@ -30,7 +30,9 @@ impl OverdrawnCounter {
         loop {
             match self.round().await {
                 Ok(count) => self.count.store(count, Ordering::Relaxed),
-                Err(error) => tracing::warn!(%error, "overdrawn merchants could not be counted and are counted again"),
+                Err(error) => {
+                    tracing::warn!(%error, "overdrawn merchants could not be counted; the next count follows")
+                }
             }
             tokio::time::sleep(self.pause).await;
         }

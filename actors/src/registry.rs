@@ -167,7 +167,7 @@ impl Registry {
         if slot.actor.connected() {
             return Some(slot);
         }
-        tracing::error!(%merchant_id, "the actor of a merchant died and is started anew");
+        tracing::error!(%merchant_id, "the actor of a merchant died and is started again");
         self.slots.remove_if(&merchant_id, |_, published| Arc::ptr_eq(published, &slot));
         None
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// The settings of Till's public listener, in `src/protocol/listener.rs` and `src/configuration/settings.rs`.
 const CONNECTIONS_MAX: usize = 8_192;
 const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
-const LINGER_MAX: Duration = Duration::from_secs(5);
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
 /// The answer of every call.
@@ -37,7 +37,7 @@ pub(super) fn serve(workers: Option<usize>) -> anyhow::Result<()> {
             .workers(workers)
             .max_connections(CONNECTIONS_MAX.div_ceil(workers))
             .client_request_timeout(HEAD_ARRIVAL_MAX)
-            .client_disconnect_timeout(LINGER_MAX)
+            .client_disconnect_timeout(DISCONNECT_TIMEOUT)
             .keep_alive(KEEP_ALIVE)
             .bind(("127.0.0.1", 0))?;
         for address in server.addrs() {

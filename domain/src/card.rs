@@ -69,7 +69,7 @@ impl CardScheme {
         }
     }
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -203,7 +203,7 @@ impl TokenUsage {
     /// Every usage.
     pub const ALL: [TokenUsage; 2] = [TokenUsage::Single, TokenUsage::Multiple];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -319,7 +319,7 @@ impl SaveCard {
     /// Every instruction.
     pub const ALL: [SaveCard; 2] = [SaveCard::Add, SaveCard::Default];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -528,7 +528,7 @@ pub enum AuthorizationResult {
         acquirer_reference: String,
         /// True when it was captured with the authorization.
         captured: bool,
-        /// True when the money is available at once, whatever the merchant's settlement delay.
+        /// True when the money is available at once, regardless of the merchant's settlement delay.
         settles_at_once: bool,
         /// True when captured money is in dispute as soon as it is captured.
         is_disputed: bool,
@@ -585,7 +585,7 @@ pub struct RecordOperation {
     /// The number of the operation among those of the payment, so that a late answer to another operation changes
     /// nothing.
     pub attempt: u32,
-    /// Of a capture: true when the money is available at once, whatever the merchant's settlement delay.
+    /// Of a capture: true when the money is available at once, regardless of the merchant's settlement delay.
     pub settles_at_once: bool,
     /// Of a capture: true when the money is in dispute as soon as it is captured.
     pub is_disputed: bool,

@@ -36,7 +36,7 @@ impl DisputeStatus {
         DisputeStatus::Conceded,
     ];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -35,7 +35,7 @@ impl Direction {
     /// Both sides.
     pub const ALL: [Direction; 2] = [Direction::Credit, Direction::Debit];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl EntryType {
         EntryType::Interest,
     ];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ impl EntryStatus {
     /// Every status.
     pub const ALL: [EntryStatus; 3] = [EntryStatus::OnHold, EntryStatus::Effective, EntryStatus::Canceled];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -55,7 +55,7 @@ impl PaymentMethod {
     /// Every method, in the order of the documents.
     pub const ALL: [PaymentMethod; 2] = [PaymentMethod::Card, PaymentMethod::Installment];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,7 +85,7 @@ impl AcquirerName {
     /// Every acquirer.
     pub const ALL: [AcquirerName; 1] = [AcquirerName::Sandbox];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ impl Platform {
     /// Every platform, in the order of the documents.
     pub const ALL: [Platform; 4] = [Platform::Web, Platform::Ios, Platform::Android, Platform::Terminal];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -76,7 +76,7 @@ impl PaymentStatus {
         PaymentStatus::Disputed,
     ];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -214,7 +214,7 @@ impl OperationKind {
     /// Every kind.
     pub const ALL: [OperationKind; 3] = [OperationKind::Capture, OperationKind::Void, OperationKind::Reverse];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -305,7 +305,7 @@ impl CaptureMode {
     /// Both modes.
     pub const ALL: [CaptureMode; 2] = [CaptureMode::Automatic, CaptureMode::Manual];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -22,7 +22,7 @@ impl PayoutStatus {
     /// Every status, in the order of the documents.
     pub const ALL: [PayoutStatus; 3] = [PayoutStatus::Pending, PayoutStatus::Successful, PayoutStatus::Failed];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -23,7 +23,7 @@ impl RefundStatus {
     /// Every status, in the order of the documents.
     pub const ALL: [RefundStatus; 3] = [RefundStatus::Pending, RefundStatus::Successful, RefundStatus::Failed];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

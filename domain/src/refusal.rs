@@ -34,16 +34,16 @@ pub enum Refusal {
     )]
     InstallationNotFound,
     /// No webhook of the merchant has this id.
-    #[error("No webhook of this merchant has this webhook_id. list-webhooks shows those that there are.")]
+    #[error("No webhook of this merchant has this webhook_id. list-webhooks lists those that exist.")]
     WebhookNotFound,
     /// No key of the merchant has this id.
-    #[error("No API key of this merchant has this key_id. The list of its keys shows those that there are.")]
+    #[error("No API key of this merchant has this key_id. The list of its keys shows those that exist.")]
     KeyNotFound,
     /// The key would end before it is made.
     #[error("must be in the future")]
     KeyEndPassed,
     /// The merchant has reached a limit.
-    #[error("The merchant has {limit} {kind} already, which is the most. Use those that there are.")]
+    #[error("The merchant already has {limit} {kind}, which is the maximum. Use the existing ones.")]
     TooMany {
         /// The kind of object, in the plural.
         kind: &'static str,
@@ -175,13 +175,13 @@ pub enum Refusal {
     #[error("No payment of this merchant has this payment_id. Send the payment's id or the external_id it was given.")]
     PaymentNotFound,
     /// A refund has this reference already.
-    #[error("Another refund of this merchant has this external_id. Look that refund up before you pay back again.")]
+    #[error("Another refund of this merchant has this external_id. Look that refund up before you refund again.")]
     RefundExternalIdTaken {
         /// The refund.
         refund_id: RefundId,
     },
     /// No dispute of the merchant has this id.
-    #[error("No dispute of this merchant has this dispute_id. list-disputes shows those that there are.")]
+    #[error("No dispute of this merchant has this dispute_id. list-disputes lists those that exist.")]
     DisputeNotFound,
     /// The dispute's status does not permit it.
     #[error("{}", dispute_not_permitted(*.status, *.has_evidence))]
@@ -228,13 +228,13 @@ pub enum Refusal {
         available_minor: i64,
     },
     /// No user of the team has this id.
-    #[error("No user of this merchant has this user_id. The list of its users shows those that there are.")]
+    #[error("No user of this merchant has this user_id. The list of its users shows those that exist.")]
     UserNotFound,
     /// No invitation that can be accepted has this id.
     #[error("No invitation of this merchant has this invitation_id, or it has expired. Invite the user again.")]
     InvitationNotFound,
     /// The catalogue has no such plan.
-    #[error("There is no plan with this plan_id. The list of plans shows those that there are.")]
+    #[error("There is no plan with this plan_id. The list of plans shows those that exist.")]
     PlanNotFound,
     /// A user of the team has this address already.
     #[error("A user of this merchant has this e-mail address already. There is nothing left to do.")]
@@ -243,7 +243,7 @@ pub enum Refusal {
         user_id: UserId,
     },
     /// An invitation of this address can still be accepted.
-    #[error("This e-mail address is invited already. Have that invitation accepted.")]
+    #[error("This e-mail address is invited already. Ask the person to accept that invitation.")]
     AlreadyInvited {
         /// The invitation.
         invitation_id: InvitationId,
@@ -266,7 +266,7 @@ pub enum Refusal {
         current: u64,
     },
     /// The value at the path cannot be used as a set.
-    #[error("leads to something that is no array, or through something that is no object")]
+    #[error("leads to a value that is not an array, or through a value that is not an object")]
     NotASet,
     /// An identifier, or a value of metadata, is a card number as a whole, and the merchant's setting does not allow
     /// it.
@@ -475,7 +475,7 @@ fn dispute_not_permitted(status: DisputeStatus, has_evidence: bool) -> String {
 /// The argument at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentFault {
-    /// Its name on the wire.
+    /// Its name in the API.
     pub argument: &'static str,
     /// True when it is missing, false when it is invalid.
     pub missing: bool,

@@ -27,7 +27,7 @@ impl InterestBearer {
     /// Both.
     pub const ALL: [InterestBearer; 2] = [InterestBearer::Customer, InterestBearer::Merchant];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl InstallmentPlan {
     /// Every plan.
     pub const ALL: [InstallmentPlan; 1] = [InstallmentPlan::SandboxThreeMonths];
 
-    /// The id on the wire.
+    /// The id in the API.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {

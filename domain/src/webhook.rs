@@ -87,7 +87,7 @@ pub enum WebhookObject {
 }
 
 impl WebhookObject {
-    /// The name of the status on the wire.
+    /// The name of the status in the API.
     #[must_use]
     pub const fn status(self) -> &'static str {
         match self {
@@ -189,7 +189,7 @@ impl WebhookStatus {
     pub const ALL: [WebhookStatus; 3] =
         [WebhookStatus::Connected, WebhookStatus::Disconnected, WebhookStatus::Disabled];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -73,7 +73,7 @@ impl AdminClient {
     /// configuration has certificates to trust it by.
     ///
     /// # Errors
-    /// When these certificates cannot be read.
+    /// Fails when these certificates cannot be read.
     pub fn of(configuration: &Configuration, token: SecretString) -> anyhow::Result<AdminClient> {
         let own = configuration.admin_tls.as_ref().map(|files| &files.certificate);
         let Some(trusted) = configuration.admin_ca_file.as_ref().or(own) else {

@@ -30,8 +30,8 @@ pub enum ArchiveCommand {
         /// The archive [default: archive_directory]
         #[arg(value_name = "DIR")]
         directory: Option<PathBuf>,
-        /// A file with lines that `till head` printed before: refuses an archive that does not have these commits with these
-        /// hashes, is of another store, or ends before them
+        /// A file with lines that `till head` printed. The archive is refused when it is of another store, ends before these
+        /// commits, or has them with other hashes
         #[arg(long, value_name = "FILE")]
         head: Option<PathBuf>,
     },
@@ -62,7 +62,7 @@ pub(super) fn archive(configuration: &Configuration, command: &ArchiveCommand) -
 
 fn print(lines: &[String]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that has gone away wants no more.
+    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that closed the pipe needs no more output.
 }
 
 fn place<'a>(configuration: &'a Configuration, named: &'a Option<PathBuf>) -> anyhow::Result<&'a Path> {
@@ -83,9 +83,9 @@ fn segment(standing: &SegmentInfo) -> String {
     let (opened_at, path) = (moment(*opened_at_ms), path.display());
     match state {
         SegmentState::Closed { last, commits } => {
-            format!("closed  {opened_at}  behind {base} to {last}, {commits} commits  {bytes} bytes  {path}")
+            format!("closed  {opened_at}  after {base} to {last}, {commits} commits  {bytes} bytes  {path}")
         }
-        SegmentState::Open => format!("open    {opened_at}  behind {base}  {bytes} bytes  {path}"),
+        SegmentState::Open => format!("open    {opened_at}  after {base}  {bytes} bytes  {path}"),
     }
 }
 
@@ -104,7 +104,7 @@ fn verify(directory: &Path, head: Option<&Path>) -> anyhow::Result<Vec<String>> 
     let mut lines = vec![format!("store {}", checked.store)];
     lines.extend(checked.gaps.iter().map(|(first, last)| format!("commits {first} to {last} were not archived")));
     lines.push(format!(
-        "{} segments, {} commits, behind {} to {}: every checksum is right",
+        "{} segments, {} commits, after {} to {}: every checksum is correct",
         checked.segments, checked.commits, checked.base, checked.last
     ));
     for head in &heads {
@@ -116,7 +116,7 @@ fn verify(directory: &Path, head: Option<&Path>) -> anyhow::Result<Vec<String>> 
 /// Refuses an archive that is not what a head says.
 fn compare(directory: &Path, head: &StoreHead) -> anyhow::Result<String> {
     match check_archive(directory, head)? {
-        None => Ok(format!("commit {} of the head is there, with the same hash", head.commit)),
+        None => Ok(format!("the archive has commit {} of the head, with the same hash", head.commit)),
         Some(fault) => bail!("the archive {} {fault}", directory.display()),
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointComm
 
 fn print_lines(lines: &[String]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that has gone away wants no more.
+    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that closed the pipe needs no more output.
 }
 
 fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<String> {
@@ -141,6 +141,6 @@ pub(super) fn check_all_files(directory: &Path, manifest: &Manifest) -> anyhow::
         bytes = bytes.saturating_add(more);
         progress.show(bytes);
     })?;
-    progress.end(&format!("{} files, {total} bytes: every checksum is right", manifest.files.len()));
+    progress.end(&format!("{} files, {total} bytes: every checksum is correct", manifest.files.len()));
     Ok(())
 }

@@ -56,7 +56,7 @@ pub(super) fn inspect(configuration: &Configuration, arguments: &InspectArgument
     match shown.and_then(|shown| out.flush().map(|()| shown)) {
         Ok(shown) if shown.damaged > 0 => Ok(ExitCode::from(DAMAGED)),
         Ok(_) => Ok(ExitCode::SUCCESS),
-        // A reader that has gone away wants no more.
+        // A reader that closed the pipe needs no more output.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),
     }

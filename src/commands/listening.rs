@@ -45,7 +45,7 @@ impl PreparedListener {
         Ok(PreparedListener { address: reserved, tls: certificates.map(|certificates| (tls, certificates)) })
     }
 
-    /// The TLS settings of the listener, if it has any. Its certificates are read anew at each reload.
+    /// The TLS settings of the listener, if it has any. Its certificates are read again at each reload.
     pub(super) fn server_config(&self, reloads: &Reloads) -> Option<ServerConfig> {
         let (what, certificates) = self.tls.as_ref().map(|(what, certificates)| (*what, Arc::clone(certificates)))?;
         let config = certificates.server_config();
@@ -77,7 +77,7 @@ fn cannot_listen(setting: &str, address: SocketAddr, error: &Error) -> anyhow::E
         ErrorKind::AddrNotAvailable => "this machine has no such address: name one that it has, or 0.0.0.0 for all",
         _ => "name another address",
     };
-    anyhow!("failed to listen on {address}: {error}; {remedy}. The address is said by {setting} (--{flag})")
+    anyhow!("failed to listen on {address}: {error}; {remedy}. The address is set by {setting} (--{flag})")
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub enum OperatorCall {
     Refund(RefundCall),
     /// Has a restored server call acquirers and fire timers from now on
     Resume,
-    /// Has the server read its admin token and certificates anew
+    /// Makes the server read its admin token and certificates again
     Reload,
 }
 
@@ -65,7 +65,7 @@ pub enum MerchantCall {
         /// Seconds for which a captured amount is held before it is available
         #[arg(long)]
         settlement_delay_seconds: Option<u64>,
-        /// The e-mail address that stands for the operator in its activity
+        /// The e-mail address by which its activity names the operator
         #[arg(long)]
         support_email: Option<String>,
         /// Takes identifiers and metadata that look like card numbers

@@ -91,7 +91,7 @@ impl Drop for ProgressDisplay {
 
 /// Writes a line for a person.
 pub(super) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}"); // A reader that has gone away wants no more.
+    let _ = writeln!(std::io::stderr(), "{text}"); // A reader that closed the pipe needs no more output.
 }
 
 fn style(unit: Unit, is_bounded: bool) -> ProgressStyle {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_is_done_of_how_much_where_that_is_known() {
+    fn a_line_shows_what_is_done_and_the_total_if_it_is_known() {
         assert_eq!(line("copied", Unit::Bytes, 250, Some(1_000)), "copied 250 of 1000 bytes (25 %)");
         assert_eq!(line("applied", Unit::Things("commits"), 7, None), "applied 7 commits");
         assert_eq!(line("checked", Unit::Bytes, 0, Some(0)), "checked 0 of 0 bytes (0 %)");

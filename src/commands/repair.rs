@@ -16,7 +16,7 @@ use till_storage::vault::Keyring;
 
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, exit_code, print, teller};
+use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, exit_code, print, progress_display};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
@@ -62,7 +62,7 @@ pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> 
     };
     // After a failed repair, too: a server that runs as another user must be able to open the files.
     let given =
-        give_to_owner(&configuration.data).context("failed to give what was made to the owner of the data directory");
+        give_to_owner(&configuration.data).context("failed to give the new files to the owner of the data directory");
     first_failure(done, given)
 }
 
@@ -112,7 +112,7 @@ fn rows(
     if !yes {
         return survey(&rebuild, book, book_fault);
     }
-    let mut report = rebuild.run(book, &mut teller("read"))?;
+    let mut report = rebuild.run(book, &mut progress_display("read"))?;
     report.add(book_fault);
     let code = print(&report);
     say(&format!(
@@ -128,7 +128,7 @@ fn survey(
     book: Option<&dyn AcquirerBook>,
     book_fault: Option<Fault>,
 ) -> anyhow::Result<ExitCode> {
-    let (mut report, unopened) = rebuild.survey(book, &mut teller("read"))?;
+    let (mut report, unopened) = rebuild.survey(book, &mut progress_display("read"))?;
     report.add(book_fault);
     if let Some(error) = &unopened {
         say(&format!("derived rows cannot be opened: {error}"));
@@ -198,17 +198,17 @@ fn print_tail(tail: &Tail) {
         tail.acknowledged.max(tail.last)
     )];
     match &tail.torn {
-        None => lines.push("the log ends behind a good record, and nothing is missing: nothing to drop".to_owned()),
-        Some(place) => {
-            lines.push(format!("torn: {place}; {} bytes stand behind the last good record", tail.torn_bytes))
+        None => {
+            lines.push("the log ends after a valid record and nothing is missing: there is nothing to drop".to_owned())
         }
+        Some(place) => lines.push(format!("torn: {place}; {} bytes follow the last valid record", tail.torn_bytes)),
     }
     lines.extend(tail.lost.iter().map(lost_line));
     lines.extend(unnamed_commits(tail));
     if tail.torn.is_some() && !tail.misses_acknowledged() {
         lines.push("nothing that was acknowledged is lost: a start drops the torn part by itself".to_owned());
     }
-    let _ = writeln!(std::io::stdout(), "{}", lines.join("\n")); // A reader that has gone away wants no more.
+    let _ = writeln!(std::io::stdout(), "{}", lines.join("\n")); // A reader that closed the pipe needs no more output.
 }
 
 fn lost_line(record: &LostRecord) -> String {

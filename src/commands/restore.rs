@@ -56,7 +56,7 @@ pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArgument
     let restoring = Restoring::copy(from, &manifest, to, &mut |copied| progress.show(copied.bytes))?;
     progress.end("copied");
     restore.bring_up(commits).with_context(|| unfit(to))?;
-    say("now the copy is verified");
+    say("verifying the copy");
     let report = restore.subject(to, to.join(SCRATCH_DIRECTORY)).verify(&roots).with_context(|| unfit(to))?;
     let code = print(&report);
     if !report.is_fit() {

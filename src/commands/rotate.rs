@@ -69,7 +69,7 @@ pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenComm
             let _both = have_token_read(configuration, old);
             file.replace(&[new]).with_context(|| format!("failed to write {}", file.path().display()))?;
             have_token_read(configuration, new)?;
-            Ok("the server takes the new token only".to_owned())
+            Ok("the server accepts only the new token".to_owned())
         }
         (AdminTokenCommand::Rotate, _) => {
             bail!("{} holds two tokens already: till admin-token retire", file.path().display())
@@ -81,8 +81,7 @@ pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenComm
 /// Has the server read its token, and checks that it did.
 fn have_token_read(configuration: &Configuration, token: &SecretString) -> anyhow::Result<()> {
     let answer = AdminClient::of(configuration, token.clone())?.call_admin("reload", &json!({}), None);
-    let answer =
-        answer.context("the file is written, but the server was not told: send it SIGHUP, or start it anew")?;
+    let answer = answer.context("the file is written, but the server was not told: send it SIGHUP, or restart it")?;
     let read = answer["read"].as_array().is_some_and(|read| read.iter().any(|what| what == "admin_token"));
     if read { Ok(()) } else { bail!("the server did not read its admin token: {}", answer["kept"]) }
 }
@@ -99,7 +98,9 @@ pub(super) fn vault(configuration: &Configuration, command: &VaultCommand) -> an
         .call_admin("rotate-vault-key", &json!({ "vault_key": new.expose_secret() }), None)
         .with_context(|| {
             let file = file.path().display();
-            format!("{file} holds the old key and the new one, either of which may open the vault: call this again")
+            format!(
+                "{file} has the old key and the new one, either of which may open the vault: run this command again"
+            )
         })?;
     let retired = name(&old)?;
     let kept = file.keep_beside(&format!(".retired-{retired}"), &old).context("failed to keep the old key")?;
@@ -146,7 +147,7 @@ fn lock(file: &SecretFile) -> anyhow::Result<SecretFileLock> {
     match file.lock() {
         Err(error) if error.kind() == ErrorKind::WouldBlock => {
             bail!(
-                "another command replaces what is in {path}: wait until it has ended, then see whether this is still wanted"
+                "another command is replacing the content of {path}: wait until it has ended, then check whether this is still needed"
             )
         }
         lock => lock.with_context(|| format!("failed to lock {path}")),

@@ -46,6 +46,6 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 fn print(output: &str) -> ExitCode {
     use std::io::Write;
     let line = if output.is_empty() { String::new() } else { format!("{}\n", output.trim_end()) };
-    let _ = std::io::stdout().write_all(line.as_bytes()); // A reader that has gone away wants no more.
+    let _ = std::io::stdout().write_all(line.as_bytes()); // A reader that closed the pipe needs no more output.
     ExitCode::SUCCESS
 }

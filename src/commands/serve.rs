@@ -50,7 +50,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     close_to_others(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
-        tracing::warn!(file = %file.display(), "a secret was made; keep a copy of it");
+        tracing::warn!(file = %file.display(), "a secret was generated; keep a copy of it");
     }
     let observation = Arc::new(Observation::start());
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to listen for signals")?;
@@ -117,7 +117,7 @@ async fn run(
     stop_on(signals, servers, Arc::clone(&observation), reloads, Arc::clone(&notifier));
     observation.set_ready();
     notifier.ready();
-    let (service, store) = (Arc::downgrade(assembly.service()), Arc::downgrade(&assembly.vitals()));
+    let (service, store) = (Arc::downgrade(assembly.service()), Arc::downgrade(&assembly.store_statistics()));
     watchdog
         .map(|watchdog| watchdog.start(notifier, service, store))
         .transpose()
@@ -164,16 +164,16 @@ fn announce(configuration: &Configuration, public: &Listener, admin: &Listener) 
     let _ = std::io::stdout().write_all(text.as_bytes()); // The parent process may not be reading.
 }
 
-/// Reads files anew on a thread of its own, so that a disk that hangs cannot keep the process from being stopped.
+/// Reads files again on a thread of its own, so that a disk that hangs cannot keep the process from being stopped.
 fn reload_beside(reloads: &Arc<Reloads>) {
     let reloads = Arc::clone(reloads);
     let reload = move || drop(reloads.carry_out());
     if let Err(error) = thread::Builder::new().name("till-reload".to_owned()).spawn(reload) {
-        tracing::error!(%error, "nothing is read anew: the system gives no thread");
+        tracing::error!(%error, "the files were not read again: the system could not start a thread");
     }
 }
 
-/// Has files read anew at each SIGHUP. At the first other signal it stops the servers and lets them finish the calls in
+/// Reads files again at each SIGHUP. At the first other signal it stops the servers and lets them finish the calls in
 /// progress; at the second it ends the process.
 fn stop_on(
     mut signals: Signals,

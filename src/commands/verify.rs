@@ -23,7 +23,7 @@ use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
-/// The exit code when nothing could be verified. It is 1 when there are faults, and 0 when there are none.
+/// The exit code when the verification could not be carried out. Otherwise it is 1 with faults and 0 without.
 pub(super) const CANNOT_VERIFY: u8 = 2;
 
 /// The exit code when there are faults.
@@ -43,24 +43,24 @@ pub(super) struct VerificationTarget<'a> {
     pub(super) checkpoint: Option<&'a Path>,
 }
 
-/// Heads that were taken of a store before, and the stores that may have their commits.
+/// Heads that `till head` printed earlier, and the stores that may have their commits.
 struct EarlierHeads {
     heads: Vec<StoreHead>,
     descent: Descent,
 }
 
-/// The form of the report.
+/// The arguments of `till verify`.
 #[derive(Debug, Clone, Args)]
 pub struct VerifyArguments {
     /// Print the report as one JSON object
     #[arg(long)]
     pub json: bool,
-    /// A file with lines that `till head` printed before: it is a fault when the store does not have these commits with these
-    /// hashes, is another store, or ends before them
+    /// A file with lines that `till head` printed. It is a fault when the store is another one, ends before these commits,
+    /// or has them with other hashes
     #[arg(long, value_name = "FILE")]
     pub head: Option<PathBuf>,
-    /// The lines may be of the store that this one was restored from: a restored store has an identity of its own, and the
-    /// commits of the other with the same hashes up to the moment that it was restored to
+    /// The lines may be those of the store from which this one was restored. A restored store has an identity of its own,
+    /// and the same commits with the same hashes up to the moment that was restored
     #[arg(long, requires = "head")]
     pub restored: bool,
 }
@@ -86,16 +86,16 @@ pub(super) fn verify(configuration: &Configuration, arguments: &VerifyArguments)
     let report =
         VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.verify_with(&roots, &earlier)?;
     if !arguments.json {
-        earlier.heads.iter().filter(|_| report.is_clean()).for_each(tell_of_head);
+        earlier.heads.iter().filter(|_| report.is_clean()).for_each(report_head);
         return Ok(print(&report));
     }
-    let _ = writeln!(std::io::stdout(), "{:#}", report_json(&report)); // A reader that has gone away wants no more.
+    let _ = writeln!(std::io::stdout(), "{:#}", report_json(&report)); // A reader that closed the pipe needs no more output.
     Ok(exit_code(&report))
 }
 
 /// Prints a report, and returns the exit code.
 pub(super) fn print(report: &Report) -> ExitCode {
-    let _ = std::io::stdout().write_all(text(report).as_bytes()); // A reader that has gone away wants no more.
+    let _ = std::io::stdout().write_all(text(report).as_bytes()); // A reader that closed the pipe needs no more output.
     exit_code(report)
 }
 
@@ -126,7 +126,7 @@ impl VerificationTarget<'_> {
         self.verify_with(roots, &EarlierHeads { heads: Vec::new(), descent: Descent::SameStore })
     }
 
-    /// The same, and compares it with heads that were taken before.
+    /// The same, and compares the store with earlier heads.
     fn verify_with(&self, roots: &RootKeys, earlier: &EarlierHeads) -> anyhow::Result<Report> {
         let (store, keyring) = self.open(roots)?;
         self.compare_heads(&store)?;
@@ -134,7 +134,7 @@ impl VerificationTarget<'_> {
         let acknowledged = Some(store.acknowledged());
         let options = VerifyOptions { acknowledged, ..VerifyOptions::new(&self.scratch) };
         let book = book.as_ref().map(|book| book as &dyn AcquirerBook);
-        let mut report = verify::verify(&store, &keyring, book, &options, &mut teller("verified"))?;
+        let mut report = verify::verify(&store, &keyring, book, &options, &mut progress_display("verified"))?;
         report.add(book_fault);
         earlier.heads.iter().for_each(|head| report.add(head_fault(&store, head, earlier.descent)));
         Ok(report)
@@ -173,12 +173,12 @@ fn head_fault(store: &StoppedStore, head: &StoreHead, descent: Descent) -> Optio
     wrong.map(|wrong| Fault { merchant_id: None, location: FaultLocation::Store, wrong })
 }
 
-fn tell_of_head(head: &StoreHead) {
-    progress::say(&format!("commit {} of the head is there, with the same hash", head.commit));
+fn report_head(head: &StoreHead) {
+    progress::say(&format!("the store has commit {} of the head, with the same hash", head.commit));
 }
 
-/// Shows the progress of a pass over records, called by the participle of its work.
-pub(super) fn teller(what: &'static str) -> impl FnMut(&VerifyProgress) {
+/// Shows the progress of a pass over records. `what` is the participle of its work, such as `verified`.
+pub(super) fn progress_display(what: &'static str) -> impl FnMut(&VerifyProgress) {
     let mut shown = progress::ProgressDisplay::begin(what, Unit::Things("records"), None);
     move |progress| {
         let VerifyProgress { merchants, merchants_total, records, records_total, rows, book_lines: _ } = progress;

@@ -397,7 +397,7 @@ fn a_quarter(connections: NonZeroUsize) -> NonZeroUsize {
 /// Refuses the header of RFC 7239: it has parameters around its addresses, which the server does not read.
 fn header_name(text: &str) -> Result<HeaderName, String> {
     let name = text.parse::<HeaderName>().ok().filter(|name| *name != FORWARDED);
-    name.ok_or_else(|| "is no name of a header that holds addresses only, such as X-Forwarded-For".to_owned())
+    name.ok_or_else(|| "is not the name of a header that has addresses only, such as X-Forwarded-For".to_owned())
 }
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
@@ -467,7 +467,7 @@ mod tests {
             Layers::new().with_file_text("webhook_retry_seconds = '5,0'").with_environment(networks("10.0.0.1/8"));
         let expected = [
             "TILL_WEBHOOK_ALLOWED_NETWORKS: 10.0.0.1/8 has bits after its prefix: write 10.0.0.0/8",
-            "webhook_retry_seconds: \"0\" is no delay: write whole seconds from 1 to 604800, separated by commas",
+            "webhook_retry_seconds: \"0\" is not a delay: write whole seconds from 1 to 604800, separated by commas",
         ];
         assert_eq!(faults(layers), expected);
     }

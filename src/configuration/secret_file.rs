@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_kept_whole_and_private_whatever_a_crash_left() {
+    fn a_secret_is_kept_whole_and_private_after_any_crash() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let file = SecretFile::at(directory.path().join("key"));
         for left in [&b""[..], b"on", b"\xff\xfe", b"one\n"] {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_beside_it_is_left_as_it_is() {
+    fn a_complete_file_beside_it_is_not_rewritten() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let file = SecretFile::at(directory.path().join("key"));
         let number = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();

@@ -57,7 +57,7 @@ pub enum SecretsError {
         /// The attempted action.
         action: &'static str,
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the system.
         source: io::Error,
     },
     /// The data is sealed under a key that is missing.
@@ -80,7 +80,7 @@ impl Secrets {
     /// Finds the secrets, and generates those that are missing: random, in files that only the owner may read.
     ///
     /// # Errors
-    /// When one has the wrong form, a file cannot be used, or the vault key of existing data is missing.
+    /// Fails when one has the wrong form, a file cannot be used, or the vault key of existing data is missing.
     pub fn load_or_make(configuration: &Configuration) -> Result<Secrets, SecretsError> {
         let mut made = Vec::new();
         let found_admin_tokens = find_admin_tokens(configuration)?;
@@ -108,7 +108,7 @@ impl Secrets {
     /// The vault key of a server that has been started before, or both keys during a rotation. Generates nothing.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// Fails when there is none, or it cannot be read.
     pub fn find_vault_keys(configuration: &Configuration) -> Result<Vec<VaultKeySecret>, SecretsError> {
         let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
         let (given, named) = (configuration.vault_key.as_ref(), configuration.vault_key_file.as_deref());
@@ -121,7 +121,7 @@ impl Secrets {
     /// The one or two admin tokens that a running server is to accept. Generates nothing.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// Fails when there is none, or it cannot be read.
     pub fn find_admin_tokens(configuration: &Configuration) -> Result<Vec<SecretString>, SecretsError> {
         let missing = || SecretsError::NoAdminToken { file: made_admin_token(configuration) };
         find_admin_tokens(configuration)?.ok_or_else(missing)
@@ -130,7 +130,7 @@ impl Secrets {
     /// The admin token for calls to a server that has been started before: the first one when there are two.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// Fails when there is none, or it cannot be read.
     pub fn find_admin_token(configuration: &Configuration) -> Result<SecretString, SecretsError> {
         let mut tokens = Secrets::find_admin_tokens(configuration)?;
         Ok(tokens.swap_remove(0))
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_makes_whole_secrets_whatever_a_crash_left() {
+    fn a_start_makes_whole_secrets_after_a_crash() {
         let data = directory();
         let configuration = configuration(data.path(), &[]);
         let secrets = data.path().join(DIRECTORY);

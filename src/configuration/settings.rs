@@ -29,31 +29,31 @@ pub(super) const DATA: Setting = Setting::with_default("data", "./data");
 pub(super) const LISTEN: Setting = Setting::with_default("listen", "127.0.0.1:8080");
 /// The address of the admin listener, for the operator. Never a public address.
 pub(super) const ADMIN_LISTEN: Setting = Setting::with_default("admin_listen", "127.0.0.1:9090");
-/// The address under which callers reach `listen`; documents show it.
+/// The URL under which callers reach `listen`; documents show it.
 pub(super) const PUBLIC_URL: Setting = Setting::optional("public_url");
-/// Threads that take requests; the number of processors when absent.
+/// Number of threads that process requests; the number of processors when absent.
 pub(super) const HTTP_THREADS: Setting = Setting::optional("http_threads");
-/// Connections at once on the public listener.
+/// Limit of simultaneous connections on the public listener.
 pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
-/// Connections at once from one address; a quarter of all when absent.
+/// Limit of simultaneous connections from one address; a quarter of `connections_max` when absent.
 pub(super) const CONNECTIONS_PER_ADDRESS_MAX: Setting = Setting::optional("connections_per_address_max");
-/// Networks of proxies, CIDR, separated by commas; none when absent.
+/// Networks of proxies in CIDR notation, separated by commas; none when absent.
 pub(super) const PROXY_NETWORKS: Setting = Setting::optional("proxy_networks");
 /// The header in which these proxies name the address of a caller; no header is trusted when absent.
 pub(super) const FORWARDED_HEADER: Setting = Setting::optional("forwarded_header");
-/// Calls a second of one API key; no limit when absent.
+/// Limit of calls per second with one API key; no limit when absent.
 pub(super) const KEY_CALLS_PER_SECOND: Setting = Setting::optional("key_calls_per_second");
-/// Calls a second of one address for one installation.
+/// Limit of SDK calls per second from one address for one installation.
 pub(super) const SDK_CALLS_PER_SECOND: Setting = Setting::with_default("sdk_calls_per_second", "50");
-/// SDK calls a second of one address, for all installations together; no limit when absent.
+/// Limit of SDK calls per second from one address, for all installations together; no limit when absent.
 pub(super) const SDK_CALLS_PER_SECOND_PER_ADDRESS: Setting = Setting::optional("sdk_calls_per_second_per_address");
 /// The time after which a connection without useful activity is closed.
 pub(super) const IDLE_SECONDS_MAX: Setting = Setting::with_default("idle_seconds_max", "75");
 /// Seconds after which a payment that the acquirer has not answered expires.
 pub(super) const PENDING_SECONDS_MAX: Setting = Setting::with_default("pending_seconds_max", "3600");
-/// Seconds after which an authorization that nobody captured lapses.
+/// Seconds after which an authorization that was not captured lapses.
 pub(super) const AUTHORIZED_SECONDS_MAX: Setting = Setting::with_default("authorized_seconds_max", "604800");
-/// Networks in which webhooks may be called that are otherwise refused, CIDR, separated by commas; none when absent.
+/// Otherwise refused networks in which webhooks may be called, in CIDR notation, separated by commas; none when absent.
 pub(super) const WEBHOOK_ALLOWED_NETWORKS: Setting = Setting::optional("webhook_allowed_networks");
 /// Seconds between the attempts of a delivery to a webhook, separated by commas.
 pub(super) const WEBHOOK_RETRY_SECONDS: Setting =
@@ -68,9 +68,9 @@ pub(super) const ACCEPT_LOSS_UP_TO: Setting = Setting::optional("accept_loss_up_
 pub(super) const CHECKPOINT_DIRECTORY: Setting = Setting::optional("checkpoint_directory");
 /// Seconds between two checkpoints that the server takes by itself; none when absent.
 pub(super) const CHECKPOINT_EVERY_SECONDS: Setting = Setting::optional("checkpoint_every_seconds");
-/// Checkpoints of its own that the server keeps.
+/// Number of checkpoints taken by itself that the server keeps.
 pub(super) const CHECKPOINTS_KEPT: Setting = Setting::with_default("checkpoints_kept", "3");
-/// Seconds in which all tables at rest are read once; 0 for never.
+/// Seconds within which the scrub reads all table files once; 0 for never.
 pub(super) const SCRUB_EVERY_SECONDS: Setting = Setting::with_default("scrub_every_seconds", "604800");
 /// The directory of the archive; nothing is archived when absent.
 pub(super) const ARCHIVE_DIRECTORY: Setting = Setting::optional("archive_directory");
@@ -98,7 +98,7 @@ pub(super) const TLS_KEY_FILE: Setting = Setting::optional("tls_key_file");
 pub(super) const ADMIN_TLS_CERTIFICATE_FILE: Setting = Setting::optional("admin_tls_certificate_file");
 /// The private key that belongs to them, PEM.
 pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_file");
-/// Certificates that the operator's commands trust the admin listener by, PEM.
+/// Certificates by which the operator's commands verify the admin listener, PEM.
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
@@ -143,7 +143,7 @@ pub(super) const ALL: [Setting; 38] = [
     ADMIN_CA_FILE,
 ];
 
-/// The configuration file.
+/// The environment variable with the path of the configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "TILL_CONFIG";
 /// The admin token itself, which may be given in the environment only.
 pub(super) const ADMIN_TOKEN_VARIABLE: &str = "TILL_ADMIN_TOKEN";

@@ -102,5 +102,5 @@ async fn submit(
     secret: Option<Secret>,
 ) -> anyhow::Result<Answered> {
     let request = Request { caller: Caller::Operator, idempotency: None, command };
-    service.engine.submit(merchant_id, request, secret).await.context("failed to make the demo merchant")
+    service.engine.submit(merchant_id, request, secret).await.context("failed to create the demo merchant")
 }

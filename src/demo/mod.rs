@@ -13,7 +13,7 @@ use crate::service::Shared;
 /// Creates the demo merchant at the first start, finds it at later ones, and prints a session to paste.
 ///
 /// # Errors
-/// When the merchant can neither be created nor found.
+/// Fails when the merchant can neither be created nor found.
 pub async fn prepare_and_print(
     service: &Shared,
     configuration: &Configuration,

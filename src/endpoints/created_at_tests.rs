@@ -152,7 +152,7 @@ fn a_week_in_which_the_clocks_change_is_as_long_as_it_is() {
 }
 
 #[test]
-fn a_keyword_goes_on_as_the_days_that_it_stood_for() {
+fn the_cursor_of_a_keyword_keeps_the_days_that_it_meant() {
     let today = read("today", "Asia/Bangkok");
     let tomorrow = read_at(&today.text, "Asia/Bangkok", "2025-11-22T00:00:00Z");
     assert_eq!(today, tomorrow);

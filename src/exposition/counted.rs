@@ -50,7 +50,7 @@ pub static CHECKPOINTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
 
 /// Reloads of files, by the outcomes `read` and `kept` (the earlier content).
 pub static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Files read anew on the operator's request, by file and outcome.";
+    let help = "Files read again on the operator's request, by file and outcome.";
     register_int_counter_vec!("till_reloads_total", help, &["what", "outcome"]).expect(ONCE)
 });
 

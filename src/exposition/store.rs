@@ -1,53 +1,57 @@
 //! Metrics of the store.
 
 use till_operate::scrub::ScrubStats;
-use till_storage::vitals::Vitals;
+use till_storage::statistics::StatisticsSource;
 
 use super::families::{Families, Unit};
 
 /// Adds the store's metrics.
-pub fn expose_store(store: &dyn Vitals, families: &mut Families) {
+pub fn expose_store(store: &dyn StatisticsSource, families: &mut Families) {
     families.histogram(
         "till_store_write_seconds",
         "Time of one synced write: append to the log, sync of the log, insertion in memory.",
         store.write_micros(),
         Unit::Micros,
     );
-    let vitals = store.vitals();
+    let statistics = store.statistics();
     let gauges = [
-        ("till_store_memtable_bytes", "Bytes of rows in memory that are in no table yet.", vitals.memtable_bytes),
-        ("till_store_table_bytes", "Bytes of all table files.", vitals.table_bytes),
+        ("till_store_memtable_bytes", "Bytes of rows in memory that are in no table yet.", statistics.memtable_bytes),
+        ("till_store_table_bytes", "Bytes of all table files.", statistics.table_bytes),
         (
             "till_store_pending_compaction_bytes",
             "Bytes that compactions still have to rewrite, estimated.",
-            vitals.pending_compaction_bytes,
+            statistics.pending_compaction_bytes,
         ),
         (
             "till_store_writes_stopped",
             "1 while RocksDB lets no write through, else 0.",
-            u64::from(vitals.is_write_stopped),
+            u64::from(statistics.is_write_stopped),
         ),
         (
             "till_store_delayed_write_bytes_per_second",
             "To how many bytes a second RocksDB slows writes, 0 when it does not.",
-            vitals.delayed_write_bytes_per_second,
+            statistics.delayed_write_bytes_per_second,
         ),
-        ("till_store_block_cache_bytes", "Bytes that the block cache holds.", vitals.block_cache_bytes),
-        ("till_disk_free_bytes", "Bytes free on the disk of the data directory.", vitals.disk_free_bytes.unwrap_or(0)),
-        ("till_disk_reserve_bytes", "Free bytes below which writes are refused.", vitals.disk_reserve_bytes),
+        ("till_store_block_cache_bytes", "Bytes that the block cache holds.", statistics.block_cache_bytes),
+        (
+            "till_disk_free_bytes",
+            "Bytes free on the disk of the data directory.",
+            statistics.disk_free_bytes.unwrap_or(0),
+        ),
+        ("till_disk_reserve_bytes", "Free bytes below which writes are refused.", statistics.disk_reserve_bytes),
         (
             "till_store_closed_before_start",
             "1 when the process before this one was stopped, 0 when it was killed or ended itself.",
-            u64::from(vitals.was_closed),
+            u64::from(statistics.was_closed),
         ),
     ];
     for (name, help, value) in gauges {
         families.gauge(name, help, value);
     }
     let counters = [
-        ("till_store_background_errors_total", "Failed flushes and compactions.", vitals.background_errors),
-        ("till_store_block_cache_hits_total", "Blocks found in the block cache.", vitals.block_cache_hits),
-        ("till_store_block_cache_misses_total", "Blocks not found in it, and read.", vitals.block_cache_misses),
+        ("till_store_background_errors_total", "Failed flushes and compactions.", statistics.background_errors),
+        ("till_store_block_cache_hits_total", "Blocks found in the block cache.", statistics.block_cache_hits),
+        ("till_store_block_cache_misses_total", "Blocks not found in it, and read.", statistics.block_cache_misses),
     ];
     for (name, help, value) in counters {
         families.counter(name, help, value);

@@ -13,7 +13,7 @@ pub struct Fault {
     message: String,
 }
 
-/// The kind of fault. Its name on the wire is the one that clients branch on.
+/// The kind of fault. Clients branch on its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind {
     /// A required argument is absent or null.
@@ -74,7 +74,7 @@ impl Fault {
     pub fn version_mismatch(argument: &str, current: u64) -> Fault {
         let message = match current {
             0 => "there is no such record yet; send 0, or leave the version out".to_owned(),
-            current => format!("the record is at version {current}; read it again and decide anew"),
+            current => format!("the record is at version {current}; read it again before you change it"),
         };
         Fault::new(FaultKind::VersionMismatch { current }, argument, message)
     }
@@ -107,7 +107,7 @@ impl Fault {
         &self.message
     }
 
-    /// The form on the wire: `type`, `argument`, `message`, and the members of the kind.
+    /// The fault as JSON: `type`, `argument`, `message`, and the members of the kind.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut fault = json!({ "type": self.kind.name(), "argument": self.argument, "message": self.message });
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_fault_has_its_wire_form() {
+    fn each_fault_has_its_form_in_json() {
         assert_eq!(
             Fault::missing("amount").to_json(),
             json!({"type": "missing", "argument": "amount", "message": "is required"})

@@ -17,7 +17,7 @@ impl ApiVersion {
     /// The version that a new key is pinned to.
     pub const NEWEST: ApiVersion = ApiVersion::V2025_04_01;
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_was_taken_for_a_version_and_where() {
+    fn a_refusal_names_the_text_taken_for_a_version_and_its_place() {
         let long = "1".repeat(33);
         for (named_in, name, beginning) in [
             (NamedIn::Path, "v1", "The path's first segment, v1, was taken for an API version"),

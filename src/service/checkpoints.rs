@@ -41,10 +41,7 @@ impl Checkpoints {
     /// Removes checkpoints that an earlier process left unfinished. The server also runs when this fails.
     pub fn clear(&self) {
         if let Err(error) = self.checkpointer.clear() {
-            tracing::warn!(
-                error = error_chain(&error),
-                "what is left of an unfinished checkpoint could not be removed"
-            );
+            tracing::warn!(error = error_chain(&error), "the rest of an unfinished checkpoint could not be removed");
         }
     }
 

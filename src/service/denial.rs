@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_found_is_named_by_its_argument() {
+    fn a_refusal_as_not_found_names_its_argument() {
         for refusal in every_refusal().iter().filter(|refusal| refusal.code() == "NOT_FOUND") {
             let error = refused(refusal);
             let argument = error.details().and_then(|details| details["argument"].as_str()).unwrap_or_default();
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_carried_out_says_whether_it_may_have_been() {
+    fn a_denied_call_says_whether_its_outcome_is_known() {
         let unknown = to_api_error(&Denied::unknown("a sync failed"));
         assert_eq!(unknown.details(), Some(&json!({ "outcome": "unknown" })));
         assert!(!unknown.message().contains("sync"), "the reason is for the operator");

@@ -65,7 +65,7 @@ impl LastUsed {
     /// Writes the file. A failure does not stop the service, since last uses are not guaranteed.
     pub fn save(&self) {
         if let Err(error) = self.try_save() {
-            tracing::warn!(%error, "when keys were last used could not be written");
+            tracing::warn!(%error, "the times of the last use of keys could not be written");
         }
     }
 
@@ -98,7 +98,7 @@ mod tests {
     const KEY: KeyId = KeyId::from_bytes([7; 16]);
 
     #[tokio::test]
-    async fn what_was_noted_is_known_again_after_a_stop() {
+    async fn noted_times_are_known_again_after_a_stop() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let last_used = Arc::new(LastUsed::open(directory.path()));
         assert_eq!(last_used.of(KEY), None);

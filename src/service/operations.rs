@@ -20,6 +20,6 @@ pub trait RewrapKeyring: Send + Sync {
     /// previous one. Returns false when this key opened it already. Blocks.
     ///
     /// # Errors
-    /// When it could not be written. The key ring is then unchanged.
+    /// Fails when it could not be written. The key ring is then unchanged.
     fn rewrap(&self, root: &RootKey) -> anyhow::Result<bool>;
 }

@@ -1,12 +1,12 @@
-//! The files that a running server reads anew on request.
+//! The files that a running server reads again on request.
 
 use crate::exposition::RELOADS;
 use parking_lot::Mutex;
 
-/// Reads a file anew. Returns a description of its content, or the reason why the previous content is kept.
+/// Reads a file again. Returns a description of its content, or the reason why the previous content is kept.
 type Reload = Box<dyn Fn() -> Result<String, String> + Send>;
 
-/// All files that can be read anew.
+/// All files that can be read again.
 #[derive(Default)]
 pub struct Reloads {
     known: Mutex<Vec<(&'static str, Reload)>>,
@@ -29,7 +29,7 @@ impl Reloads {
         self.known.lock().push((what, Box::new(reload)));
     }
 
-    /// Reads every file anew. When one is unusable, its previous content is kept, and the log says so.
+    /// Reads every file again. When one is unusable, its previous content is kept, and the log says so.
     pub fn carry_out(&self) -> Vec<Reloaded> {
         let known = self.known.lock();
         known.iter().map(|(what, reload)| logged(Reloaded { what, outcome: reload() })).collect()
@@ -40,11 +40,11 @@ fn logged(reloaded: Reloaded) -> Reloaded {
     let Reloaded { what, outcome } = &reloaded;
     let label = match outcome {
         Ok(read) => {
-            tracing::info!(what, read, "read anew");
+            tracing::info!(what, read, "reloaded");
             "read"
         }
         Err(reason) => {
-            tracing::error!(what, reason, "not read anew: what was in use stays");
+            tracing::error!(what, reason, "not reloaded: the previous content stays in use");
             "kept"
         }
     };
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_read_whatever_becomes_of_the_others() {
+    fn each_file_is_read_also_when_another_fails() {
         let reloads = Reloads::default();
         reloads.add("one", || Err("it is empty".to_owned()));
         reloads.add("other", || Ok("two tokens".to_owned()));

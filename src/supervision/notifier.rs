@@ -38,7 +38,7 @@ impl Notifier {
         match connect(&name.into_vec()) {
             Ok(socket) => Notifier { socket: Some(socket), ..Notifier::default() },
             Err(error) => {
-                tracing::warn!(%error, "the service manager's socket cannot be used: it is not told anything");
+                tracing::warn!(%error, "the service manager's socket cannot be used: it gets no notifications");
                 Notifier::default()
             }
         }
@@ -90,7 +90,7 @@ impl Notifier {
     fn send(&self, message: &str) {
         let Some(socket) = &self.socket else { return };
         if let Err(error) = socket.send(message.as_bytes()) {
-            tracing::warn!(%error, "the service manager could not be told");
+            tracing::warn!(%error, "the service manager could not be notified");
         }
     }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_when_there_is_nobody() {
+    fn a_missing_receiver_of_notifications_is_no_error() {
         assert!(connect(b"/nonexistent/notify").is_err());
         Notifier::default().ready();
     }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use till_actors::Silent;
-use till_storage::vitals::Vitals;
+use till_storage::statistics::StatisticsSource;
 
 use super::notifier::watchdog_interval;
 use super::{Notifier, Pulse};
@@ -46,7 +46,7 @@ impl Watchdog {
         self,
         notifier: Arc<Notifier>,
         service: Weak<Service>,
-        store: Weak<dyn Vitals>,
+        store: Weak<dyn StatisticsSource>,
     ) -> std::io::Result<()> {
         let watch = move || {
             let mut answered = Instant::now();
@@ -59,7 +59,7 @@ impl Watchdog {
                 if engine.is_ok() {
                     answered = Instant::now();
                 }
-                let is_stopped = || store.upgrade().is_some_and(|store| store.vitals().is_write_stopped);
+                let is_stopped = || store.upgrade().is_some_and(|store| store.statistics().is_write_stopped);
                 let judged = self.judge(excused(engine, answered.elapsed(), is_stopped));
                 if notifier.is_stopping() {
                     return; // The threads are ending, as they should.
@@ -90,7 +90,7 @@ impl Watchdog {
                 self.interval / 2
             }
             Err(reason) => {
-                tracing::error!(reason, "the server does not answer: the service manager is not told that it lives");
+                tracing::error!(reason, "the server does not answer: the service manager gets no heartbeat");
                 notifier.status(&format!("not answering: {reason}"));
                 self.interval / 16
             }

@@ -12,7 +12,7 @@ use super::certificates::certificates;
 /// Trusts the certificates in this file, and those that they have signed; no others.
 ///
 /// # Errors
-/// When the file cannot be read or contains none.
+/// Fails when the file cannot be read or contains none.
 pub fn trusting(file: &Path) -> Result<TlsConfig, TlsError> {
     let trusted = certificates(file)?.iter().map(|one| Certificate::from_der(one.as_ref()).to_owned()).collect();
     let config = TlsConfig::builder()

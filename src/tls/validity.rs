@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_otherwise_has_no_end_and_nothing_breaks() {
+    fn a_truncated_or_damaged_certificate_does_not_panic() {
         let whole = ending(2026);
         for length in 0..whole.len() {
             assert_eq!(end_of(&whole[..length]), None, "{length}");

@@ -12,7 +12,7 @@ pub mod memory;
 pub mod commit;
 pub mod archive_queue;
 pub mod engine;
-pub mod vitals;
+pub mod statistics;
 pub mod turns;
 pub mod vault;
 pub mod shapes;

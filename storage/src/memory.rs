@@ -148,7 +148,7 @@ impl MemoryStore {
         let mut faults = self.faults();
         self.unheld.wait_while(&mut faults, held);
         if faults.stopped {
-            return Err(AppendVerdict::Unavailable("an earlier write ended uncertain".to_owned()));
+            return Err(AppendVerdict::Unavailable("the outcome of an earlier write is unknown".to_owned()));
         }
         let fault = faults.appends.pop_front().flatten();
         match fault {
@@ -180,7 +180,7 @@ impl Journal for MemoryStore {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
         let claim = self.claims.claim(merchant_id, || layout::read_durable(&self.reader(), merchant_id))?;
         if self.faults().stopped {
-            return Err(JournalError::Stopped { reason: "an earlier write ended uncertain".to_owned() });
+            return Err(JournalError::Stopped { reason: "the outcome of an earlier write is unknown".to_owned() });
         }
         Ok(claim)
     }

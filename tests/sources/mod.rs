@@ -107,7 +107,7 @@ impl Code {
     /// The paths that the files of its test modules may have.
     pub(crate) fn test_files(&self, file: &str) -> Vec<String> {
         let path = Path::new(file);
-        let directory = path.parent().expect("a file stands in a directory");
+        let directory = path.parent().expect("a file is in a directory");
         let stem = path.file_stem().expect("a file has a name");
         let candidates = |name: &String| {
             [directory.join(format!("{name}.rs")), directory.join(stem).join(format!("{name}.rs"))]

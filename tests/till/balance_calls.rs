@@ -1,4 +1,4 @@
-//! Top-ups as a merchant sees them, and invoices, over HTTP: contract, sections 9.1a and 10.
+//! The endpoints of top-ups and invoices: contract, sections 9.1a and 10.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn topups_are_listed_newest_first_and_found_by_both_ids() {
             "created_at": at,
         })
     };
-    let at = |place: usize| listed[place]["created_at"].clone();
+    let at = |index: usize| listed[index]["created_at"].clone();
     let all = [expected(&second, Value::Null, 7, &at(0)), expected(&first, json!("transfer-1"), 250, &at(1))];
     assert_eq!(listed, all);
     assert!(at(0).is_u64());

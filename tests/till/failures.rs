@@ -64,7 +64,7 @@ fn a_failed_write_is_not_done_and_leaves_nothing() {
 }
 
 #[test]
-fn a_write_that_ends_uncertain_is_unknown() {
+fn a_write_with_unknown_outcome_is_answered_as_unknown() {
     let stage = stage();
     let shop = stage.shop();
     stage.store().fail_append(0, AppendFault::AmbiguousWritten);

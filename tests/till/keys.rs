@@ -76,7 +76,7 @@ fn keys_are_listed_newest_first_with_revoked_ones() {
 }
 
 #[test]
-fn when_a_key_was_last_used_is_shown_and_survives_a_stop() {
+fn the_last_use_of_a_key_is_shown_and_survives_a_stop() {
     let mut server = Server::start();
     let shop = server.shop();
     let (key_id, key) = generated(&shop, "Till 2");

@@ -1,4 +1,4 @@
-//! The behaviour of the sandbox's cards: by number, with the numbers that the field knows.
+//! The behaviour of the sandbox's cards. It depends on the number; the numbers are common test card numbers.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ impl Behaviour {
     }
 }
 
-/// The treatment of the calls for an instrument, whatever becomes of its authorization.
+/// The handling of the calls for an instrument, whether or not its authorization is approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Handling {
     /// They are carried out and answered at once.
@@ -59,8 +59,8 @@ pub(super) enum Handling {
 }
 
 impl Handling {
-    /// The handling of an instrument, by the digits of a card that may be shown: the book has no more of them, and calls
-    /// after an authorization know the card from there.
+    /// The handling of an instrument. It depends only on the digits of the card that may be shown, since the book keeps no
+    /// others and calls after an authorization know the card from the book.
     pub(super) fn of(instrument: &BookInstrument) -> Handling {
         let BookInstrument::Card { first_six, last_four } = instrument else { return Handling::AtOnce };
         match (first_six, last_four) {
@@ -108,9 +108,9 @@ pub(super) const fn code_and_message(reason: DeclineReason) -> (&'static str, &'
             "There is no approved authorization of this payment under the reference."
         }
         DeclineReason::AlreadyCaptured => "The authorization was captured already.",
-        DeclineReason::AlreadyVoided => "The authorization was given up already.",
+        DeclineReason::AlreadyVoided => "The authorization was voided already.",
         DeclineReason::NotCaptured => "The authorization was not captured.",
-        DeclineReason::WrongAmount => "The amount does not fit what the authorization has left.",
+        DeclineReason::WrongAmount => "The authorization does not permit this amount.",
         DeclineReason::CaptureFailed => "The card's issuer refused the capture.",
         DeclineReason::RefundFailed => "The card's issuer refused the refund.",
         DeclineReason::PayoutFailed => "The bank refused the payout.",
@@ -172,7 +172,7 @@ mod tests {
             (b"0002", Handling::AtOnce),
         ] {
             assert_eq!(handling(b"400000", last_four), expected, "{last_four:?}");
-            assert_eq!(handling(b"424242", last_four), Handling::AtOnce, "another card that ends so");
+            assert_eq!(handling(b"424242", last_four), Handling::AtOnce, "another card with the same last digits");
         }
         let instalment = BookInstrument::Installment { plan: "4000000000007726".to_owned() };
         assert_eq!(Handling::of(&instalment), Handling::AtOnce);

@@ -163,12 +163,12 @@ pub(super) fn ended_payout(line: &BookLine, end: PendingEnd) -> BookLine {
     BookLine { deed: Deed::Payout(outcome), ..line.clone() }
 }
 
-/// The treatment of money that is taken of an authorization.
+/// The properties of money that is captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TakenMoney {
-    /// True when it is there at once.
+    /// True when it is available at once.
     pub(super) settles_at_once: bool,
-    /// True when the customer disputes it as soon as it is taken.
+    /// True when the customer disputes it as soon as it is captured.
     pub(super) is_disputed: bool,
 }
 

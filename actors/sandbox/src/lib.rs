@@ -1,4 +1,4 @@
-//! The built-in sandbox acquirer: play money, real book-keeping.
+//! The built-in sandbox acquirer. It moves no real money, and keeps a durable book of its calls.
 
 mod acquirer;
 #[cfg(test)]

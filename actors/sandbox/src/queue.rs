@@ -13,14 +13,14 @@ use super::cards::Handling;
 use super::judgement::{Ask, PendingEnd, TakenMoney};
 use till_actors::acquirer::AcquirerUnavailable;
 
-/// Limit of the requests that wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
+/// Limit of the requests that wait: 20 MB, at some 300 bytes each. The callers have far lower limits of their own.
 const WAITING_MAX: usize = 65_536;
-/// Limit of the requests answered by one write, so that none waits for an endless group.
+/// Limit of the requests answered by one write, so that no group grows without end.
 const GROUP_MAX: usize = 1_024;
 
-/// Delay of a request until its write, so that others can share it: 2 ms, far less than any other acquirer takes.
+/// Delay of a request until its write, so that others can share it: 2 ms, far less than a real acquirer takes.
 const GROUP_DELAY: Duration = Duration::from_millis(2);
-/// Number of requests that are written without further delay.
+/// Number of waiting requests at which they are written without further delay.
 const FULL_GROUP: usize = 128;
 
 /// The answer to a request.
@@ -30,14 +30,14 @@ pub(super) struct Answered {
     pub(super) line: Option<BookLine>,
     /// The way in which the answer is given.
     pub(super) handling: Handling,
-    /// The treatment of money that its authorization takes.
+    /// The properties of the money that the request captures.
     pub(super) taken: TakenMoney,
 }
 
 /// The answer to a request, or the reason why there is none.
 pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 
-/// A pending answer, or a refusal when the queue took no request.
+/// A pending answer, or the reason why the queue refused the request.
 pub(super) type PendingAnswer = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
 
 /// A task of the book's thread.
@@ -99,7 +99,7 @@ impl RequestQueue {
         state.waiting.push_back(Job { since: Instant::now(), request: request.into(), reply });
         let wakes = state.waiting.len() == 1 || state.waiting.len() == FULL_GROUP;
         drop(state);
-        // Otherwise the thread is at work or delays a group, and looks again. Waking it costs a system call.
+        // Otherwise the thread is at work or delays a group, and reads the queue again by itself. Waking it costs a system call.
         if wakes {
             self.changed.notify_one();
         }
@@ -113,23 +113,23 @@ impl RequestQueue {
         let mut state = self.lock();
         self.changed.wait_while(&mut state, idle);
         let first = state.waiting.front()?.since;
-        self.wait_for_company(&mut state, self.delay.saturating_sub(first.elapsed()));
+        self.wait_until_full(&mut state, self.delay.saturating_sub(first.elapsed()));
         let count = state.waiting.len().min(GROUP_MAX);
         Some(state.waiting.drain(..count).collect())
     }
 
-    fn wait_for_company(&self, state: &mut MutexGuard<'_, QueueState>, at_most: Duration) {
+    fn wait_until_full(&self, state: &mut MutexGuard<'_, QueueState>, at_most: Duration) {
         let may_grow = |state: &mut QueueState| state.waiting.len() < FULL_GROUP && !state.closed;
         self.changed.wait_while_for(state, may_grow, at_most);
     }
 
-    /// Takes no more requests; waiting ones are still carried out.
+    /// Refuses further requests; waiting ones are still carried out.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Takes no more requests and drops the waiting ones: their callers learn that there is no answer.
+    /// Refuses further requests and drops the waiting ones: their callers learn that there is no answer.
     pub(super) fn abandon(&self) {
         self.close();
         let forgotten = std::mem::take(&mut self.lock().waiting);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_queue_answers_its_callers() {
+    fn callers_of_an_abandoned_queue_learn_that_no_answer_comes() {
         let queue = RequestQueue::new();
         let mut answer = queue.push(ask(1)).expect("there is room");
         queue.abandon();
@@ -245,6 +245,6 @@ mod tests {
             queue.close();
             assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(1));
         });
-        assert!(start.elapsed() < FOR_EVER, "it lingered");
+        assert!(start.elapsed() < FOR_EVER, "the delay did not end");
     }
 }

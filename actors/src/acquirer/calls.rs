@@ -16,25 +16,25 @@ use tokio::sync::mpsc;
 use super::reference::Reference;
 use crate::security_codes::SecurityCode;
 
-/// A pending answer. Dropping it cancels nothing: the call is made all the same.
+/// A pending answer. Dropping it does not cancel the call.
 pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnavailable>> + Send>>;
 
 /// The party that moves the money of card holders.
 ///
 /// Every call is idempotent by its reference: it is carried out once, and a repeated call gets the same answer as the
-/// first; if the call was pending, it gets the result by then. A call that times out is unknown, never failed: it is
-/// repeated under the same reference.
+/// first. While a call is pending, a repetition gets its present state. The outcome of a call that times out is unknown,
+/// which is never treated as a failure: the call is repeated under the same reference.
 pub trait Acquirer: Send + Sync + 'static {
     /// Reserves money, and captures it at once when asked to.
     fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization>;
 
-    /// Captures reserved money, or a part of it, and releases the rest. Once for an authorization.
+    /// Captures reserved money, or a part of it, and releases the rest. An authorization is captured at most once.
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
     /// Releases all the money that was reserved and not captured.
     fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
-    /// Refunds captured money, or a part of it. It may be repeated under new references while some is left.
+    /// Refunds captured money, or a part of it. Further refunds have new references.
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
     /// Sends money to the merchant's own bank account.
@@ -43,11 +43,11 @@ pub trait Acquirer: Send + Sync + 'static {
     /// Submits the evidence of a merchant in a dispute.
     fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult>;
 
-    /// Registers the receiver of late answers: a provider calls by itself when a pending call has ended, or answers
-    /// twice. An answer that cannot be sent may be dropped, since every call is repeated until it has ended.
+    /// Registers the receiver of late answers: an acquirer sends one by itself when a pending call has ended, and may
+    /// answer twice. An answer that cannot be sent may be dropped, since every call is repeated until it has ended.
     fn send_late_answers(&self, to: LateAnswers);
 
-    /// Looks up the result of a call by the reference that it was made under; none when the acquirer has not seen it.
+    /// Looks up the result of the call that was made under a reference; none when the acquirer has not received it.
     fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>>;
 }
 
@@ -59,18 +59,18 @@ pub type LateAnswers = mpsc::Sender<LateAnswer>;
 pub struct LateAnswer {
     /// The merchant of the payment or payout.
     pub merchant: MerchantId,
-    /// Our reference of the call.
+    /// Till's reference of the call.
     pub reference: String,
     /// The answer.
     pub found: FoundCall,
 }
 
-/// The acquirer gave no answer. The request may have been carried out: it is neither done nor failed until the acquirer
-/// says so, when it is asked again under the same reference.
+/// The acquirer gave no answer. The request may have been carried out: its outcome is unknown until the acquirer answers
+/// a repetition under the same reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the acquirer gave no answer: {reason}")]
 pub struct AcquirerUnavailable {
-    /// For the log.
+    /// The reason, for the log.
     pub reason: String,
 }
 
@@ -84,7 +84,7 @@ impl AcquirerUnavailable {
 /// A request to reserve money.
 #[derive(Debug)]
 pub struct AuthorizeRequest {
-    /// The name of the call.
+    /// Till's reference of the call.
     pub reference: Reference,
     /// The merchant of the payment.
     pub merchant: MerchantId,
@@ -103,11 +103,11 @@ pub struct AuthorizeRequest {
 pub enum Instrument {
     /// A card.
     Card {
-        /// Its number, out of the vault.
+        /// Its number, from the vault.
         number: CardNumber,
         /// The last month in which it is valid.
         expiry: CardExpiry,
-        /// Its security code; none when it is a saved card, or the process restarted since.
+        /// Its security code; none for a saved card, and none after a restart of the process.
         security_code: Option<SecurityCode>,
     },
     /// Instalments.
@@ -120,7 +120,7 @@ pub enum Instrument {
 /// A request to change an authorization: to capture, void or refund it.
 #[derive(Debug, Clone)]
 pub struct FollowUpRequest {
-    /// The name of the call.
+    /// Till's reference of the call.
     pub reference: Reference,
     /// The acquirer's own reference of the authorization.
     pub acquirer_reference: String,
@@ -136,7 +136,7 @@ pub struct FollowUpRequest {
 /// A request to send money to the merchant's own bank account.
 #[derive(Debug, Clone)]
 pub struct PayoutRequest {
-    /// The name of the call.
+    /// Till's reference of the call.
     pub reference: Reference,
     /// The merchant that is paid.
     pub merchant: MerchantId,
@@ -149,7 +149,7 @@ pub struct PayoutRequest {
 /// The evidence of a merchant in a dispute.
 #[derive(Debug, Clone)]
 pub struct EvidenceRequest {
-    /// The name of the call.
+    /// Till's reference of the call.
     pub reference: Reference,
     /// The acquirer's own reference of the authorization whose money is in dispute.
     pub acquirer_reference: String,
@@ -166,7 +166,7 @@ pub struct EvidenceRequest {
 pub enum Authorization {
     /// The money is reserved.
     Approved {
-        /// The acquirer's own reference: capture, void and refund name it.
+        /// The acquirer's own reference, which captures, voids and refunds name.
         acquirer_reference: String,
         /// True when it was captured at once.
         captured: bool,
@@ -177,7 +177,7 @@ pub enum Authorization {
     },
     /// The customer must act first, for example authenticate the card.
     NeedsAction {
-        /// The acquirer's own reference of the authorization that waits.
+        /// The acquirer's own reference of the pending authorization.
         acquirer_reference: String,
         /// The address that the customer is to be sent to.
         url: String,
@@ -234,9 +234,9 @@ pub enum Completion {
 /// The reason why a call has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
-    /// Time: it ends by itself.
+    /// It ends by itself after some time.
     Time,
-    /// The decision of a person, which may never come.
+    /// It waits for a decision of a person, which may never be made.
     Decision,
 }
 
@@ -257,7 +257,7 @@ mod tests {
     fn an_authorization_that_needs_the_customer_counts_as_declined() {
         let waits =
             Authorization::NeedsAction { acquirer_reference: "a".to_owned(), url: "https://a.example".to_owned() };
-        let AuthorizationResult::Declined { code, message } = waits.into() else { panic!("it is not approved") };
+        let AuthorizationResult::Declined { code, message } = waits.into() else { panic!("it is not declined") };
         assert_eq!(code, "customer_action_required");
         assert!(message.ends_with('.'));
     }

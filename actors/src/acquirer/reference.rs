@@ -101,7 +101,7 @@ pub enum NamedCall {
 
 /// The text is not one of our references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it names no call of ours")]
+#[error("it does not name a call of Till")]
 pub struct UnknownReference;
 
 impl FromStr for NamedCall {

@@ -1,4 +1,4 @@
-//! A queue of background work: the subjects that have something due, that are being served, and that failed.
+//! A queue of background work: the subjects that wait until they are due, that are being served, and that failed.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 /// The instant of work that is due at once, whatever the clock shows.
 pub(crate) const AT_ONCE: Millis = Millis(0);
 
-/// The longest sleep until a due instant: the clock may be set meanwhile.
+/// The longest sleep until the next due instant, since the clock may be set meanwhile.
 const SLEEP_MAX: Duration = Duration::from_millis(200);
 
 /// The pauses before a subject that could not be served is tried again. They double from failure to failure.
@@ -19,12 +19,12 @@ pub(crate) struct Retry {
     pub(crate) pause_max: Duration,
 }
 
-/// Subjects that have something due, each once, even when it is added several times. `P` is data that was prepared for
-/// its first attempt.
+/// Subjects that have work due. Each is in the queue once, even when it is added several times. `P` is data that was
+/// prepared for its first attempt.
 #[derive(Debug)]
 pub(crate) struct WorkQueue<S, P = ()> {
     state: Mutex<WorkQueueState<S, P>>,
-    /// Notified whenever a subject was added, or is not served any more.
+    /// Notified whenever a subject is added or is no longer being served.
     pub(super) changed: Notify,
 }
 
@@ -66,9 +66,9 @@ struct SubjectEntry<P> {
 
 #[derive(Debug, Clone, Copy)]
 enum SubjectState {
-    /// The subject waits; its number is its place in the order in which subjects were added.
+    /// The subject waits; its number gives the order in which subjects were added.
     Waiting(u64),
-    /// The subject is being served; the instant is the earliest that was added meanwhile.
+    /// The subject is being served; the instant is the earliest for which it was added again meanwhile.
     Served(Option<Millis>),
     Failed,
 }
@@ -89,26 +89,27 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
     }
 
     /// Takes the next subject that is due, with that instant and the data prepared for it, unless `served_max` are being
-    /// served. Until it is finished or failed it is not taken again.
+    /// served. It is not taken again before it is finished or failed.
     pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Millis, Option<P>)> {
         let mut state = self.state.lock();
         if state.served() < served_max { state.take_due(clock, now) } else { None }
     }
 
-    /// A subject was served, and has something due next.
+    /// Records that a subject was served, and the instant at which it has more work due, if any.
     pub(super) fn finish(&self, subject: S, next: Option<Millis>, now: Instant) {
         self.state.lock().finish(subject, next, now);
         self.changed.notify_one();
     }
 
-    /// A subject could not be served. It is tried again after a pause, after those that are due at the same instant.
+    /// Records that a subject could not be served. It is tried again after a pause, and after subjects that are due at the
+    /// same instant.
     pub(super) fn fail(&self, subject: S, retry: Retry, now: Instant) {
         self.state.lock().fail(subject, retry, now);
         self.changed.notify_one();
     }
 
-    /// The longest time until another subject is due; none when no subject becomes due by the clock, or while
-    /// `served_max` are being served.
+    /// The time to sleep until another subject can be taken: at most [`SLEEP_MAX`] when it waits for the clock, and none
+    /// when there is no such subject or `served_max` are being served.
     pub(super) fn until_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<Duration> {
         let state = self.state.lock();
         if state.served() >= served_max {
@@ -209,7 +210,7 @@ mod tests {
 
     const MAX: usize = 3;
 
-    /// A queue and an instant.
+    /// An empty queue, and the present instant.
     fn queue() -> (WorkQueue<char>, Instant) {
         (WorkQueue::default(), Instant::now())
     }
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_subjects_are_served_than_may_be_at_a_time() {
+    fn at_most_the_allowed_number_of_subjects_is_served_at_once() {
         let (queue, now) = queue();
         for subject in ['a', 'b', 'c', 'd'] {
             queue.add(subject, AT_ONCE, None);
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_that_failed_keeps_the_instant_it_is_due_at() {
+    fn a_subject_that_failed_keeps_its_due_instant() {
         let (queue, now) = queue();
         queue.add('a', Millis(5), None);
         assert_eq!(take(&queue, 5, now), Some('a'));
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_and_the_earliest_count_also_while_they_are_served() {
+    fn a_subject_being_served_still_counts_as_oldest_or_earliest() {
         let (queue, now) = queue();
         let oldest = || {
             let mut oldest: Option<(Instant, char)> = None;

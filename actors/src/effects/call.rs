@@ -26,7 +26,7 @@ use crate::store::Store;
 /// The acquirers that can be called, by name.
 pub type Acquirers = BTreeMap<AcquirerName, Arc<dyn Acquirer>>;
 
-/// The reason why a call has no result yet. It is made again under the same reference.
+/// The reason why a call has no result yet. The call is made again under the same reference.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoResult {
     /// The acquirer did not answer.
@@ -46,7 +46,7 @@ pub(crate) struct AcquirerCaller {
 }
 
 impl AcquirerCaller {
-    /// The payment, and its effect while that is open.
+    /// Reads a payment and its effect; no effect when it is not open any more.
     pub(crate) fn read(
         &self,
         merchant_id: MerchantId,
@@ -60,7 +60,7 @@ impl AcquirerCaller {
         Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
-    /// The payout, while it is pending.
+    /// Reads a payout; none when it is not pending any more.
     pub(crate) fn pending_payout(&self, merchant_id: MerchantId, id: PayoutId) -> Result<Option<Payout>, NoResult> {
         let payout = self.reader(merchant_id).get::<Payouts>(id);
         let payout = payout.map_err(|error| NoResult::Unreadable(error.to_string()))?;
@@ -75,9 +75,13 @@ impl AcquirerCaller {
         Ok(Command::RecordPayout(payout.id, ended(acquirer.payout(request)).await?))
     }
 
-    /// Submits evidence that the acquirer has not taken and returns the command that records the result; none when no
-    /// evidence waits any more.
-    pub(crate) async fn give_evidence(&self, merchant: MerchantId, id: DisputeId) -> Result<Option<Command>, NoResult> {
+    /// Submits evidence that the acquirer has not accepted yet and returns the command that records the result; none when
+    /// there is no such evidence any more.
+    pub(crate) async fn submit_evidence(
+        &self,
+        merchant: MerchantId,
+        id: DisputeId,
+    ) -> Result<Option<Command>, NoResult> {
         let Some((dispute, payment)) = self.dispute_with_evidence(merchant, id)? else { return Ok(None) };
         let (Some(evidence), Some(authorization)) = (dispute.evidence, payment.authorization) else { return Ok(None) };
         let request = EvidenceRequest {
@@ -92,7 +96,7 @@ impl AcquirerCaller {
         Ok(Some(Command::RecordEvidence(id, result)))
     }
 
-    /// The dispute and its payment, while the evidence waits to be taken.
+    /// Reads a dispute and its payment; none when its evidence is not open any more.
     fn dispute_with_evidence(
         &self,
         merchant_id: MerchantId,
@@ -203,8 +207,8 @@ impl AcquirerCaller {
     }
 }
 
-/// Carries an operation out. A void of a lapsed authorization that an earlier version of the program asked for needs no
-/// call.
+/// Carries out an operation. The payment has no record of it when an earlier version of the program asked for the void of
+/// a lapsed authorization: then it is the first attempt, of the whole amount.
 async fn operate(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,
@@ -244,8 +248,8 @@ const fn taken(completion: &Completion) -> (bool, bool) {
     }
 }
 
-/// The command that records an answer which Till did not ask for; none when it has no result of one of our calls. The
-/// rules decide if the call is still open.
+/// The command that records an answer which Till did not ask for; none when it is not the result of one of Till's calls.
+/// The domain's rules decide whether the call is still open.
 pub(crate) fn late_answer(reference: &str, found: FoundCall) -> Option<Command> {
     let (payment, step, attempt) = match reference.parse().ok()? {
         NamedCall::Payment { payment, step, attempt } => (payment, step, attempt),
@@ -319,6 +323,6 @@ fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
 fn card_gone() -> AuthorizationResult {
     AuthorizationResult::Declined {
         code: "card_not_available".to_owned(),
-        message: "The card's number is not kept any more. Tokenize the card again.".to_owned(),
+        message: "The card's number is no longer stored. Tokenize the card again.".to_owned(),
     }
 }

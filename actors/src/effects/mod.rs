@@ -1,4 +1,4 @@
-//! Effects: open calls to acquirers, carried out at least once, and their results recorded.
+//! Effects: calls to acquirers that must happen. Each is made at least once, and its result is recorded.
 
 mod call;
 mod late_answers;

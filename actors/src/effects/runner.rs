@@ -86,13 +86,13 @@ impl EffectRunner {
     }
 
     async fn serve_evidence(&self, merchant_id: MerchantId, dispute_id: DisputeId) -> Served {
-        if let Some(command) = in_time(self.caller.give_evidence(merchant_id, dispute_id)).await? {
+        if let Some(command) = in_time(self.caller.submit_evidence(merchant_id, dispute_id)).await? {
             self.registry.carry_out(merchant_id, command, Admission::Always).await?;
         }
         Ok(None)
     }
 
-    /// True when the acquirer has left a payment without an answer for too long. Its call is repeated all the same.
+    /// True when the acquirer has left a payment without an answer for too long. Its call is repeated nevertheless.
     fn is_overdue(&self, merchant_id: MerchantId, payment: &Payment) -> bool {
         let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
         payment.status == PaymentStatus::Pending && due <= self.clocks.now(merchant_id)

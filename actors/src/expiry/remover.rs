@@ -91,7 +91,7 @@ impl Remover {
             tokio::time::sleep(self.pause).await;
             if let Err(reason) = self.round().await {
                 let reason = reason.to_string();
-                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and no more expired rows are removed now");
+                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and expired rows are not removed now");
             }
         }
     }
@@ -109,7 +109,7 @@ impl Remover {
             for merchant_id in &found {
                 if let Err(reason) = self.visit(*merchant_id).await {
                     let reason = reason.to_string();
-                    tracing::warn!(%merchant_id, walk = ?self.walk, reason, "not swept now, and tried again");
+                    tracing::warn!(%merchant_id, walk = ?self.walk, reason, "expired rows were not removed; this is tried again");
                 }
             }
             after = found.last().copied();

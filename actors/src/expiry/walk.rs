@@ -142,7 +142,7 @@ impl Finder {
                 Ok(RowJudgement::Expired(found)) => expired.push(found),
                 Ok(RowJudgement::ExpiresLater) => expires_later = true,
                 Ok(RowJudgement::Stays) => {}
-                Err(error) => tracing::warn!(%merchant_id, ?walk, %error, "a row cannot be read, and is not swept"),
+                Err(error) => tracing::warn!(%merchant_id, ?walk, %error, "a row cannot be read, and is not removed"),
             }
         }
         Ok(ExpiryPage { expired, rows: found.len(), next_key, expires_later })

@@ -82,7 +82,7 @@ impl Handler<Submit> for MerchantActor {
         // A panic ends the request that caused it, whose caller is told that the outcome is unknown, and everything
         // staged; it never ends the actor, to which others hold references.
         if catch_unwind(AssertUnwindSafe(|| self.take_in(submit))).is_err() {
-            tracing::error!(merchant_id = %self.merchant_id, "a request panicked; its merchant is loaded anew");
+            tracing::error!(merchant_id = %self.merchant_id, "a request panicked; its merchant is loaded again");
             self.unload();
         }
     }

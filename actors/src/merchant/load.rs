@@ -70,7 +70,7 @@ fn newest_snapshot(merchant_id: MerchantId, store: &dyn Store, log: Head) -> Res
         match shapes::decode_state(&snapshot.bytes) {
             Ok(state) => return Ok((snapshot.at, state)),
             Err(error) => {
-                tracing::warn!(%merchant_id, at = snapshot.at.sequence.0, %error, "a snapshot was passed over")
+                tracing::warn!(%merchant_id, at = snapshot.at.sequence.0, %error, "a snapshot was skipped")
             }
         }
     }

@@ -16,8 +16,10 @@ pub struct AllowedNetworks(Vec<IpNet>);
 /// The text is no list of networks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AllowedNetworksError {
-    /// An entry is no network.
-    #[error("{entry:?} is no network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8")]
+    /// An entry is not a network.
+    #[error(
+        "{entry:?} is not a network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8"
+    )]
     NoNetwork {
         /// The entry.
         entry: String,
@@ -112,7 +114,7 @@ mod tests {
     fn an_invalid_network_is_refused_with_an_example() {
         for entry in ["", "10.0.0.1", "10.0.0.0/33", "10.0.0/8", "::/129", "localhost", "10.0.0.0/8;::1/128"] {
             let message = format!(
-                "{entry:?} is no network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8"
+                "{entry:?} is not a network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8"
             );
             assert_eq!(refused(entry), message);
         }

@@ -375,7 +375,7 @@ impl Dispatcher {
     }
 
     async fn disable(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) -> Result<(), WorkError> {
-        tracing::warn!(%merchant_id, %webhook_id, "a webhook is disabled: it is gone, or has taken nothing for days");
+        tracing::warn!(%merchant_id, %webhook_id, "a webhook is disabled: it answered 410, or has accepted nothing for days");
         let command = Command::ChangeWebhook(merchant_id, WebhookChange::Disable(webhook_id));
         self.registry.carry_out(merchant_id, command, Admission::Always).await?;
         Ok(())

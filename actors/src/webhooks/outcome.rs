@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_is_gone_is_not_called_again() {
+    fn an_endpoint_that_answers_410_is_not_called_again() {
         let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered(410, None));
         assert_eq!(
             (delivery.status, delivery.next_attempt_at, verdict),

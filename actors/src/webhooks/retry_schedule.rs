@@ -30,7 +30,7 @@ pub struct RetrySchedule(Vec<Duration>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryScheduleError {
     /// An entry is not a delay.
-    #[error("{entry:?} is no delay: write whole seconds from 1 to {}, separated by commas", RETRY_DELAY_MAX.as_secs())]
+    #[error("{entry:?} is not a delay: write whole seconds from 1 to {}, separated by commas", RETRY_DELAY_MAX.as_secs())]
     NoDelay {
         /// The entry.
         entry: String,
@@ -43,7 +43,7 @@ pub enum RetryScheduleError {
 impl RetrySchedule {
     /// The time to wait after an attempt that failed; None when it was the last one.
     ///
-    /// `failed_attempts` counts this one. `chance` is any number, drawn anew for each attempt: it moves the delay by up
+    /// `failed_attempts` counts this one. `chance` is a random number for each attempt: it moves the delay by up
     /// to a fifth, sooner or later. `asked` is what [`retry_after`] read of the answer. It can only lengthen the delay:
     /// an endpoint that always asks for a second would otherwise have used up all attempts in seconds.
     #[must_use]
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     const HOUR: Duration = Duration::from_secs(3_600);
-    const NO_DELAY: &str = "is no delay: write whole seconds from 1 to 604800, separated by commas";
+    const NO_DELAY: &str = "is not a delay: write whole seconds from 1 to 604800, separated by commas";
 
     fn schedule(text: &str) -> RetrySchedule {
         text.parse().expect("it is a schedule")

@@ -48,7 +48,7 @@ pub enum VerificationKeyError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationError {
     /// The timestamp is no number of seconds.
-    #[error("webhook-timestamp is no number of Unix seconds")]
+    #[error("webhook-timestamp is not a number of Unix seconds")]
     TimestampUnreadable,
     /// The attempt was made too long ago.
     #[error("webhook-timestamp is more than 5 minutes in the past")]

@@ -13,7 +13,7 @@ use crate::world::{EngineWorld, Settings, all, assert_not_done, done, eventually
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 fn world_with_delayed_writes() -> EngineWorld {
-    EngineWorld::start_with(Settings { linger: FOR_EVER, ..Settings::default() })
+    EngineWorld::start_with(Settings { group_commit_delay: FOR_EVER, ..Settings::default() })
 }
 
 /// Initiates a payment, and returns it as soon as the acquirer's answer to it is a delayed write.

@@ -73,7 +73,7 @@ async fn a_replay_whose_basis_fails_is_unknown() {
 }
 
 #[actix_rt::test]
-async fn an_uncertain_append_is_unknown_and_the_end_and_said_once() {
+async fn an_uncertain_append_ends_the_engine_and_is_reported_once() {
     for fault in [AppendFault::AmbiguousLost, AppendFault::AmbiguousWritten] {
         let world = EngineWorld::start();
         let (shop, other) = (world.open_shop().await, world.open_shop().await);
@@ -119,7 +119,7 @@ async fn a_replay_after_an_uncertain_append_is_unknown() {
 }
 
 #[actix_rt::test]
-async fn when_appends_fail_sometimes_only_acknowledged_commits_exist() {
+async fn only_acknowledged_commits_exist_after_failed_appends() {
     let world = EngineWorld::start();
     let shops = [world.open_shop().await, world.open_shop().await];
     let (mut acknowledged, mut not_done) = (BTreeSet::new(), 0);

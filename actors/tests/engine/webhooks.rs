@@ -182,7 +182,7 @@ async fn an_endpoint_is_sent_the_kinds_that_it_wants() {
 }
 
 #[actix_rt::test]
-async fn an_endpoint_that_is_gone_is_disabled() {
+async fn an_endpoint_that_answers_410_is_disabled() {
     let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;

@@ -45,7 +45,7 @@ pub(crate) struct Settings {
     pub(crate) live_actors_max: usize,
     pub(crate) idle_before_retiring: Duration,
     pub(crate) expiry_pause: Duration,
-    pub(crate) linger: Duration,
+    pub(crate) group_commit_delay: Duration,
     pub(crate) paused: bool,
 }
 
@@ -57,7 +57,7 @@ impl Default for Settings {
             live_actors_max: 1_000,
             idle_before_retiring,
             expiry_pause: hour,
-            linger: GROUP_COMMIT_DELAY,
+            group_commit_delay: GROUP_COMMIT_DELAY,
             paused: false,
         }
     }
@@ -115,7 +115,7 @@ impl EngineWorld {
             idle_before_retiring: settings.idle_before_retiring,
             expiry_pause: settings.expiry_pause,
             lifetimes: Lifetimes::default(),
-            linger: settings.linger,
+            group_commit_delay: settings.group_commit_delay,
             paused: settings.paused,
             on_fatal: Box::new(move |_| {
                 called.fetch_add(1, Ordering::SeqCst);

@@ -2,7 +2,7 @@
 //! servers and their customers against a running server, or one of its own, checks every answer, and reports latencies
 //! that are counted from the time at which a call was meant to be made.
 
-#![expect(clippy::float_arithmetic, reason = "rates, shares and places in pictures are no amounts")]
+#![expect(clippy::float_arithmetic, reason = "rates, shares and positions in pictures are not amounts")]
 
 // The plan of a measurement, and the server that is measured.
 pub mod plan;

@@ -66,13 +66,13 @@ pub(super) fn save_with_payment(
     decision: &mut Decision,
     context: &mut Context<'_>,
 ) {
-    let (Some(wish), Some(customer_id), Some((token_id, facts))) =
+    let (Some(save_card), Some(customer_id), Some((token_id, facts))) =
         (payment.save_card, payment.customer_id, savable(&payment.instrument))
     else {
         return;
     };
     let Ok(Some(customer)) = records.shared::<Customers>(customer_id) else { return };
-    let is_default = wish == SaveCard::Default;
+    let is_default = save_card == SaveCard::Default;
     let facts = CardFacts { holder: holder(records, token_id), ..facts.clone() };
     let to_save = ToSave { customer: &customer, token_id, facts, external_id: None, is_default };
     match saved_before(records, customer_id, to_save.facts.fingerprint) {

@@ -87,7 +87,7 @@ fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]
     Ok(is_on_hold && !earlier.iter().any(settles_now))
 }
 
-/// When a capture settles, the refunds and disputes of its payment are no longer covered by it.
+/// The event of a settling capture by which the refunds and disputes of its payment are no longer covered by it.
 fn uncovered(records: &impl Records, transaction: &Transaction) -> Result<Option<Event>, Unreadable> {
     let Some(payment_id) = transaction.cause.payment_id() else { return Ok(None) };
     let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.taken_back_minor() > 0);

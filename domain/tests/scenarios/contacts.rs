@@ -60,7 +60,7 @@ fn a_field_of_another_contact_is_refused_and_names_it() {
 }
 
 #[test]
-fn an_update_keeps_missing_fields_and_tells_if_it_changed_any() {
+fn an_update_keeps_missing_fields_and_returns_if_any_changed() {
     let mut world = ScenarioWorld::open();
     let id = contact(&mut world);
     world.after_seconds(60);

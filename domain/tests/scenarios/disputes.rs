@@ -366,7 +366,7 @@ fn a_card_may_be_disputed_as_soon_as_it_is_captured() {
     let dispute = world.all::<Disputes>().pop().expect("the dispute");
     assert_eq!((dispute.payment_id, dispute.money, dispute.reason), (id, thb(10_000), None));
     assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Disputed, (-100, 0)));
-    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")], "behind the completion");
+    assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")], "after the completion");
 }
 
 /// A captured payment of 10,000 by instalments.

@@ -51,7 +51,7 @@ fn a_clients_name_counts_within_its_installation_only() {
     let answer = world.given(Ask::from(select_token(token)).named("call-1"));
     world.when(Ask::from(select_token(token)).named("call-1")).replays(answer);
     let Answer::Installation(other) = world.given(add_installation()) else { panic!("an installation was asked for") };
-    let elsewhere = Ask::from(select_token(token)).named("call-1").by(Who::ClientOf(other));
+    let elsewhere = Ask::from(select_token(token)).named("call-1").by(TestCaller::ClientOf(other));
     assert_ne!(world.when(elsewhere).takes_effect(), answer);
 }
 
@@ -115,7 +115,7 @@ fn another_key_of_the_merchant_gets_the_kept_answer() {
     let answer = world.given(initiate(session).named("call-1"));
     let other = world.key(generate_key(world.merchant_id, 2, None));
     world.given(revoke_key(world.first_key()));
-    world.when(initiate(session).named("call-1").by(Who::MerchantWith(other))).replays(answer);
+    world.when(initiate(session).named("call-1").by(TestCaller::MerchantWith(other))).replays(answer);
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn a_saved_card_that_does_not_exist_cannot_be_selected() {
 fn a_client_of_an_unknown_installation_can_do_nothing() {
     let mut world = ScenarioWorld::open();
     let asks = [tokenize(1, TokenUsage::Single), select(Selection::UnnamedCard).into()];
-    let stranger = Who::ClientOf(raw_id(9, InstallationId::from_raw));
+    let stranger = TestCaller::ClientOf(raw_id(9, InstallationId::from_raw));
     for ask in asks {
         world.when(ask.by(stranger)).refused(Refusal::InstallationNotFound);
     }

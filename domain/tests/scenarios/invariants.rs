@@ -727,7 +727,7 @@ fn check_set(world: &ScenarioWorld, record: &MetadataRecord, number: SetNumber) 
     let by_hash = world.rows.iter().filter(|(key, _)| {
         if let AnyKey::MetadataItems((id, of, _)) = key { (*id, *of) == (record.id, number) } else { false }
     });
-    assert_eq!(set.item_count, u64::try_from(by_hash.count()).expect("few"), "no item stands there twice");
+    assert_eq!(set.item_count, u64::try_from(by_hash.count()).expect("few"), "no item is in the set twice");
 }
 /// The vault keeps exactly the data of existing rows, and everything that an open call may need.
 fn check_sweeping(world: &ScenarioWorld) {

@@ -11,9 +11,9 @@ use till_domain::refusal::Refusal;
 #[test]
 fn a_merchants_program_makes_keys_as_the_operator_does() {
     let mut world = ScenarioWorld::open();
-    let key_id = world.key(generate_key(world.merchant_id, 2, None).by(Who::Merchant));
+    let key_id = world.key(generate_key(world.merchant_id, 2, None).by(TestCaller::Merchant));
     let session = world.card_session();
-    world.when(Ask::from(initiate(session)).by(Who::MerchantWith(key_id))).takes_effect();
+    world.when(Ask::from(initiate(session)).by(TestCaller::MerchantWith(key_id))).takes_effect();
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_key_keeps_the_version_that_it_was_made_with() {
         let ask = generate_key(ScenarioWorld::open().merchant_id, digest, None);
         let Command::GenerateKey(command) = ask.command else { panic!("a key is made") };
         let command = GenerateKey { api_version: version.to_owned(), ..command };
-        Ask::of(Who::Operator, Command::GenerateKey(command))
+        Ask::of(TestCaller::Operator, Command::GenerateKey(command))
     };
     let (older, newer) = (world.key(named("2025-04-01", 2)), world.key(named("2031-01-01", 3)));
     world.given(rename_key(older, "bar"));
@@ -70,7 +70,7 @@ fn an_unknown_key_cannot_be_renamed() {
 fn a_key_may_revoke_itself_and_nothing_else_afterwards() {
     let mut world = ScenarioWorld::open();
     let key_id = world.key(generate_key(world.merchant_id, 2, None));
-    let itself = Who::MerchantWith(key_id);
+    let itself = TestCaller::MerchantWith(key_id);
     world.when(revoke_key(key_id).by(itself)).answers(Answer::Changed(true));
     world.when(revoke_key(key_id).by(itself)).refused(Refusal::KeyNotLive);
     world.when(generate_key(world.merchant_id, 3, None).by(itself)).refused(Refusal::KeyNotLive);
@@ -82,7 +82,7 @@ fn a_suspended_merchant_can_only_revoke_keys() {
     let (merchant_id, leaked) = (world.merchant_id, world.key(generate_key(world.merchant_id, 2, None)));
     world.given(suspend());
     world.when(rename_key(leaked, "x")).refused(Refusal::MerchantSuspended);
-    world.when(generate_key(merchant_id, 3, None).by(Who::Merchant)).refused(Refusal::MerchantSuspended);
-    world.when(revoke_key(leaked).by(Who::Merchant)).answers(Answer::Changed(true));
-    world.when(rename_key(leaked, "x").by(Who::MerchantWith(leaked))).refused(Refusal::KeyNotLive);
+    world.when(generate_key(merchant_id, 3, None).by(TestCaller::Merchant)).refused(Refusal::MerchantSuspended);
+    world.when(revoke_key(leaked).by(TestCaller::Merchant)).answers(Answer::Changed(true));
+    world.when(rename_key(leaked, "x").by(TestCaller::MerchantWith(leaked))).refused(Refusal::KeyNotLive);
 }

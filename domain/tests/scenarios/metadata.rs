@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::words::{Ask, Who, add, delete, fire, remove, suspend, sync};
+use crate::words::{Ask, TestCaller, add, delete, fire, remove, suspend, sync};
 use crate::world::{START, ScenarioWorld, raw_id};
 use till_domain::command::{Command, SweepMetadata};
 use till_domain::event::Answer;
@@ -43,7 +43,7 @@ fn garbage(world: &ScenarioWorld, record: &MetadataRecord) -> SweepMetadata {
 }
 
 fn sweep(command: SweepMetadata) -> Ask {
-    Ask::of(Who::Till, Command::SweepMetadata(command))
+    Ask::of(TestCaller::Till, Command::SweepMetadata(command))
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn only_an_array_that_loses_items_as_a_set_changes_its_version() {
 }
 
 #[test]
-fn the_bytesize_is_that_of_the_canonical_form_whatever_is_a_set() {
+fn the_bytesize_is_that_of_the_canonical_form_even_of_sets() {
     let mut world = ScenarioWorld::open();
     world.given(sync("k", r#"{"l":[1,2],"s":"é"}"#));
     assert_eq!(record(&world).bytesize, 20);
@@ -144,7 +144,7 @@ fn the_bytesize_is_that_of_the_canonical_form_whatever_is_a_set() {
 }
 
 #[test]
-fn removing_tells_if_the_item_was_there_and_keeps_the_order() {
+fn removing_returns_if_the_item_was_there_and_keeps_the_order() {
     let mut world = ScenarioWorld::open();
     for item in ["1", "2", "3"] {
         world.given(add("k", "l", item));
@@ -216,7 +216,7 @@ fn the_expiry_follows_the_given_ttl_the_last_one_or_two_years() {
 }
 
 #[test]
-fn an_expired_record_is_gone_at_once_for_every_writer() {
+fn an_expired_record_is_missing_at_once_for_every_writer() {
     let mut world = ScenarioWorld::open();
     world.given(add("k", "l", "1").ttl(10));
     let first = record(&world);

@@ -74,7 +74,7 @@ fn a_capture_a_void_and_a_reversal_are_activities_of_who_asked() {
     world.given(capture(id));
     world.given(capture_done(id));
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentCaptured, key.clone(), ActivityObject::Payment(id)));
-    world.given(reverse(id).by(Who::Operator));
+    world.given(reverse(id).by(TestCaller::Operator));
     world.given(reversal_done(id));
     let operator = Actor::User { email: None };
     assert_eq!(of(last_activity(&world)), (ActivityType::PaymentReversed, operator, ActivityObject::Payment(id)));
@@ -271,7 +271,7 @@ fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
     world.given(answered(id, OperationKind::Void, 1, refused()));
     let due = world.clock.plus_seconds(LAPSE_REPEATED_AFTER_SECONDS);
     assert_eq!(world.timers(), [Timer { due, kind: TimerKind::Lapse(id) }]);
-    let authorization = world.payment_row(id).authorization.expect("it stands");
+    let authorization = world.payment_row(id).authorization.expect("it is authorized");
     assert_eq!(authorization.lapses_at, Some(due));
     world.clock = due;
     world.fire_all();

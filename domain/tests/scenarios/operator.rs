@@ -80,7 +80,7 @@ fn a_suspended_merchants_calls_are_refused_until_it_is_resumed() {
 }
 
 #[test]
-fn the_operator_goes_on_with_a_suspended_merchant() {
+fn the_operator_can_still_manage_a_suspended_merchant() {
     let mut world = ScenarioWorld::open();
     world.given(suspend());
     let merchant_id = world.merchant_id;
@@ -108,7 +108,7 @@ fn a_keys_text_is_in_the_vault_only_for_a_repeatable_call() {
 fn an_unknown_keys_calls_are_refused() {
     let mut world = ScenarioWorld::open();
     let session = world.card_session();
-    let unknown = Who::MerchantWith(crate::world::raw_id(9, KeyId::from_raw));
+    let unknown = TestCaller::MerchantWith(crate::world::raw_id(9, KeyId::from_raw));
     world.when(Ask::from(initiate(session)).by(unknown)).refused(Refusal::KeyNotLive);
 }
 
@@ -145,9 +145,9 @@ fn a_key_ends_at_its_expiry_to_the_millisecond() {
     let key_id = world.key(generate_key(world.merchant_id, 2, Some(end)));
     let (first, second) = (world.card_session(), world.card_session());
     world.clock.0 = end.0 - 1;
-    world.when(Ask::from(initiate(first)).by(Who::MerchantWith(key_id))).takes_effect();
+    world.when(Ask::from(initiate(first)).by(TestCaller::MerchantWith(key_id))).takes_effect();
     world.clock = end;
-    world.when(Ask::from(initiate(second)).by(Who::MerchantWith(key_id))).refused(Refusal::KeyNotLive);
+    world.when(Ask::from(initiate(second)).by(TestCaller::MerchantWith(key_id))).refused(Refusal::KeyNotLive);
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn the_last_refund_reverses_the_payment_for_its_caller() {
     let mut world = ScenarioWorld::open();
     let id = world.settled();
     let first = world.refund(refund(id).part(4_000));
-    let rest = world.refund(Ask::from(refund(id)).by(Who::Operator));
+    let rest = world.refund(Ask::from(refund(id)).by(TestCaller::Operator));
     assert_eq!(world.refund_row(rest).money, thb(6_000), "all that is left");
     world.given(refund_done(rest));
     assert_eq!(world.payment_row(id).status, PaymentStatus::PartiallyRefunded);

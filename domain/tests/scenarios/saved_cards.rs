@@ -11,15 +11,15 @@ use till_domain::records::Cards;
 const OWNER: &str = "owner@example.com";
 
 /// A pending payment with this token by the customer with [`OWNER`].
-fn pending(world: &mut ScenarioWorld, token: TokenId, wish: SaveCard) -> PaymentId {
+fn pending(world: &mut ScenarioWorld, token: TokenId, save_card: SaveCard) -> PaymentId {
     let session = world.session(select_token(token));
-    world.payment(initiate(session).customer(customer_fields().email(OWNER)).save(wish))
+    world.payment(initiate(session).customer(customer_fields().email(OWNER)).save(save_card))
 }
 
 /// The same, approved.
-fn paid(world: &mut ScenarioWorld, number: u8, usage: TokenUsage, wish: SaveCard) -> PaymentId {
+fn paid(world: &mut ScenarioWorld, number: u8, usage: TokenUsage, save_card: SaveCard) -> PaymentId {
     let token = world.token(number, usage);
-    let id = pending(world, token, wish);
+    let id = pending(world, token, save_card);
     world.given(result(id, approved_and_captured()));
     id
 }

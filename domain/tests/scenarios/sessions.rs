@@ -18,7 +18,7 @@ fn a_session_can_be_used_for_30_minutes_to_the_millisecond() {
 }
 
 #[test]
-fn a_session_is_gone_at_exactly_30_minutes() {
+fn a_session_expires_at_exactly_30_minutes() {
     let mut world = ScenarioWorld::open();
     let session = world.card_session();
     world.clock = Millis(START.0 + LIFETIME_MILLIS);

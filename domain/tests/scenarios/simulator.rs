@@ -274,7 +274,7 @@ impl Run {
         }
         let ask = Ask::from(ask);
         match self.random.pick(&self.keys).filter(|_| self.random.once_in(10)) {
-            Some(key_id) => ask.by(Who::MerchantWith(key_id)),
+            Some(key_id) => ask.by(TestCaller::MerchantWith(key_id)),
             None => ask,
         }
     }
@@ -347,8 +347,8 @@ impl Run {
             10 => refund(id).part(part).external_id(&format!("back-{}", self.random.below(200))).into(),
             _ => expire(self.oldest_pending().unwrap_or(id)),
         };
-        let by_operator = ask.who == Who::Merchant && self.random.once_in(10);
-        if by_operator { ask.by(Who::Operator) } else { ask }
+        let by_operator = ask.caller == TestCaller::Merchant && self.random.once_in(10);
+        if by_operator { ask.by(TestCaller::Operator) } else { ask }
     }
 
     /// A dispute about one of the last payments, or a step of one of the last disputes.
@@ -461,7 +461,7 @@ impl Run {
             sets.clear();
         }
         let finished_below = whole.then_some(below);
-        Ask::of(Who::Till, Command::SweepMetadata(SweepMetadata { id, items, sets, finished_below }))
+        Ask::of(TestCaller::Till, Command::SweepMetadata(SweepMetadata { id, items, sets, finished_below }))
     }
 
     /// Objects that could be swept, old enough or not, some of them twice, some of them unknown.

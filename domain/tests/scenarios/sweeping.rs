@@ -234,7 +234,7 @@ fn an_object_named_twice_is_swept_once_in_one_event_per_kind() {
 }
 
 #[test]
-fn what_is_not_there_is_passed_over() {
+fn sweeping_missing_records_changes_nothing() {
     let mut world = ScenarioWorld::open();
     let session = raw_id(9, SessionId::from_raw);
     let unknown = [Expired::Session(session), Expired::TokenOf(session), Expired::Token(raw_id(9, TokenId::from_raw))];

@@ -50,7 +50,7 @@ fn invitation_membership_and_removal_are_activities_of_the_key() {
 #[test]
 fn the_operators_actions_are_activities_of_its_support() {
     let mut world = ScenarioWorld::open();
-    world.given(invite("ada@shop.example").by(Who::Operator));
+    world.given(invite("ada@shop.example").by(TestCaller::Operator));
     assert_eq!(last_activity(&world).actor, Actor::User { email: None }, "none is configured");
 }
 
@@ -91,7 +91,7 @@ fn an_invitation_ends_after_a_week_and_can_be_repeated() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn unknown_invitations_users_and_plans_are_not_found() {
     let mut world = ScenarioWorld::open();
     world.when(accept(raw_id(9, InvitationId::from_raw))).refused(Refusal::InvitationNotFound);
     world.when(remove_user(raw_id(9, UserId::from_raw))).refused(Refusal::UserNotFound);

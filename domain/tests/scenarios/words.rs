@@ -78,12 +78,12 @@ pub(crate) fn card_facts(number: u8) -> CardFacts {
     }
 }
 
-/// Customer fields, of which none is set; the methods of [`Person`] add some.
+/// Customer fields without a value; the methods of [`Person`] set them.
 pub(crate) fn customer_fields() -> CustomerFields {
     CustomerFields::default()
 }
 
-/// Adds one customer field each.
+/// Methods that set one customer field each.
 pub(crate) trait Person {
     fn own(self, id: CustomerId) -> Self;
     fn known_as(self, external_id: &str) -> Self;
@@ -119,9 +119,9 @@ impl Person for CustomerFields {
     }
 }
 
-/// The caller, in words that need no id.
+/// The caller of a command, named without the ids of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum TestCaller {
     /// The merchant's program with the key that the world was opened with.
     Merchant,
     /// The merchant's program with another key.
@@ -136,31 +136,31 @@ pub(crate) enum Who {
     Till,
 }
 
-/// A command with its caller and, if it has one, the key of the call.
+/// A command with its caller and, if there is one, its idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
-    pub(crate) who: Who,
+    pub(crate) caller: TestCaller,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) command: Command,
 }
 
 impl Ask {
-    pub(crate) fn of(who: Who, command: Command) -> Ask {
-        Ask { who, idempotency_key: None, command }
+    pub(crate) fn of(caller: TestCaller, command: Command) -> Ask {
+        Ask { caller, idempotency_key: None, command }
     }
 
-    pub(crate) fn by(mut self, who: Who) -> Ask {
-        self.who = who;
+    pub(crate) fn by(mut self, caller: TestCaller) -> Ask {
+        self.caller = caller;
         self
     }
 
-    /// The same as a named call.
+    /// The same with an idempotency key.
     pub(crate) fn named(mut self, key: &str) -> Ask {
         self.idempotency_key = Some(key.to_owned());
         self
     }
 
-    /// Equal for equal commands, as far as Debug shows them.
+    /// A fingerprint that is equal for equal commands, as far as Debug shows them.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = DefaultHasher::new();
         format!("{:?}", self.command).hash(&mut hasher);
@@ -180,7 +180,7 @@ fn contact_fields(person: &CustomerFields) -> ContactFields {
 }
 
 fn contact_change(change: ContactChange) -> Ask {
-    Ask::of(Who::Merchant, Command::ChangeContact(change))
+    Ask::of(TestCaller::Merchant, Command::ChangeContact(change))
 }
 
 pub(crate) fn add_contact(person: &CustomerFields) -> Ask {
@@ -218,7 +218,7 @@ pub(crate) fn forget_card(id: CustomerId, card_id: CardId) -> Ask {
     contact_change(ContactChange::ForgetCard(CustomerRef::Own(id), CardRef::Own(card_id)))
 }
 
-/// select-payment-method: of [`PRICE_MINOR`], without customer fields.
+/// A call of select-payment-method over [`PRICE_MINOR`], without customer fields.
 #[derive(Debug, Clone)]
 pub(crate) struct Select(SelectPaymentMethod);
 
@@ -252,11 +252,11 @@ impl Select {
 
 impl From<Select> for Ask {
     fn from(select: Select) -> Ask {
-        Ask::of(Who::Client, Command::SelectPaymentMethod(select.0))
+        Ask::of(TestCaller::Client, Command::SelectPaymentMethod(select.0))
     }
 }
 
-/// initiate-payment-flow: of [`PRICE_MINOR`], captured on authorization, without anything optional.
+/// A call of initiate-payment-flow over [`PRICE_MINOR`], captured on authorization, without optional arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct InitiateCall(InitiatePayment);
 
@@ -306,8 +306,8 @@ impl InitiateCall {
         self
     }
 
-    pub(crate) fn save(mut self, wish: SaveCard) -> InitiateCall {
-        self.0.save_card = Some(wish);
+    pub(crate) fn save(mut self, save_card: SaveCard) -> InitiateCall {
+        self.0.save_card = Some(save_card);
         self
     }
 
@@ -323,7 +323,7 @@ impl InitiateCall {
 
 impl From<InitiateCall> for Ask {
     fn from(initiate: InitiateCall) -> Ask {
-        Ask::of(Who::Merchant, Command::InitiatePayment(initiate.0))
+        Ask::of(TestCaller::Merchant, Command::InitiatePayment(initiate.0))
     }
 }
 
@@ -333,7 +333,7 @@ pub(crate) fn tokenize(number: u8, usage: TokenUsage) -> Ask {
 
 pub(crate) fn tokenize_with_expiry(number: u8, usage: TokenUsage, expiry: CardExpiry) -> Ask {
     let card = CardFacts { expiry, ..card_facts(number) };
-    Ask::of(Who::Client, Command::TokenizeCard(TokenizeCard { card, usage }))
+    Ask::of(TestCaller::Client, Command::TokenizeCard(TokenizeCard { card, usage }))
 }
 
 /// The acquirer's approval: not captured, settled when the merchant's delay is over.
@@ -363,30 +363,30 @@ pub(crate) fn declined() -> AuthorizationResult {
 }
 
 pub(crate) fn result(payment_id: PaymentId, result: AuthorizationResult) -> Ask {
-    Ask::of(Who::Till, Command::RecordAuthorization(payment_id, result))
+    Ask::of(TestCaller::Till, Command::RecordAuthorization(payment_id, result))
 }
 
-/// capture-payment, of all that is authorized.
+/// A call of capture-payment over the whole authorized amount.
 pub(crate) fn capture(id: PaymentId) -> Ask {
     let command = CapturePayment { payment: PaymentRef::Own(id), amount: None };
-    Ask::of(Who::Merchant, Command::CapturePayment(command))
+    Ask::of(TestCaller::Merchant, Command::CapturePayment(command))
 }
 
-/// capture-payment, of a part.
+/// A call of capture-payment over a part.
 pub(crate) fn capture_part(id: PaymentId, minor: u64) -> Ask {
     let command = CapturePayment { payment: PaymentRef::Own(id), amount: Some(amount(minor)) };
-    Ask::of(Who::Merchant, Command::CapturePayment(command))
+    Ask::of(TestCaller::Merchant, Command::CapturePayment(command))
 }
 
 pub(crate) fn void(id: PaymentId) -> Ask {
-    Ask::of(Who::Merchant, Command::VoidPayment(PaymentRef::Own(id)))
+    Ask::of(TestCaller::Merchant, Command::VoidPayment(PaymentRef::Own(id)))
 }
 
 pub(crate) fn reverse(id: PaymentId) -> Ask {
-    Ask::of(Who::Merchant, Command::ReversePayment(PaymentRef::Own(id)))
+    Ask::of(TestCaller::Merchant, Command::ReversePayment(PaymentRef::Own(id)))
 }
 
-/// refund-payment: of all that is left, without anything optional.
+/// A call of refund-payment over all that is left, without optional arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct RefundOf(RefundPayment);
 
@@ -410,7 +410,7 @@ impl RefundOf {
         self
     }
 
-    /// The payment by the merchant's reference.
+    /// Names the payment by the merchant's external id.
     pub(crate) fn of_payment_known_as(mut self, text: &str) -> RefundOf {
         self.0.payment = PaymentRef::External(external(text));
         self
@@ -419,15 +419,15 @@ impl RefundOf {
 
 impl From<RefundOf> for Ask {
     fn from(refund: RefundOf) -> Ask {
-        Ask::of(Who::Merchant, Command::RefundPayment(refund.0))
+        Ask::of(TestCaller::Merchant, Command::RefundPayment(refund.0))
     }
 }
 
 pub(crate) fn expire(id: PaymentId) -> Ask {
-    Ask::of(Who::Till, Command::ExpirePayment(id))
+    Ask::of(TestCaller::Till, Command::ExpirePayment(id))
 }
 
-/// The reason for which the acquirer declines in these tests.
+/// The reason with which the acquirer declines in these tests.
 pub(crate) fn refusal_by_acquirer() -> Failure {
     Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
 }
@@ -437,10 +437,10 @@ pub(crate) fn refused() -> CallResult {
     CallResult::Declined(refusal_by_acquirer())
 }
 
-/// The acquirer's answer to the operation with this number of a payment.
+/// The acquirer's answer to this attempt of a payment's operation.
 pub(crate) fn operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) -> Ask {
     let record = RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false, result };
-    Ask::of(Who::Till, Command::RecordOperation(record))
+    Ask::of(TestCaller::Till, Command::RecordOperation(record))
 }
 
 pub(crate) fn capture_done(id: PaymentId) -> Ask {
@@ -456,7 +456,7 @@ pub(crate) fn reversal_done(id: PaymentId) -> Ask {
 }
 
 pub(crate) fn refund_answered(id: RefundId, result: CallResult) -> Ask {
-    Ask::of(Who::Till, Command::RecordRefund(id, result))
+    Ask::of(TestCaller::Till, Command::RecordRefund(id, result))
 }
 
 pub(crate) fn refund_done(id: RefundId) -> Ask {
@@ -465,29 +465,29 @@ pub(crate) fn refund_done(id: RefundId) -> Ask {
 
 pub(crate) fn payout(minor: u64) -> Ask {
     let command = SendPayout { amount: amount(minor), external_id: None, description: None };
-    Ask::of(Who::Merchant, Command::SendPayout(command))
+    Ask::of(TestCaller::Merchant, Command::SendPayout(command))
 }
 
 pub(crate) fn payout_known_as(minor: u64, external_id: &str) -> Ask {
     let description = Some(Description::new("week 14").expect("a test description of proper form"));
     let command = SendPayout { amount: amount(minor), external_id: Some(external(external_id)), description };
-    Ask::of(Who::Merchant, Command::SendPayout(command))
+    Ask::of(TestCaller::Merchant, Command::SendPayout(command))
 }
 
 pub(crate) fn payout_answered(id: PayoutId, result: CallResult) -> Ask {
-    Ask::of(Who::Till, Command::RecordPayout(id, result))
+    Ask::of(TestCaller::Till, Command::RecordPayout(id, result))
 }
 
 pub(crate) fn payout_done(id: PayoutId) -> Ask {
     payout_answered(id, CallResult::Done)
 }
 
-/// open-dispute, about all that is left.
+/// A call of open-dispute about all that is left.
 pub(crate) fn dispute(id: PaymentId) -> Ask {
     dispute_of(id, None)
 }
 
-/// open-dispute, about a part.
+/// A call of open-dispute about a part.
 pub(crate) fn dispute_part(id: PaymentId, minor: u64) -> Ask {
     dispute_of(id, Some(amount(minor)))
 }
@@ -495,49 +495,49 @@ pub(crate) fn dispute_part(id: PaymentId, minor: u64) -> Ask {
 fn dispute_of(id: PaymentId, amount: Option<AmountMinor>) -> Ask {
     let reason = Some(Reason::new("goods not received").expect("a test reason of proper form"));
     let command = OpenDispute { payment: PaymentRef::Own(id), amount, reason };
-    Ask::of(Who::Operator, Command::OpenDispute(command))
+    Ask::of(TestCaller::Operator, Command::OpenDispute(command))
 }
 
 pub(crate) fn challenge(dispute_id: DisputeId, evidence: &str) -> Ask {
     let evidence = Evidence::new(evidence).expect("test evidence of proper form");
-    Ask::of(Who::Merchant, Command::ChallengeDispute(ChallengeDispute { dispute_id, evidence }))
+    Ask::of(TestCaller::Merchant, Command::ChallengeDispute(ChallengeDispute { dispute_id, evidence }))
 }
 
 pub(crate) fn evidence_answered(id: DisputeId, result: EvidenceResult) -> Ask {
-    Ask::of(Who::Till, Command::RecordEvidence(id, result))
+    Ask::of(TestCaller::Till, Command::RecordEvidence(id, result))
 }
 
 pub(crate) fn concede(id: DisputeId) -> Ask {
-    Ask::of(Who::Merchant, Command::ConcedeDispute(id))
+    Ask::of(TestCaller::Merchant, Command::ConcedeDispute(id))
 }
 
 pub(crate) fn escalate(id: DisputeId) -> Ask {
-    Ask::of(Who::Operator, Command::EscalateDispute(id))
+    Ask::of(TestCaller::Operator, Command::EscalateDispute(id))
 }
 
 pub(crate) fn close(id: DisputeId, outcome: DisputeOutcome) -> Ask {
-    Ask::of(Who::Operator, Command::CloseDispute(id, outcome))
+    Ask::of(TestCaller::Operator, Command::CloseDispute(id, outcome))
 }
 
 pub(crate) fn given_back(id: PaymentId, result: CallResult) -> Ask {
-    Ask::of(Who::Till, Command::RecordGivenBack(id, result))
+    Ask::of(TestCaller::Till, Command::RecordGivenBack(id, result))
 }
 
 pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {
-    Ask::of(Who::Till, Command::FireTimers(timers.into_iter().collect()))
+    Ask::of(TestCaller::Till, Command::FireTimers(timers.into_iter().collect()))
 }
 
-/// The call that judges an advance of the clock of the merchant, which comes before its steps.
+/// The command that checks an advance of a merchant's test clock, before its steps.
 pub(crate) fn judge_advance(merchant_id: MerchantId, to: Millis) -> Ask {
-    Ask::of(Who::Operator, Command::JudgeAdvance(AdvanceClock { merchant_id, to }))
+    Ask::of(TestCaller::Operator, Command::JudgeAdvance(AdvanceClock { merchant_id, to }))
 }
 
 pub(crate) fn advance_clock(merchant_id: MerchantId, to: Millis) -> Ask {
-    Ask::of(Who::Operator, Command::AdvanceClock(AdvanceClock { merchant_id, to }))
+    Ask::of(TestCaller::Operator, Command::AdvanceClock(AdvanceClock { merchant_id, to }))
 }
 
 pub(crate) fn step_clock(merchant_id: MerchantId, to: Millis, timers: Vec<Timer>) -> Ask {
-    Ask::of(Who::Till, Command::StepClock(StepClock { merchant_id, to, timers }))
+    Ask::of(TestCaller::Till, Command::StepClock(StepClock { merchant_id, to, timers }))
 }
 
 pub(crate) fn with_test_clock(mut ask: Ask) -> Ask {
@@ -548,7 +548,7 @@ pub(crate) fn with_test_clock(mut ask: Ask) -> Ask {
 }
 
 pub(crate) fn sweep(expired: impl IntoIterator<Item = Expired>) -> Ask {
-    Ask::of(Who::Till, Command::Sweep(expired.into_iter().collect()))
+    Ask::of(TestCaller::Till, Command::Sweep(expired.into_iter().collect()))
 }
 
 pub(crate) fn create_merchant(merchant_id: MerchantId) -> Ask {
@@ -566,7 +566,7 @@ pub(crate) fn create_merchant_settling_after(merchant_id: MerchantId, settlement
         card_numbers_in_identifiers: false,
         test_clock: false,
     };
-    Ask::of(Who::Operator, Command::CreateMerchant(command))
+    Ask::of(TestCaller::Operator, Command::CreateMerchant(command))
 }
 
 pub(crate) fn generate_key(merchant_id: MerchantId, digest: u8, expires_at: Option<Millis>) -> Ask {
@@ -578,21 +578,21 @@ pub(crate) fn generate_key(merchant_id: MerchantId, digest: u8, expires_at: Opti
         api_version: "2025-04-01".to_owned(),
         expires_at,
     };
-    Ask::of(Who::Operator, Command::GenerateKey(command))
+    Ask::of(TestCaller::Operator, Command::GenerateKey(command))
 }
 
 pub(crate) fn revoke_key(key_id: KeyId) -> Ask {
-    Ask::of(Who::Operator, Command::RevokeKey(key_id))
+    Ask::of(TestCaller::Operator, Command::RevokeKey(key_id))
 }
 
 pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
     let name = Name::new(name).expect("a test name of proper form");
-    Ask::of(Who::Merchant, Command::RenameKey(key_id, name))
+    Ask::of(TestCaller::Merchant, Command::RenameKey(key_id, name))
 }
 
-/// A call about the team of the merchant whose id every world has.
+/// A call about the team of the merchant that every world has.
 fn change_team(change: TeamChange) -> Ask {
-    Ask::of(Who::Merchant, Command::ChangeTeam(crate::world::raw_id(1, MerchantId::from_raw), change))
+    Ask::of(TestCaller::Merchant, Command::ChangeTeam(crate::world::raw_id(1, MerchantId::from_raw), change))
 }
 
 pub(crate) fn invite(address: &str) -> Ask {
@@ -617,67 +617,70 @@ pub(crate) fn add_installation() -> Ask {
         platform: Platform::Web,
         identifier: InstallationIdentifier::new("https://shop.example").expect("a test origin of proper form"),
     };
-    Ask::of(Who::Operator, Command::AddInstallation(command))
+    Ask::of(TestCaller::Operator, Command::AddInstallation(command))
 }
 
 /// Gives an installation another name, identifier or both.
 pub(crate) fn update_installation(id: InstallationId, name: Option<&str>, identifier: Option<&str>) -> Ask {
     let name = name.map(|name| Name::new(name).expect("a test name of proper form"));
     let identifier = identifier.map(|text| InstallationIdentifier::new(text).expect("a test origin of proper form"));
-    Ask::of(Who::Operator, Command::UpdateInstallation(UpdateInstallation { installation_id: id, name, identifier }))
+    Ask::of(
+        TestCaller::Operator,
+        Command::UpdateInstallation(UpdateInstallation { installation_id: id, name, identifier }),
+    )
 }
 
 pub(crate) fn remove_installation(id: InstallationId) -> Ask {
-    Ask::of(Who::Operator, Command::RemoveInstallation(id))
+    Ask::of(TestCaller::Operator, Command::RemoveInstallation(id))
 }
 
 pub(crate) fn suspend() -> Ask {
-    Ask::of(Who::Operator, Command::SuspendMerchant)
+    Ask::of(TestCaller::Operator, Command::SuspendMerchant)
 }
 
 pub(crate) fn resume() -> Ask {
-    Ask::of(Who::Operator, Command::ResumeMerchant)
+    Ask::of(TestCaller::Operator, Command::ResumeMerchant)
 }
 
 pub(crate) fn take_card_numbers(allowed: bool) -> Ask {
     let command = UpdateMerchant { card_numbers_in_identifiers: Some(allowed) };
-    Ask::of(Who::Operator, Command::UpdateMerchant(command))
+    Ask::of(TestCaller::Operator, Command::UpdateMerchant(command))
 }
 
 pub(crate) fn open_balance() -> Ask {
-    Ask::of(Who::Operator, Command::OpenBalance)
+    Ask::of(TestCaller::Operator, Command::OpenBalance)
 }
 
 pub(crate) fn topup(minor: u64) -> Ask {
-    Ask::of(Who::Operator, Command::AddTopup(AddTopup { amount: amount(minor), external_id: None }))
+    Ask::of(TestCaller::Operator, Command::AddTopup(AddTopup { amount: amount(minor), external_id: None }))
 }
 
 pub(crate) fn invoice(minor: u64) -> Ask {
     let command = ChargeInvoice { amount: amount(minor), external_id: None, description: None };
-    Ask::of(Who::Operator, Command::ChargeInvoice(command))
+    Ask::of(TestCaller::Operator, Command::ChargeInvoice(command))
 }
 
 pub(crate) fn invoice_known_as(minor: u64, external_id: &str) -> Ask {
     let description = Some(Description::new("fees of March").expect("a test description of proper form"));
     let command = ChargeInvoice { amount: amount(minor), external_id: Some(external(external_id)), description };
-    Ask::of(Who::Operator, Command::ChargeInvoice(command))
+    Ask::of(TestCaller::Operator, Command::ChargeInvoice(command))
 }
 
 pub(crate) fn topup_known_as(minor: u64, external_id: &str) -> Ask {
     let command = AddTopup { amount: amount(minor), external_id: Some(external(external_id)) };
-    Ask::of(Who::Operator, Command::AddTopup(command))
+    Ask::of(TestCaller::Operator, Command::AddTopup(command))
 }
 
 pub(crate) fn configure(method: PaymentMethod, integration: Integration) -> Ask {
-    Ask::of(Who::Operator, Command::ConfigurePaymentMethod(method, integration))
+    Ask::of(TestCaller::Operator, Command::ConfigurePaymentMethod(method, integration))
 }
 
-/// The payment method cannot be chosen any more.
+/// A payment method that cannot be selected.
 pub(crate) fn disabled() -> Integration {
     Integration { enabled: false, ..Integration::initial() }
 }
 
-/// The payment method always captures.
+/// A payment method that always captures.
 pub(crate) fn always_capturing() -> Integration {
     Integration { authorizes_without_capture: false, ..Integration::initial() }
 }
@@ -695,7 +698,7 @@ fn metadata_path(text: &str) -> MetadataPath {
     MetadataPath::parse(text).expect("a test path of proper form")
 }
 
-/// add-to-metadata-set, of an item in canonical form, without anything optional.
+/// A call of add-to-metadata-set with an item in canonical form, without optional arguments.
 pub(crate) fn add(key: &str, path: &str, item: &str) -> Ask {
     let command = AddToMetadataSet {
         key: metadata_key(key),
@@ -704,26 +707,26 @@ pub(crate) fn add(key: &str, path: &str, item: &str) -> Ask {
         version: None,
         ttl_seconds: None,
     };
-    Ask::of(Who::Merchant, Command::AddToMetadataSet(command))
+    Ask::of(TestCaller::Merchant, Command::AddToMetadataSet(command))
 }
 
-/// remove-from-metadata-set.
+/// A call of remove-from-metadata-set.
 pub(crate) fn remove(key: &str, path: &str, item: &str) -> Ask {
     let item = CanonicalJson::from_canonical(item);
     let command = RemoveFromMetadataSet { key: metadata_key(key), path: metadata_path(path), item, version: None };
-    Ask::of(Who::Merchant, Command::RemoveFromMetadataSet(command))
+    Ask::of(TestCaller::Merchant, Command::RemoveFromMetadataSet(command))
 }
 
-/// sync-metadata.
+/// A call of sync-metadata.
 pub(crate) fn sync(key: &str, metadata: &str) -> Ask {
     let metadata = CanonicalJson::from_canonical(metadata);
     let command = SyncMetadata { key: metadata_key(key), metadata, version: None, ttl_seconds: None };
-    Ask::of(Who::Merchant, Command::SyncMetadata(command))
+    Ask::of(TestCaller::Merchant, Command::SyncMetadata(command))
 }
 
-/// delete-metadata.
+/// A call of delete-metadata.
 pub(crate) fn delete(key: &str) -> Ask {
-    Ask::of(Who::Merchant, Command::DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None }))
+    Ask::of(TestCaller::Merchant, Command::DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None }))
 }
 
 /// Optional arguments of the calls about metadata.
@@ -749,7 +752,7 @@ impl Ask {
     }
 }
 
-/// A webhook for these kinds of events, for all when there is none.
+/// Connects a webhook for these kinds of events, or for all when there are none.
 pub(crate) fn connect_webhook(kinds: &[WebhookEventKind]) -> Ask {
     let subscription = if kinds.is_empty() { Subscription::All } else { Subscription::Only(kinds.to_vec()) };
     change_webhook(WebhookChange::Connect(ConnectWebhook {
@@ -784,9 +787,9 @@ pub(crate) fn rotate_webhook_secret(id: WebhookId) -> Ask {
 }
 
 pub(crate) fn disable_webhook(id: WebhookId) -> Ask {
-    change_webhook(WebhookChange::Disable(id)).by(Who::Till)
+    change_webhook(WebhookChange::Disable(id)).by(TestCaller::Till)
 }
 
 fn change_webhook(change: WebhookChange) -> Ask {
-    Ask::of(Who::Merchant, Command::ChangeWebhook(crate::world::raw_id(1, MerchantId::from_raw), change))
+    Ask::of(TestCaller::Merchant, Command::ChangeWebhook(crate::world::raw_id(1, MerchantId::from_raw), change))
 }

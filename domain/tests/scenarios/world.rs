@@ -2,7 +2,7 @@
 
 use crate::invariants;
 use crate::random::Random;
-use crate::words::{Ask, InitiateCall, Person, Select, Who, customer_fields};
+use crate::words::{Ask, InitiateCall, Person, Select, TestCaller, customer_fields};
 use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant, create_merchant_settling_after, fire,
     generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_test_clock,
@@ -189,7 +189,7 @@ impl ScenarioWorld {
             expires_at: None,
             used: false,
         };
-        let caller = self.caller(Who::Client);
+        let caller = self.caller(TestCaller::Client);
         let events = vec![Event::CardTokenized(token)];
         let mutation = Mutation { at: self.clock, caller, last_id: position, answer: None, events };
         apply_rows(&mutation, &mut self.rows).expect("a new row needs none before it");
@@ -235,7 +235,7 @@ impl ScenarioWorld {
     }
 
     fn request(&self, ask: &Ask) -> Request {
-        let caller = self.caller(ask.who);
+        let caller = self.caller(ask.caller);
         let idempotency = ask
             .idempotency_key
             .as_ref()
@@ -243,14 +243,14 @@ impl ScenarioWorld {
         Request { caller, idempotency, command: ask.command.clone() }
     }
 
-    fn caller(&self, who: Who) -> Caller {
-        match who {
-            Who::Merchant => Caller::ApiKey(self.key_id.unwrap_or(raw_id(2, KeyId::from_raw))),
-            Who::MerchantWith(key_id) => Caller::ApiKey(key_id),
-            Who::Client => Caller::Sdk(self.installation_id.unwrap_or(raw_id(3, InstallationId::from_raw))),
-            Who::ClientOf(installation_id) => Caller::Sdk(installation_id),
-            Who::Operator => Caller::Operator,
-            Who::Till => Caller::System,
+    fn caller(&self, caller: TestCaller) -> Caller {
+        match caller {
+            TestCaller::Merchant => Caller::ApiKey(self.key_id.unwrap_or(raw_id(2, KeyId::from_raw))),
+            TestCaller::MerchantWith(key_id) => Caller::ApiKey(key_id),
+            TestCaller::Client => Caller::Sdk(self.installation_id.unwrap_or(raw_id(3, InstallationId::from_raw))),
+            TestCaller::ClientOf(installation_id) => Caller::Sdk(installation_id),
+            TestCaller::Operator => Caller::Operator,
+            TestCaller::Till => Caller::System,
         }
     }
 }

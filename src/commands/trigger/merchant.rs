@@ -81,7 +81,8 @@ impl MerchantClient {
             format!("failed to call the server at {}: is it running, and is this its listener (--listen)?", self.base)
         })?;
         let text = response.body_mut().read_to_string()?;
-        let answer: Value = serde_json::from_str(&text).with_context(|| format!("{endpoint} answers no JSON"))?;
+        let answer: Value =
+            serde_json::from_str(&text).with_context(|| format!("the answer of {endpoint} is not JSON"))?;
         if response.status().is_success() {
             return Ok(answer);
         }
@@ -93,7 +94,7 @@ impl MerchantClient {
 
     /// The text of an id in an answer.
     pub(super) fn id(&self, answer: &Value) -> anyhow::Result<String> {
-        let text = answer.as_str().with_context(|| format!("{} answers no id", self.base))?;
+        let text = answer.as_str().with_context(|| format!("the answer of {} is not an id", self.base))?;
         Ok(text.to_owned())
     }
 

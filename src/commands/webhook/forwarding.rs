@@ -23,7 +23,7 @@ pub(super) struct Forwarding {
 impl Forwarding {
     /// Posts to this address: http only, and of this machine only, so that it cannot be used to get around a firewall.
     pub(super) fn to(text: &str) -> anyhow::Result<Forwarding> {
-        let url = Url::parse(text).context("--forward-to is no URL")?;
+        let url = Url::parse(text).context("--forward-to is not a URL")?;
         let is_loopback = match url.host() {
             Some(Host::Domain(name)) => name == "localhost",
             Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -67,7 +67,7 @@ impl Keys {
 fn received(headers: &HeaderMap) -> Result<ReceivedHeaders<'_>, String> {
     let header = |name: &str| {
         let value = headers.get(name).ok_or_else(|| format!("the header {name} is missing"))?;
-        value.to_str().map_err(|_| format!("the header {name} is no text"))
+        value.to_str().map_err(|_| format!("the header {name} is not text"))
     };
     Ok(ReceivedHeaders {
         webhook_id: header("webhook-id")?,

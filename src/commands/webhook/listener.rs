@@ -135,7 +135,7 @@ fn one_line(body: &[u8]) -> Vec<u8> {
 
 fn print(bytes: &[u8]) {
     let mut output = std::io::stdout().lock();
-    let _ = output.write_all(bytes).and_then(|()| output.flush()); // A reader that has gone away wants no more.
+    let _ = output.write_all(bytes).and_then(|()| output.flush()); // A reader that closed the pipe needs no more output.
 }
 
 /// The answer to a delivery.

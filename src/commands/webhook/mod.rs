@@ -50,7 +50,7 @@ pub struct ListenArguments {
 /// Carries the command out. `listen` is the address that the command line names.
 pub(super) fn webhook(command: &WebhookCommand, listen: Option<&str>) -> anyhow::Result<ExitCode> {
     let WebhookCommand::Listen(arguments) = command;
-    let address = listen.map(str::parse).transpose().context("--listen is no address with a port")?;
+    let address = listen.map(str::parse).transpose().context("--listen is not an address with a port")?;
     listener::listen(address.unwrap_or(ADDRESS), arguments)?;
     Ok(ExitCode::SUCCESS)
 }

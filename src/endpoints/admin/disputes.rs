@@ -16,7 +16,7 @@ use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
 
-/// The outcomes that the provider decides, by their words on the wire.
+/// The outcomes that the provider decides, by their words in the API.
 const OUTCOMES: [(&str, DisputeOutcome); 2] = [("WON", DisputeOutcome::Won), ("LOST", DisputeOutcome::Lost)];
 
 const DISPUTE_ARGUMENT: Argument =

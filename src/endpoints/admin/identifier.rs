@@ -1,5 +1,5 @@
-//! The identifier of an installation. That of a web site is the origin of its pages, exactly as browsers send it: any
-//! other spelling would silently never match.
+//! The identifier of an installation. For a web site it is the origin of its pages, exactly as browsers send it: another
+//! spelling would never match, and nobody would be told.
 //!
 //! Source: the HTML standard, section 7.1.1 (origins) and the Fetch standard, section 3.1 (`Origin` header).
 
@@ -10,7 +10,7 @@ use url::{Host, Origin, Url};
 /// Checks and converts an identifier for a platform.
 ///
 /// # Errors
-/// The form to send; for a web site the correct spelling of this text, when it can be derived.
+/// A message with the form to send, and the correct spelling of this text where it can be derived.
 pub(super) fn identifier_on(
     platform: Platform,
     text: InstallationIdentifier,
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_the_right_form() {
+    fn another_spelling_of_an_origin_is_refused_with_the_right_one() {
         for (text, origin) in [
             ("https://shop.example/", "https://shop.example"),
             ("https://shop.example/checkout?a=b#c", "https://shop.example"),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_origin_is_refused_with_an_example() {
+    fn a_text_that_is_no_origin_is_refused_with_an_example() {
         for text in [
             "*",
             "null",

@@ -84,7 +84,7 @@ pub(super) static FIND_MERCHANT: Declaration = Declaration {
     name: "find-merchant",
     package: Package::Admin,
     group: "merchants",
-    summary: "Answers a merchant.",
+    summary: "Returns a merchant.",
     docs: "",
     arguments: &[MERCHANT_ARGUMENT],
     returns: Returns::Object(&MERCHANT),

@@ -18,7 +18,7 @@ pub(super) static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
     package: Package::Admin,
     group: "payment methods",
     summary: "Configures a payment method of a merchant; `false` when nothing changed.",
-    docs: "Fees are those of captures from now on. What is left out is no fee.",
+    docs: "Fees apply to captures from now on. A fee that is left out is 0.",
     arguments: &[
         MERCHANT_ARGUMENT,
         Argument::required("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),

@@ -8,7 +8,7 @@ use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Pa
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
 
-/// The files that can be read anew.
+/// The files that can be read again.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
 
 static RELOAD: ObjectType = ObjectType {
@@ -17,7 +17,7 @@ static RELOAD: ObjectType = ObjectType {
         Attribute::always(
             "read",
             ValueType::Array(&RELOADABLE),
-            "The files that were read anew: `admin_token`, `tls`, `admin_tls`.",
+            "The files that were read again: `admin_token`, `tls`, `admin_tls`.",
         ),
         Attribute::always(
             "kept",
@@ -31,7 +31,7 @@ pub(super) static RELOAD_FILES: Declaration = Declaration {
     name: "reload",
     package: Package::Admin,
     group: "secrets",
-    summary: "Reads the admin token and the certificates anew, as the signal SIGHUP does.",
+    summary: "Reads the admin token and the certificates again, as the signal SIGHUP does.",
     docs: "Existing connections continue with the previous certificates.",
     arguments: &[],
     returns: Returns::Object(&RELOAD),

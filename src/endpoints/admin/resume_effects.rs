@@ -28,7 +28,7 @@ pub(super) async fn resume_effects(service: Shared, call: Call<Operator>) -> Res
     }
     let was_paused = service.engine.resume();
     if was_paused {
-        tracing::info!("effects and timers go on");
+        tracing::info!("effects and timers are resumed");
     }
     Ok(Reply::new(&was_paused))
 }

@@ -65,7 +65,7 @@ pub(super) static FIND_CARD: Declaration = Declaration {
     name: "find-card",
     package: Package::Merchants,
     group: "cards",
-    summary: "Answers a saved card.",
+    summary: "Returns a saved card.",
     docs: "A forgotten card is still found by its id, and has the time at which it was forgotten.",
     arguments: &[CARD_ARGUMENT],
     returns: Returns::Object(&CARD),

@@ -85,7 +85,7 @@ pub(super) static FIND_CONTACT: Declaration = Declaration {
     name: "find-contact",
     package: Package::Merchants,
     group: "contacts",
-    summary: "Answers a customer.",
+    summary: "Returns a customer.",
     docs: "`list-payments` with `contact_id` lists the customer's payments, `list-cards` the saved cards.",
     arguments: &[CONTACT_ARGUMENT],
     returns: Returns::Object(&CONTACT),

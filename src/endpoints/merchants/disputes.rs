@@ -43,7 +43,7 @@ pub(super) static FIND_DISPUTE: Declaration = Declaration {
     name: "find-dispute",
     package: Package::Merchants,
     group: "disputes",
-    summary: "Answers a dispute with its status.",
+    summary: "Returns a dispute with its status.",
     docs: "A webhook for DISPUTE_OPENED reports new disputes.",
     arguments: &[DISPUTE_ARGUMENT],
     returns: Returns::Object(&DISPUTE),
@@ -114,7 +114,7 @@ pub(super) async fn find_dispute(service: Shared, call: Call<MerchantCaller>) ->
     let reader = service.reader(call.caller().merchant_id).await?;
     let unknown = || {
         let message =
-            "No dispute of this merchant has this dispute_id (dsp_...). list-disputes shows those that there are.";
+            "No dispute of this merchant has this dispute_id (dsp_...). list-disputes lists those that exist.";
         ApiError::not_found("dispute_id", message)
     };
     let dispute = reader.get::<Disputes>(id)?.ok_or_else(unknown)?;

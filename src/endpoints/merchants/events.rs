@@ -51,7 +51,7 @@ pub(super) static FIND_EVENT: Declaration = Declaration {
     name: "find-event",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Answers an event as webhooks deliver it.",
+    summary: "Returns an event as webhooks deliver it.",
     docs: "",
     arguments: &[Argument::required("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event (`evt_...`).")],
     returns: Returns::Object(&EVENT),

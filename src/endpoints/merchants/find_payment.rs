@@ -16,7 +16,7 @@ pub(super) static FIND_PAYMENT: Declaration = Declaration {
     name: "find-payment",
     package: Package::Merchants,
     group: "payments",
-    summary: "Answers a payment with its status.",
+    summary: "Returns a payment with its status.",
     docs: "Poll it for the final status.",
     arguments: &[PAYMENT_ARGUMENT],
     returns: Returns::Object(&PAYMENT),

@@ -29,7 +29,7 @@ pub(super) static GET_BALANCE: Declaration = Declaration {
     name: "get-balance",
     package: Package::Merchants,
     group: "balance",
-    summary: "Answers the merchant's default balance.",
+    summary: "Returns the merchant's default balance.",
     docs: "",
     arguments: &[],
     returns: Returns::Object(&BALANCE),

@@ -52,7 +52,7 @@ pub(super) static FIND_KEY: Declaration = Declaration {
     name: "find-key",
     package: Package::Merchants,
     group: "keys",
-    summary: "Answers an API key, without its text.",
+    summary: "Returns an API key, without its text.",
     docs: "",
     arguments: &[KEY_ARGUMENT],
     returns: Returns::Object(&API_KEY),

@@ -51,7 +51,7 @@ pub(super) static FIND_PAYOUT: Declaration = Declaration {
     name: "find-payout",
     package: Package::Merchants,
     group: "payouts",
-    summary: "Answers a payout with its status.",
+    summary: "Returns a payout with its status.",
     docs: "Poll it for the final status.",
     arguments: &[Argument::required(
         "payout_id",
@@ -102,7 +102,7 @@ pub(super) async fn find_payout(service: Shared, call: Call<MerchantCaller>) -> 
     };
     let found = id.map_or(Ok(None), |id| reader.get::<Payouts>(id))?;
     let unknown = || {
-        let message = "No payout of this merchant has this payout_id: neither as Till's id (pyo_...) nor as the merchant's external_id. list-payouts shows those that there are.";
+        let message = "No payout of this merchant has this payout_id: neither as Till's id (pyo_...) nor as the merchant's external_id. list-payouts lists those that exist.";
         ApiError::not_found("payout_id", message)
     };
     Ok(Reply::new(&PayoutShape::new(&found.ok_or_else(unknown)?)))

@@ -31,7 +31,7 @@ pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     name: "retrieve-current-plan",
     package: Package::Merchants,
     group: "plans",
-    summary: "Answers the merchant's subscription plan.",
+    summary: "Returns the merchant's subscription plan.",
     docs: "A new merchant has the first plan.",
     arguments: &[],
     returns: Returns::Object(&CURRENT_PLAN),

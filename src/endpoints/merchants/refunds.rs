@@ -64,7 +64,7 @@ pub(super) static FIND_REFUND: Declaration = Declaration {
     name: "find-refund",
     package: Package::Merchants,
     group: "refunds",
-    summary: "Answers a refund with its status.",
+    summary: "Returns a refund with its status.",
     docs: "Poll it for the final status.",
     arguments: &[Argument::required(
         "refund_id",
@@ -128,7 +128,7 @@ pub(super) async fn find_refund(service: Shared, call: Call<MerchantCaller>) -> 
     };
     let found = id.map_or(Ok(None), |id| reader.get::<Refunds>(id))?;
     let unknown = || {
-        let message = "No refund of this merchant has this refund_id: neither as Till's id (rfn_...) nor as the merchant's external_id. list-refunds shows those that there are.";
+        let message = "No refund of this merchant has this refund_id: neither as Till's id (rfn_...) nor as the merchant's external_id. list-refunds lists those that exist.";
         ApiError::not_found("refund_id", message)
     };
     Ok(Reply::new(&RefundShape::new(&found.ok_or_else(unknown)?)))

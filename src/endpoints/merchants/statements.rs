@@ -42,7 +42,7 @@ pub(super) static FIND_STATEMENT: Declaration = Declaration {
     name: "find-statement",
     package: Package::Merchants,
     group: "statements",
-    summary: "Answers a statement.",
+    summary: "Returns a statement.",
     docs: "A statement never changes.",
     arguments: &[STATEMENT_ID],
     returns: Returns::Object(&STATEMENT),
@@ -54,7 +54,7 @@ pub(super) static RETRIEVE_STATEMENT_DOCUMENT: Declaration = Declaration {
     name: "retrieve-statement-document",
     package: Package::Merchants,
     group: "statements",
-    summary: "Answers a statement as a file: all its entries as CSV, or a summary as PDF.",
+    summary: "Returns a statement as a file: all its entries as CSV, or a summary as PDF.",
     docs: "The CSV has the entries in the order in which they became effective, in parts of 50,000, each with a line of names in front. Its columns are the members of an entry; amounts are in minor units, times in ISO 8601 in the merchant's time zone. The PDF has the sums by type on one page. The same call answers the same bytes.",
     arguments: &[
         STATEMENT_ID,
@@ -127,7 +127,7 @@ pub(super) async fn retrieve_statement_document(
 
 fn find(reader: &Reader<'_>, id: StatementId) -> Result<Statement, ApiError> {
     let unknown = || {
-        let message = "No statement of this merchant has this statement_id. list-statements shows those that there are: a month has one when it is over.";
+        let message = "No statement of this merchant has this statement_id. list-statements lists those that exist: a month has one when it is over.";
         ApiError::not_found("statement_id", message)
     };
     reader.get::<Statements>(id)?.ok_or_else(unknown)

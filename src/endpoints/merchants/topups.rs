@@ -18,7 +18,7 @@ pub(super) static FIND_TOPUP: Declaration = Declaration {
     name: "find-topup",
     package: Package::Merchants,
     group: "topups",
-    summary: "Answers a top-up of the balance.",
+    summary: "Returns a top-up of the balance.",
     docs: "",
     arguments: &[Argument::required(
         "topup_id",
@@ -54,7 +54,7 @@ pub(super) async fn find_topup(service: Shared, call: Call<MerchantCaller>) -> R
     };
     let found = id.map_or(Ok(None), |id| reader.get::<Topups>(id))?;
     let unknown = || {
-        let message = "No top-up of this merchant has this topup_id: neither as Till's id (tup_...) nor as the operator's external_id. list-topups shows those that there are.";
+        let message = "No top-up of this merchant has this topup_id: neither as Till's id (tup_...) nor as the operator's external_id. list-topups lists those that exist.";
         ApiError::not_found("topup_id", message)
     };
     Ok(Reply::new(&TopupShape::new(&found.ok_or_else(unknown)?, currency(&reader)?)))

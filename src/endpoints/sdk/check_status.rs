@@ -11,7 +11,7 @@ pub(super) static CHECK_STATUS: Declaration = Declaration {
     name: "check-status",
     package: Package::Sdk,
     group: "sessions",
-    summary: "Answers the status of a session's payment.",
+    summary: "Returns the status of a session's payment.",
     docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer processes it, `SUCCESSFUL` once authorized or captured, also after a refund or in a dispute, `FAILED` when it was declined, voided or reversed, or the session expired unused.",
     arguments: &SESSION_ARGUMENTS,
     returns: Returns::Words(&["PENDING", "INITIATED", "SUCCESSFUL", "FAILED"]),

@@ -11,7 +11,7 @@ pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
     name: "discover-next-action",
     package: Package::Sdk,
     group: "sessions",
-    summary: "Answers the client's next action for a session.",
+    summary: "Returns the client's next action for a session.",
     docs: "`WAIT` while the client can only ask again, `CHECK_STATUS` once the outcome is known.",
     arguments: &SESSION_ARGUMENTS,
     returns: Returns::Words(&["WAIT", "CHECK_STATUS"]),

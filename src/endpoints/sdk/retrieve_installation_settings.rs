@@ -61,7 +61,7 @@ pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",
     package: Package::Sdk,
     group: "installations",
-    summary: "Answers the data that a client needs for its payment form.",
+    summary: "Returns the data that a client needs for its payment form.",
     docs: "",
     arguments: &SdkCaller::ARGUMENTS,
     returns: Returns::Object(&SETTINGS),

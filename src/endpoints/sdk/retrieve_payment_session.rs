@@ -41,7 +41,7 @@ pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
     name: "retrieve-payment-session",
     package: Package::Sdk,
     group: "sessions",
-    summary: "Answers a payment session.",
+    summary: "Returns a payment session.",
     docs: "",
     arguments: &SESSION_ARGUMENTS,
     returns: Returns::Object(&PAYMENT_SESSION),

@@ -1,4 +1,4 @@
-//! An entry of the activity log on the wire: specification, section 2.4.
+//! The JSON of an entry of the activity log: specification, section 2.4.
 
 use serde::Serialize;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};

@@ -1,4 +1,4 @@
-//! A saved card on the wire.
+//! The JSON of a saved card.
 
 use serde::Serialize;
 use till_domain::card::{Card, CardScheme};

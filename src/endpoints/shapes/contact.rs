@@ -1,4 +1,4 @@
-//! A customer on the wire.
+//! The JSON of a customer.
 
 use serde::Serialize;
 use till_domain::customer::Customer;

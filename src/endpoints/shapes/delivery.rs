@@ -1,4 +1,4 @@
-//! A delivery of an event to a webhook on the wire: contract, section 11.
+//! The JSON of a delivery of an event to a webhook: contract, section 11.
 
 use serde::Serialize;
 use till_actors::webhooks::name_of_delivered;

@@ -1,4 +1,4 @@
-//! A dispute on the wire: contract, section 9.1a.
+//! The JSON of a dispute: contract, section 9.1a.
 
 use serde::Serialize;
 use till_domain::dispute::{Dispute, DisputeStatus};

@@ -1,4 +1,4 @@
-//! A ledger entry on the wire: specification, section 2.5.
+//! The JSON of a ledger entry: specification, section 2.5.
 
 use serde::Serialize;
 use till_domain::ids::StatementId;

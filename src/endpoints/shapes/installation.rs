@@ -1,4 +1,4 @@
-//! An installation of the client SDK on the wire.
+//! The JSON of an installation of the client SDK.
 
 use serde::Serialize;
 use till_domain::merchant::{Installation, Platform};

@@ -1,4 +1,4 @@
-//! An API key on the wire. Its text is shown only once, by the call that makes it.
+//! The JSON of an API key. Its text is shown only once, by the call that makes it.
 
 use serde::Serialize;
 use till_domain::key::ApiKey;

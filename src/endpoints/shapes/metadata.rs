@@ -1,4 +1,4 @@
-//! A metadata record on the wire: contract, section 5.
+//! The JSON of a metadata record: contract, section 5.
 //!
 //! The value is JSON text already, and may be large: it is copied into the answer unchanged.
 

@@ -1,4 +1,4 @@
-//! A payment on the wire: contract, section 9.
+//! The JSON of a payment: contract, section 9.
 
 use serde::Serialize;
 use till_domain::card::{CardExpiry, CardFacts, CardScheme};

@@ -1,4 +1,4 @@
-//! A payout on the wire: contract, section 9.1a.
+//! The JSON of a payout: contract, section 9.1a.
 
 use serde::Serialize;
 use till_domain::payout::{Payout, PayoutStatus};

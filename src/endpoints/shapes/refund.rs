@@ -1,4 +1,4 @@
-//! A refund on the wire: contract, section 9.1a.
+//! The JSON of a refund: contract, section 9.1a.
 
 use serde::Serialize;
 use till_domain::refund::{Refund, RefundStatus};

@@ -1,4 +1,4 @@
-//! A statement on the wire: contract, section 9.1a.
+//! The JSON of a statement: contract, section 9.1a.
 
 use serde::Serialize;
 use till_domain::ledger::Direction;

@@ -1,4 +1,4 @@
-//! Users, invitations and plans on the wire.
+//! The JSON of users, invitations and plans.
 
 use serde::Serialize;
 use till_domain::plan::Plan;

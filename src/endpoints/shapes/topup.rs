@@ -1,4 +1,4 @@
-//! A top-up on the wire: contract, section 9.1a.
+//! The JSON of a top-up: contract, section 9.1a.
 
 use serde::Serialize;
 use till_domain::ledger::Topup;

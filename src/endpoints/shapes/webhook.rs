@@ -1,4 +1,4 @@
-//! A webhook on the wire: contract, section 11.
+//! The JSON of a webhook: contract, section 11.
 
 use serde::Serialize;
 use till_domain::webhook::{Subscription, Webhook, WebhookEventKind, WebhookStatus};

@@ -14,7 +14,7 @@ macro_rules! codes {
             /// Every code there is.
             pub const ALL: &'static [Code] = &[$(Code::$variant),*];
 
-            /// The name on the wire.
+            /// The name in the API.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Code::$variant => $name,)* }

@@ -1,4 +1,4 @@
-//! An unsuccessful call, before it has its form on the wire.
+//! An unsuccessful call, before it is rendered as an answer.
 
 use std::borrow::Cow;
 

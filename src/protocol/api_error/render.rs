@@ -1,4 +1,4 @@
-//! The form of a refusal on the wire and its HTTP status. No other file knows either.
+//! Renders a refusal: the body of the answer and its HTTP status. No other file knows either.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::Quality;

@@ -1,4 +1,4 @@
-//! Words on the wire, taken from the domain's own lists.
+//! The words that an argument or a member can have, taken from the domain's own lists.
 
 /// The type of a closed list of words: the names in `ALL` of a domain type.
 macro_rules! words_of {

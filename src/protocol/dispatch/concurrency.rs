@@ -134,7 +134,7 @@ impl ConcurrencyLimit {
 }
 
 impl Permit {
-    /// A permit without a limit behind it.
+    /// A permit that counts against no limit.
     pub(super) const fn unlimited() -> Permit {
         Permit { of: None }
     }

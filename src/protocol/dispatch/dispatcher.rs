@@ -22,10 +22,10 @@ use super::exchange::{Exchange, Incoming, RequestHead, header_text};
 use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, Observe};
 use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
+use super::log_throttle::LogThrottle;
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
-use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
 use super::tally;
 use super::target::Target;
@@ -78,7 +78,7 @@ pub struct Dispatcher<C> {
     pub(super) body_budget: MemoryBudget,
     pub(super) answer_budget: MemoryBudget,
     documents: Documents,
-    refusals: SeldomLogged,
+    refusals: LogThrottle,
 }
 
 /// The listener's own address, used for requests that do not name a host.
@@ -111,7 +111,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let DispatcherBuilder { packages, authenticate, gate, limits, pool, observe, public_url, hosts } = builder;
         let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
         let (body_budget, answer_budget) = (body::budget(), large_answers::budget());
-        let (documents, refusals) = (Documents::default(), SeldomLogged::default());
+        let (documents, refusals) = (Documents::default(), LogThrottle::default());
         Dispatcher {
             packages,
             authenticate,

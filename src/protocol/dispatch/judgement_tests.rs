@@ -29,7 +29,7 @@ pub(super) static ECHO: Declaration = Declaration {
     name: "echo-text",
     package: Package::Merchants,
     group: "tests",
-    summary: "Answers the text.",
+    summary: "Returns the text.",
     docs: "",
     arguments: &[Argument::required("text", ValueType::STRING, "What to answer.")],
     returns: Returns::String,

@@ -28,7 +28,7 @@ mod path;
 mod pipeline;
 mod rates;
 mod request_id;
-mod seldom_logged;
+mod log_throttle;
 mod table;
 mod tally;
 mod target;

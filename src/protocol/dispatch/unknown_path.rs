@@ -43,7 +43,7 @@ impl Served {
                 let message = format!("There is no endpoint at this path{slash}. Did you mean {suggestion}?");
                 refused(&message).with_details(json!({ "suggestion": suggestion }))
             }
-            None => refused(&self.where_to_look(package)),
+            None => refused(&self.advice(package)),
         }
     }
 
@@ -83,10 +83,10 @@ impl Served {
         respelt.clone().find(in_place).or_else(|| respelt.clone().next()).or(nearest).copied()
     }
 
-    fn where_to_look(&self, package: Option<Package>) -> String {
+    fn advice(&self, package: Option<Package>) -> String {
         if let Some(package) = package {
             let package = package.segment();
-            return format!("There is no such function in /{package}. GET /{package} lists those that there are.");
+            return format!("There is no such function in /{package}. GET /{package} lists those that exist.");
         }
         let forms: Vec<String> =
             self.packages.iter().map(|package| format!("POST /{}/<function>", package.segment())).collect();
@@ -235,7 +235,7 @@ mod tests {
             assert_eq!(suggested(&format!("/merchants/{name}")), None, "{name}");
         }
         let refused = public().refusal("/merchants/capture-payment");
-        let expected = "There is no such function in /merchants. GET /merchants lists those that there are.";
+        let expected = "There is no such function in /merchants. GET /merchants lists those that exist.";
         assert_eq!((refused.message(), refused.details()), (expected, None));
     }
 

@@ -9,8 +9,8 @@ use actix_web::body::MessageBody;
 use actix_web::http::header::{HeaderMap, HttpDate};
 
 use super::answer::Addressee;
+use super::log_throttle::LogThrottle;
 use super::request_id::RequestId;
-use super::seldom_logged::SeldomLogged;
 use super::tally;
 use crate::protocol::api_error::{ApiError, Code, Form};
 use crate::protocol::json::Malformed;
@@ -27,7 +27,7 @@ const HEADERS_MAX: usize = 96;
 const CONNECT_RETRY_SECONDS: u32 = 1;
 
 /// Requests that cannot be read come by the thousand during an attack.
-static LOGGED: LazyLock<SeldomLogged> = LazyLock::new(SeldomLogged::default);
+static LOGGED: LazyLock<LogThrottle> = LazyLock::new(LogThrottle::default);
 
 /// The answer to a request that could not be read, to which the web server gives this status.
 pub(in crate::protocol) fn answer_to_unreadable(status: u16) -> Vec<u8> {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_read_is_answered_with_a_whole_triple() {
+    fn an_unreadable_request_is_answered_with_a_whole_triple() {
         let id = RequestId::from_header(Some("a-1"));
         for (number, code) in [(400, "INVALID_ARGUMENTS"), (408, "REQUEST_TIMEOUT"), (431, "HEAD_TOO_LARGE")] {
             let answer = last_answer(refusal(number), &id);

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_asks_for_what_is_beside_it() {
+    fn a_cursor_asks_for_the_entries_next_to_it() {
         let after = Some(Cursor::After("x".to_owned()));
         assert_eq!(read(r#"{"after":"x","per_page":100.0}"#).ok(), Some(PageRequest { per_page: 100, cursor: after }));
         assert_eq!(read(r#"{"before":"x"}"#).ok().and_then(|page| page.cursor), Some(Cursor::Before("x".to_owned())));

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_string_is_refused_by_its_kind() {
+    fn a_value_that_is_not_a_string_is_refused_by_its_kind() {
         assert_eq!(text(1..=9)(&Json::Bool(true)), Err("send a string, not a boolean".to_owned()));
         let parse = from_text("a payment id (pay_...)", str::parse::<u8>);
         assert_eq!(

@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_grammar_forbids_is_refused() {
+    fn text_that_the_grammar_forbids_is_refused() {
         for body in [
             "{\"a\":1} {}",
             "{\"a\":1},",
@@ -434,7 +434,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_serde_json_writes_is_read_back_the_same(text in ".*", integer in -9_007_199_254_740_991_i64..=9_007_199_254_740_991, double in -9e15..9e15_f64) {
+        fn text_that_serde_json_writes_is_read_back_the_same(text in ".*", integer in -9_007_199_254_740_991_i64..=9_007_199_254_740_991, double in -9e15..9e15_f64) {
             let written = serde_json::json!({ "text": text, "list": [integer, { "double": double }] });
             let read = parsed(&written.to_string());
             proptest::prop_assert_eq!(serde_json::to_value(&read).ok(), Some(written));

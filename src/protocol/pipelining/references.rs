@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_written_as_it_was() {
+    fn values_without_strings_are_written_unchanged() {
         let body = r#"{"a":[],"b":{},"c":[true,false,null,-1,9007199254740991,9007199254740991.4,1e3]}"#;
         assert_eq!(written(body).as_deref(), Ok(body));
     }

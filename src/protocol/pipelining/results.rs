@@ -21,7 +21,7 @@ pub(in crate::protocol) trait Sink {
     /// Writes a piece.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// Fails when it does not fit.
     fn push(&mut self, piece: &str) -> Result<(), ApiError>;
 }
 
@@ -119,7 +119,7 @@ impl Results {
     /// itself.
     ///
     /// # Errors
-    /// When a singular path finds nothing, or the text does not fit.
+    /// Fails when a singular path finds nothing, or the text does not fit.
     pub(super) fn write(&self, path: &JsonPath, out: &mut dyn Sink) -> Result<(), Unresolved> {
         if path.is_last() {
             let last = self.kept.last().ok_or(Unresolved::Nothing)?;

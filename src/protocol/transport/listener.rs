@@ -1,7 +1,7 @@
-//! A dispatcher behind a socket.
+//! Serves a dispatcher on a socket.
 //!
 //! actix-web's own server accepts only its own socket type, and decodes everything that has arrived on a connection. So
-//! this module puts its application behind a socket of our own, in the same way as that server does.
+//! this module serves its application on a socket of our own, in the same way as that server does.
 
 use std::future::poll_fn;
 use std::io;
@@ -27,7 +27,7 @@ use tokio_rustls::TlsAcceptor;
 use super::connection_table::{ConnectionLimits, ConnectionTable};
 use super::forwarded_header::ForwardedHeader;
 use super::open_connection::OpenConnection;
-use super::socket::{LINGER_MAX, Socket, Transport, send_last};
+use super::socket::{DISCONNECT_TIMEOUT, Socket, Transport, send_last};
 use crate::protocol::dispatch::{AuthenticatedCaller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
 use crate::supervision::Pulse;
 
@@ -70,7 +70,7 @@ impl ReservedAddress {
     /// Reserves an address; port 0 stands for any free one.
     ///
     /// # Errors
-    /// When it is in use, does not belong to this machine, or is not permitted to this user.
+    /// Fails when it is in use, does not belong to this machine, or is not permitted to this user.
     pub fn reserve(address: SocketAddr) -> io::Result<ReservedAddress> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.set_reuseaddr(true)?;
@@ -102,7 +102,7 @@ impl Listener {
     /// It must be called where tasks can be spawned.
     ///
     /// # Errors
-    /// When another process has bound the same address in the meantime.
+    /// Fails when another process has bound the same address in the meantime.
     pub fn listen<C: AuthenticatedCaller>(
         reserved: ReservedAddress,
         dispatcher: Arc<Dispatcher<C>>,
@@ -158,7 +158,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
         let http = HttpService::<Socket, _, BoxBody>::build()
             .graceful_shutdown_signal(stopping)
             .client_request_timeout(HEAD_ARRIVAL_MAX)
-            .client_disconnect_timeout(LINGER_MAX)
+            .client_disconnect_timeout(DISCONNECT_TIMEOUT)
             .keep_alive(KeepAlive::Os) // The socket ends idle connections by itself.
             .h1_write_buffer_size(SLICE_BYTES)
             .on_connect_ext(|socket: &Socket, data| drop(data.insert(Rc::clone(&socket.connection))))

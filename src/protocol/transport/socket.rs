@@ -19,7 +19,7 @@ const PIECE_BYTES: usize = 2 * 1024;
 
 /// The time for which a caller may go on sending after its last answer, so that it reads the answer before the
 /// connection is closed.
-pub(super) const LINGER_MAX: Duration = Duration::from_secs(5);
+pub(super) const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes of further input that are discarded in one read when the connection ends.
 const DISCARDED_AT_ONCE: usize = 16 * 1024;
@@ -211,7 +211,7 @@ pub(super) async fn send_last(mut transport: impl Transport, answer: &[u8]) {
         transport.shutdown().await?;
         copy(&mut transport, &mut sink()).await
     };
-    let _gone_or_late = timeout(LINGER_MAX, sent).await; // A caller who disconnects cannot be helped.
+    let _gone_or_late = timeout(DISCONNECT_TIMEOUT, sent).await; // A caller who disconnects cannot be helped.
 }
 
 /// The number of bytes that hold at most one request: those up to the first empty line, which ends a head, and all

@@ -81,7 +81,7 @@ pub enum AuthorizationLine {
     Declined,
 }
 
-/// The reason that a book did not carry out a request.
+/// The reason why a book did not carry out a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcquirerBookError {
     /// A line is not what was written, or was written by a later version of the program.

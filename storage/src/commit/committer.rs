@@ -88,7 +88,7 @@ impl Committer {
     /// either case.
     ///
     /// # Errors
-    /// When the system cannot start a thread.
+    /// Fails when the system cannot start a thread.
     pub fn start(journal: Arc<dyn Journal>, delay: Duration, on_fatal: OnFatal) -> std::io::Result<Committer> {
         let stats = Arc::new(CommitStats::default());
         let queue = Arc::new(SubmissionQueue::new(delay, Arc::clone(&stats)));
@@ -117,7 +117,7 @@ impl Committer {
         self.queue.close();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
-            // The thread catches panics of the functions that it calls. If it died all the same, there is nothing to
+            // The thread catches panics of the functions that it calls. If it died nevertheless, there is nothing to
             // wait for.
             drop(thread.join());
         }
@@ -263,7 +263,7 @@ impl Worker {
 
     fn stop_permanently(&mut self, reason: String) {
         self.queue.close();
-        self.stopped = Some(format!("an earlier write ended uncertain: {reason}"));
+        self.stopped = Some(format!("the outcome of an earlier write is unknown: {reason}"));
         // The callback should have ended the process. A process that stays alive would accept calls and carry out none.
         if catch_unwind(AssertUnwindSafe(|| (self.on_fatal)(reason))).is_err() {
             std::process::abort();

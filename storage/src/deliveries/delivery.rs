@@ -22,7 +22,7 @@ impl DeliveryStatus {
     /// Every status, in the order of the documents.
     pub const ALL: [DeliveryStatus; 3] = [DeliveryStatus::Pending, DeliveryStatus::Successful, DeliveryStatus::Failed];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -63,7 +63,7 @@ impl Endless {
 
     /// Cuts the log at the end of its last sound record, and sets the later ones aside.
     pub(super) fn cut(&self) -> io::Result<()> {
-        tracing::warn!(place = %self.place(), "a log is cut at its last sound record");
+        tracing::warn!(place = %self.place(), "a log is truncated after its last valid record");
         for log in &self.later {
             let mut aside = log.clone().into_os_string();
             aside.push(".given-up");

@@ -149,7 +149,7 @@ impl HighWater {
     /// Writes a higher commit number. Not synced.
     ///
     /// # Errors
-    /// When the system refuses; the mark on disk may then be the old or the new one.
+    /// Fails when the system refuses; the mark on disk may then be the old or the new one.
     pub fn advance(&self, commit: CommitNumber) -> io::Result<()> {
         let mut state = self.state();
         let mark = Mark { commit: commit.max(state.mark.commit), ..state.mark };
@@ -179,7 +179,7 @@ impl HighWater {
     /// Syncs the written mark. A failed sync must not be repeated: the system may have dropped the pages.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Fails when the system refuses.
     pub fn sync(&self) -> io::Result<()> {
         // Cleared first, so that a write in the meantime is synced by the next call.
         if !std::mem::take(&mut self.state().unsynced) {

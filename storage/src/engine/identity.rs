@@ -10,7 +10,7 @@ impl StoreIdentity {
     /// A new identity.
     ///
     /// # Errors
-    /// When the system provides no randomness.
+    /// Fails when the system provides no randomness.
     pub fn draw() -> Result<StoreIdentity, String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;

@@ -87,7 +87,7 @@ pub struct LogScan {
 /// Scans one log file.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// Fails when the file cannot be read.
 pub fn scan(path: &Path) -> io::Result<LogScan> {
     let mut file = File::open(path)?;
     let mut scanner = Scanner::default();

@@ -81,7 +81,7 @@ fn check_scan(path: PathBuf, scan: &LogScan, known_bytes: u64) -> Result<(), Ope
             tracing::warn!(file = %path.display(), offset = fault.offset, "the MANIFEST ends in a torn write");
             Ok(())
         }
-        Some(fault) => Err(damaged(path, fault.offset, fault.fault, "a record of the MANIFEST is bad")),
+        Some(fault) => Err(damaged(path, fault.offset, fault.fault, "a record of the MANIFEST is damaged")),
         None if scan.sound_bytes < known_bytes => {
             Err(damaged(path, scan.sound_bytes, LogFault::End, "the MANIFEST was longer"))
         }

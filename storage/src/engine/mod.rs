@@ -24,7 +24,7 @@ pub mod table_damage;
 mod time_limit;
 mod unlogged;
 mod upgrade;
-mod vitals;
+mod statistics;
 
 pub use auxiliary::{auxiliary_database_options, link_database};
 pub use copy::{

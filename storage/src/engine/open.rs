@@ -207,7 +207,7 @@ impl OpenAttempt<'_> {
         }
         if let Some(FileFault { file, offset, fault }) = manifest::first_log_fault(&self.db_dir) {
             let file = file.display();
-            tracing::warn!(%file, offset, %fault, %last, "a log is damaged behind the last acknowledged commit");
+            tracing::warn!(%file, offset, %fault, %last, "a log is damaged after the last acknowledged commit");
         }
         Ok(())
     }

@@ -127,7 +127,7 @@ fn at(place: &Option<FileFault>) -> String {
     place.as_ref().map_or_else(String::new, |place| format!(" ({place})"))
 }
 
-/// The reason for which a store was not closed cleanly. All acknowledged commits are durable all the same.
+/// The reason for which a store was not closed cleanly. All acknowledged commits are durable nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("could not {attempt}: {reason}")]
 pub struct CloseError {

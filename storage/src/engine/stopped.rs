@@ -97,7 +97,7 @@ impl StoppedStore {
     /// The last commit that it holds.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails when it cannot be read.
     pub fn last_commit(&self) -> Result<CommitNumber, RowError> {
         let last = read_meta_number(&Live(&self.db), MetaKey::LastCommit)?;
         Ok(CommitNumber(last.map_or(0, u64::from_be_bytes)))
@@ -106,7 +106,7 @@ impl StoppedStore {
     /// The heads of at most `max` merchants' logs after one of them, in the order of merchants.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Fails when they cannot be read.
     pub fn heads(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError> {
         layout::read_merchants(&Live(&self.db), after, max)
     }
@@ -114,7 +114,7 @@ impl StoppedStore {
     /// The identity of the store; none for a store that was made by a program without identities.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails when it cannot be read.
     pub fn identity(&self) -> Result<Option<StoreIdentity>, RowError> {
         Ok(read_meta_number(&Live(&self.db), MetaKey::Identity)?.map(StoreIdentity))
     }

@@ -1,4 +1,4 @@
-//! The journal and the rows, over RocksDB.
+//! The store of the journal and the rows, in RocksDB.
 
 use std::collections::HashSet;
 use std::fs;
@@ -34,7 +34,8 @@ use super::read::{Live, SnapshotReader, handle};
 use super::refusal::{CloseError, OpenError};
 use super::{EngineOptions, manifest, settings, table_damage};
 
-/// The maximum number of merchants that are remembered as caught up: some 30 MB. Beyond it each check reads two rows.
+/// The maximum number of merchants that are remembered as caught up: some 30 MB. The check of
+/// any further merchant reads two rows.
 const CAUGHT_UP_MAX: usize = 1_000_000;
 
 /// The upper half of an epoch counts starts, the lower half the claims of one process.
@@ -43,7 +44,7 @@ const EPOCHS_PER_START: u64 = 1 << 32;
 /// The store of one data directory.
 pub struct Engine {
     db: DB,
-    /// The options, through which its counters are read.
+    /// The options of the database, through which its counters are read.
     options: Options,
     directory: PathBuf,
     db_dir: PathBuf,
@@ -66,7 +67,7 @@ pub struct Engine {
     /// An error outside of an append: the mark could not be synced, or a write of rows has an unknown outcome. The next
     /// append reports it.
     failure: Arc<OnceLock<String>>,
-    /// The reason for which nothing is written any more.
+    /// The reason why nothing is written any more.
     stopped: OnceLock<String>,
 }
 
@@ -111,7 +112,7 @@ impl Engine {
         })
     }
 
-    /// Returns true when the previous process closed the store; true for a new store.
+    /// Returns true when the previous process closed the store, or the store is new.
     pub(super) const fn was_closed(&self) -> bool {
         self.was_closed
     }
@@ -122,7 +123,7 @@ impl Engine {
         self.identity
     }
 
-    /// Sets the archive that commits are written to before the store writes them, from now on.
+    /// Sets the archive to which commits are written, from now on, before the store writes them.
     pub fn archive_first_in(&self, archive: Arc<dyn FirstArchive>) {
         *self.first_archive.lock() = Some(archive);
     }
@@ -131,8 +132,8 @@ impl Engine {
         self.first_archive.lock().clone()
     }
 
-    /// Removes archived commits from the queue. Not synced: a crash may restore them, and an archiver that opens its
-    /// archive removes those that the archive has.
+    /// Removes archived commits from the queue. This is not synced: after a crash they may be in the queue again, and an
+    /// archiver that opens its archive removes those that the archive has.
     ///
     /// # Errors
     /// The message of RocksDB; all of them are still in the queue.
@@ -155,10 +156,10 @@ impl Engine {
     }
 
     /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The
-    /// directory is free once the last handle is dropped.
+    /// directory can be opened again once the last handle is dropped.
     ///
     /// # Errors
-    /// When a step failed. All acknowledged commits are durable all the same.
+    /// Fails when a step failed. All acknowledged commits are durable nevertheless.
     pub fn close(&self) -> Result<(), CloseError> {
         let _no_writer = self.writer();
         let first = self.stopped.set("the store is closed".to_owned()).is_ok();
@@ -181,7 +182,7 @@ impl Engine {
         &self.directory
     }
 
-    /// The length of the log that is currently written to; 0 when the system does not tell it.
+    /// The length of the log that is currently written to; 0 when the system does not report it.
     pub fn log_bytes(&self) -> u64 {
         let newest = manifest::logs(&self.db_dir).pop();
         newest.and_then(|log| fs::metadata(log).ok()).map_or(0, |log| log.len())
@@ -248,7 +249,7 @@ impl Engine {
         self.writer.lock()
     }
 
-    /// The verdict that applies to any group, if the store cannot write now.
+    /// The verdict for every batch of a group, if the store cannot write now.
     fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<AppendVerdict> {
         if let Some(reason) = self.stopped.get() {
             return Some(AppendVerdict::Unavailable(reason.clone()));
@@ -267,17 +268,17 @@ impl Engine {
         if table_damage::is_cause_of(reason)
             && let Err(error) = table_damage::leave_note(&self.directory, reason)
         {
-            tracing::error!(%error, "the note of a damaged table could not be left");
+            tracing::error!(%error, "the note about a damaged table could not be written");
         }
-        tracing::error!(reason, "the journal stops: a write ended uncertain");
-        // The first reason counts.
-        drop(self.stopped.set(format!("a write ended uncertain: {reason}")));
+        tracing::error!(reason, "the journal stops: the outcome of a write is unknown");
+        // The first reason is kept.
+        drop(self.stopped.set(format!("the outcome of a write is unknown: {reason}")));
         AppendVerdict::Ambiguous(reason.to_owned())
     }
 
     /// Records that a write of rows has an unknown outcome: nothing is written any more, and the next append says why.
     fn unwritten_rows(&self, reason: String) -> RowError {
-        drop(self.failure.set(reason.clone())); // The first reason counts.
+        drop(self.failure.set(reason.clone())); // The first reason is kept.
         RowError::Unwritten { reason }
     }
 
@@ -456,9 +457,7 @@ impl RowStore for Engine {
 
     fn purge(&self, family: Family, keys: &[Vec<u8>]) -> Result<(), RowError> {
         if table_damage::read_note(&self.directory).is_some() {
-            return Err(RowError::Unwritten {
-                reason: "a table is damaged, so that tables are left as they are".to_owned(),
-            });
+            return Err(RowError::Unwritten { reason: "a table is damaged, so tables are not rewritten".to_owned() });
         }
         self.flush().map_err(|error| RowError::Unwritten { reason: error.into_string() })?;
         let mut options = CompactOptions::default();
@@ -484,14 +483,14 @@ mod tests {
     use crate::journal::BatchId;
 
     #[test]
-    fn an_uncertain_write_of_rows_stops_every_later_append() {
+    fn a_write_of_rows_with_unknown_outcome_stops_later_appends() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let engine = Engine::open(&EngineOptions::new(directory.path())).expect("it is empty");
-        let unwritten = engine.unwritten_rows("an uncertain end".to_owned());
-        assert_eq!(unwritten, RowError::Unwritten { reason: "an uncertain end".to_owned() });
+        let unwritten = engine.unwritten_rows("an unknown outcome".to_owned());
+        assert_eq!(unwritten, RowError::Unwritten { reason: "an unknown outcome".to_owned() });
         let shop = MerchantId::from_bytes([1; 16]);
         let rows = engine.append_rows(shop, &RowWrites::default(), Head::EMPTY);
-        assert_eq!(rows, Err(unwritten), "what became of the first is not known");
+        assert_eq!(rows, Err(unwritten), "the outcome of the first write is unknown");
         let append = Append {
             merchant_id: shop,
             epoch: engine.claim(shop).expect("nobody else has it").epoch,
@@ -502,7 +501,7 @@ mod tests {
             derived: RowWrites::default(),
             snapshot: None,
         };
-        assert_eq!(engine.append(vec![append.clone()]), [AppendVerdict::Ambiguous("an uncertain end".to_owned())]);
+        assert_eq!(engine.append(vec![append.clone()]), [AppendVerdict::Ambiguous("an unknown outcome".to_owned())]);
         assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Unavailable(_)]));
     }
 }

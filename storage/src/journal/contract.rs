@@ -77,7 +77,7 @@ pub trait Journal: Send + Sync + 'static {
     /// for a batch of this merchant that is being written.
     ///
     /// # Errors
-    /// When the head cannot be read.
+    /// Fails when the head cannot be read.
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError>;
 
     /// Releases a claim. Its batches are fenced from now on; a later claim is not affected.
@@ -94,26 +94,26 @@ pub trait Journal: Send + Sync + 'static {
     /// The durable head of a merchant's log, [`Head::EMPTY`] when there is none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails when it cannot be read.
     fn head(&self, merchant_id: MerchantId) -> Result<Head, JournalError>;
 
     /// At most `max` records and [`READ_BYTES_MAX`] bytes of a merchant's log, from `from` on, in order.
     /// Fewer than `max` do not mean that the log has ended.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Fails when they cannot be read.
     fn read(&self, merchant_id: MerchantId, from: Sequence, max: usize) -> Result<Vec<StoredRecord>, JournalError>;
 
     /// The merchant's valid snapshots, newest first; one with a wrong checksum is left out.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Fails when they cannot be read.
     fn newest_snapshots(&self, merchant_id: MerchantId, max: usize) -> Result<Vec<StoredSnapshot>, JournalError>;
 
     /// At most `max` merchants that have a log, with their heads, in order of their ids, after `after`.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Fails when they cannot be read.
     fn merchants(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError>;
 
     /// The number of the last durable commit.

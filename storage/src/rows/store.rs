@@ -164,14 +164,14 @@ pub trait RowStore: RowReader + Send + Sync + 'static {
     /// The position of the log up to which a merchant's rows are derived.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails when it cannot be read.
     fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError>;
 
     /// Checks that this position is the durable head. It must be called before rows of a merchant are read for an
     /// answer without its actor.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails when it cannot be read.
     fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError>;
 
     /// Writes rows derived from records that are durable already, and advances the position to `applied`.
@@ -186,6 +186,6 @@ pub trait RowStore: RowReader + Send + Sync + 'static {
     /// keys.
     ///
     /// # Errors
-    /// [`RowError::Unwritten`]: the rows are deleted all the same, and their bytes are removed later.
+    /// [`RowError::Unwritten`]: the rows are deleted nevertheless, and their bytes are removed later.
     fn purge(&self, family: Family, keys: &[Vec<u8>]) -> Result<(), RowError>;
 }

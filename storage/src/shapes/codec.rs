@@ -26,12 +26,12 @@ use till_domain::records::Unreadable;
 
 use crate::vault::SealedError;
 
-/// The maximum number of bytes that reading one value may claim: 8 MiB, the longest body of a journal record. The
+/// The maximum memory, in bytes, that decoding one value may claim: 8 MiB, the longest body of a journal record. The
 /// library counts the size in memory of the values that it reads.
 pub const DECODE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
-/// A longer value is decoded as a check before it is returned, since a value may claim more memory than it has
-/// bytes: 8 KiB, times the largest claim for one byte (an item of a list, below 1 KiB), is within the limit.
+/// A value with more bytes than this is decoded as a check before it is returned, since decoding may claim more memory
+/// than the limit. Fewer bytes cannot: one byte claims at most 1 KiB (an item of a list), so 8 KiB are within the limit.
 const READ_BACK_ABOVE_BYTES: usize = 8 * 1024;
 
 /// The initial capacity for a value, in bytes. A usual value takes less.
@@ -44,7 +44,7 @@ type Config = Configuration<BigEndian, Varint, Limit<DECODE_LIMIT_BYTES>>;
 const CONFIG: Config =
     bincode::config::standard().with_big_endian().with_variable_int_encoding().with_limit::<DECODE_LIMIT_BYTES>();
 
-/// The reason for which bytes on disk are not a value of the domain.
+/// The reason why bytes on disk are not a value of the domain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// The format byte is missing.
@@ -70,7 +70,7 @@ pub enum ShapeError {
         reason: String,
     },
     /// Further bytes follow the value.
-    #[error("the {what} is followed by {count} bytes more")]
+    #[error("{count} further bytes follow the {what}")]
     Trailing {
         /// The kind of value that was read.
         what: &'static str,
@@ -89,7 +89,7 @@ pub enum ShapeError {
         /// The table.
         table: &'static str,
     },
-    /// A sealed field does not open although its key is the one under which it was sealed.
+    /// A sealed field cannot be opened, although the key is the one under which it was sealed.
     #[error("the sealed {label} cannot be opened")]
     Sealed {
         /// The field.
@@ -150,7 +150,7 @@ fn unencodable(error: &EncodeError) -> Unreadable {
 /// The bytes of a value of the shape `S` after its format byte; `write` writes its parts.
 ///
 /// # Errors
-/// [`Unreadable`] when the value is so large that it could not be read back: nothing is written of it.
+/// [`Unreadable`] when the value is so large that it could not be read back: nothing of it is written.
 pub(super) fn encode<S: Decode<()>>(
     what: &'static str,
     format: u8,
@@ -183,7 +183,7 @@ pub(super) fn push<S: Decode<()>>(
     Ok(())
 }
 
-/// The value with these bytes, all of them.
+/// Decodes a value that takes all of these bytes.
 ///
 /// # Errors
 /// [`ShapeError::UnknownFormat`] means "upgrade the program"; every other error means that the bytes are
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_another_format_or_length_are_told_apart() {
+    fn another_format_and_another_length_have_their_own_errors() {
         let read = |bytes: &[u8]| decode::<u64>("number", 1, bytes);
         assert_eq!(read(&[1, 5]), Ok(5));
         assert_eq!(read(&[2, 5]), Err(ShapeError::UnknownFormat { what: "number", found: 2 }));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_claims_more_than_the_limit_is_not_believed() {
+    fn a_length_that_claims_more_than_the_limit_is_refused() {
         let claim = [&[1, 253], u64::MAX.to_be_bytes().as_slice()].concat();
         assert!(matches!(decode::<Vec<u8>>("list", 1, &claim), Err(ShapeError::Undecodable { .. })));
         let above = u64::try_from(DECODE_LIMIT_BYTES / 8 + 1).expect("small");

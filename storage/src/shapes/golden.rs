@@ -44,7 +44,7 @@ use super::state::{STATE_FORMAT, decode_state, encode_state};
 use super::tables::{ROW_FORMAT, TableKind};
 use super::webhook::{SubscriptionV1, WebhookEventKindV1, WebhookObjectV1, WebhookStatusV1};
 
-const CHANGED: &str = "bytes on disk have changed. Records and snapshots of this format stand in stores that are in \
+const CHANGED: &str = "bytes on disk have changed. Records and snapshots of this format are in stores that are in \
     use: leave the shape as it was, and add a new version beside it (see the head of shapes/mod.rs)";
 
 fn golden() -> BTreeMap<&'static str, &'static str> {

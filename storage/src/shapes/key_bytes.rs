@@ -1,6 +1,6 @@
 //! The bytes of keys, by the types that keys are made of. Integers and ids are big-endian, so that the order of bytes
-//! is theirs. A text stands last, exactly and to the end of the key, so that it needs no terminator; an e-mail address
-//! in front of something else has its length in front.
+//! is theirs. A text is the last part of a key, unchanged, so that it needs no terminator. An e-mail address that other
+//! parts follow has its length before it.
 
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::card::CardFingerprint;
@@ -25,7 +25,7 @@ pub(super) const DIGEST_LEN: usize = 32;
 
 /// A key or a part of one. What is written is on disk since format 1: another layout needs new tables.
 pub(super) trait KeyBytes: Sized {
-    /// Writes it behind what is there.
+    /// Appends it.
     fn push(&self, bytes: &mut Vec<u8>);
 
     /// Takes it off the front of what is left of a key.
@@ -155,7 +155,7 @@ impl KeyBytes for Single {
 }
 
 impl KeyBytes for Email {
-    /// The length stands in front, so that no address begins another's range.
+    /// The length comes first, so that no address begins another's range.
     fn push(&self, bytes: &mut Vec<u8>) {
         let text = self.as_str().as_bytes();
         bytes.push(u8::try_from(text.len()).expect("an e-mail address has at most 254 bytes"));
@@ -198,7 +198,7 @@ impl KeyBytes for IdempotencyScope {
 }
 
 impl KeyBytes for EffectId {
-    /// A payment's operation is the payment alone, so that it stands in front of the payment's refunds.
+    /// A payment's operation is the payment alone, so that it sorts before the payment's refunds.
     fn push(&self, bytes: &mut Vec<u8>) {
         self.payment_id.push(bytes);
         if let Some(refund_id) = self.refund_id {

@@ -151,7 +151,7 @@ fn a_payments_refunds_follow_its_operation_in_the_key_order() {
     for (at, after) in effects.into_iter().enumerate() {
         let range = all_effects_range(Some((MERCHANT, OpenCall::Payment(after))));
         let inside = effects.map(|effect_id| is_inside(&range, &key(MERCHANT, &AnyKey::Effects(effect_id)).1));
-        assert_eq!(inside, std::array::from_fn(|place| place > at), "behind {after:?}");
+        assert_eq!(inside, std::array::from_fn(|place| place > at), "after {after:?}");
     }
 }
 

@@ -52,8 +52,8 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_whatever_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
-        // Sealed fields are not legible in such bytes, so only shapes without personal data are read.
+    fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
+        // Random bytes contain no valid sealed fields, so only shapes without personal data are read.
         let bytes = [[1].as_slice(), &bytes].concat();
         let _ = decode_state(&bytes);
         for table in TableKind::ALL.iter().copied().filter(|table| !has_personal_data(*table)) {
@@ -62,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn a_body_cut_off_is_refused(choices in vec(any::<u64>(), 0..200), at in any::<proptest::sample::Index>()) {
+    fn a_truncated_body_is_refused(choices in vec(any::<u64>(), 0..200), at in any::<proptest::sample::Index>()) {
         let bytes = encode_mutation(&Draw::new(choices).mutation(), &mut TestPersonal::default()).expect("small");
         prop_assert!(decode_mutation(&bytes[..at.index(bytes.len())], &TestPersonal::default()).is_err());
     }
@@ -81,7 +81,7 @@ fn payment_row(payment: Payment) -> (AnyKey, AnyRow) {
 }
 
 #[test]
-fn of_an_erased_customer_everything_but_the_person_is_left() {
+fn a_row_of_an_erased_customer_keeps_all_but_personal_data() {
     let customer = samples::customer();
     let (key, row) = (AnyKey::Customers(customer.id), records::Customers::wrap(customer.clone()));
     let nobody = erased(SubjectId::customer(customer.id));
@@ -107,7 +107,7 @@ fn a_payments_contact_is_sealed_for_its_customer_or_itself() {
 }
 
 #[test]
-fn the_customer_fields_of_a_session_are_the_sessions_own() {
+fn the_customer_fields_of_a_session_are_sealed_for_it() {
     let session = samples::session();
     let (key, row) = (AnyKey::Sessions(session.id), records::Sessions::wrap(session.clone()));
     let Ok(AnyRow::Sessions(read)) = decode_row(&key, &encoded(&key, &row), &erased(SubjectId::session(session.id)))
@@ -119,7 +119,7 @@ fn the_customer_fields_of_a_session_are_the_sessions_own() {
 }
 
 #[test]
-fn a_tokens_holder_is_sealed_for_it_a_cards_for_the_customer() {
+fn a_holder_is_sealed_for_the_token_or_the_cards_customer() {
     let (token, card) = (samples::sealed_token(), samples::sealed_card());
     let tokens = (AnyKey::Tokens(token.id), records::Tokens::wrap(token.clone()));
     let cards = (AnyKey::Cards(card.id), records::Cards::wrap(card.clone()));
@@ -134,7 +134,7 @@ fn a_tokens_holder_is_sealed_for_it_a_cards_for_the_customer() {
     ] {
         let stored = encoded(key, row);
         assert_eq!(decode_row(key, &stored, personal), Ok(left.clone()));
-        assert_eq!(is_same_row(key, &stored, &encoded(key, &left), personal), Ok(true), "but for who is erased");
+        assert_eq!(is_same_row(key, &stored, &encoded(key, &left), personal), Ok(true), "except for the erased person");
     }
 }
 
@@ -178,7 +178,7 @@ fn personal_data_is_never_in_clear() {
 }
 
 #[test]
-fn a_row_under_another_key_is_neither_written_nor_believed() {
+fn a_row_under_another_key_is_neither_written_nor_read() {
     let (key, row) = payment_row(samples::payment());
     let bytes = encoded(&key, &row);
     let other = AnyKey::Payments(PaymentId::from_bytes([0x77; 16]));
@@ -189,7 +189,7 @@ fn a_row_under_another_key_is_neither_written_nor_believed() {
 }
 
 #[test]
-fn a_row_of_another_format_asks_to_be_derived_again() {
+fn a_row_of_another_format_is_refused_as_unknown() {
     let (key, row) = payment_row(samples::payment());
     let mut bytes = encoded(&key, &row);
     bytes[0] = 2;
@@ -202,7 +202,7 @@ fn an_amount_that_the_domain_does_not_allow_is_damage() {
     let (key, row) = payment_row(samples::payment_without_customer());
     let bytes = encoded(&key, &row);
     let amount = [251, 0x27, 0x10]; // 10,000
-    let at = bytes.windows(3).position(|window| window == amount).expect("the amount stands there");
+    let at = bytes.windows(3).position(|window| window == amount).expect("the row contains the amount");
     let zeroed = [&bytes[..at], &[0], &bytes[at + 3..]].concat();
     let read = decode_row(&key, &zeroed, &TestPersonal::default());
     assert_eq!(read, Err(ShapeError::OutOfRange { what: "an amount" }));
@@ -239,7 +239,7 @@ fn the_largest_change_of_metadata_fits_a_record() {
         Event::MetadataSetFormed { id, number, set, .. },
     ] = &samples::events()[26..28]
     else {
-        panic!("out of place")
+        panic!("the samples are in another order")
     };
     let text = |bytes: u64| "x".repeat(usize::try_from(bytes).expect("some MiB"));
     // One half of a document of the largest size becomes a set, to which the largest value is added.

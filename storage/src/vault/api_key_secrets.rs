@@ -1,9 +1,9 @@
 //! API keys that are kept for a limited time in sealed form.
 //!
 //! An API key is shown once and otherwise kept as a digest. But a `generate-key` that is repeated with the
-//! same Idempotency-Key must be answered again with the same key, so its text is sealed, in a row of its own
-//! that is deleted when the stored answer is: a row of the shape in `sealed.rs` under the purpose key
-//! `api_key_secret`, whose associated data is the row's own [`VaultKey`].
+//! same Idempotency-Key must be answered again with the same key, so its text is sealed in a row of its own,
+//! which is deleted together with the stored answer. The row has the shape in `sealed.rs`, under the purpose
+//! key `api_key_secret`; its associated data is its own [`VaultKey`].
 
 use till_domain::ids::{KeyId, MerchantId};
 use zeroize::Zeroizing;
@@ -50,10 +50,10 @@ mod tests {
     const SECRET: &str = "sk_0123456789";
 
     #[test]
-    fn a_sealed_api_key_opens_for_its_merchant_and_uid() {
+    fn a_sealed_api_key_opens_for_its_merchant_and_key_id() {
         let row = fixed_keyring().seal_api_key_secret(ONE, KEY, SECRET).expect("randomness");
         assert_eq!(fixed_keyring().open_api_key_secret(ONE, KEY, &row).expect("opens").as_str(), SECRET);
-        assert!(!row.windows(4).any(|window| window == b"0123"), "the text must not stand in the row");
+        assert!(!row.windows(4).any(|window| window == b"0123"), "the row must not contain the text");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct CardNumber(Zeroizing<Box<str>>);
 
 /// The text is not a card number. The message does not repeat any part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a card number: 12 to 19 digits, the last of which checks the others")]
+#[error("must be a card number: 12 to 19 digits, the last of which is the check digit")]
 pub struct CardNumberError;
 
 /// The object that a sealed card number belongs to.

@@ -29,7 +29,7 @@ pub enum RootKeyError {
         found_len: usize,
     },
     /// The text has the right length and a character that is not a hexadecimal digit.
-    #[error("the vault key must be {HEX_LEN} hexadecimal characters, and character {position} is none")]
+    #[error("the vault key must be {HEX_LEN} hexadecimal characters, and character {position} is not one")]
     NotHexadecimal {
         /// The position of that character, counted from 1.
         position: usize,

@@ -28,7 +28,7 @@ const _: () = assert!(SEALED_OVERHEAD == 41, "on disk since format 1");
 
 /// The operating system provided no random bytes. Nothing may be sealed or made without them: refuse the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the operating system gives no random bytes")]
+#[error("the operating system provides no random bytes")]
 pub struct NoRandomness;
 
 /// The reason for which a sealed row does not open.

@@ -9,7 +9,7 @@ use super::VaultKey;
 /// The bytes of a store's key ring, if it has one.
 ///
 /// # Errors
-/// When they cannot be read.
+/// Fails when they cannot be read.
 pub fn stored_keyring(rows: &(impl RowReader + ?Sized)) -> Result<Option<Vec<u8>>, RowError> {
     rows.get(Family::Vault, &VaultKey::Keyring.encode())
 }

@@ -1,4 +1,5 @@
-//! The guides are run: the examples against the real program, the sections of the API's against the declarations.
+//! Tests of the guides: their examples are run against the real program, and the sections of the API guide are compared
+//! with the declarations.
 
 mod comparison;
 mod example;

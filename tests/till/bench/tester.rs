@@ -1,4 +1,4 @@
-//! Runs `till-bench` and reads what it writes.
+//! Runs `till-bench` and reads its output and reports.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::harness::load_tester;
 
-/// The load tester with a directory of its own for what it writes.
+/// The load tester, with a directory of its own for the files that it writes.
 pub(super) struct Tester {
     pub(super) directory: TempDir,
 }
@@ -42,12 +42,12 @@ impl Tester {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs the load tester until it exits.
     pub(super) fn run(&self, line: &str) -> Ended {
         Ended::of(self.command(line).output().expect("the binary can be started"))
     }
 
-    /// Runs a short measurement and gives its report.
+    /// Runs a short measurement and returns its report.
     #[track_caller]
     pub(super) fn report(&self, line: &str) -> Value {
         let ended = self.run(&format!("{line} --json report.json --html report.html"));
@@ -69,7 +69,7 @@ impl Tester {
 impl Ended {
     pub(super) fn of(output: Output) -> Ended {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is UTF-8");
-        let code = output.status.code().expect("it ends by itself");
+        let code = output.status.code().expect("no signal ended it");
         Ended { code, output: text(output.stdout), errors: text(output.stderr) }
     }
 }

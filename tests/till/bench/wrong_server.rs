@@ -199,7 +199,7 @@ fn an_unchecked_run_keeps_its_results_and_a_remark() {
     };
     let ended = run("initiate --sessions 50", failing);
     assert_eq!(ended.code, 4, "{ended:?}");
-    for told in ["50 in ", "but could not be checked: failed to ask a balance: the server answers 400", "Later."] {
+    for told in ["50 in ", "but could not be checked: failed to read a balance: the server answers 400", "Later."] {
         assert!(ended.output.contains(told), "{ended:?}");
     }
 }

@@ -309,7 +309,7 @@ fn records_keep_the_time_of_the_wall_clock() {
     assert_eq!(seconds, [stage.now() - 5, stage.now()].into(), "a restore to a point in time uses these times");
 }
 
-/// When a server is killed at any moment of an advance, the same call continues from the time that the clock had
+/// After a kill of the server at any moment of an advance, the same call continues from the time that the clock had
 /// reached. In the end every due event has happened once and at its own time.
 #[test]
 fn an_interrupted_advance_continues_under_the_same_key() {

@@ -63,7 +63,7 @@ impl<'a> TimedEntries<'a> {
         assert_eq!(first["next"]["created_at"], days, "{keyword} at {now}");
         self.stage.set(&at(now, 40 * 86_400_000));
         let second = self.list(&first["next"]);
-        assert_eq!(second["page"].as_array().map(Vec::len), Some(1), "it still stands for {days} when it has passed");
+        assert_eq!(second["page"].as_array().map(Vec::len), Some(1), "it still means {days} when they have passed");
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) enum Extent {
 
 /// Opens the book of a data directory, also while a server runs or after a kill.
 pub(super) fn open(data: &Path) -> RocksBook {
-    RocksBook::open_read_only(&data.join("sandbox")).expect("the book opens as it stands")
+    RocksBook::open_read_only(&data.join("sandbox")).expect("the book opens unchanged")
 }
 
 /// The payments that the acquirer was asked for.

@@ -102,7 +102,7 @@ fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
             let (more, goes_on) = write_and_read(&server, &shop.merchant_id, || {
                 balance(&shop.on(&server));
             });
-            assert!(goes_on, "{damage}: without compaction nothing stands in the way of writes");
+            assert!(goes_on, "{damage}: without compaction nothing prevents writes");
             acknowledged += more;
         }
         let now = balance(&shop.on(&server)).expect("another merchant's balance can be read");

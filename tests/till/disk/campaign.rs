@@ -42,7 +42,7 @@ struct DiskServer {
 
 impl DiskServer {
     fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, DiskServer)> {
-        let disk = Volume::where_possible(DISK_BYTES)?;
+        let disk = Volume::if_possible(DISK_BYTES)?;
         // The server's output must not be on the disk that is filled.
         let beside = tempfile::TempDir::new().expect("a temporary directory can be made");
         let log = beside.path().join("log");
@@ -64,7 +64,10 @@ impl DiskServer {
         let status = self.server.ended().expect("it has ended");
         assert_eq!(status.signal(), Some(SIGABRT), "{status}");
         let until = Instant::now() + PATIENCE;
-        while !std::fs::read_to_string(&self.log).unwrap_or_default().contains("till: a write ended uncertain") {
+        while !std::fs::read_to_string(&self.log)
+            .unwrap_or_default()
+            .contains("till: the outcome of a write is unknown")
+        {
             assert!(Instant::now() < until, "no last word");
             thread::sleep(Duration::from_millis(5));
         }

@@ -22,7 +22,7 @@ impl Filler {
             }
             length += free - left_bytes;
             let taken = Command::new("fallocate").args(["-l", &length.to_string()]).arg(&filler.file).output();
-            let taken = taken.expect("fallocate is there").status;
+            let taken = taken.expect("fallocate is installed").status;
             if !taken.success() {
                 // Another writer took some space meanwhile, and fallocate has taken the rest.
                 return filler;

@@ -48,7 +48,7 @@ fn while_the_reserve_is_used_up_writes_fail_and_reads_succeed() {
 
 #[test]
 fn a_full_disk_refuses_writes_only_until_there_is_space() {
-    let Some(disk) = Volume::where_possible(256 * MIB) else { return };
+    let Some(disk) = Volume::if_possible(256 * MIB) else { return };
     let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &(64 * MIB).to_string());
     let mut server = start.server_in(&disk.path().join("data"));
     let shop = server.shop();

@@ -301,7 +301,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         idle_before_retiring: Duration::from_secs(60),
         expiry_pause: Duration::from_millis(50),
         lifetimes: Lifetimes::default(),
-        linger: GROUP_COMMIT_DELAY,
+        group_commit_delay: GROUP_COMMIT_DELAY,
         paused: false,
         on_fatal: Box::new(|_| {}),
     };

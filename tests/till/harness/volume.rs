@@ -42,7 +42,7 @@ impl Volume {
     }
 
     /// A new volume; None, with a line that gives the reason, where that is not possible.
-    pub(crate) fn where_possible(bytes: u64) -> Option<Volume> {
+    pub(crate) fn if_possible(bytes: u64) -> Option<Volume> {
         let made = Volume::new(bytes);
         made.inspect_err(|reason| println!("skipped: this machine makes no volume: {reason}")).ok()
     }

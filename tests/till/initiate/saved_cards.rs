@@ -12,8 +12,8 @@ fn default_card(shop: &Shop, customer: &str) -> Value {
     shop.contact(customer)["default_card_id"].clone()
 }
 
-fn with_save_card(wish: &str) -> Value {
-    json!({ "customer_id": "ada", "save_card": wish })
+fn with_save_card(save_card: &str) -> Value {
+    json!({ "customer_id": "ada", "save_card": save_card })
 }
 
 #[test]

@@ -209,7 +209,7 @@ impl Scene {
         let before = contents(self.server.data());
         for arguments in [["repair", "rows"].as_slice(), &["repair", "rows", "--yes"]] {
             let printed = ends(&self.server, arguments, 1);
-            assert!(printed.contains("only a restore puts right"), "{what}: {printed}");
+            assert!(printed.contains("only a restore can repair"), "{what}: {printed}");
         }
         assert_eq!(contents(self.server.data()), before, "{what}");
     }

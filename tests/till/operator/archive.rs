@@ -296,7 +296,7 @@ fn segments_are_listed_verified_and_pruned() {
     let segments = place.segments();
     assert_eq!((code, listed.lines().count()), (Some(0), segments.len() + 1), "{listed}");
     let (code, verified, errors) = place.till(&["archive", "verify", text(&archive)]);
-    assert!(code == Some(0) && verified.ends_with("every checksum is right\n"), "{verified}{errors}");
+    assert!(code == Some(0) && verified.ends_with("every checksum is correct\n"), "{verified}{errors}");
     let bytes = fs::read(&segments[1]).expect("readable");
     let mut flipped = bytes.clone();
     flipped[150] ^= 1;

@@ -221,7 +221,7 @@ fn the_server_takes_checkpoints_and_keeps_the_set_number() {
     };
     let first = wait_for(&|found| found.len() == 1);
     let later = wait_for(&|found| found.len() == 1 && found != first);
-    assert!(later > first, "{later:?} behind {first:?}");
+    assert!(later > first, "{later:?} after {first:?}");
     assert!(place.path().join("by-hand").exists(), "only those of the schedule are removed by it");
     assert!(!server.data().join("checkpoints").exists());
 }
@@ -238,7 +238,7 @@ fn an_impossible_restore_is_refused_and_makes_nothing() {
     says(&refused(&server, &checkpoint, server.data()), &["in use by another process"]);
     fs::write(place.path().join("something"), b"a").expect("writable");
     says(&refused(&server, &checkpoint, place.path()), &["is not empty"]);
-    says(&refused(&server, place.path(), &to), &["is no checkpoint", "checkpoint-manifest"]);
+    says(&refused(&server, place.path(), &to), &["is not a checkpoint", "checkpoint-manifest"]);
     let unfinished = checkpoint.with_extension("in-progress");
     fs::rename(&checkpoint, &unfinished).expect("it can be renamed");
     says(&refused(&server, &unfinished, &to), &["not finished"]);

@@ -199,7 +199,7 @@ fn an_unknown_checkpoint_is_named_before_a_key_is_needed() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
     command.env_clear().current_dir(directory.path()).args(["checkpoint", "verify", &none]);
     let (code, _, errors) = run_command(command);
-    assert!(code == 1 && errors.contains(&format!("{none} is no checkpoint")), "{errors}");
+    assert!(code == 1 && errors.contains(&format!("{none} is not a checkpoint")), "{errors}");
     assert!(!errors.contains("key"), "{errors}");
 }
 

@@ -90,7 +90,7 @@ fn a_head_holds_in_the_store_that_went_on() {
     let said = place.verify("data", &heads, &[], 0);
     let commit = |line: &str| line.split(' ').nth(4).expect("a number").to_owned();
     for line in [&first, &second] {
-        assert!(said.contains(&format!("commit {} of the head is there", commit(line))), "{said}");
+        assert!(said.contains(&format!("has commit {} of the head", commit(line))), "{said}");
     }
     place.verify("data", &heads, &["--restored"], 0);
 }
@@ -178,7 +178,7 @@ fn an_archive_has_the_head_of_its_store_until_its_end_is_gone() {
     let verify = |head: &str| place.till("data", &["archive", "verify", "--head", head, text(&archive)]);
     let heads = place.keep("heads", &(of_store + &of_archive));
     let (code, output, errors) = verify(&heads);
-    assert_eq!((code, output.matches("of the head is there").count()), (Some(0), 2), "{output}{errors}");
+    assert_eq!((code, output.matches("of the head, with the same hash").count()), (Some(0), 2), "{output}{errors}");
     place.verify("data", &heads, &[], 0);
     remove_last_segment(&archive);
     let (code, output, errors) = verify(&heads);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Start};
 
-/// The character that begins the codes by which terminals show colours.
+/// The first character of the escape codes for colours on terminals.
 const ESCAPE: char = '\u{1b}';
 
 fn serve(data: &Path, format: Option<&str>) -> Command {
@@ -39,18 +39,18 @@ fn printed(mut child: Child, id: impl Fn(&Child) -> String, mut lines: impl BufR
 
 /// The lines of a server whose standard error is a pipe.
 fn output_into_a_pipe(format: Option<&str>) -> String {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let mut command = serve(&place.path().join("data"), format);
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let mut command = serve(&directory.path().join("data"), format);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
     let lines = BufReader::new(child.stderr.take().expect("it is piped"));
     printed(child, |child| child.id().to_string(), lines)
 }
 
-/// The lines of a server on a terminal. None where there is no `script` to make one.
+/// The lines of a server on a terminal, which script(1) provides; None where it is not installed.
 fn output_on_a_terminal(format: Option<&str>) -> Option<String> {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let serve = serve(&place.path().join("data"), format);
-    let pid = place.path().join("pid");
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let serve = serve(&directory.path().join("data"), format);
+    let pid = directory.path().join("pid");
     let words: Vec<String> = std::iter::once(serve.get_program())
         .chain(serve.get_args())
         .map(|word| format!("'{}'", word.to_str().expect("temporary directories are ASCII")))
@@ -119,7 +119,7 @@ impl ServerWithLogFile {
         ServerWithLogFile { child, admin: Client::new(&admin.expect("it serves")) }
     }
 
-    fn says_that_its_log_is_gone(&self) -> bool {
+    fn reports_that_its_log_is_gone(&self) -> bool {
         let Value::String(metrics) = self.admin.get("/metrics").body else { panic!("text") };
         metrics.lines().any(|line| line == "till_log_file_gone 1")
     }
@@ -133,17 +133,17 @@ impl Drop for ServerWithLogFile {
 }
 
 #[test]
-fn a_log_file_that_is_moved_or_deleted_is_told_by_a_metric() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let (log, moved) = (place.path().join("log"), place.path().join("log.1"));
-    let server = ServerWithLogFile::start(&place.path().join("data"), &log);
-    assert!(!server.says_that_its_log_is_gone());
+fn a_metric_shows_that_the_log_file_is_moved_or_deleted() {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let (log, moved) = (directory.path().join("log"), directory.path().join("log.1"));
+    let server = ServerWithLogFile::start(&directory.path().join("data"), &log);
+    assert!(!server.reports_that_its_log_is_gone());
     fs::rename(&log, &moved).expect("it can be moved");
-    assert!(server.says_that_its_log_is_gone());
+    assert!(server.reports_that_its_log_is_gone());
     fs::write(&log, "").expect("another file can be made");
-    assert!(server.says_that_its_log_is_gone(), "lines do not go to the new one");
+    assert!(server.reports_that_its_log_is_gone(), "the new file does not get the lines");
     fs::rename(&moved, &log).expect("it can be moved back");
-    assert!(!server.says_that_its_log_is_gone());
+    assert!(!server.reports_that_its_log_is_gone());
     fs::remove_file(&log).expect("it can be removed");
-    assert!(server.says_that_its_log_is_gone());
+    assert!(server.reports_that_its_log_is_gone());
 }

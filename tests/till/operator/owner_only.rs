@@ -75,7 +75,7 @@ fn a_store_that_others_could_read_is_closed_to_them_and_named() {
     server.restart();
     assert_eq!(made.each_ref().map(|path| mode(path)), [0o700; 3]);
     for path in &made {
-        is_said(&log, &["now its owner alone can", &path.display().to_string()]);
+        is_said(&log, &["now only its owner can", &path.display().to_string()]);
     }
     for path in [&data, &archive] {
         is_said(&log, &[&format!("chmod -R go-rwx {}", path.display())]);

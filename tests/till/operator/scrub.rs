@@ -100,7 +100,7 @@ fn a_table_that_is_missing_is_found() {
 }
 
 #[test]
-fn passes_go_on_over_restarts_and_their_age_is_told() {
+fn passes_continue_after_restarts_and_their_age_is_shown() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let (data, log) = (place.path().join("data"), place.path().join("log"));
     store(&data);

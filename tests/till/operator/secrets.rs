@@ -83,7 +83,7 @@ fn the_first_start_makes_secrets_readable_by_the_owner_only() {
     let again = Unarmed::start(&data);
     let client = Client::new(&again.admin).bearer(secrets[0].trim());
     client.post("/admin/find-merchant", &json!({ "merchant_id": merchant })).ok();
-    assert!(!again.stop().contains("a secret was made"));
+    assert!(!again.stop().contains("a secret was generated"));
     assert_eq!(fs::read_to_string(&files[1]).expect("it is there"), secrets[1], "nothing was made anew");
 }
 

@@ -2,9 +2,9 @@
 //! them take nothing from others.
 
 mod background_load;
-#[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
+#[expect(clippy::float_arithmetic, reason = "rates and shares are not amounts")]
 mod campaign;
-#[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
+#[expect(clippy::float_arithmetic, reason = "rates and shares are not amounts")]
 mod checkpoints;
 mod closed_loop;
 mod connections;
@@ -15,5 +15,5 @@ mod pipelines;
 mod rates;
 mod refusals;
 mod slow_clients;
-#[expect(clippy::float_arithmetic, reason = "rates are no amounts")]
+#[expect(clippy::float_arithmetic, reason = "rates are not amounts")]
 mod throughput;

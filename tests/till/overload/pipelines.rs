@@ -1,5 +1,4 @@
-//! Clients that send their requests ahead of the answers: they are answered in order, and take no memory for answers
-//! that they do not read.
+//! Clients that pipeline HTTP requests: they are answered in order, and answers that they do not read take no memory.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -13,10 +12,10 @@ use crate::harness::{Pair, RawAnswer, Secured, Server, Shop, Wire, chunked, conn
 
 const KIB: u64 = 1 << 10;
 
-/// Connections that send ahead.
+/// Number of connections that pipeline requests.
 const CONNECTIONS: u64 = 4;
 
-/// The most memory of such a connection.
+/// Limit of the memory of such a connection.
 const CONNECTION_BYTES: u64 = 512 * KIB;
 
 /// The memory that a server takes for its first requests.
@@ -31,14 +30,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Requests that a client sends before it reads.
 const AHEAD: usize = 50;
 
-/// Sends the bytes as far as the server reads them.
+/// Sends bytes until the server reads no more of them.
 fn sent(line: &mut impl Write, bytes: &[u8]) {
     let _held = line.write_all(bytes);
 }
 
 fn secured(server: &Server, pair: &Pair) -> Secured {
     let mut line = connect(server.public(), &[pair.der()], &[&TLS13]);
-    line.conn.complete_io(&mut line.sock).expect("it proves itself");
+    line.conn.complete_io(&mut line.sock).expect("the handshake succeeds");
     line.sock.set_write_timeout(Some(SENDING)).expect("a time limit can be set");
     line
 }
@@ -82,7 +81,7 @@ fn is_little(taken: u64, kind: &str) {
 }
 
 #[test]
-fn requests_sent_ahead_take_little_memory() {
+fn pipelined_requests_take_little_memory() {
     for (kind, bytes) in ahead() {
         let server = Server::start();
         server.client().get("/merchants");
@@ -96,7 +95,7 @@ fn requests_sent_ahead_take_little_memory() {
 }
 
 #[test]
-fn requests_sent_ahead_below_tls_take_little_memory_as_well() {
+fn pipelined_requests_over_tls_take_little_memory() {
     let pair = Pair::new();
     for (kind, bytes) in ahead() {
         let server = pair.start().server();
@@ -127,7 +126,7 @@ fn request(shop: &Shop, number: usize) -> Vec<u8> {
     }
 }
 
-/// The ids of all answers, in the order in which they came. `100 Continue` is no answer.
+/// The ids of all answers, in the order in which they came. `100 Continue` is not counted.
 fn ids(mut bytes: &[u8]) -> Vec<String> {
     let mut ids = Vec::new();
     while !bytes.is_empty() {
@@ -151,11 +150,11 @@ fn all_requests(shop: &Shop) -> Vec<u8> {
 }
 
 #[test]
-fn requests_sent_ahead_are_all_answered_in_order() {
+fn pipelined_requests_are_all_answered_in_order() {
     let server = Server::start();
     let shop = server.shop();
     let mut line = Wire::new(server.public()).connect();
-    let mut writer = line.try_clone().expect("a socket has two ends");
+    let mut writer = line.try_clone().expect("a socket can be cloned");
     let all = all_requests(&shop);
     let mut received = Vec::new();
     thread::scope(|scope| {
@@ -166,14 +165,14 @@ fn requests_sent_ahead_are_all_answered_in_order() {
 }
 
 #[test]
-fn requests_sent_ahead_below_tls_are_all_answered_in_order() {
+fn pipelined_requests_over_tls_are_all_answered_in_order() {
     let pair = Pair::new();
     let server = pair.start().server();
     let shop = server.shop();
     let mut line = secured(&server, &pair);
     line.write_all(&all_requests(&shop)).and_then(|()| line.flush()).expect("the server reads");
     let mut received = Vec::new();
-    let _without_farewell = line.read_to_end(&mut received);
+    let _without_close_notify = line.read_to_end(&mut received);
     assert_eq!(ids(&received), expected());
 }
 
@@ -195,7 +194,7 @@ fn a_client_that_half_closes_gets_all_answers() {
 }
 
 #[test]
-fn requests_of_every_length_are_answered_in_any_pieces() {
+fn requests_of_every_length_are_answered() {
     let server = Server::start();
     let shop = server.shop();
     let wire = Wire::new(server.public());

@@ -47,7 +47,7 @@ impl ListeningServer {
     fn connect(&self) -> Box<dyn ByteStream> {
         let Some(pair) = &self.pair else { return Box::new(Wire::new(self.server.public()).connect()) };
         let mut line = connect(self.server.public(), &[pair.der()], &[&TLS13]);
-        line.conn.complete_io(&mut line.sock).expect("it proves itself");
+        line.conn.complete_io(&mut line.sock).expect("the handshake succeeds");
         Box::new(line)
     }
 

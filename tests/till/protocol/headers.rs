@@ -133,7 +133,7 @@ fn every_log_line_of_a_request_has_its_answers_id() {
     for id in &ids {
         assert_eq!(answered.iter().filter(|answered| *answered == id).count(), 1, "{id}");
     }
-    assert_eq!((of("a checkpoint was taken"), of("read anew")), (vec![ids[4].as_str()], vec![ids[5].as_str()]));
+    assert_eq!((of("a checkpoint was taken"), of("reloaded")), (vec![ids[4].as_str()], vec![ids[5].as_str()]));
 }
 
 #[test]

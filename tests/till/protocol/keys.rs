@@ -16,7 +16,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)))
 }
 
-/// The six characters that end a key.
+/// The six check characters at the end of a key.
 fn check_characters(random: &str) -> String {
     let mut rest = crc32(random.as_bytes()) as usize;
     let mut characters = Vec::new();
@@ -63,9 +63,9 @@ fn a_refused_key_reveals_only_a_fault_of_its_form() {
         (cut_short, "is mistyped or cut short"),
         ("sk_".to_owned(), "is mistyped or cut short"),
         (format!("{}0", shop.key), "is mistyped or cut short"),
-        (key_id, "is no API key"),
-        ("x".to_owned(), "is no API key"),
-        ("x".repeat(8000), "is no API key"),
+        (key_id, "is not an API key"),
+        ("x".to_owned(), "is not an API key"),
+        ("x".repeat(8000), "is not an API key"),
     ];
     for (key, problem) in cases {
         let answer = ask(&server, &key);
@@ -103,7 +103,7 @@ fn a_missing_or_doubled_key_or_another_scheme_is_refused() {
 }
 
 #[test]
-fn a_missing_credential_is_asked_for_by_name_and_header() {
+fn the_refusal_names_the_missing_credential_and_its_header() {
     let server = Server::start();
     let missing = server.client().post("/merchants/get-balance", &json!({}));
     missing.refused("UNAUTHORIZED");
@@ -118,7 +118,7 @@ fn a_missing_credential_is_asked_for_by_name_and_header() {
 }
 
 #[test]
-fn a_credential_of_the_other_listener_names_the_right_one() {
+fn the_refusal_of_the_wrong_credential_names_the_right_one() {
     let server = Server::start();
     let shop = server.shop();
     let key_at_admin = Client::new(server.admin_address()).bearer(&shop.key).post("/admin/list-merchants", &json!({}));
@@ -145,7 +145,7 @@ fn a_revoked_key_is_refused_from_the_next_call_on() {
 }
 
 #[test]
-fn a_key_ends_when_it_expires() {
+fn a_key_is_refused_once_it_has_expired() {
     let server = Server::start();
     let shop = server.shop();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs();
@@ -160,7 +160,7 @@ fn a_key_ends_when_it_expires() {
 }
 
 #[test]
-fn a_key_opens_only_records_of_its_merchant() {
+fn a_key_gives_access_only_to_records_of_its_merchant() {
     let server = Server::start();
     let (mine, theirs) = (server.shop(), server.shop());
     let payment = theirs.pay(100);

@@ -1,4 +1,4 @@
-//! The wire protocol, clause by clause: contract, sections 1 to 3.
+//! Tests of the HTTP protocol, clause by clause: contract, sections 1 to 3.
 
 mod bodies;
 mod browsers;

@@ -11,9 +11,9 @@ use super::package::{Package, PackageEndpoint};
 /// The result of an invocation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum InvocationResult {
-    /// 200: any JSON value.
+    /// Status 200: any JSON value.
     Value(Value),
-    /// 400 of an endpoint with error triples.
+    /// Status 400 of an endpoint with error triples.
     Refused { code: String, message: String, details: Value },
 }
 
@@ -38,7 +38,7 @@ impl Client {
         Client { agent: agent.clone(), package: Package::read(&document), bearer: None, version: None }
     }
 
-    /// Retrieves a package as a plain document.
+    /// Retrieves a package as a document, with GET.
     pub(super) fn of_document(agent: &Agent, url: &str) -> Client {
         let response = agent.get(url).header("Accept", "application/json").call().expect("it answers");
         let document = value(outcome(response));
@@ -81,8 +81,8 @@ impl Client {
         outcome
     }
 
-    /// The name resolved against the package's base as any reference against a URL (RFC 3986, 5.2), as in the published
-    /// clients: a base that does not end in a slash loses its last segment.
+    /// The endpoint's name, resolved against the package's base URL as any relative reference (RFC 3986, 5.2), as the
+    /// published clients do: a base that does not end in a slash loses its last segment.
     fn url(&self, endpoint: &PackageEndpoint) -> String {
         let base = &self.package.base_url;
         let last = base.rfind('/').expect("a URL has slashes");
@@ -100,7 +100,7 @@ fn outcome(mut response: Response<ureq::Body>) -> InvocationResult {
     let media_type = response.headers().get("content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let text = response.body_mut().read_to_string().expect("a body of text");
     let status = response.status().as_u16();
-    assert!(matches!(status, 200 | 400), "no status of the protocol: {status} {text}");
+    assert!(matches!(status, 200 | 400), "not a status of the protocol: {status} {text}");
     let media_type = media_type.as_deref().and_then(|text| text.split(';').next()).map(str::trim);
     assert_eq!(media_type, Some("application/json"), "{text}");
     let body: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -113,7 +113,7 @@ fn triple(body: Value) -> InvocationResult {
             assert!(!code.is_empty() && !message.is_empty(), "{body}");
             InvocationResult::Refused { code: code.clone(), message: message.clone(), details: details.clone() }
         }
-        _ => panic!("no error triple: {body}"),
+        _ => panic!("not an error triple: {body}"),
     }
 }
 

@@ -26,7 +26,7 @@ pub trait Book: Send + 'static {
     fn entries(&self) -> Entries<'_>;
 }
 
-/// The reason that a book did not carry out a request.
+/// The reason why a book did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
     /// The book did not answer in time.
@@ -44,7 +44,7 @@ pub enum BookError {
     /// The stored bytes of a line are not those that were written.
     #[error("the line {reference} of the sandbox's book is damaged: {what}")]
     Damaged {
-        /// The reference of the line, as far as it is text.
+        /// The reference of the line; bytes that are not UTF-8 are replaced.
         reference: String,
         /// A description of the damage.
         what: String,

@@ -1,5 +1,5 @@
-//! Lines of format 1, which versions of the program before shapes wrote. They can be read; a line that changes is
-//! written in today's format.
+//! Lines of format 1, which early versions of the program wrote. They are still read; a line that changes is written in
+//! the present format.
 //!
 //! Shape of the value (integers big-endian, offsets in bytes; fields that do not apply are zero):
 //! ```text
@@ -26,7 +26,7 @@ use super::line::{AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine
 
 pub(super) const FORMAT: u8 = 1;
 
-/// The line with these bytes; none when they have no meaning.
+/// The line with these bytes; none when they are not valid.
 pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
     let mut rest = bytes.get(1..)?;
     let [deed] = take(&mut rest)?;
@@ -123,16 +123,16 @@ mod tests {
     use super::super::samples;
     use super::*;
 
-    /// The bytes under a reference with one of them changed.
+    /// The golden bytes of the line under a reference, with one byte changed.
     fn changed(reference: &str, offset: usize, value: u8) -> Vec<u8> {
         let golden = samples::golden(FORMAT).into_iter().find(|(name, _)| *name == reference);
-        let (_, mut bytes) = golden.expect("it is there");
+        let (_, mut bytes) = golden.expect("it has golden bytes");
         bytes[offset] = value;
         bytes
     }
 
     #[test]
-    fn bytes_without_meaning_are_not_a_line() {
+    fn invalid_bytes_are_not_a_line() {
         // deed, amount (beyond 2^53 - 1), outcome, reason, settles, instrument, capture mode, text length
         for (offset, value) in [(1, 5), (34, 0xff), (53, 3), (54, 1), (55, 2), (80, 3), (81, 0), (93, 1)] {
             let bytes = changed(samples::REFERENCE, offset, value);

@@ -14,9 +14,9 @@ pub struct BookLine {
     pub merchant: MerchantId,
     /// The payment that it is for; none of a payout, whose reference names it.
     pub payment: Option<PaymentId>,
-    /// The amount that it was asked to authorize, capture, give up, refund or pay out.
+    /// The amount of the request to authorize, capture, void, refund or pay out.
     pub money: Money,
-    /// When it was first asked, by its own clock, in milliseconds since the Unix epoch.
+    /// The time of the first request, by the acquirer's clock, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
     /// The request and its result.
     pub deed: Deed,

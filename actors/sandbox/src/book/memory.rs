@@ -21,8 +21,8 @@ pub enum NextWrite {
     Breaks,
 }
 
-/// A book in memory. Clones are the same book: a test keeps one, gives the other to an acquirer, and still has it after
-/// the acquirer is dropped, as after a restart.
+/// A book in memory. Clones share their lines: a test keeps one clone, gives the other to an acquirer, and still has the
+/// lines after the acquirer is dropped, as after a restart.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryBook {
     shared: Arc<Mutex<SharedBook>>,
@@ -42,8 +42,8 @@ impl MemoryBook {
         MemoryBook::default()
     }
 
-    /// Plans the results of the next writes, in order, after those planned already. Writes after them succeed. A write
-    /// carries a whole group of requests.
+    /// Plans the results of the next writes, in order, after those planned already. Writes after them succeed. One
+    /// write has the lines of a whole group of requests.
     pub fn plan_writes(&self, writes: impl IntoIterator<Item = NextWrite>) {
         self.with(|shared| shared.next_writes.extend(writes));
     }

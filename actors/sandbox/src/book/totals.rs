@@ -11,15 +11,15 @@ use super::line::{AuthorizationState, AuthorizeOutcome, BookLine, Deed, FollowUp
 /// The results of one merchant's requests. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MerchantTotals {
-    /// Authorizations approved.
+    /// Number of approved authorizations.
     pub approved: u64,
-    /// Authorizations declined.
+    /// Number of declined authorizations.
     pub declined: u64,
-    /// Captures, voids and refunds declined.
+    /// Number of declined captures, voids and refunds.
     pub follow_ups_declined: u64,
-    /// Approved in all.
+    /// Sum of the approved authorizations.
     pub authorized_minor: u128,
-    /// Captured, at once or later.
+    /// Captured, with the authorization or later.
     pub captured_minor: u128,
     /// Voided.
     pub voided_minor: u128,
@@ -78,7 +78,7 @@ impl MerchantSums {
         self.totals.voided_minor += u128::from(state.voided_minor);
         self.totals.refunded_minor += u128::from(state.refunded_minor);
         self.captured_minor += match capture {
-            // All of it or nothing: there is a card whose capture fails.
+            // The whole amount, or nothing with the card whose capture fails.
             CaptureMode::Automatic if state.captured_minor > 0 => amount_minor,
             CaptureMode::Automatic | CaptureMode::Manual => 0,
         };
@@ -91,7 +91,7 @@ impl MerchantSums {
             return Ok(totals);
         }
         let what = "the sums of authorizations differ from those of captures, voids and refunds".to_owned();
-        Err(BookError::Damaged { reference: format!("of every payment of {merchant}"), what })
+        Err(BookError::Damaged { reference: format!("of a payment of {merchant}"), what })
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
             payout_line("out never", PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
             elsewhere.clone(),
         ])
-        .expect("agrees");
+        .expect("the sums agree");
         let expected = MerchantTotals {
             approved: 3,
             declined: 1,
@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn an_empty_book_has_no_totals() {
-        assert_eq!(totals(&[]).expect("agrees"), BTreeMap::new());
+        assert_eq!(totals(&[]).expect("the sums agree"), BTreeMap::new());
     }
 
     #[test]
-    fn a_change_that_is_missing_in_its_authorization_is_found() {
+    fn a_follow_up_that_its_authorization_lacks_is_damage() {
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
             let lines =
                 [approved("a", CaptureMode::Manual, AuthorizationState::default()), follow_up_line("b", what, None)];

@@ -36,11 +36,11 @@ pub(crate) enum CallFailure {
     System(std::io::ErrorKind),
 }
 
-/// Why a connection with TLS cannot be made.
+/// The reason why a connection with TLS cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TlsFailure {
-    /// Nobody who is trusted vouches for the certificate.
-    #[error("nobody who is trusted here issued the server's certificate; --ca-file FILE names whom to trust")]
+    /// No trusted authority issued the certificate.
+    #[error("no trusted authority issued the server's certificate; name further ones with --ca-file FILE")]
     UnknownIssuer,
     /// It is another server's.
     #[error("the server's certificate is for another name")]
@@ -49,7 +49,7 @@ pub(crate) enum TlsFailure {
     #[error("the server's certificate has expired, or is not valid yet")]
     NotValidNow,
     /// It has a form or a use that is not a server's.
-    #[error("the server's certificate is not fit for a server; one of an authority itself is not")]
+    #[error("the server's certificate is not for servers: the certificate of an authority cannot be used")]
     Unfit,
     /// The server speaks something else.
     #[error("the server does not speak TLS")]

@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The most headers of an answer; a Till server sends about ten.
 const HEADERS_MAX: usize = 32;
 
-/// A connection for one call at a time. After a failure the next call opens it anew.
+/// A connection for one call at a time. After a failure the next call opens it again.
 pub(crate) struct Connection {
     server: ServerAddress,
     source: Option<IpAddr>,

@@ -52,7 +52,7 @@ impl Template {
     pub(crate) fn new(head: &RequestHead, body: &Value, placeholder: &str) -> Template {
         let request = head.with(body);
         let at = request.windows(placeholder.len()).position(|window| window == placeholder.as_bytes());
-        let start = at.expect("the placeholder stands in the body");
+        let start = at.expect("the body has the placeholder");
         Template { request, hole: start..start + placeholder.len() }
     }
 

@@ -413,7 +413,7 @@ fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan
     Ok(exit_code(&document))
 }
 
-/// When the server has ended, its end is the reason of any other error: the error then shows the end of its log.
+/// Adds the end of the server's log to a result, when the server has ended: that is the reason of any other error.
 fn explained(own: &mut OwnServer, result: anyhow::Result<BenchResult>) -> anyhow::Result<BenchResult> {
     let fault = own.has_ended().then(|| own.failed("the server that was started for this run has ended by itself"));
     match (result, fault) {
@@ -546,7 +546,7 @@ impl FromStr for ReportFiles {
         let is_one = Path::new(text).exists();
         let parts = if is_one { vec![text] } else { text.split(',').collect() };
         if parts.contains(&"") {
-            Err("is no list of files")
+            Err("is not a list of files")
         } else {
             Ok(ReportFiles(parts.into_iter().map(PathBuf::from).collect()))
         }

@@ -57,7 +57,7 @@ impl Market {
             expiry_pause: NO_SEARCH,
             lifetimes: Lifetimes::default(),
             // Many payments are always in flight: a group of commits is large enough without waiting for more.
-            linger: Duration::ZERO,
+            group_commit_delay: Duration::ZERO,
             paused: false,
             on_fatal: Box::new(abort_with_message),
         };

@@ -71,7 +71,7 @@ impl<'a> TradingMerchant<'a> {
         let (caller, secret) = (Caller::Sdk(self.installation_id), Secret::CardNumber(number));
         match self.market.carry_out(self.merchant_id, caller, command, Some(secret)).await? {
             Answer::Token(id) => drop(self.tokens.borrow_mut().insert(digits, id)),
-            other => bail!("a token was asked for, and {other:?} was answered"),
+            other => bail!("a token was expected, and the answer is {other:?}"),
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl MerchantSetup<'_> {
         let command = key_of(&self.market.keyring, self.merchant_id, name, &text);
         match self.carry_out(Command::GenerateKey(command), Some(Secret::KeyText(text))).await? {
             Answer::Key { key_id, created_at: _ } => Ok(key_id),
-            other => bail!("a key was asked for, and {other:?} was answered"),
+            other => bail!("a key was expected, and the answer is {other:?}"),
         }
     }
 
@@ -133,7 +133,7 @@ impl MerchantSetup<'_> {
         };
         match self.carry_out(Command::AddInstallation(command), None).await? {
             Answer::Installation(id) => Ok(id),
-            other => bail!("an installation was asked for, and {other:?} was answered"),
+            other => bail!("an installation was expected, and the answer is {other:?}"),
         }
     }
 

@@ -66,7 +66,7 @@ impl Team {
                 Answer::Invitation(id) => invited = Some((since, id)),
                 Answer::User(id) => self.members.borrow_mut().push_back(id),
                 Answer::Changed(true) => {}
-                other => bail!("the team was to be changed, and {other:?} was answered"),
+                other => bail!("a change of the team was expected, and the answer is {other:?}"),
             }
         }
         if is_left_off {

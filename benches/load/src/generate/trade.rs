@@ -105,7 +105,7 @@ impl<'a> Trade<'a> {
     async fn pay(&self, number: u64) -> anyhow::Result<()> {
         let chance = scattered(number);
         let amount = AMOUNTS.0 + chance % AMOUNTS.1;
-        let Some(amount) = AmountMinor::new(amount) else { bail!("{amount} is no amount") };
+        let Some(amount) = AmountMinor::new(amount) else { bail!("{amount} is not an amount") };
         let money = Money { amount, currency: CURRENCY.parse()? };
         let selection = self.selection(number)?;
         let session_id = self.select(money, selection.clone()).await?;
@@ -149,7 +149,7 @@ impl<'a> Trade<'a> {
         let command = SelectPaymentMethod { money, selection, customer: CustomerFields::default() };
         match self.shop.by_client(Command::SelectPaymentMethod(command)).await? {
             Answer::Session(id) => Ok(id),
-            other => bail!("a session was asked for, and {other:?} was answered"),
+            other => bail!("a session was expected, and the answer is {other:?}"),
         }
     }
 }

@@ -126,7 +126,7 @@ impl FromStr for FailIf {
             Relation::ALL.into_iter().find_map(|(sign, relation)| Some((rest.strip_prefix(sign)?, relation)));
         let (bound, relation) = relation.ok_or_else(|| wrong("there is no comparison"))?;
         let bound = bound.trim();
-        let no_bound = || wrong(&format!("'{bound}' is no bound of {word}"));
+        let no_bound = || wrong(&format!("'{bound}' is not a bound of {word}"));
         let bound = match metric.is_latency() {
             true => parse_span(bound).map_err(|_| no_bound())?.as_secs_f64() * 1e6,
             false => {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_refused_with_the_form() {
+    fn an_invalid_condition_is_refused_with_the_right_form() {
         let wrong = [
             "",
             "p99",
@@ -183,6 +183,6 @@ mod tests {
             assert!(refused.as_ref().is_err_and(|reason| reason.contains("'p99>50ms'")), "{text}: {refused:?}");
         }
         assert!("p98>1s".parse::<FailIf>().is_err_and(|reason| reason.contains("there is no metric 'p98'")));
-        assert!("p99>50".parse::<FailIf>().is_err_and(|reason| reason.contains("'50' is no bound of p99")));
+        assert!("p99>50".parse::<FailIf>().is_err_and(|reason| reason.contains("'50' is not a bound of p99")));
     }
 }

@@ -27,9 +27,9 @@ pub struct Difference {
     pub after: String,
 }
 
-/// Why reports are not compared: they were told different things.
+/// The reason why reports are not compared: their parameters differ.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("these runs cannot be compared, since they were told different things:\n  {}", lines(.0))]
+#[error("these runs cannot be compared, since their parameters differ:\n  {}", lines(.0))]
 pub struct Incomparable(pub Vec<Difference>);
 
 fn lines(differences: &[Difference]) -> String {

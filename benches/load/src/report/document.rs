@@ -118,7 +118,7 @@ pub enum ReadFault {
         reason: String,
     },
     /// The file is not a report, or a report of another version.
-    #[error("{file}: is no report of `till-bench --json` of schema version {SCHEMA_VERSION}: {reason}")]
+    #[error("{file}: is not a report of `till-bench --json` of schema version {SCHEMA_VERSION}: {reason}")]
     OtherSchema {
         /// The file.
         file: String,
@@ -177,7 +177,7 @@ impl Document {
     /// Reads a report.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no report of this version.
+    /// Fails when the file cannot be read, or is not a report of this version.
     pub fn read(path: &Path) -> Result<Document, ReadFault> {
         let file = path.display().to_string();
         let fault = |reason: String| ReadFault::File { file: file.clone(), reason };

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn data_in_memory_is_told() {
+    fn data_in_memory_is_noted() {
         let mut document = document();
         document.server.data_filesystem = Some("tmpfs".to_owned());
         assert_eq!(notes(&document), [CLOSED_LOOP, IN_MEMORY]);

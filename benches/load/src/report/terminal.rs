@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_for_all_figures_is_told_below_them() {
+    fn notes_on_all_figures_are_printed_below_them() {
         let text = run_text(&Document { notes: vec!["NOTE: of all".to_owned()], ..document() });
         assert!(text.ends_with("\n\nNOTE: of all\n"), "{text}");
     }

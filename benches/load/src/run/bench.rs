@@ -66,7 +66,7 @@ pub struct SearchResult {
     pub tried: Vec<Tried>,
 }
 
-/// Why a rate did not pass.
+/// The reason why a rate did not pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Miss {
@@ -127,7 +127,7 @@ pub struct Tried {
     pub p99: u64,
     /// True when the rate passed.
     pub passed: bool,
-    /// Why it did not; empty when it passed.
+    /// The reasons why it did not pass; empty when it passed.
     #[serde(default)]
     pub missed: Vec<Miss>,
     /// The share of the processors' time that other processes took, as in [`Point::others_busy`].

@@ -99,7 +99,7 @@ async fn work_in_runtime(
         task.await.map_err(|error| anyhow!("a connection's task ended: {error}"))?;
     }
     let recorder = Rc::into_inner(recorder).expect("all tasks have ended").into_inner();
-    // Each connection has tried anew: the run ended before the server counted as unreachable.
+    // Each connection has tried again: the run ended before the server counted as unreachable.
     if let Some(silence) = recorder.silence().filter(|silence| silence.calls > count) {
         world.end(Ending::Unreachable(silence.reason.clone()));
     }

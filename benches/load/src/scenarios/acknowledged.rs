@@ -16,7 +16,7 @@ pub(super) struct Acknowledged {
     captured_minor: AtomicU64,
     refunded_minor: AtomicU64,
     is_voided: AtomicBool,
-    /// True when a call about the payment failed, and may have taken effect all the same.
+    /// True when a call about the payment failed, and may have taken effect nevertheless.
     is_doubtful: AtomicBool,
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn refund(world: &RunContext, client: &mut LoadClient) -> Resul
     Err(Trouble::wrong("the id of a new refund", &answer))
 }
 
-/// Makes a call about a payment. A call that fails may have taken effect all the same.
+/// Makes a call about a payment. A call that fails may have taken effect nevertheless.
 async fn call<'a>(
     payment: &PreparedPayment,
     template: &Template,

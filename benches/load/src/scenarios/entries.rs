@@ -75,7 +75,8 @@ async fn read_all(head: &RequestHead, connection: &mut Connection, count: usize)
     let mut next = Some(json!({ "per_page": 100 }));
     while let Some(body) = next {
         let answer = accepted("read a list", connection.call(&head.with(&body)).await)?;
-        let page: PreparedPage = serde_json::from_slice(answer.body).context("failed to read a list: it is no page")?;
+        let page: PreparedPage =
+            serde_json::from_slice(answer.body).context("failed to read a list: it is not a page")?;
         for entry in page.page {
             entries.ids.push(entry.id);
             entries.objects.push(entry.object_id);
@@ -84,6 +85,6 @@ async fn read_all(head: &RequestHead, connection: &mut Connection, count: usize)
     }
     let found = entries.ids.len();
     ensure!(found >= count, "the server lists {found} entries of {count} that were made");
-    ensure!(entries.ids.is_sorted_by(|newer, older| newer > older), "the server lists entries in a wrong order");
+    ensure!(entries.ids.is_sorted_by(|newer, older| newer > older), "the server lists entries in the wrong order");
     Ok(entries)
 }

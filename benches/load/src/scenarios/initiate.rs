@@ -39,6 +39,6 @@ pub(super) async fn initiate_session(
     let mut request = Vec::new();
     shop.initiate.write(session, &mut request);
     let answer = accepted("initiate a payment", connection.call(&request).await)?;
-    answer.id().context("failed to initiate a payment: no id is answered")?;
+    answer.id().context("failed to initiate a payment: the answer is not an id")?;
     Ok(INITIATED_MINOR)
 }

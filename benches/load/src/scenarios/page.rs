@@ -96,7 +96,7 @@ mod tests {
         assert!(!check(&page(["c", "a"]), &expected), "another entry");
         assert!(!check(&page(["b", "c"]), &expected), "another order");
         assert!(!check(&page(["c", "b"]), &ExpectedPage { ids: &ids[..1], ..expected }), "another size");
-        assert!(!check(&page(["c", "b"]), &ExpectedPage { after: false, ..expected }), "a page behind the last");
+        assert!(!check(&page(["c", "b"]), &ExpectedPage { after: false, ..expected }), "a page after the last");
         assert!(!check(&page(["c", "b"]), &ExpectedPage { before: false, ..expected }), "a page before the first");
         assert!(!check(&json!("no page"), &expected));
     }

@@ -152,7 +152,8 @@ impl PreparedPayment {
         initiation.write(&session, &mut request);
         let answer = accepted("initiate a payment", connection.call(&request).await)?;
         let id = answer.id().and_then(|id| id.parse().ok());
-        let id = id.with_context(|| format!("failed to initiate a payment: {} is no payment", answer.excerpt()))?;
+        let id =
+            id.with_context(|| format!("failed to initiate a payment: {} is not a payment id", answer.excerpt()))?;
         Ok(PreparedPayment { shop: index, id, acknowledged: Acknowledged::default() })
     }
 
@@ -173,7 +174,7 @@ impl PreparedPayment {
         loop {
             let answer = accepted("find a payment", connection.call(&request).await)?;
             let found: PaymentView<'_> =
-                serde_json::from_slice(answer.body).context("failed to find a payment: it is none")?;
+                serde_json::from_slice(answer.body).context("failed to find a payment: the answer is not one")?;
             match judge(&found) {
                 PaymentCheck::Right => return Ok(Ok(())),
                 PaymentCheck::OnItsWay if start.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
@@ -194,7 +195,7 @@ async fn wait_until(stock: &Stock, payments: &[PreparedPayment], status: &str) -
             _ => PaymentCheck::Wrong,
         };
         let seen = payment.read_until(shop, &mut lines.public, judge).await?;
-        seen.map_err(|found| anyhow!("a payment made beforehand is to be {status}, and is {found}"))
+        seen.map_err(|found| anyhow!("a payment made beforehand should be {status}, and is {found}"))
     };
     stock.ends.each(payments.len(), AT_ONCE, read).await.map(|_: Vec<()>| ())
 }

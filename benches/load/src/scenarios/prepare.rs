@@ -71,7 +71,7 @@ pub(super) fn accepted<'a>(what: &str, answer: Result<HttpAnswer<'a>, CallFailur
 /// The id in the answer of a call that must succeed.
 pub(super) fn accepted_id(what: &str, answer: Result<HttpAnswer<'_>, CallFailure>) -> anyhow::Result<String> {
     let answer = accepted(what, answer)?;
-    answer.id().map(str::to_owned).with_context(|| format!("failed to {what}: {} is no id", answer.excerpt()))
+    answer.id().map(str::to_owned).with_context(|| format!("failed to {what}: {} is not an id", answer.excerpt()))
 }
 
 /// The JSON in the answer of a call that must succeed.

@@ -70,5 +70,5 @@ pub(super) async fn session_of(
 ) -> anyhow::Result<[u8; SESSION_BYTES]> {
     let answer = accepted("select a payment method", connection.call(&shop.select).await)?;
     let id = answer.id().and_then(|id| id.as_bytes().try_into().ok());
-    id.with_context(|| format!("failed to select a payment method: {} is no session", answer.excerpt()))
+    id.with_context(|| format!("failed to select a payment method: {} is not a session id", answer.excerpt()))
 }

@@ -63,7 +63,7 @@ pub(crate) struct Settling {
     pub(crate) paid_minor: u64,
     /// The amount of refunds, also of earlier payments, and of payouts, in minor units.
     pub(crate) given_minor: u64,
-    /// Calls that failed: each may have made its payment all the same.
+    /// Calls that failed: each may have made its payment nevertheless.
     pub(crate) uncertain: u64,
     /// The time of the last answer.
     pub(crate) last_answer: Instant,
@@ -75,9 +75,9 @@ impl Baseline {
     /// Adds up the money of the first merchants.
     pub(crate) async fn read(stock: &Stock, shops: usize) -> anyhow::Result<Baseline> {
         let ask = async |lines: &mut Lines, index: usize| {
-            let answer = accepted("ask a balance", lines.public.call(&stock.shops[index].get_balance).await)?;
-            let balance = Balance::read(answer.body).context("failed to ask a balance: it is none")?;
-            u64::try_from(balance.total_minor()).context("a balance is below nothing")
+            let answer = accepted("read a balance", lines.public.call(&stock.shops[index].get_balance).await)?;
+            let balance = Balance::read(answer.body).context("failed to read a balance: the answer is not one")?;
+            u64::try_from(balance.total_minor()).context("a balance is below zero")
         };
         let totals: Vec<u64> = stock.ends.each(shops, AT_ONCE, ask).await?;
         Ok(Baseline { total_minor: totals.iter().sum(), shops })

@@ -39,7 +39,7 @@ pub enum AddressFault {
     #[error("{0}: there is no such host")]
     UnknownHost(String),
     /// The address is one of another machine.
-    #[error("{0} is not on this machine: load on another one's server needs --allow-remote")]
+    #[error("{0} is not on this machine: load on a server elsewhere needs --allow-remote")]
     Remote(String),
 }
 
@@ -83,7 +83,7 @@ impl fmt::Debug for ServerAddress {
 /// only where that is allowed.
 ///
 /// # Errors
-/// When it is none, not allowed, or cannot be trusted.
+/// Fails when it is none, not allowed, or cannot be trusted.
 pub fn server_address(text: &str, allow_remote: bool, trust: &Trust) -> Result<ServerAddress, AddressFault> {
     let no_address = || AddressFault::NoAddress(text.to_owned());
     let url = Url::parse(text).map_err(|_| no_address())?;

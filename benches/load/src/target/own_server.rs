@@ -190,7 +190,7 @@ pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     use std::os::unix::process::CommandExt;
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
-        return anyhow::Error::new(error).context("failed to ask for an end together with the load tester");
+        return anyhow::Error::new(error).context("failed to tie the server to the life of the load tester");
     }
     // The load tester may have ended before the kernel was asked.
     let parent = getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());

@@ -18,7 +18,7 @@ pub enum Trust {
     File(PathBuf),
 }
 
-/// Why there is nothing to trust a server by.
+/// The reason why there are no certificates to verify a server with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustFault {
     /// The file cannot be read, or holds no certificate.
@@ -26,7 +26,7 @@ pub enum TrustFault {
     File {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The system has none.

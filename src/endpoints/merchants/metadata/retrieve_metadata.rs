@@ -21,7 +21,7 @@ pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
     name: "retrieve-metadata",
     package: Package::Merchants,
     group: "metadata",
-    summary: "Answers a metadata record, or its value alone.",
+    summary: "Returns a metadata record, or its value alone.",
     docs: "With `path`, `metadata` is the value at the path. A set of more than 10,000 items at the path is answered page \
            by page: the record has the members `previous` and `next`, the bodies of the calls for the adjacent pages; \
            with `data_only` the answer is an object of `previous`, `page` and `next`. Any paging argument asks for \

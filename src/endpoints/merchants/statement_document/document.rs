@@ -20,7 +20,7 @@ impl DocumentFormat {
     /// Every form, in the order of the documents.
     pub(in super::super) const ALL: [DocumentFormat; 2] = [DocumentFormat::Csv, DocumentFormat::Pdf];
 
-    /// The name on the wire.
+    /// The name in the API.
     pub(in super::super) const fn name(self) -> &'static str {
         match self {
             DocumentFormat::Csv => "CSV",

@@ -20,7 +20,7 @@ pub(in crate::endpoints::merchants) static FIND_WEBHOOK: Declaration = Declarati
     name: "find-webhook",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Answers a webhook.",
+    summary: "Returns a webhook.",
     docs: "",
     arguments: &[WEBHOOK_ARGUMENT],
     returns: Returns::Object(&WEBHOOK),
@@ -65,7 +65,7 @@ pub(in crate::endpoints::merchants) async fn list_webhooks(
 /// The webhook with an id.
 pub(in crate::endpoints::merchants) fn found(reader: &Reader<'_>, id: WebhookId) -> Result<Webhook, ApiError> {
     let unknown = || {
-        let message = "No webhook of this merchant has this webhook_id. list-webhooks shows those that there are.";
+        let message = "No webhook of this merchant has this webhook_id. list-webhooks lists those that exist.";
         ApiError::not_found("webhook_id", message)
     };
     reader.get::<Webhooks>(id)?.ok_or_else(unknown)

@@ -159,7 +159,7 @@ mod tests {
         name: "payment",
         attributes: &[
             Attribute::always("payment_id", ValueType::STRING, "The id."),
-            Attribute::nullable("status", ValueType::words(&["PENDING"]), "Where it stands."),
+            Attribute::nullable("status", ValueType::words(&["PENDING"]), "Its status."),
         ],
     };
 

@@ -1,6 +1,6 @@
 //! Brings the acquirer's book to the moment that the logs are restored to: it then has every result that the logs have.
 //!
-//! The book is not archived. A result that the logs have is recorded anew from the payment. A result that they lack
+//! The book is not archived. A result that the logs have is recorded again from the payment. A result that they lack
 //! belongs to a call that is still open, and is recorded when the call is made again.
 
 use std::sync::Arc;

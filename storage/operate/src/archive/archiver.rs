@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_under_a_steady_load_ends_when_it_is_told() {
+    fn a_turn_under_a_steady_load_ends_when_told_to_stop() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
         let options = EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(&data) };

@@ -106,7 +106,7 @@ impl ArchiveGate {
             }
             // If the cause is more than that, the next commit reports it and ends the process.
             Err(error) => {
-                tracing::warn!(error = error.chain(), "commits that are archived stay in the queue for now");
+                tracing::warn!(error = error.chain(), "archived commits could not be removed from the queue yet");
             }
         }
     }
@@ -139,7 +139,7 @@ impl ArchiveGate {
     /// Notes that the archive can be written to.
     pub(super) fn recover(&self) {
         if self.failure.lock().take().is_some() {
-            tracing::info!(covered = %self.covered(), "the archive is written to again");
+            tracing::info!(covered = %self.covered(), "writing to the archive works again");
         }
     }
 

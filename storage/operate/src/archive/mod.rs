@@ -1,4 +1,4 @@
-//! The archive: a directory, on another disk, that every commit is streamed to, so that a store can be made anew from a
+//! The archive: a directory, on another disk, that every commit is streamed to, so that a store can be rebuilt from a
 //! checkpoint and what came after it, up to any moment.
 //!
 //! An archive is a chain of segments. Each names the store that it belongs to and carries the checksum of the one

@@ -93,7 +93,7 @@ pub enum ArchiveError {
     #[error("the archive is closed")]
     Closed,
     /// The directory has no segment.
-    #[error("{archive} is no archive: there is no segment in it", archive = archive.display())]
+    #[error("{archive} is not an archive: it has no segment", archive = archive.display())]
     Empty {
         /// The directory.
         archive: PathBuf,

@@ -205,7 +205,7 @@ impl<'a> ArchiveReplay<'a> {
     }
 
     fn apply(&mut self, commit: &ArchivedCommit) -> Result<(), String> {
-        // The checkpoint's key ring stays: a replacement of the vault key wraps the same keys anew, and the restored
+        // The checkpoint's key ring stays: a replacement of the vault key wraps the same keys again, and the restored
         // store belongs to the operator who gave the key of the checkpoint.
         let keyring = VaultKey::Keyring.encode();
         let of_persons = commit.vault.iter().filter(|row| row.key != keyring);

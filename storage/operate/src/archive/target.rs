@@ -58,7 +58,7 @@ pub(super) fn time_of(record: &[u8]) -> Option<u64> {
 /// The time of the last commit of a store: the greatest of all logs.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Fails when it cannot be read.
 pub fn earliest_moment(store: &StoppedStore) -> Result<u64, ArchiveError> {
     let (mut after, mut greatest) = (None, 0);
     loop {

@@ -12,9 +12,9 @@ pub(super) fn with_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let span = tracing::Span::current();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            // On Linux the priority is this thread's alone. If it cannot be lowered, the work is done all the same.
+            // On Linux the priority is this thread's alone. If it cannot be lowered, the work is done nevertheless.
             if let Err(error) = rustix::process::nice(NICENESS) {
-                tracing::warn!(%error, "a background thread's priority could not be lowered");
+                tracing::warn!(%error, "the priority of a background thread could not be lowered");
             }
             span.in_scope(work)
         });

@@ -309,7 +309,7 @@ impl Checkpointer {
     fn clean_up(&self, name: &str) {
         for directory in [self.staging(), self.shelf.unfinished(name)] {
             if let Err(error) = durable::remove_directory(&directory) {
-                tracing::warn!(directory = %directory.display(), %error, "the files of an unfinished checkpoint could not be removed and stay for now");
+                tracing::warn!(directory = %directory.display(), %error, "the files of an unfinished checkpoint could not be removed yet");
             }
         }
     }

@@ -32,7 +32,7 @@ pub use refusal::CheckpointError;
 pub use restore::{CopyProgress, Restoring};
 pub use shelf::{CheckpointStatus, KeptCheckpoint, Shelf};
 
-/// File in a restored data directory that exists until the operator lets effects and timers go on.
+/// File in a restored data directory that exists until the operator lets effects and timers are resumed.
 pub const PAUSED_FILE: &str = "effects-paused";
 
 /// Suffix of a checkpoint's directory while it is being made.

@@ -14,7 +14,9 @@ use super::manifest::FORMAT;
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     /// The name is not valid.
-    #[error("{name:?} is no name of a checkpoint: it is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit")]
+    #[error(
+        "{name:?} is not a name of a checkpoint: it has 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit"
+    )]
     Name {
         /// The name that was given.
         name: String,
@@ -100,7 +102,7 @@ pub enum CheckpointError {
         directory: PathBuf,
     },
     /// The directory is not a checkpoint.
-    #[error("{directory} is no checkpoint: it has no checkpoint-manifest", directory = directory.display())]
+    #[error("{directory} is not a checkpoint: it has no checkpoint-manifest", directory = directory.display())]
     NoManifest {
         /// The directory.
         directory: PathBuf,

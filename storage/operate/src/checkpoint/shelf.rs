@@ -134,7 +134,7 @@ impl Shelf {
         complete.sort_by_key(|kept| newest == Some(&kept.name)); // Stable: the others keep their order.
         for old in complete.iter().take(complete.len().saturating_sub(keep)) {
             if is_read(&self.directory.join(&old.name)) {
-                tracing::warn!(checkpoint = old.name, "a checkpoint that is being read stays for now");
+                tracing::warn!(checkpoint = old.name, "a checkpoint is being read, and is removed later");
                 continue;
             }
             self.remove(&old.name)?;

@@ -1,7 +1,7 @@
-//! The head of a store: a line of text that names its last commit by number and hash. Kept elsewhere, it tells later whether
-//! a store, a restored one or an archive still has everything up to that commit.
+//! The head of a store: a line of text that names its last commit by number and hash. It is kept elsewhere, and shows
+//! later whether a store, a restored store or an archive still has everything up to that commit.
 //!
-//! The line and its hashes: `docs/storage-format.md`, "The head of a store".
+//! Source: `docs/storage-format.md`, "The head of a store".
 
 mod of_archive;
 mod of_store;

@@ -35,7 +35,7 @@ impl fmt::Display for StoreHead {
 
 /// A text that is no line of `till head`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is no line that `till head` of this version prints")]
+#[error("it is not a line that `till head` of this version prints")]
 pub struct HeadTextError;
 
 impl FromStr for StoreHead {
@@ -102,7 +102,7 @@ pub enum HeadFault {
         commit: CommitNumber,
     },
     /// It has another history.
-    #[error("has another hash at commit {commit} than the head: it is not the history that the head was taken of")]
+    #[error("has another hash at commit {commit} than the head: the head is of another history")]
     OtherHash {
         /// The commit of the head.
         commit: CommitNumber,

@@ -220,7 +220,7 @@ impl OfMerchant<'_> {
     fn check_rows_are_derived(&self) -> anyhow::Result<()> {
         let applied = self.export.source.rows().get(Family::Rows, &AppliedKey(self.merchant_id).encode())?;
         if applied.as_deref().and_then(decode_head) != Some(self.head) {
-            bail!("its rows are not those of the end of its log: see till repair rows");
+            bail!("its rows do not match the end of its log: see till repair rows");
         }
         Ok(())
     }

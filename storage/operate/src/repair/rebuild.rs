@@ -41,14 +41,16 @@ const PAGE: usize = 1_024;
 #[derive(Debug, thiserror::Error)]
 pub enum RepairError {
     /// The data that rows are derived from is damaged itself.
-    #[error("what rows are derived of is damaged itself, which only a restore puts right: {first} (see till verify)")]
+    #[error(
+        "the data that rows are derived from is damaged itself, which only a restore can repair: {first} (see till verify)"
+    )]
     SourceDamaged {
         /// The first fault.
         first: Box<Fault>,
     },
     /// Faults are left that the repair should remove: after a repair of one merchant when the tables themselves are
     /// damaged.
-    #[error("{first} also after the repair, which was thrown away: repair all merchants, or restore")]
+    #[error("{first}, also after the repair, which was discarded: repair all merchants, or restore")]
     NotRepaired {
         /// The first fault.
         first: Box<Fault>,
@@ -63,7 +65,7 @@ pub enum RepairError {
     #[error(transparent)]
     Derive(#[from] DeriveError),
     /// A read or write failed.
-    #[error("failed to write rows anew")]
+    #[error("failed to rewrite rows")]
     Rows(#[source] Box<RowError>),
     /// The log cannot be read.
     #[error("failed to read the logs")]

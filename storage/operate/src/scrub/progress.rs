@@ -14,7 +14,7 @@ use super::position::TablePosition;
 /// The progress of the pass that goes on, and the result of the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Progress {
-    /// When the last pass was complete, in Unix seconds; before the first one, when it began.
+    /// The Unix seconds at which the last pass was complete; before the first one is, those at which it began.
     since: u64,
     /// The place that the pass has reached; none between two passes.
     pub(super) position: Option<TablePosition>,

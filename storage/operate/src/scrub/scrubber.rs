@@ -102,7 +102,7 @@ impl Scrubber {
 
 fn give_way() {
     if let Err(error) = rustix::process::nice(NICENESS) {
-        tracing::warn!(%error, "a background thread's priority could not be lowered");
+        tracing::warn!(%error, "the priority of a background thread could not be lowered");
     }
 }
 
@@ -144,7 +144,7 @@ impl Pass {
                 let is_further = resume_after.as_ref() > position.key().as_ref();
                 self.go_on(&position, resume_after.as_deref().filter(|_| is_further), Duration::ZERO)
             }
-            // The list of tables is read anew each time, after a pause: one that is listed and missing again was not removed by
+            // The list of tables is read again each time, after a pause: one that is listed and missing again was not removed by
             // the server.
             Step::Missing { table, reason } if missed.as_ref() == Some(&table) => {
                 self.tell_of_fault(&position.database, &table, TableFault::Missing, &reason);
@@ -224,7 +224,7 @@ impl Pass {
             && table_damage::read_note(&self.settings.data).is_none()
             && let Err(error) = table_damage::leave_note(&self.settings.data, reason)
         {
-            tracing::error!(%error, "the note of a damaged table could not be left");
+            tracing::error!(%error, "the note about a damaged table could not be written");
         }
     }
 

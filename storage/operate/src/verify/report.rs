@@ -184,7 +184,7 @@ pub enum Wrong {
     #[error("does not follow from the log")]
     Extra,
     /// It has another content.
-    #[error("differs from what the log says")]
+    #[error("differs from the log")]
     Different,
     /// The bytes are not what was written.
     #[error("cannot be decoded: {reason}")]
@@ -235,13 +235,13 @@ pub enum Wrong {
     #[error("is not balanced: its credits and debits are not equal")]
     Unbalanced,
     /// An entry is not what its transaction says.
-    #[error("is not as its transaction says")]
+    #[error("does not match its transaction")]
     NotAsTransaction,
     /// An entry belongs to no transaction.
     #[error("belongs to no transaction")]
     NoTransaction,
     /// A statement is not the sum of its entries, or does not follow the one before it.
-    #[error("is not as the entries of its month and the statement before it say")]
+    #[error("does not match the entries of its month and the previous statement")]
     NotAsEntries,
     /// The totals are not the sums of the entries.
     #[error("has other totals ({totals:?}) than the sums of the entries ({sums:?})")]
@@ -255,10 +255,10 @@ pub enum Wrong {
     #[error("has no card number in the vault")]
     NumberMissing,
     /// A card number in the vault has no token or card, so that it will never be deleted.
-    #[error("is the number of a token or card that is not there")]
+    #[error("is the number of a token or card that does not exist")]
     NumberLeft,
     /// The vault has the key of a customer who was removed: the person is not erased.
-    #[error("is the key of a customer who is not there")]
+    #[error("is the key of a customer who does not exist")]
     KeyLeft,
     /// A row of the vault does not open.
     #[error("does not open: {0}")]
@@ -284,7 +284,7 @@ pub enum Wrong {
     #[error("has no recorded result, and the payment has no open effect")]
     NoResult,
     /// The log differs from the book.
-    #[error("is not as the payment in the log")]
+    #[error("does not match the payment in the log")]
     OtherResult,
     /// The captures of a merchant differ.
     #[error("holds {book}, the log {log}")]

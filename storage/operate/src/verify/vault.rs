@@ -1,6 +1,6 @@
-//! Checks the vault: every row opens under the key ring, and belongs to a merchant; every card number is that of a
-//! token or card that is not forgotten, and every customer's key that of a customer who exists. Opened data is not
-//! kept.
+//! Checks the vault. Every row must open under the key ring and belong to a merchant. Every card number must be that of
+//! a token, or of a card that is not forgotten; every customer's key must be that of a customer who exists. Opened data
+//! is not kept.
 
 use till_domain::ids::{CardId, CustomerId, MerchantId};
 use till_domain::records::{AnyKey, Cards, Rows};
@@ -16,8 +16,8 @@ use super::row_name::RowName;
 use super::strays::Merchants;
 use super::walk::{RowWalk, WalkStep, prefix_range};
 
-/// Checks every row. `complete` has the merchants whose rows are all there: the tokens and cards of other merchants are
-/// not known.
+/// Checks every row. `complete` has the merchants whose rows are complete: the tokens and cards of other merchants are
+/// unknown.
 pub(super) fn check(merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
     for step in RowWalk::new(job.rows, Family::Vault, prefix_range(&[])) {
         match step {
@@ -68,7 +68,8 @@ fn is_gone(merchant: MerchantId, key: &AnyKey, job: &Job<'_>) -> bool {
     is_gone && !job.faults.knows(Some(merchant), &FaultLocation::Row(RowName::of(family, &key)))
 }
 
-/// True when a saved card is forgotten. A card that cannot be read is a fault of its own.
+/// True when a saved card is forgotten. A card that cannot be read is a fault of its own, which is
+/// reported elsewhere.
 fn is_forgotten(merchant: MerchantId, id: CardId, job: &Job<'_>) -> bool {
     let card = ReplayPersonal::new(merchant, job.keyring, job.rows).get::<Cards>(id);
     card.is_ok_and(|card| card.is_some_and(|card| card.deleted_at.is_some()))
@@ -86,7 +87,7 @@ const fn merchant_of(key: VaultKey) -> Option<MerchantId> {
 
 fn open(key: VaultKey, value: &[u8], job: &Job<'_>) -> Result<(), SealedError> {
     match key {
-        // The caller of the verification has opened it.
+        // It was opened before the verification began.
         VaultKey::Keyring => Ok(()),
         VaultKey::CardNumber { merchant, of } => job.keyring.open_card_number(merchant, of, value).map(drop),
         VaultKey::SubjectKey { merchant, subject } => job.keyring.open_subject_key(merchant, subject, value).map(drop),

@@ -65,7 +65,7 @@ impl VerifyOptions {
 }
 
 /// Verifies a store that nobody writes to: every log, the rows derived from it, the vault, and an acquirer's book where
-/// there is one. Data that cannot be read is a fault, and the rest is verified all the same.
+/// there is one. Data that cannot be read is a fault, and the rest is verified nevertheless.
 ///
 /// # Errors
 /// [`ScratchError`] when rows outgrow memory and the scratch directory cannot be used.

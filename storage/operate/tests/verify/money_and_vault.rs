@@ -155,7 +155,7 @@ fn a_card_number_without_its_token_or_card_is_reported_once() {
     }
     filled.names(&left);
     let shown = filled.report().faults[0].to_string();
-    assert!(shown.ends_with("is the number of a token or card that is not there"), "{shown}");
+    assert!(shown.ends_with("is the number of a token or card that does not exist"), "{shown}");
     let (key, _, card) = filled.first(ONE, TableKind::Cards);
     filled.store.lose(Family::Rows, &key);
     assert!(filled.report().faults.contains(&fault(ONE, card, Wrong::Missing)), "the row is named");

@@ -61,7 +61,7 @@ fn rows_beyond_memory_are_compared_and_the_scratch_is_removed() {
 }
 
 #[test]
-fn progress_is_told_up_to_the_last_merchant() {
+fn progress_is_reported_up_to_the_last_merchant() {
     let filled = Filled::new();
     let mut last = VerifyProgress::default();
     let told = &mut |progress: &VerifyProgress| last = *progress;

@@ -181,7 +181,7 @@ fn also_different(differences: &[Difference]) -> String {
 
 /// The parameters, the machine and the server of a report.
 fn circumstances(document: &Document) -> String {
-    let rows = parameters(&document.parameters).into_iter().chain(surroundings(document));
+    let rows = parameters(&document.parameters).into_iter().chain(environment(document));
     format!("<h2>What was measured</h2>\n{}", properties(&rows.collect::<Vec<_>>()))
 }
 
@@ -222,7 +222,8 @@ fn values(parameters: &Parameters, knob: Knob, value: usize) -> String {
     }
 }
 
-fn surroundings(document: &Document) -> Vec<(String, String)> {
+/// The server, the build and the machine of a run.
+fn environment(document: &Document) -> Vec<(String, String)> {
     let Document { till, machine, server, .. } = document;
     let place = if server.same_machine { "on the load tester's machine" } else { "on another machine" };
     let whose = if server.own { "started for this run" } else { "running before" };

@@ -1,4 +1,4 @@
-//! Log lines about events that come by the thousand under overload: a line for each would add to the load.
+//! Limits the log lines about events that are frequent under overload: a line for each would add to the load.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +7,20 @@ use parking_lot::Mutex;
 /// The interval between two lines.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Lets one line a second through.
+/// Lets one line per second through.
 #[derive(Debug, Default)]
-pub(super) struct SeldomLogged {
+pub(super) struct LogThrottle {
     state: Mutex<ThrottleState>,
 }
 
 #[derive(Debug, Default)]
 struct ThrottleState {
     last: Option<Instant>,
-    left_out: u64,
+    suppressed: u64,
 }
 
-impl SeldomLogged {
-    /// The number of suppressed lines since the last one when a line is to be written now; None when it is suppressed.
+impl LogThrottle {
+    /// The number of lines suppressed since the last one, when a line may be written now; None when it is suppressed, too.
     pub(super) fn turn(&self) -> Option<u64> {
         self.turn_at(Instant::now())
     }
@@ -28,11 +28,11 @@ impl SeldomLogged {
     fn turn_at(&self, now: Instant) -> Option<u64> {
         let mut state = self.state.lock();
         if state.last.is_some_and(|last| now.saturating_duration_since(last) < EVERY) {
-            state.left_out += 1;
+            state.suppressed += 1;
             return None;
         }
         state.last = Some(now);
-        Some(std::mem::take(&mut state.left_out))
+        Some(std::mem::take(&mut state.suppressed))
     }
 }
 
@@ -41,8 +41,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_a_second_is_written_and_says_how_many_were_not() {
-        let (lines, start) = (SeldomLogged::default(), Instant::now());
+    fn one_line_a_second_passes_with_the_count_of_suppressed_ones() {
+        let (lines, start) = (LogThrottle::default(), Instant::now());
         assert_eq!(lines.turn_at(start), Some(0));
         assert_eq!((lines.turn_at(start), lines.turn_at(start + EVERY / 2)), (None, None));
         assert_eq!(lines.turn_at(start + EVERY), Some(2));

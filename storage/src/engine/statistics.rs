@@ -5,16 +5,16 @@ use rocksdb::{CStrLike, DB, properties};
 
 use crate::commit::Histogram;
 use crate::family::Family;
-use crate::vitals::{StoreVitals, Vitals};
+use crate::statistics::{StatisticsSource, StoreStatistics};
 
 use super::disk::free_bytes;
 use super::read::handle;
 use super::store::Engine;
 
-impl Vitals for Engine {
-    fn vitals(&self) -> StoreVitals {
+impl StatisticsSource for Engine {
+    fn statistics(&self) -> StoreStatistics {
         let (db, counters) = (self.database(), self.counters());
-        StoreVitals {
+        StoreStatistics {
             memtable_bytes: sum(db, properties::CUR_SIZE_ALL_MEM_TABLES),
             table_bytes: sum(db, properties::TOTAL_SST_FILES_SIZE),
             pending_compaction_bytes: sum(db, properties::ESTIMATE_PENDING_COMPACTION_BYTES),

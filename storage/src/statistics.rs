@@ -1,10 +1,10 @@
-//! The health of a store on a disk, in numbers, for export as metrics.
+//! Statistics of a store on a disk, for export as metrics.
 
 use crate::commit::Histogram;
 
-/// The numbers of a running store. All are cheap to read: only the free space needs the disk.
+/// Statistics of a running store. All are cheap to read: only the free space needs a system call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StoreVitals {
+pub struct StoreStatistics {
     /// Bytes of rows that are in memory, and in the log, but not in tables yet.
     pub memtable_bytes: u64,
     /// Bytes of all table files, including those that wait to be removed.
@@ -23,18 +23,18 @@ pub struct StoreVitals {
     pub block_cache_hits: u64,
     /// Blocks that were not in the cache and were read.
     pub block_cache_misses: u64,
-    /// Bytes that are free on the disk, if the system tells it.
+    /// Bytes that are free on the disk, if the system reports them.
     pub disk_free_bytes: Option<u64>,
     /// Free bytes below which writes are refused.
     pub disk_reserve_bytes: u64,
-    /// True when the previous process closed the store, instead of ending without that or being killed.
+    /// True when the previous process closed the store instead of ending without that, as after a crash.
     pub was_closed: bool,
 }
 
-/// A store that reports its health.
-pub trait Vitals: Send + Sync {
-    /// Its health now.
-    fn vitals(&self) -> StoreVitals;
+/// A store that reports statistics.
+pub trait StatisticsSource: Send + Sync {
+    /// The present statistics.
+    fn statistics(&self) -> StoreStatistics;
 
     /// Microseconds of each synced write of a group: the append to the log, its sync, and the insertion into the
     /// tables in memory.
