@@ -55,7 +55,7 @@ impl ActivityType {
     pub const DISPUTE: [ActivityType; 3] =
         [ActivityType::DisputeChallenged, ActivityType::DisputeEscalated, ActivityType::DisputeConceded];
 
-    /// The name on the wire.
+    /// The name in the API.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// The name of the kind on the wire.
+    /// The name of the kind in the API.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self {
@@ -136,10 +136,10 @@ pub enum ActivityObject {
 }
 
 impl ActivityObject {
-    /// The names of the kinds on the wire.
+    /// The names of the kinds in the API.
     pub const TYPE_NAMES: [&str; 4] = ["PAYMENT", "REFUND", "DISPUTE", "PAYOUT"];
 
-    /// The name of the kind on the wire, which the merchant itself has none of.
+    /// The name of the kind in the API; none for the merchant itself.
     #[must_use]
     pub const fn type_name(&self) -> Option<&'static str> {
         match self {
@@ -151,7 +151,7 @@ impl ActivityObject {
         }
     }
 
-    /// The id on the wire.
+    /// The id as a text of the API.
     #[must_use]
     pub fn id_text(&self) -> String {
         match self {
@@ -163,7 +163,7 @@ impl ActivityObject {
         }
     }
 
-    /// The object with this id on the wire, if it is one of a kind that activities are about.
+    /// The object with an id of the API, if it is of a kind that activities are about.
     #[must_use]
     pub fn from_id_text(text: &str) -> Option<ActivityObject> {
         let payment = text.parse().map(ActivityObject::Payment);
