@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use memchr::memmem::Finder;
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::ids::{KeyId, PaymentId};
 use till_domain::records::{Activities, ActivityEmails, Unreadable};
@@ -80,13 +81,14 @@ impl<R: RowReader> MerchantReader<R> {
     ) -> Result<Option<(Vec<Email>, usize)>, Unreadable> {
         let (table, mut emails, mut all) = (TableKind::ActivityEmails, Vec::new(), 0);
         let (lower, upper) = table_range(self.merchant_id(), table);
+        let finder = Finder::new(text);
         self.rows.visit(table.family(), &lower, &upper, ScanDirection::Forward, &mut |key, _| {
             all += 1;
             if all > addresses_max {
                 return ControlFlow::Break(());
             }
             // The key ends with the address: most keys are skipped without decoding.
-            if contains(key, text.as_bytes()) {
+            if finder.find(key).is_some() {
                 emails.push(decode_key::<ActivityEmails>(key));
             }
             ControlFlow::Continue(())
@@ -95,11 +97,6 @@ impl<R: RowReader> MerchantReader<R> {
         emails.retain(|email| email.as_str().contains(text));
         Ok((all <= addresses_max).then_some((emails, all)))
     }
-}
-
-/// True when bytes contain others.
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len().max(1)).any(|window| window == part)
 }
 
 #[cfg(test)]
