@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp, PayoutOutcome};
+use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, BookOperation, FollowUp, PayoutOutcome};
 use till_domain::command::EvidenceResult;
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, MillisClock, OnBroken};
 use super::cards::{Behaviour, Handling, code_and_message};
-use super::judgement::{Ask, AskKind, PendingEnd, TakenMoney, by_evidence};
+use super::judgement::{BookRequest, BookRequestKind, PendingEnd, TakenMoney, by_evidence};
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
@@ -85,14 +85,14 @@ impl SandboxAcquirer {
     fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         // A reference that is not the sandbox's own names no line, and is declined as unknown.
         let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
-        let what = AskKind::FollowUp { what, authorization };
+        let what = BookRequestKind::FollowUp { what, authorization };
         let FollowUpRequest { reference, merchant, payment, money, .. } = request;
         let payment = Some(payment);
-        self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, completion)
+        self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, completion)
     }
 
-    fn answer<T: 'static>(&self, ask: Ask, read: fn(&Answered) -> Option<T>) -> AcquirerAnswer<T> {
-        let waiting = self.queue.push(ask);
+    fn answer<T: 'static>(&self, request: BookRequest, read: fn(&Answered) -> Option<T>) -> AcquirerAnswer<T> {
+        let waiting = self.queue.push(request);
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
             let answered = answered(waiting).await?;
@@ -137,10 +137,10 @@ impl Acquirer for SandboxAcquirer {
                 (BookInstrument::Installment { plan: plan.id().to_owned() }, Behaviour::Approve)
             }
         };
-        let what = AskKind::Authorize { instrument, capture: request.capture, behaviour };
+        let what = BookRequestKind::Authorize { instrument, capture: request.capture, behaviour };
         let AuthorizeRequest { reference, merchant, payment, money, .. } = request;
         let payment = Some(payment);
-        self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, authorization)
+        self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, authorization)
     }
 
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
@@ -158,7 +158,10 @@ impl Acquirer for SandboxAcquirer {
     fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
         let PayoutRequest { reference, merchant, payout: _, money } = request;
         let reference = reference.into_text();
-        self.answer(Ask { reference, merchant, payment: None, money, what: AskKind::Payout }, completion)
+        self.answer(
+            BookRequest { reference, merchant, payment: None, money, what: BookRequestKind::Payout },
+            completion,
+        )
     }
 
     /// The text alone decides, so the book keeps nothing of it.
@@ -194,7 +197,7 @@ impl Drop for SandboxAcquirer {
 /// The answer in an authorization's line, which is the same for every repetition of the call.
 fn authorization(answered: &Answered) -> Option<Authorization> {
     let line = answered.line.as_ref()?;
-    let Deed::Authorize { capture, outcome, .. } = &line.deed else { return None };
+    let BookOperation::Authorize { capture, outcome, .. } = &line.operation else { return None };
     Some(match outcome {
         AuthorizeOutcome::Approved(state) => Authorization::Approved {
             acquirer_reference: own_reference(line),
@@ -212,17 +215,18 @@ fn authorization(answered: &Answered) -> Option<Authorization> {
 
 fn completion(answered: &Answered) -> Option<Completion> {
     let line = answered.line.as_ref()?;
-    let declined = match &line.deed {
-        Deed::FollowUp { declined, .. } => declined,
-        Deed::PendingRefund { authorization: _, fails_at_ms: Some(_) } => {
+    let declined = match &line.operation {
+        BookOperation::FollowUp { declined, .. } => declined,
+        BookOperation::PendingRefund { authorization: _, fails_at_ms: Some(_) } => {
             return Some(Completion::Pending(Awaited::Time));
         }
-        Deed::PendingRefund { authorization: _, fails_at_ms: None } | Deed::Payout(PayoutOutcome::Pending) => {
+        BookOperation::PendingRefund { authorization: _, fails_at_ms: None }
+        | BookOperation::Payout(PayoutOutcome::Pending) => {
             return Some(Completion::Pending(Awaited::Decision));
         }
-        Deed::Payout(PayoutOutcome::Paid) => &None,
-        Deed::Payout(PayoutOutcome::Declined(reason)) => &Some(*reason),
-        Deed::Authorize { .. } | Deed::TimedOut => return None,
+        BookOperation::Payout(PayoutOutcome::Paid) => &None,
+        BookOperation::Payout(PayoutOutcome::Declined(reason)) => &Some(*reason),
+        BookOperation::Authorize { .. } | BookOperation::TimedOut => return None,
     };
     Some(match declined {
         None => {

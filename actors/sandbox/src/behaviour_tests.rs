@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::book::{Book, BookInstrument, BookLine, Deed, MemoryBook, NextWrite, totals_by_merchant};
+use crate::book::{Book, BookInstrument, BookLine, BookOperation, MemoryBook, NextWrite, totals_by_merchant};
 use till_domain::card::CardExpiry;
 use till_domain::command::EvidenceResult;
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, RefundId};
@@ -180,7 +180,9 @@ fn instalments_always_succeed() {
     assert_eq!(answer, approved(1, true));
     let plan = InstallmentPlan::SandboxThreeMonths.id().to_owned();
     let recorded = BookInstrument::Installment { plan };
-    assert!(matches!(&lines(&book)[0].deed, Deed::Authorize { instrument, .. } if *instrument == recorded));
+    assert!(
+        matches!(&lines(&book)[0].operation, BookOperation::Authorize { instrument, .. } if *instrument == recorded)
+    );
 }
 
 #[test]
@@ -191,7 +193,7 @@ fn the_book_keeps_only_the_card_digits_that_may_be_shown() {
     assert_eq!((line.merchant, line.payment, line.money), (MERCHANT, Some(payment(1)), thb(100)));
     assert_eq!((line.reference.clone(), line.asked_at_ms), (format!("{}/authorize", payment(1)), NOW_MS));
     let shown = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
-    assert!(matches!(&line.deed, Deed::Authorize { instrument, .. } if *instrument == shown));
+    assert!(matches!(&line.operation, BookOperation::Authorize { instrument, .. } if *instrument == shown));
 }
 
 #[test]

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::book::{Book, BookError, BookLine, Deed, PayoutOutcome};
+use crate::book::{Book, BookError, BookLine, BookOperation, PayoutOutcome};
 use tokio::sync::oneshot;
 
 use super::cards::Handling;
-use super::judgement::{Ask, PendingEnd, TakenMoney, end_refund, ended_payout, has_failed_by};
+use super::judgement::{BookRequest, PendingEnd, TakenMoney, end_refund, ended_payout, has_failed_by};
 use super::queue::{Answered, BookTask, Job, Recorded, RequestQueue};
 use till_actors::acquirer::AcquirerUnavailable;
 
@@ -92,9 +92,9 @@ struct Group<'a, B> {
 impl<B: Book> Group<'_, B> {
     fn answer(&mut self, request: BookTask, now_ms: u64) -> Result<Recorded, BookError> {
         match request {
-            BookTask::CarryOut(ask) => self.record(ask, now_ms),
+            BookTask::CarryOut(request) => self.record(request, now_ms),
             BookTask::Find(reference) => {
-                let line = self.current(&reference, now_ms)?.filter(|line| line.deed != Deed::TimedOut);
+                let line = self.current(&reference, now_ms)?.filter(|line| line.operation != BookOperation::TimedOut);
                 self.told(line)
             }
             BookTask::EndPending { merchant, reference, end } => {
@@ -107,27 +107,29 @@ impl<B: Book> Group<'_, B> {
 
     /// The answer to a call that was made before.
     fn told(&self, line: Option<BookLine>) -> Result<Recorded, BookError> {
-        let authorization = line.as_ref().and_then(|line| line.deed.authorization());
+        let authorization = line.as_ref().and_then(|line| line.operation.authorization());
         let authorization = authorization.map(|reference| self.line(reference)).transpose()?.flatten();
         let taken = authorization.as_ref().map_or(TakenMoney::default(), TakenMoney::of);
         Ok(Ok(Answered { line, handling: Handling::AtOnce, taken }))
     }
 
     /// The line that records a request: the one that is there, or a new one staged here.
-    fn record(&mut self, ask: Ask, now_ms: u64) -> Result<Recorded, BookError> {
-        let authorization = ask.authorization().map(|reference| self.line(reference)).transpose()?.flatten();
-        let handling = ask.handling(authorization.as_ref());
+    fn record(&mut self, request: BookRequest, now_ms: u64) -> Result<Recorded, BookError> {
+        let authorization = request.authorization().map(|reference| self.line(reference)).transpose()?.flatten();
+        let handling = request.handling(authorization.as_ref());
         let taken = authorization.as_ref().map_or(TakenMoney::default(), TakenMoney::of);
-        let first_asked_at_ms = match self.current(&ask.reference, now_ms)? {
-            Some(line) if line.deed != Deed::TimedOut => return Ok(repeated(&ask, line, handling, taken)),
+        let first_asked_at_ms = match self.current(&request.reference, now_ms)? {
+            Some(line) if line.operation != BookOperation::TimedOut => {
+                return Ok(repeated(&request, line, handling, taken));
+            }
             timed_out => timed_out.map(|line| line.asked_at_ms),
         };
         let is_first = first_asked_at_ms.is_none();
         if is_first && handling == Handling::FirstCallTimesOutUndone {
-            self.stage([ask.timed_out(now_ms)]);
+            self.stage([request.timed_out(now_ms)]);
             return Ok(Err(timed_out()));
         }
-        let (mut line, changed) = ask.judge(authorization.as_ref(), now_ms);
+        let (mut line, changed) = request.judge(authorization.as_ref(), now_ms);
         line.asked_at_ms = first_asked_at_ms.unwrap_or(now_ms);
         self.stage(changed.into_iter().chain([line.clone()]));
         if is_first && handling == Handling::FirstCallTimesOutDone {
@@ -146,12 +148,12 @@ impl<B: Book> Group<'_, B> {
 
     /// The line of a refund or payout after its end; nothing when it is not pending.
     fn end_pending(&mut self, line: &BookLine, end: PendingEnd) -> Result<Option<BookLine>, BookError> {
-        if line.deed == Deed::Payout(PayoutOutcome::Pending) {
+        if line.operation == BookOperation::Payout(PayoutOutcome::Pending) {
             let ended = ended_payout(line, end);
             self.stage([ended.clone()]);
             return Ok(Some(ended));
         }
-        let Deed::PendingRefund { authorization, .. } = &line.deed else { return Ok(None) };
+        let BookOperation::PendingRefund { authorization, .. } = &line.operation else { return Ok(None) };
         let authorized = self.line(authorization)?;
         let (ended, changed) = end_refund(line, authorization, authorized.as_ref(), end);
         self.stage(changed.into_iter().chain([ended.clone()]));
@@ -174,11 +176,11 @@ fn timed_out() -> AcquirerUnavailable {
     AcquirerUnavailable::because("the first call for this card times out")
 }
 
-fn repeated(ask: &Ask, line: BookLine, handling: Handling, taken: TakenMoney) -> Recorded {
-    if ask.is_recorded_by(&line) {
+fn repeated(request: &BookRequest, line: BookLine, handling: Handling, taken: TakenMoney) -> Recorded {
+    if request.is_recorded_by(&line) {
         return Ok(Answered { line: Some(line), handling, taken });
     }
     // Neither done nor declined would be true. Unknown keeps the payment open until an operator looks.
-    tracing::error!(reference = ask.reference, "the sandbox was sent another request under a used reference");
+    tracing::error!(reference = request.reference, "the sandbox was sent another request under a used reference");
     Err(AcquirerUnavailable::because("the reference names another request"))
 }

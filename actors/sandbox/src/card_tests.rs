@@ -15,7 +15,7 @@ use super::behaviour_tests::{
     ClockGate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
 };
 use super::{PendingEnd, SandboxAcquirer};
-use crate::book::{Deed, MemoryBook, MerchantTotals, totals_by_merchant};
+use crate::book::{BookOperation, MemoryBook, MerchantTotals, totals_by_merchant};
 
 const REFUND_WAITS: &str = "4000000000007726";
 const REFUND_FAILS_LATER: &str = "4000000000005126";
@@ -154,11 +154,11 @@ fn the_card_whose_capture_fails_is_authorized_and_can_be_voided() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
     for (number, mode) in [(1, CaptureMode::Automatic), (2, CaptureMode::Manual)] {
-        let ask = || sandbox.authorize(authorize(number, card(CAPTURE_FAILS), mode));
-        assert_eq!(wait(ask()), approved(number, false));
+        let call = || sandbox.authorize(authorize(number, card(CAPTURE_FAILS), mode));
+        assert_eq!(wait(call()), approved(number, false));
         assert_eq!(decline_code(sandbox.capture(follow_up(number, PaymentStep::Capture, 100))), "capture_failed");
         assert!(is_done(sandbox.void(follow_up(number, PaymentStep::Void, 100))));
-        assert_eq!(wait(ask()), approved(number, false), "the answer stays the first one");
+        assert_eq!(wait(call()), approved(number, false), "the answer stays the first one");
     }
     let totals = totals(&book);
     assert_eq!((totals.captured_minor, totals.voided_minor), (0, 200));
@@ -168,10 +168,10 @@ fn the_card_whose_capture_fails_is_authorized_and_can_be_voided() {
 fn each_first_call_times_out_and_has_been_done() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
-    let ask = |number| sandbox.authorize(authorize(number, card(TIMES_OUT_DONE), CaptureMode::Manual));
+    let call = |number| sandbox.authorize(authorize(number, card(TIMES_OUT_DONE), CaptureMode::Manual));
     for number in [1, 2] {
-        wait(ask(number)).expect_err("a time-out");
-        assert_eq!(wait(ask(number)), approved(number, false));
+        wait(call(number)).expect_err("a time-out");
+        assert_eq!(wait(call(number)), approved(number, false));
     }
     wait(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))).expect_err("a time-out");
     assert_eq!(totals(&book).captured_minor, 100, "it has been done");
@@ -188,14 +188,14 @@ fn each_first_call_times_out_and_has_been_done() {
 fn each_first_call_times_out_and_has_not_been_done() {
     let book = MemoryBook::new();
     let sandbox = start(&book);
-    let ask = |number| authorize(number, card(TIMES_OUT_UNDONE), CaptureMode::Manual);
-    wait(sandbox.authorize(ask(1))).expect_err("a time-out");
+    let call = |number| authorize(number, card(TIMES_OUT_UNDONE), CaptureMode::Manual);
+    wait(sandbox.authorize(call(1))).expect_err("a time-out");
     assert_eq!(wait(sandbox.find(MERCHANT, reference(PaymentStep::Authorize))), Ok(None), "it has not been done");
     drop(sandbox);
     let sandbox = start(&book);
-    assert_eq!(wait(sandbox.authorize(ask(1))), approved(1, false), "also the call of the next process is the second");
-    wait(sandbox.authorize(ask(2))).expect_err("a time-out");
-    assert_eq!(wait(sandbox.authorize(ask(2))), approved(2, false));
+    assert_eq!(wait(sandbox.authorize(call(1))), approved(1, false), "also the call of the next process is the second");
+    wait(sandbox.authorize(call(2))).expect_err("a time-out");
+    assert_eq!(wait(sandbox.authorize(call(2))), approved(2, false));
     wait(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))).expect_err("a time-out");
     assert_eq!(totals(&book).captured_minor, 0);
     assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))));
@@ -211,11 +211,11 @@ fn each_first_call_times_out_and_has_not_been_done() {
 fn a_line_keeps_the_time_of_the_call_that_timed_out() {
     let (book, clock) = (MemoryBook::new(), ManualClock::new());
     let sandbox = clock.start(&book);
-    let ask = || sandbox.authorize(authorize(1, card(TIMES_OUT_UNDONE), CaptureMode::Manual));
-    wait(ask()).expect_err("a time-out");
-    assert_eq!(lines(&book)[0].deed, Deed::TimedOut);
+    let call = || sandbox.authorize(authorize(1, card(TIMES_OUT_UNDONE), CaptureMode::Manual));
+    wait(call()).expect_err("a time-out");
+    assert_eq!(lines(&book)[0].operation, BookOperation::TimedOut);
     clock.set(NOW_MS + 1);
-    wait(ask()).expect("an answer");
+    wait(call()).expect("an answer");
     assert_eq!(lines(&book)[0].asked_at_ms, NOW_MS);
 }
 
@@ -224,10 +224,10 @@ fn of_waiting_calls_only_the_first_under_a_reference_times_out() {
     for digits in [TIMES_OUT_DONE, TIMES_OUT_UNDONE] {
         let (book, gate) = (MemoryBook::new(), ClockGate::default());
         let sandbox = SandboxAcquirer::start_with_clock(book.clone(), gate.clock()).expect("a thread");
-        let ask = || sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic));
+        let call = || sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic));
         let before = sandbox.authorize(authorize(2, card("4242424242424242"), CaptureMode::Manual));
         gate.wait_until_reached();
-        let (first, second, third) = (ask(), ask(), ask());
+        let (first, second, third) = (call(), call(), call());
         gate.open();
         wait(before).expect("an answer");
         wait(first).expect_err("a time-out");

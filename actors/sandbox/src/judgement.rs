@@ -1,7 +1,8 @@
 //! The decisions of the sandbox, as lines of its book. No waiting, no clock, no disk.
 
 use crate::book::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
+    PayoutOutcome,
 };
 use till_domain::command::EvidenceResult;
 use till_domain::ids::{MerchantId, PaymentId};
@@ -28,17 +29,17 @@ pub enum PendingEnd {
 
 /// A request, without anything secret.
 #[derive(Debug, Clone)]
-pub(super) struct Ask {
+pub(super) struct BookRequest {
     pub(super) reference: String,
     pub(super) merchant: MerchantId,
     pub(super) payment: Option<PaymentId>,
     pub(super) money: Money,
-    pub(super) what: AskKind,
+    pub(super) what: BookRequestKind,
 }
 
 /// The kinds of requests.
 #[derive(Debug, Clone)]
-pub(super) enum AskKind {
+pub(super) enum BookRequestKind {
     /// To authorize.
     Authorize { instrument: BookInstrument, capture: CaptureMode, behaviour: Behaviour },
     /// Change the authorization under a reference.
@@ -47,65 +48,75 @@ pub(super) enum AskKind {
     Payout,
 }
 
-impl Ask {
+impl BookRequest {
     /// The reference of another line that judging reads.
     pub(super) fn authorization(&self) -> Option<&str> {
         match &self.what {
-            AskKind::Authorize { .. } | AskKind::Payout => None,
-            AskKind::FollowUp { authorization, .. } => Some(authorization),
+            BookRequestKind::Authorize { .. } | BookRequestKind::Payout => None,
+            BookRequestKind::FollowUp { authorization, .. } => Some(authorization),
         }
     }
 
     /// True when a line records this very request.
     pub(super) fn is_recorded_by(&self, line: &BookLine) -> bool {
-        let same_deed = match (&self.what, &line.deed) {
+        let is_same_operation = match (&self.what, &line.operation) {
             (
-                AskKind::Authorize { instrument, capture, .. },
-                Deed::Authorize { instrument: recorded, capture: mode, .. },
+                BookRequestKind::Authorize { instrument, capture, .. },
+                BookOperation::Authorize { instrument: recorded, capture: mode, .. },
             ) => instrument == recorded && capture == mode,
-            (AskKind::FollowUp { what, authorization }, Deed::FollowUp { what: recorded, authorization: of, .. }) => {
-                what == recorded && authorization == of
-            }
-            (AskKind::FollowUp { what, authorization }, Deed::PendingRefund { authorization: of, .. }) => {
-                *what == FollowUp::Refund && authorization == of
-            }
-            (AskKind::Payout, Deed::Payout(_)) => true,
-            (AskKind::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. } | Deed::Payout(_))
-            | (AskKind::FollowUp { .. }, Deed::Authorize { .. } | Deed::Payout(_))
-            | (AskKind::Payout, Deed::Authorize { .. } | Deed::FollowUp { .. } | Deed::PendingRefund { .. })
-            | (_, Deed::TimedOut) => false,
+            (
+                BookRequestKind::FollowUp { what, authorization },
+                BookOperation::FollowUp { what: recorded, authorization: of, .. },
+            ) => what == recorded && authorization == of,
+            (
+                BookRequestKind::FollowUp { what, authorization },
+                BookOperation::PendingRefund { authorization: of, .. },
+            ) => *what == FollowUp::Refund && authorization == of,
+            (BookRequestKind::Payout, BookOperation::Payout(_)) => true,
+            (
+                BookRequestKind::Authorize { .. },
+                BookOperation::FollowUp { .. } | BookOperation::PendingRefund { .. } | BookOperation::Payout(_),
+            )
+            | (BookRequestKind::FollowUp { .. }, BookOperation::Authorize { .. } | BookOperation::Payout(_))
+            | (
+                BookRequestKind::Payout,
+                BookOperation::Authorize { .. } | BookOperation::FollowUp { .. } | BookOperation::PendingRefund { .. },
+            )
+            | (_, BookOperation::TimedOut) => false,
         };
-        same_deed
+        is_same_operation
             && (&self.reference, self.merchant, self.payment, self.money)
                 == (&line.reference, line.merchant, line.payment, line.money)
     }
 
-    /// The treatment of this call. `authorization` is the line under [`Ask::authorization`].
+    /// The treatment of this call. `authorization` is the line under [`BookRequest::authorization`].
     pub(super) fn handling(&self, authorization: Option<&BookLine>) -> Handling {
-        match (&self.what, authorization.map(|line| &line.deed)) {
-            (AskKind::Authorize { instrument, .. }, _)
-            | (AskKind::FollowUp { .. }, Some(Deed::Authorize { instrument, .. })) => Handling::of(instrument),
-            (AskKind::FollowUp { .. } | AskKind::Payout, _) => Handling::AtOnce,
+        match (&self.what, authorization.map(|line| &line.operation)) {
+            (BookRequestKind::Authorize { instrument, .. }, _)
+            | (BookRequestKind::FollowUp { .. }, Some(BookOperation::Authorize { instrument, .. })) => {
+                Handling::of(instrument)
+            }
+            (BookRequestKind::FollowUp { .. } | BookRequestKind::Payout, _) => Handling::AtOnce,
         }
     }
 
     /// The line of a call that is not carried out and gets no answer.
     pub(super) fn timed_out(self, now_ms: u64) -> BookLine {
-        self.recorded(Deed::TimedOut, now_ms)
+        self.recorded(BookOperation::TimedOut, now_ms)
     }
 
     /// Carries out a request that is the first one under its reference: returns the line that records it, and the
-    /// authorization's own line when it changed. `authorization` is the line under [`Ask::authorization`].
+    /// authorization's own line when it changed. `authorization` is the line under [`BookRequest::authorization`].
     pub(super) fn judge(self, authorization: Option<&BookLine>, now_ms: u64) -> (BookLine, Option<BookLine>) {
         let handling = self.handling(authorization);
-        let (deed, changed) = match &self.what {
-            AskKind::Authorize { instrument, capture, behaviour } => {
+        let (operation, changed) = match &self.what {
+            BookRequestKind::Authorize { instrument, capture, behaviour } => {
                 let captures = *capture == CaptureMode::Automatic && handling != Handling::CaptureFails;
                 let outcome = authorize(self.money, captures, *behaviour);
-                (Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome }, None)
+                (BookOperation::Authorize { instrument: instrument.clone(), capture: *capture, outcome }, None)
             }
-            AskKind::Payout => (Deed::Payout(pay_out(self.money)), None),
-            AskKind::FollowUp { what, authorization: reference } => {
+            BookRequestKind::Payout => (BookOperation::Payout(pay_out(self.money)), None),
+            BookRequestKind::FollowUp { what, authorization: reference } => {
                 let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
                 let done = match follow_up(*what, self.money, own) {
                     Ok(_) if *what == FollowUp::Capture && handling == Handling::CaptureFails => {
@@ -119,11 +130,11 @@ impl Ask {
                 }
             }
         };
-        (self.recorded(deed, now_ms), changed)
+        (self.recorded(operation, now_ms), changed)
     }
 
     /// The line of a refund that does not end at once.
-    fn pending_refund(&self, what: FollowUp, handling: Handling, now_ms: u64) -> Option<Deed> {
+    fn pending_refund(&self, what: FollowUp, handling: Handling, now_ms: u64) -> Option<BookOperation> {
         let fails_at_ms = match handling {
             Handling::RefundWaitsForOperator => None,
             Handling::RefundFailsLater => Some(now_ms.saturating_add(REFUND_FAILS_AFTER_MS)),
@@ -136,12 +147,12 @@ impl Ask {
         };
         let authorization = self.authorization()?.to_owned();
         let may_wait = what == FollowUp::Refund && self.reference.contains(REFUND_STEP);
-        may_wait.then_some(Deed::PendingRefund { authorization, fails_at_ms })
+        may_wait.then_some(BookOperation::PendingRefund { authorization, fails_at_ms })
     }
 
-    fn recorded(self, deed: Deed, now_ms: u64) -> BookLine {
-        let Ask { reference, merchant, payment, money, what: _ } = self;
-        BookLine { reference, merchant, payment, money, asked_at_ms: now_ms, deed }
+    fn recorded(self, operation: BookOperation, now_ms: u64) -> BookLine {
+        let BookRequest { reference, merchant, payment, money, what: _ } = self;
+        BookLine { reference, merchant, payment, money, asked_at_ms: now_ms, operation }
     }
 }
 
@@ -160,7 +171,7 @@ pub(super) fn ended_payout(line: &BookLine, end: PendingEnd) -> BookLine {
         PendingEnd::Completed => PayoutOutcome::Paid,
         PendingEnd::Failed => PayoutOutcome::Declined(DeclineReason::PayoutFailed),
     };
-    BookLine { deed: Deed::Payout(outcome), ..line.clone() }
+    BookLine { operation: BookOperation::Payout(outcome), ..line.clone() }
 }
 
 /// The properties of money that is captured.
@@ -175,7 +186,9 @@ pub(super) struct TakenMoney {
 impl TakenMoney {
     /// The treatment for the authorization with this line.
     pub(super) fn of(authorization: &BookLine) -> TakenMoney {
-        let Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), instrument, .. } = &authorization.deed else {
+        let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), instrument, .. } =
+            &authorization.operation
+        else {
             return TakenMoney::default();
         };
         TakenMoney { settles_at_once: state.settles_at_once, is_disputed: is_disputed(instrument) }
@@ -193,7 +206,7 @@ pub(super) fn by_evidence(evidence: &str) -> EvidenceResult {
 
 /// True for the line of a refund whose time to fail has come.
 pub(super) fn has_failed_by(line: &BookLine, now_ms: u64) -> bool {
-    matches!(line.deed, Deed::PendingRefund { fails_at_ms: Some(fails_at_ms), .. } if fails_at_ms <= now_ms)
+    matches!(line.operation, BookOperation::PendingRefund { fails_at_ms: Some(fails_at_ms), .. } if fails_at_ms <= now_ms)
 }
 
 /// Ends the pending refund of an authorization: returns its line, and the authorization's own line when it changed. A
@@ -208,16 +221,16 @@ pub(super) fn end_refund(
         PendingEnd::Completed => follow_up(FollowUp::Refund, line.money, authorization),
         PendingEnd::Failed => Err(DeclineReason::RefundFailed),
     };
-    let (deed, changed) = ended(FollowUp::Refund, reference, done);
-    (BookLine { deed, ..line.clone() }, changed)
+    let (operation, changed) = ended(FollowUp::Refund, reference, done);
+    (BookLine { operation, ..line.clone() }, changed)
 }
 
-fn ended(what: FollowUp, reference: &str, done: Result<BookLine, DeclineReason>) -> (Deed, Option<BookLine>) {
+fn ended(what: FollowUp, reference: &str, done: Result<BookLine, DeclineReason>) -> (BookOperation, Option<BookLine>) {
     let (declined, changed) = match done {
         Ok(changed) => (None, Some(changed)),
         Err(reason) => (Some(reason), None),
     };
-    (Deed::FollowUp { what, authorization: reference.to_owned(), declined }, changed)
+    (BookOperation::FollowUp { what, authorization: reference.to_owned(), declined }, changed)
 }
 
 fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOutcome {
@@ -233,7 +246,8 @@ fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOut
 /// The authorization's line after this change, or the reason why it is declined.
 fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, DeclineReason> {
     let line = line.ok_or(DeclineReason::UnknownAuthorization)?;
-    let Deed::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(state) } = &line.deed else {
+    let BookOperation::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(state) } = &line.operation
+    else {
         return Err(DeclineReason::UnknownAuthorization);
     };
     if state.voided_minor > 0 {
@@ -245,7 +259,7 @@ fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<Bo
     let state = change(what, money.amount.get(), line.money.amount.get(), *state)?;
     let outcome = AuthorizeOutcome::Approved(state);
     Ok(BookLine {
-        deed: Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome },
+        operation: BookOperation::Authorize { instrument: instrument.clone(), capture: *capture, outcome },
         ..line.clone()
     })
 }
@@ -282,26 +296,26 @@ mod tests {
         Money { amount: AmountMinor::new(minor).expect("an amount"), currency: Currency::from_bytes(*b"THB") }
     }
 
-    fn ask(reference: &str, money: Money, what: AskKind) -> Ask {
-        Ask { reference: reference.to_owned(), merchant: MERCHANT, payment: Some(PAYMENT), money, what }
+    fn request(reference: &str, money: Money, what: BookRequestKind) -> BookRequest {
+        BookRequest { reference: reference.to_owned(), merchant: MERCHANT, payment: Some(PAYMENT), money, what }
     }
 
-    fn card(capture: CaptureMode, behaviour: Behaviour) -> AskKind {
+    fn card(capture: CaptureMode, behaviour: Behaviour) -> BookRequestKind {
         let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
-        AskKind::Authorize { instrument, capture, behaviour }
+        BookRequestKind::Authorize { instrument, capture, behaviour }
     }
 
     fn authorized(capture: CaptureMode) -> BookLine {
-        ask("authorize", thb(100), card(capture, Behaviour::Approve)).judge(None, 5).0
+        request("authorize", thb(100), card(capture, Behaviour::Approve)).judge(None, 5).0
     }
 
-    fn follow(what: FollowUp, money: Money) -> Ask {
-        ask("follow", money, AskKind::FollowUp { what, authorization: "authorize".to_owned() })
+    fn follow(what: FollowUp, money: Money) -> BookRequest {
+        request("follow", money, BookRequestKind::FollowUp { what, authorization: "authorize".to_owned() })
     }
 
     fn state(line: &BookLine) -> AuthorizationState {
-        match &line.deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => *state,
+        match &line.operation {
+            BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => *state,
             other => panic!("{other:?} is no approved authorization"),
         }
     }
@@ -315,8 +329,8 @@ mod tests {
 
     fn declined(what: FollowUp, money: Money, line: Option<&BookLine>) -> Option<DeclineReason> {
         let (own, changed) = follow(what, money).judge(line, 6);
-        match own.deed {
-            Deed::FollowUp { declined, .. } => {
+        match own.operation {
+            BookOperation::FollowUp { declined, .. } => {
                 assert_eq!(declined.is_some(), changed.is_none(), "what is declined changes nothing");
                 declined
             }
@@ -370,7 +384,7 @@ mod tests {
     #[test]
     fn a_missing_declined_or_foreign_authorization_is_unknown() {
         let refused =
-            ask("authorize", thb(100), card(CaptureMode::Manual, Behaviour::Decline(DeclineReason::ExpiredCard)));
+            request("authorize", thb(100), card(CaptureMode::Manual, Behaviour::Decline(DeclineReason::ExpiredCard)));
         let refused = refused.judge(None, 5).0;
         let mut other_merchants = authorized(CaptureMode::Manual);
         other_merchants.merchant = MerchantId::from_bytes([9; 16]);
@@ -386,12 +400,14 @@ mod tests {
     #[test]
     fn a_reversal_is_never_pending_as_a_refund_is() {
         let instrument = BookInstrument::Card { first_six: *b"400000", last_four: *b"7726" };
-        let what = AskKind::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
-        let authorized = ask("authorize", thb(100), what).judge(None, 5).0;
-        let refund = |reference: &str| Ask { reference: reference.to_owned(), ..follow(FollowUp::Refund, thb(100)) };
+        let what =
+            BookRequestKind::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
+        let authorized = request("authorize", thb(100), what).judge(None, 5).0;
+        let refund =
+            |reference: &str| BookRequest { reference: reference.to_owned(), ..follow(FollowUp::Refund, thb(100)) };
         let (refunded, unchanged) = refund("payment/refund/1").judge(Some(&authorized), 6);
-        let pending = Deed::PendingRefund { authorization: "authorize".to_owned(), fails_at_ms: None };
-        assert_eq!((refunded.deed, unchanged), (pending, None));
+        let pending = BookOperation::PendingRefund { authorization: "authorize".to_owned(), fails_at_ms: None };
+        assert_eq!((refunded.operation, unchanged), (pending, None));
         let (_, changed) = refund("payment/reverse").judge(Some(&authorized), 6);
         assert_eq!(changed.map(|line| state(&line).refunded_minor), Some(100));
     }
@@ -406,22 +422,22 @@ mod tests {
             (12_398, PayoutOutcome::Pending),
             (12_399, PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
         ] {
-            let (line, unchanged) = ask("payout", thb(minor), AskKind::Payout).judge(None, 5);
-            assert_eq!((line.deed, unchanged), (Deed::Payout(outcome), None), "{minor}");
+            let (line, unchanged) = request("payout", thb(minor), BookRequestKind::Payout).judge(None, 5);
+            assert_eq!((line.operation, unchanged), (BookOperation::Payout(outcome), None), "{minor}");
         }
     }
 
     #[test]
     fn a_line_records_exactly_the_request_it_was_judged_from() {
-        let first = ask("r", thb(100), card(CaptureMode::Manual, Behaviour::Approve));
+        let first = request("r", thb(100), card(CaptureMode::Manual, Behaviour::Approve));
         let line = first.clone().judge(None, 5).0;
         assert!(first.is_recorded_by(&line));
         let others = [
-            Ask { money: thb(99), ..first.clone() },
-            Ask { merchant: MerchantId::from_bytes([9; 16]), ..first.clone() },
-            Ask { payment: Some(PaymentId::from_bytes([9; 16])), ..first.clone() },
-            Ask { what: card(CaptureMode::Automatic, Behaviour::Approve), ..first.clone() },
-            Ask { what: follow(FollowUp::Void, thb(100)).what, ..first },
+            BookRequest { money: thb(99), ..first.clone() },
+            BookRequest { merchant: MerchantId::from_bytes([9; 16]), ..first.clone() },
+            BookRequest { payment: Some(PaymentId::from_bytes([9; 16])), ..first.clone() },
+            BookRequest { what: card(CaptureMode::Automatic, Behaviour::Approve), ..first.clone() },
+            BookRequest { what: follow(FollowUp::Void, thb(100)).what, ..first },
         ];
         for other in others {
             assert!(!other.is_recorded_by(&line), "{other:?}");

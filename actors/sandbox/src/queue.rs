@@ -10,7 +10,7 @@ use till_domain::ids::MerchantId;
 use tokio::sync::oneshot;
 
 use super::cards::Handling;
-use super::judgement::{Ask, PendingEnd, TakenMoney};
+use super::judgement::{BookRequest, PendingEnd, TakenMoney};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Limit of the requests that wait: 20 MB, at some 300 bytes each. The callers have far lower limits of their own.
@@ -43,16 +43,16 @@ pub(super) type PendingAnswer = Result<oneshot::Receiver<Recorded>, AcquirerUnav
 /// A task of the book's thread.
 pub(super) enum BookTask {
     /// Carry out a request, unless it was carried out before.
-    CarryOut(Ask),
+    CarryOut(BookRequest),
     /// Look up the line under a reference.
     Find(String),
     /// End a merchant's pending refund or payout under a reference.
     EndPending { merchant: MerchantId, reference: String, end: PendingEnd },
 }
 
-impl From<Ask> for BookTask {
-    fn from(ask: Ask) -> BookTask {
-        BookTask::CarryOut(ask)
+impl From<BookRequest> for BookTask {
+    fn from(request: BookRequest) -> BookTask {
+        BookTask::CarryOut(request)
     }
 }
 
@@ -147,16 +147,16 @@ mod tests {
     use till_domain::ids::PaymentId;
     use till_domain::money::{AmountMinor, Currency, Money};
 
-    use super::super::judgement::AskKind;
+    use super::super::judgement::BookRequestKind;
     use super::*;
 
-    fn ask(number: usize) -> Ask {
-        Ask {
+    fn request(number: usize) -> BookRequest {
+        BookRequest {
             reference: number.to_string(),
             merchant: MerchantId::from_bytes([1; 16]),
             payment: Some(PaymentId::from_bytes([1; 16])),
             money: Money { amount: AmountMinor::new(1).expect("an amount"), currency: Currency::from_bytes(*b"THB") },
-            what: AskKind::FollowUp { what: FollowUp::Void, authorization: String::new() },
+            what: BookRequestKind::FollowUp { what: FollowUp::Void, authorization: String::new() },
         }
     }
 
@@ -164,10 +164,10 @@ mod tests {
     fn requests_leave_in_order_at_most_a_group_at_once() {
         let queue = RequestQueue::new();
         for number in 0..GROUP_MAX + 1 {
-            queue.push(ask(number)).expect("there is room");
+            queue.push(request(number)).expect("there is room");
         }
         let reference = |job: Job| match job.request {
-            BookTask::CarryOut(ask) => ask.reference,
+            BookTask::CarryOut(request) => request.reference,
             BookTask::Find(reference) | BookTask::EndPending { reference, .. } => reference,
         };
         let references = |group: Vec<Job>| group.into_iter().map(reference).collect::<Vec<_>>();
@@ -180,18 +180,18 @@ mod tests {
     fn a_full_queue_refuses_as_unavailable() {
         let queue = RequestQueue::new();
         for number in 0..WAITING_MAX {
-            queue.push(ask(number)).expect("there is room");
+            queue.push(request(number)).expect("there is room");
         }
-        let refused = queue.push(ask(WAITING_MAX)).expect_err("full");
+        let refused = queue.push(request(WAITING_MAX)).expect_err("full");
         assert_eq!(refused.reason, "too many requests wait for the sandbox");
     }
 
     #[test]
     fn a_closed_queue_returns_waiting_requests_and_takes_no_more() {
         let queue = RequestQueue::new();
-        queue.push(ask(1)).expect("there is room");
+        queue.push(request(1)).expect("there is room");
         queue.close();
-        assert_eq!(queue.push(ask(2)).expect_err("closed").reason, "the sandbox has stopped");
+        assert_eq!(queue.push(request(2)).expect_err("closed").reason, "the sandbox has stopped");
         assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
         assert!(queue.next_group().is_none());
     }
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn callers_of_an_abandoned_queue_learn_that_no_answer_comes() {
         let queue = RequestQueue::new();
-        let mut answer = queue.push(ask(1)).expect("there is room");
+        let mut answer = queue.push(request(1)).expect("there is room");
         queue.abandon();
         assert_eq!(answer.try_recv().expect_err("no answer"), oneshot::error::TryRecvError::Closed);
         assert!(queue.next_group().is_none());
@@ -213,7 +213,7 @@ mod tests {
         let at_most = Duration::from_millis(50);
         for (queue, delay) in [(RequestQueue::with_delay(at_most), at_most), (RequestQueue::new(), GROUP_DELAY)] {
             let start = Instant::now();
-            queue.push(ask(1)).expect("there is room");
+            queue.push(request(1)).expect("there is room");
             assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
             assert!(start.elapsed() >= delay, "{:?}", start.elapsed());
         }
@@ -225,10 +225,10 @@ mod tests {
         std::thread::scope(|scope| {
             let start = Instant::now();
             let group = scope.spawn(|| queue.next_group());
-            queue.push(ask(0)).expect("there is room");
+            queue.push(request(0)).expect("there is room");
             std::thread::sleep(Duration::from_millis(50)); // Until the thread delays a group.
             for number in 1..FULL_GROUP {
-                queue.push(ask(number)).expect("there is room");
+                queue.push(request(number)).expect("there is room");
             }
             assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(FULL_GROUP));
             assert!(start.elapsed() < FOR_EVER, "it was not woken");
@@ -239,7 +239,7 @@ mod tests {
     fn closing_the_queue_ends_the_delay_of_a_request() {
         let queue = RequestQueue::with_delay(FOR_EVER);
         let start = Instant::now();
-        queue.push(ask(1)).expect("there is room");
+        queue.push(request(1)).expect("there is room");
         std::thread::scope(|scope| {
             let group = scope.spawn(|| queue.next_group());
             queue.close();

@@ -23,7 +23,7 @@ use till_operate::checkpoint::{
     KeptCheckpoint, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf, TakenCheckpoint, check_files, compare_heads,
     read_manifest,
 };
-use till_sandbox::book::{Book, BookLine, Deed, FollowUp, RocksBook};
+use till_sandbox::book::{Book, BookLine, BookOperation, FollowUp, RocksBook};
 use till_storage::deliveries::{Deliveries, DeliveryBatch, RocksDeliveries, WebhookProgress};
 use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore};
 use till_storage::family::Family;
@@ -144,7 +144,11 @@ fn line(reference: &str) -> BookLine {
         payment: Some(PaymentId::from_bytes([5; 16])),
         money: Money { amount, currency: "THB".parse().expect("a currency") },
         asked_at_ms: 1,
-        deed: Deed::FollowUp { what: FollowUp::Capture, authorization: "pay_1/authorize".to_owned(), declined: None },
+        operation: BookOperation::FollowUp {
+            what: FollowUp::Capture,
+            authorization: "pay_1/authorize".to_owned(),
+            declined: None,
+        },
     }
 }
 

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
-use till_sandbox::book::{AuthorizeOutcome, Book, BookLine, Deed, PayoutOutcome, RocksBook, totals_by_merchant};
+use till_sandbox::book::{
+    AuthorizeOutcome, Book, BookLine, BookOperation, PayoutOutcome, RocksBook, totals_by_merchant,
+};
 
 use super::cards::Fate;
 use super::inspection::assert_same;
@@ -48,7 +50,8 @@ pub(super) fn check(data: &Path, merchants: &[LoadedMerchant], truths: &[Truth],
     for (merchant, truth) in merchants.iter().zip(truths) {
         let id: MerchantId = merchant.shop.merchant_id.parse().expect("a merchant's id");
         let lines = book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == id);
-        let lines = lines.filter(|line| extent == Extent::Whole || matches!(line.deed, Deed::Authorize { .. }));
+        let lines =
+            lines.filter(|line| extent == Extent::Whole || matches!(line.operation, BookOperation::Authorize { .. }));
         let (of_payments, payouts): (Vec<BookLine>, Vec<BookLine>) = lines.partition(|line| line.payment.is_some());
         check_payouts(&payouts, truth, extent);
         let mut found: Vec<LineSummary> = of_payments.iter().flat_map(lines_of).filter(is_known).collect();
@@ -79,33 +82,33 @@ fn lines_of(line: &BookLine) -> Vec<LineSummary> {
     let is_refund = step.starts_with("refund/");
     let step = if is_refund { step } else { step.split('/').next().unwrap_or_default() };
     let refunded =
-        refunded_minor(&line.deed).map(|minor| (payment.clone(), "refunded".to_owned(), minor, String::new()));
+        refunded_minor(&line.operation).map(|minor| (payment.clone(), "refunded".to_owned(), minor, String::new()));
     let own = (payment, step.to_owned(), line.money.amount.get(), end_of(line));
     std::iter::once(own).chain(refunded).collect()
 }
 
-fn refunded_minor(deed: &Deed) -> Option<u64> {
-    match deed {
-        Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(standing.refunded_minor),
-        Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
-        | Deed::FollowUp { .. }
-        | Deed::TimedOut
-        | Deed::PendingRefund { .. }
-        | Deed::Payout(_) => None,
+fn refunded_minor(operation: &BookOperation) -> Option<u64> {
+    match operation {
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(standing.refunded_minor),
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
+        | BookOperation::FollowUp { .. }
+        | BookOperation::TimedOut
+        | BookOperation::PendingRefund { .. }
+        | BookOperation::Payout(_) => None,
     }
 }
 
 fn end_of(line: &BookLine) -> String {
-    match &line.deed {
-        Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), capture, .. } => {
+    match &line.operation {
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(standing), capture, .. } => {
             approved(*capture == CaptureMode::Automatic, standing.captured_minor, standing.voided_minor)
         }
-        Deed::Authorize { outcome: AuthorizeOutcome::Declined(reason), .. } => reason.code().to_owned(),
-        Deed::FollowUp { declined, .. } => declined.map_or("done", |reason| reason.code()).to_owned(),
-        Deed::TimedOut => "timed out".to_owned(),
-        Deed::PendingRefund { .. } | Deed::Payout(PayoutOutcome::Pending) => "pending".to_owned(),
-        Deed::Payout(PayoutOutcome::Paid) => "done".to_owned(),
-        Deed::Payout(PayoutOutcome::Declined(reason)) => reason.code().to_owned(),
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(reason), .. } => reason.code().to_owned(),
+        BookOperation::FollowUp { declined, .. } => declined.map_or("done", |reason| reason.code()).to_owned(),
+        BookOperation::TimedOut => "timed out".to_owned(),
+        BookOperation::PendingRefund { .. } | BookOperation::Payout(PayoutOutcome::Pending) => "pending".to_owned(),
+        BookOperation::Payout(PayoutOutcome::Paid) => "done".to_owned(),
+        BookOperation::Payout(PayoutOutcome::Declined(reason)) => reason.code().to_owned(),
     }
 }
 

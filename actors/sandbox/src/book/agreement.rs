@@ -15,7 +15,8 @@ use till_operate::acquirer_book::{
 
 use super::contract::{Book, BookError};
 use super::line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
+    PayoutOutcome,
 };
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;
@@ -60,16 +61,16 @@ fn record(book: &mut impl Book, payments: &[(MerchantId, Arc<Payment>)]) -> Resu
 
 impl From<BookLine> for AcquirerLine {
     fn from(line: BookLine) -> AcquirerLine {
-        let BookLine { reference, merchant, payment, money, asked_at_ms: _, deed } = line;
-        let end = match deed {
-            Deed::Authorize { outcome, .. } => {
+        let BookLine { reference, merchant, payment, money, asked_at_ms: _, operation } = line;
+        let end = match operation {
+            BookOperation::Authorize { outcome, .. } => {
                 payment.map(|payment_id| LineEnd::Authorization(payment_id, authorization_line(outcome)))
             }
-            Deed::Payout(outcome) => {
+            BookOperation::Payout(outcome) => {
                 let named = payout_of(&reference).zip(payout_line(outcome));
                 named.map(|(payout_id, line)| LineEnd::Payout(payout_id, line))
             }
-            Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } => None,
+            BookOperation::FollowUp { .. } | BookOperation::TimedOut | BookOperation::PendingRefund { .. } => None,
         };
         AcquirerLine { reference, merchant_id: merchant, money, end }
     }
@@ -115,7 +116,7 @@ impl From<BookError> for AcquirerBookError {
 
 /// The known line, with everything done to its authorization that the other line has.
 fn at_least(known: BookLine, line: &BookLine) -> BookLine {
-    if known.deed == Deed::TimedOut {
+    if known.operation == BookOperation::TimedOut {
         return line.clone();
     }
     let (Some(had), Some(has)) = (state(&known), state(line)) else { return known };
@@ -125,23 +126,26 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
         voided_minor: had.voided_minor.max(has.voided_minor),
         refunded_minor: had.refunded_minor.max(has.refunded_minor),
     };
-    match known.deed {
-        Deed::Authorize { instrument, capture, outcome: _ } => {
+    match known.operation {
+        BookOperation::Authorize { instrument, capture, outcome: _ } => {
             let outcome = AuthorizeOutcome::Approved(merged);
-            BookLine { deed: Deed::Authorize { instrument, capture, outcome }, ..known }
+            BookLine { operation: BookOperation::Authorize { instrument, capture, outcome }, ..known }
         }
-        Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } | Deed::Payout(_) => known,
+        BookOperation::FollowUp { .. }
+        | BookOperation::TimedOut
+        | BookOperation::PendingRefund { .. }
+        | BookOperation::Payout(_) => known,
     }
 }
 
 fn state(line: &BookLine) -> Option<AuthorizationState> {
-    match &line.deed {
-        Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => Some(*state),
-        Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
-        | Deed::FollowUp { .. }
-        | Deed::TimedOut
-        | Deed::PendingRefund { .. }
-        | Deed::Payout(_) => None,
+    match &line.operation {
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => Some(*state),
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
+        | BookOperation::FollowUp { .. }
+        | BookOperation::TimedOut
+        | BookOperation::PendingRefund { .. }
+        | BookOperation::Payout(_) => None,
     }
 }
 
@@ -149,20 +153,21 @@ fn state(line: &BookLine) -> Option<AuthorizationState> {
 fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
     let Some((reference, outcome, at)) = authorization_of(payment) else { return Vec::new() };
     let Some(instrument) = instrument_of(&payment.instrument) else { return Vec::new() };
-    let line = |reference: String, deed| BookLine {
+    let line = |reference: String, operation| BookLine {
         reference,
         merchant,
         payment: Some(payment.id),
         money: payment.money,
         asked_at_ms: at,
-        deed,
+        operation,
     };
     let void = is_given_up(payment).then(|| {
-        let deed = Deed::FollowUp { what: FollowUp::Void, authorization: reference.clone(), declined: None };
-        line(format!("{}/void", payment.id), deed)
+        let operation =
+            BookOperation::FollowUp { what: FollowUp::Void, authorization: reference.clone(), declined: None };
+        line(format!("{}/void", payment.id), operation)
     });
-    let deed = Deed::Authorize { instrument, capture: payment.capture_mode, outcome };
-    std::iter::once(line(reference, deed)).chain(void).collect()
+    let operation = BookOperation::Authorize { instrument, capture: payment.capture_mode, outcome };
+    std::iter::once(line(reference, operation)).chain(void).collect()
 }
 
 /// True for an authorization that was given up: by a void, or because its capture failed.
@@ -208,15 +213,15 @@ mod tests {
 
     #[test]
     fn a_result_in_the_log_replaces_a_call_that_timed_out() {
-        let timed_out = BookLine { deed: Deed::TimedOut, ..samples::approved() };
+        let timed_out = BookLine { operation: BookOperation::TimedOut, ..samples::approved() };
         assert_eq!(at_least(timed_out, &samples::approved()), samples::approved());
     }
 
     #[test]
     fn pending_and_timed_out_lines_give_no_result_of_a_payment() {
-        let pending = Deed::PendingRefund { authorization: samples::REFERENCE.to_owned(), fails_at_ms: None };
-        for deed in [Deed::TimedOut, pending] {
-            let line = AcquirerLine::from(BookLine { deed, ..samples::approved() });
+        let pending = BookOperation::PendingRefund { authorization: samples::REFERENCE.to_owned(), fails_at_ms: None };
+        for operation in [BookOperation::TimedOut, pending] {
+            let line = AcquirerLine::from(BookLine { operation, ..samples::approved() });
             assert_eq!(line.end, None);
         }
     }

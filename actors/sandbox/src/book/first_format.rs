@@ -3,7 +3,7 @@
 //!
 //! Shape of the value (integers big-endian, offsets in bytes; fields that do not apply are zero):
 //! ```text
-//!      0 format (1) = 1 | 1 deed (1) | 2 merchant (16) | 18 payment (16)
+//!      0 format (1) = 1 | 1 operation (1) | 2 merchant (16) | 18 payment (16)
 //!     34 amount in minor units (8) | 42 currency (3) | 45 asked at, ms (8)
 //!     53 outcome (1) | 54 decline reason (1) | 55 settles at once (1)
 //!     56 captured (8) | 64 voided (8) | 72 refunded (8)
@@ -12,7 +12,7 @@
 //! ```
 //! | byte | values |
 //! |---|---|
-//! | deed | 1 authorize, 2 capture, 3 void, 4 refund |
+//! | operation | 1 authorize, 2 capture, 3 void, 4 refund |
 //! | outcome | 1 done, 2 declined |
 //! | decline reason | 1 card declined, 2 insufficient funds, 3 expired card, 4 incorrect CVC, 5 processing error, 6 authentication required, 7 unknown authorization, 8 already captured, 9 already voided, 10 not captured, 11 wrong amount |
 //! | instrument | 1 card, 2 instalments |
@@ -22,26 +22,28 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 
-use super::line::{AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp};
+use super::line::{
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
+};
 
 pub(super) const FORMAT: u8 = 1;
 
 /// The line with these bytes; none when they are not valid.
 pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
     let mut rest = bytes.get(1..)?;
-    let [deed] = take(&mut rest)?;
+    let [operation] = take(&mut rest)?;
     let merchant = MerchantId::from_bytes(take(&mut rest)?);
     let payment = Some(PaymentId::from_bytes(take(&mut rest)?));
     let amount = AmountMinor::new(number(&mut rest)?)?;
     let currency = Currency::from_bytes(take(&mut rest)?);
     let asked_at_ms = number(&mut rest)?;
     let tail = Tail::read(&mut rest)?;
-    let deed = if deed == 1 { tail.authorization()? } else { tail.follow_up(deed)? };
+    let operation = if operation == 1 { tail.authorization()? } else { tail.follow_up(operation)? };
     let money = Money { amount, currency };
-    Some(BookLine { reference: reference.to_owned(), merchant, payment, money, asked_at_ms, deed })
+    Some(BookLine { reference: reference.to_owned(), merchant, payment, money, asked_at_ms, operation })
 }
 
-/// The part of a line that depends on its deed.
+/// The part of a line that depends on its operation.
 struct Tail<'a> {
     declined: Option<DeclineReason>,
     state: AuthorizationState,
@@ -72,7 +74,7 @@ impl<'a> Tail<'a> {
         Some(Tail { declined, state, instrument, capture, first_six, last_four, text })
     }
 
-    fn authorization(self) -> Option<Deed> {
+    fn authorization(self) -> Option<BookOperation> {
         let instrument = match self.instrument {
             1 if self.text.is_empty() => BookInstrument::Card { first_six: self.first_six, last_four: self.last_four },
             2 if self.names_no_card() => BookInstrument::Installment { plan: self.text.to_owned() },
@@ -88,11 +90,11 @@ impl<'a> Tail<'a> {
             Some(reason) if self.state == AuthorizationState::default() => AuthorizeOutcome::Declined(reason),
             Some(_) => return None,
         };
-        Some(Deed::Authorize { instrument, capture, outcome })
+        Some(BookOperation::Authorize { instrument, capture, outcome })
     }
 
-    fn follow_up(self, deed: u8) -> Option<Deed> {
-        let what = match deed {
+    fn follow_up(self, operation: u8) -> Option<BookOperation> {
+        let what = match operation {
             2 => FollowUp::Capture,
             3 => FollowUp::Void,
             4 => FollowUp::Refund,
@@ -100,7 +102,7 @@ impl<'a> Tail<'a> {
         };
         let applies = self.state == AuthorizationState::default() && self.names_no_card();
         let Tail { instrument: 0, capture: 0, declined, text, .. } = self else { return None };
-        applies.then(|| Deed::FollowUp { what, authorization: text.to_owned(), declined })
+        applies.then(|| BookOperation::FollowUp { what, authorization: text.to_owned(), declined })
     }
 
     fn names_no_card(&self) -> bool {
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn invalid_bytes_are_not_a_line() {
-        // deed, amount (beyond 2^53 - 1), outcome, reason, settles, instrument, capture mode, text length
+        // operation, amount (beyond 2^53 - 1), outcome, reason, settles, instrument, capture mode, text length
         for (offset, value) in [(1, 5), (34, 0xff), (53, 3), (54, 1), (55, 2), (80, 3), (81, 0), (93, 1)] {
             let bytes = changed(samples::REFERENCE, offset, value);
             assert_eq!(read(samples::REFERENCE, &bytes), None, "byte {offset}");

@@ -19,12 +19,12 @@ pub struct BookLine {
     /// The time of the first request, by the acquirer's clock, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
     /// The request and its result.
-    pub deed: Deed,
+    pub operation: BookOperation,
 }
 
 /// A request and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
+pub enum BookOperation {
     /// Authorize a payment.
     Authorize {
         /// The means of payment.
@@ -68,13 +68,15 @@ pub enum PayoutOutcome {
     Declined(DeclineReason),
 }
 
-impl Deed {
+impl BookOperation {
     /// The reference of the authorization that the request is about.
     #[must_use]
     pub fn authorization(&self) -> Option<&str> {
         match self {
-            Deed::FollowUp { authorization, .. } | Deed::PendingRefund { authorization, .. } => Some(authorization),
-            Deed::Authorize { .. } | Deed::TimedOut | Deed::Payout(_) => None,
+            BookOperation::FollowUp { authorization, .. } | BookOperation::PendingRefund { authorization, .. } => {
+                Some(authorization)
+            }
+            BookOperation::Authorize { .. } | BookOperation::TimedOut | BookOperation::Payout(_) => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of deed, follow-up or
+//! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of operation, follow-up or
 //! reason is added at the end of its shape. The key of a line is its reference, unchanged.
 
 use till_domain::money::Money;
@@ -9,7 +9,8 @@ use till_storage::{frozen_enum, frozen_struct};
 use super::contract::BookError;
 use super::first_format;
 use super::line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
+    PayoutOutcome,
 };
 
 const FORMAT: u8 = 2;
@@ -24,7 +25,7 @@ frozen_struct! {
         payment: [u8; 16],
         money: MoneyV1,
         asked_at_ms: u64,
-        deed: DeedV1,
+        operation: BookOperationV1,
     }
 }
 
@@ -38,7 +39,7 @@ frozen_struct! {
 
 frozen_enum! {
     /// A request and its result.
-    DeedV1 of Deed {
+    BookOperationV1 of BookOperation {
         Authorize { instrument: BookInstrumentV1, capture: CaptureModeV1, outcome: AuthorizeOutcomeV1 },
         FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
         TimedOut,

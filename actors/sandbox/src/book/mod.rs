@@ -14,7 +14,8 @@ mod totals;
 
 pub use contract::{Book, BookError, Entries};
 pub use line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
+    PayoutOutcome,
 };
 pub use memory::{MemoryBook, NextWrite};
 pub use rocks::RocksBook;

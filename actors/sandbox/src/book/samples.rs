@@ -5,7 +5,8 @@ use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
 use super::line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
+    PayoutOutcome,
 };
 
 pub(crate) const REFERENCE: &str = "pay_1/authorize";
@@ -13,7 +14,7 @@ pub(crate) const REFERENCE: &str = "pay_1/authorize";
 /// The number of reasons in the first format.
 const FIRST_REASONS: usize = 11;
 
-fn line(reference: &str, deed: Deed) -> BookLine {
+fn line(reference: &str, operation: BookOperation) -> BookLine {
     let amount = AmountMinor::new(10_000).expect("an amount");
     BookLine {
         reference: reference.to_owned(),
@@ -21,17 +22,17 @@ fn line(reference: &str, deed: Deed) -> BookLine {
         payment: Some(PaymentId::from_bytes([0xbb; 16])),
         money: Money { amount, currency: "THB".parse().expect("a currency") },
         asked_at_ms: 0x0102_0304_0506_0708,
-        deed,
+        operation,
     }
 }
 
 pub(crate) fn card_line(reference: &str, capture: CaptureMode, outcome: AuthorizeOutcome) -> BookLine {
     let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
-    line(reference, Deed::Authorize { instrument, capture, outcome })
+    line(reference, BookOperation::Authorize { instrument, capture, outcome })
 }
 
 pub(crate) fn follow_up_line(reference: &str, what: FollowUp, declined: Option<DeclineReason>) -> BookLine {
-    line(reference, Deed::FollowUp { what, authorization: REFERENCE.to_owned(), declined })
+    line(reference, BookOperation::FollowUp { what, authorization: REFERENCE.to_owned(), declined })
 }
 
 pub(crate) fn approved() -> BookLine {
@@ -45,10 +46,10 @@ pub(crate) fn every_shape() -> Vec<BookLine> {
     for reason in &DeclineReason::ALL[FIRST_REASONS..] {
         lines.push(follow_up_line(&format!("declined {reason:?}"), FollowUp::Refund, Some(*reason)));
     }
-    lines.push(line("timed out", Deed::TimedOut));
+    lines.push(line("timed out", BookOperation::TimedOut));
     for (reference, fails_at_ms) in [("pending", None), ("pending and failing", Some(0x0102_0304_0506_0af0))] {
         let authorization = REFERENCE.to_owned();
-        lines.push(line(reference, Deed::PendingRefund { authorization, fails_at_ms }));
+        lines.push(line(reference, BookOperation::PendingRefund { authorization, fails_at_ms }));
     }
     let outcomes = [PayoutOutcome::Pending, PayoutOutcome::Paid, PayoutOutcome::Declined(DeclineReason::PayoutFailed)];
     lines.extend(outcomes.map(|outcome| payout_line(&format!("payout {outcome:?}"), outcome)));
@@ -56,11 +57,11 @@ pub(crate) fn every_shape() -> Vec<BookLine> {
 }
 
 pub(crate) fn payout_line(reference: &str, outcome: PayoutOutcome) -> BookLine {
-    BookLine { payment: None, ..line(reference, Deed::Payout(outcome)) }
+    BookLine { payment: None, ..line(reference, BookOperation::Payout(outcome)) }
 }
 
 pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
-    let installment = Deed::Authorize {
+    let installment = BookOperation::Authorize {
         instrument: BookInstrument::Installment { plan: "sandbox_3_months".to_owned() },
         capture: CaptureMode::Automatic,
         outcome: AuthorizeOutcome::Approved(AuthorizationState {

@@ -6,7 +6,7 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizationState, AuthorizeOutcome, BookLine, Deed, FollowUp, PayoutOutcome};
+use super::line::{AuthorizationState, AuthorizeOutcome, BookLine, BookOperation, FollowUp, PayoutOutcome};
 
 /// The results of one merchant's requests. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,19 +55,23 @@ struct MerchantSums {
 impl MerchantSums {
     fn add(&mut self, line: &BookLine) {
         let amount_minor = u128::from(line.money.amount.get());
-        match line.deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), capture, .. } => {
+        match line.operation {
+            BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), capture, .. } => {
                 self.add_approved(amount_minor, state, capture);
             }
-            Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
-            Deed::Payout(PayoutOutcome::Paid) => self.totals.paid_out_minor += amount_minor,
-            Deed::TimedOut
-            | Deed::PendingRefund { .. }
-            | Deed::Payout(PayoutOutcome::Pending | PayoutOutcome::Declined(_)) => {}
-            Deed::FollowUp { declined: Some(_), .. } => self.totals.follow_ups_declined += 1,
-            Deed::FollowUp { what: FollowUp::Capture, declined: None, .. } => self.captured_minor += amount_minor,
-            Deed::FollowUp { what: FollowUp::Void, declined: None, .. } => self.voided_minor += amount_minor,
-            Deed::FollowUp { what: FollowUp::Refund, declined: None, .. } => self.refunded_minor += amount_minor,
+            BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
+            BookOperation::Payout(PayoutOutcome::Paid) => self.totals.paid_out_minor += amount_minor,
+            BookOperation::TimedOut
+            | BookOperation::PendingRefund { .. }
+            | BookOperation::Payout(PayoutOutcome::Pending | PayoutOutcome::Declined(_)) => {}
+            BookOperation::FollowUp { declined: Some(_), .. } => self.totals.follow_ups_declined += 1,
+            BookOperation::FollowUp { what: FollowUp::Capture, declined: None, .. } => {
+                self.captured_minor += amount_minor
+            }
+            BookOperation::FollowUp { what: FollowUp::Void, declined: None, .. } => self.voided_minor += amount_minor,
+            BookOperation::FollowUp { what: FollowUp::Refund, declined: None, .. } => {
+                self.refunded_minor += amount_minor
+            }
         }
     }
 

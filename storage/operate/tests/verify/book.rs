@@ -27,7 +27,7 @@ use till_operate::verify::Wrong;
 use till_sandbox::book::AuthorizationState;
 use till_sandbox::book::AuthorizeOutcome;
 use till_sandbox::book::Book;
-use till_sandbox::book::Deed;
+use till_sandbox::book::BookOperation;
 use till_sandbox::book::MemoryBook;
 
 #[test]
@@ -101,7 +101,7 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
     let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
     shop.note_in_book(payment_id, true, &mut book);
     let mut line = book.entries().next().expect("one line").expect("readable");
-    if let Deed::Authorize { outcome, .. } = &mut line.deed {
+    if let BookOperation::Authorize { outcome, .. } = &mut line.operation {
         *outcome = AuthorizeOutcome::Approved(AuthorizationState {
             voided_minor: line.money.amount.get(),
             ..AuthorizationState::default()
@@ -135,7 +135,9 @@ fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
     let mut anew = MemoryBook::new();
     anew.record(&[(ONE, Arc::new(payment))]).expect("in memory");
     let line = anew.entries().next().expect("one line").expect("readable");
-    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } = line.deed else { panic!("{line:?}") };
+    let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } = line.operation else {
+        panic!("{line:?}")
+    };
     assert_eq!(state.refunded_minor, 100);
 }
 

@@ -23,7 +23,7 @@ use till_domain::text::{
 };
 use till_domain::time::Millis;
 use till_sandbox::book::{
-    AuthorizationState, AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook,
+    AuthorizationState, AuthorizeOutcome, Book, BookInstrument, BookLine, BookOperation, DeclineReason, MemoryBook,
 };
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
@@ -290,7 +290,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             payment: Some(payment_id),
             money: payment.money,
             asked_at_ms: self.clock.0,
-            deed: Deed::Authorize { instrument, capture: payment.capture_mode, outcome },
+            operation: BookOperation::Authorize { instrument, capture: payment.capture_mode, outcome },
         }])
         .expect("it is in memory");
         captured
