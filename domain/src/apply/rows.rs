@@ -129,7 +129,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::PaymentVoided { payment_id, released_minor: _, activity } => void(*payment_id, activity, rows),
         Event::TransactionSettled { transaction_id, settles_at, credit_minor, debit_minor, at } => {
             settle(*transaction_id, *settles_at, *at, rows)?;
-            change_balance(rows, |totals| totals.with_settled(*credit_minor, *debit_minor))
+            change_balance(rows, |totals| totals.with_settled_capture(*credit_minor, *debit_minor))
         }
         Event::UserInvited { invitation, activity } => {
             rows.put::<Invitations>(invitation.id, invitation.clone());

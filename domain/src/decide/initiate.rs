@@ -34,9 +34,10 @@ pub(super) fn initiate_payment(
     let linked = customer::link(records, &named, context)?;
     let (instrument, linked) = instrument(records, &session, command, linked)?;
     check_external_id(records, command)?;
-    posting::check_room(records.state(), session.money.amount)?;
     let customer = linked.as_ref();
     let payment = payment(command, &session, integration, instrument, customer, &given, context);
+    posting::check_room_for_credit(records.state(), payment.reserved_minor())?;
+    posting::check_room_for_debit(records.state(), payment.reserved_minor())?;
     Ok(initiated(payment, linked, first_use, context))
 }
 

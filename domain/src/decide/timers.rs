@@ -1,6 +1,7 @@
 //! Timers: settlement, authorizations that lapse, metadata that expires.
 
 use super::context::{Context, Decision};
+use super::netting::uncovered_minor;
 use super::{disputes, metadata, operations, statements};
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
@@ -93,7 +94,7 @@ fn uncovered(records: &impl Records, transaction: &Transaction) -> Result<Option
     let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.taken_back_minor() > 0);
     Ok(payment.map(|payment| {
         let taken_back_minor = payment.taken_back_minor();
-        let covered_minor = taken_back_minor.saturating_sub(transaction.missing_minor(taken_back_minor));
+        let covered_minor = taken_back_minor.saturating_sub(uncovered_minor(Some(transaction), 0, taken_back_minor));
         Event::DebitsUncovered { payment_id, covered_minor }
     }))
 }

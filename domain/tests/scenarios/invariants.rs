@@ -135,11 +135,14 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     }
     check_webhook_events(state.webhook_events, mutation, after.webhook_events);
     let totals = after.balance.unwrap_or_default();
-    let is_uncovered = |event: &Event| {
-        matches!(event, Event::RefundRequested { uncovered_minor: 1.., .. } | Event::PayoutRequested { .. })
-    };
-    let overdraws = totals.available_minor() < 0 && mutation.events.iter().any(is_uncovered);
-    assert!(!overdraws, "a refund or payout overdraws what is available");
+    for event in &mutation.events {
+        let left_minor = totals.available_minor() + totals.pending_minor();
+        match event {
+            Event::PayoutRequested { .. } => assert!(totals.available_minor() >= 0, "a payout overdraws"),
+            Event::RefundRequested { uncovered_minor: 1.., .. } => assert!(left_minor >= 0, "a refund overdraws"),
+            _ => {}
+        }
+    }
     assert!(totals.uncovered_debit_minor <= totals.held_debit_minor);
     let credit = [totals.effective_credit_minor, totals.held_credit_minor, after.reserved_minor];
     assert!(credit.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR), "a total outgrew");
@@ -396,7 +399,7 @@ fn check_payments(world: &ScenarioWorld) {
     for payment in &payments {
         check_payment(world, payment);
         if matches!(payment.status, PaymentStatus::Pending | PaymentStatus::Authorized) {
-            reserved_minor += payment.money.amount.get();
+            reserved_minor += payment.reserved_minor();
         }
     }
     assert_eq!(world.state.reserved_minor, reserved_minor, "reserved is what may still be captured");

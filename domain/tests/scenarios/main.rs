@@ -22,6 +22,7 @@ mod instruments;
 mod keys;
 mod life;
 mod metadata;
+mod netting;
 mod operations;
 mod operator;
 mod refunds;

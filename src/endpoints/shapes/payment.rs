@@ -74,7 +74,11 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
         ),
         Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
         Attribute::nullable("failure_message", ValueType::STRING, "The reason of the failure, for a person."),
-        Attribute::always("fees", ValueType::Array(&ValueType::Object(&FEE)), "The fees, once captured."),
+        Attribute::always(
+            "fees",
+            ValueType::Array(&ValueType::Object(&FEE)),
+            "The fee, and the interest that the merchant bears, once captured.",
+        ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),
         Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "The time at which it was authorized."),
         Attribute::nullable("captured_at", ValueType::TIMESTAMP, "The time at which it was captured."),
@@ -124,11 +128,14 @@ static PAYMENT_CARD: ObjectType = ObjectType {
     ],
 };
 
+/// The costs of a capture: its fee, and the interest that the merchant bears.
+const FEE_TYPES: [&str; 2] = [EntryType::PaymentFee.name(), EntryType::Interest.name()];
+
 /// The declared members of a fee.
 static FEE: ObjectType = ObjectType {
     name: "fee",
     attributes: &[
-        Attribute::always("type", ValueType::words(&[EntryType::PaymentFee.name()]), "The purpose."),
+        Attribute::always("type", ValueType::words(&FEE_TYPES), "The purpose."),
         Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
     ],
@@ -287,9 +294,11 @@ pub(super) fn expiration_date(expiry: CardExpiry) -> String {
 }
 
 fn fees(payment: &Payment) -> Vec<FeeShape<'_>> {
-    let fee = payment.capture.map(|capture| capture.fee_minor).filter(|fee| *fee > 0);
+    let fee_minor = payment.capture.map_or(0, |capture| capture.fee_minor);
+    let costs = [(EntryType::PaymentFee, fee_minor), (EntryType::Interest, payment.interest_minor())];
     let currency = payment.money.currency.code();
-    fee.into_iter().map(|amount| FeeShape { r#type: EntryType::PaymentFee.name(), amount, currency }).collect()
+    let posted = costs.into_iter().filter(|(_, amount)| *amount > 0);
+    posted.map(|(of, amount)| FeeShape { r#type: of.name(), amount, currency }).collect()
 }
 
 #[cfg(test)]
