@@ -28,10 +28,8 @@ pub enum Refusal {
     /// The Idempotency-Key was used with another command.
     #[error("This Idempotency-Key was used with another body. Use a new key for a new call.")]
     IdempotencyKeyReused,
-    /// No installation of the merchant has this id.
-    #[error(
-        "The merchant is known, but has no installation with this installation_id. Ask the operator for the right one."
-    )]
+    /// No installation of the merchant has this id, or there is no such merchant, which a device is not told.
+    #[error("There is no installation with this merchant_id and installation_id. Ask the operator for the right ones.")]
     InstallationNotFound,
     /// No webhook of the merchant has this id.
     #[error("No webhook of this merchant has this webhook_id. list-webhooks lists those that exist.")]

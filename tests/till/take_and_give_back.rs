@@ -330,6 +330,30 @@ fn the_operator_ends_refunds_that_wait_for_the_sandbox_once() {
 }
 
 #[test]
+fn the_operator_ends_a_refund_by_its_own_identifier_and_key() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.settled(&shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id());
+    let refunding =
+        |external_id: &str| json!({ "payment_id": payment["payment_id"], "amount": 30, "external_id": external_id });
+    let end = |endpoint: &str, refund: &str, key: &str| {
+        let body = json!({ "merchant_id": shop.merchant_id, "refund_id": refund });
+        server.admin_client().idempotency_key(key).post(&format!("/admin/{endpoint}"), &body)
+    };
+    for (endpoint, status) in [("complete-refund", "SUCCESSFUL"), ("fail-refund", "FAILED")] {
+        shop.call("refund-payment", &refunding(endpoint)).id();
+        assert_eq!(end(endpoint, endpoint, "k").ok(), true);
+        assert_eq!(shop.call("find-refund", &json!({ "refund_id": endpoint })).ok()["status"], status);
+        let again = end(endpoint, endpoint, "k");
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{endpoint}: {}", again.body);
+        assert_eq!(again.ok(), true);
+        end(endpoint, endpoint, "other").refused("INVALID_STATE");
+        end(endpoint, "back-9", "k").refused("NOT_FOUND");
+    }
+    end("complete-refund", "fail-refund", "k").refused("IDEMPOTENCY_KEY_REUSED");
+}
+
+#[test]
 fn the_card_that_answers_twice_takes_effect_once() {
     let server = Server::start();
     let shop = server.shop();

@@ -303,11 +303,12 @@ fn fees(payment: &Payment) -> Vec<FeeShape<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use till_domain::customer::Contact;
-    use till_domain::ids::{PaymentId, SessionId};
+    use till_domain::ids::{PaymentId, SessionId, TransactionId};
     use till_domain::merchant::AcquirerName;
     use till_domain::money::{AmountMinor, Money};
+    use till_domain::payment::Capture;
     use till_domain::session::{InstallmentPlan, InterestBearer};
     use till_domain::text::ReturnUrl;
 
@@ -356,6 +357,27 @@ mod tests {
         for key in ["capturable", "voidable", "reversible", "refundable"] {
             assert_eq!(shown[key], false, "{key}");
         }
+    }
+
+    #[test]
+    fn fees_are_the_fee_and_the_interest_of_the_capture() {
+        let capture = Capture {
+            amount_minor: 80,
+            fee_minor: 3,
+            transaction_id: TransactionId::from_bytes([3; 16]),
+            at: NOW,
+            settles_at: NOW,
+        };
+        let fees = |interest_bearer| {
+            let plan = InstallmentPlan::SandboxThreeMonths;
+            let instrument = Instrument::Installment { plan, interest_bearer };
+            let payment = Payment { instrument, capture: Some(capture), ..pending() };
+            serde_json::to_value(fees(&payment)).expect("a shape has a JSON form")
+        };
+        let fee = json!({ "type": "PAYMENT_FEE", "amount": 3, "currency": "THB" });
+        let interest = json!({ "type": "INTEREST", "amount": 2, "currency": "THB" });
+        assert_eq!(fees(InterestBearer::Merchant), json!([fee, interest]), "3 % of 80, rounded half up");
+        assert_eq!(fees(InterestBearer::Customer), json!([fee]));
     }
 
     #[test]
