@@ -161,6 +161,9 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::StatementClosed { statement: _ }
         | Event::StatementPeriodEnded { ends_at: _ }
         | Event::TokenKept { token_id: _ }
+        | Event::TokenUsed { .. }
+        | Event::TokensErased { token_ids: _ }
+        | Event::CustomerTokensErased { .. }
         | Event::AnswersSwept { scopes: _, created_merchants: _ } => {}
     }
 }

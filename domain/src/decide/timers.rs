@@ -2,7 +2,7 @@
 
 use super::context::{Context, Decision};
 use super::netting::uncovered_minor;
-use super::{disputes, metadata, operations, statements};
+use super::{disputes, metadata, operations, statements, token_uses};
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
 use crate::ids::TransactionId;
@@ -26,6 +26,7 @@ pub(super) fn fire_timers(
             decision.events.extend(fired);
         }
     }
+    decision.vault = token_uses::vault_writes(&decision.events);
     let changed = Answer::Changed(!decision.events.is_empty());
     Ok((decision, changed))
 }
@@ -42,6 +43,7 @@ fn fire(
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
+        TimerKind::EraseTokens(id) => token_uses::erase_with_customer(records, id, Some(timer.due), context),
         TimerKind::CloseStatement => Ok(Vec::new()), // Done before the transactions that become effective.
     }
 }

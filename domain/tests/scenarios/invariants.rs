@@ -9,7 +9,7 @@ use till_domain::card::TokenUsage;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
-use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId};
+use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId, TokenId};
 use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
@@ -17,12 +17,13 @@ use till_domain::payment::{CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CurrentPlan,
-    CustomerCards, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes, DisputesByPayment,
-    DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows,
-    MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions,
-    MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId,
-    PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions,
-    Single, TestClocks, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes,
+    DisputesByPayment, DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId,
+    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
+    MetadataPositions, MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts,
+    PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment,
+    RefundsByStatus, Sessions, Single, TestClocks, Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId,
+    Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 use till_domain::time::Millis;
@@ -304,6 +305,9 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::InstallationRemoved { .. }
         | Event::TokenQueued { .. }
         | Event::TokenKept { .. }
+        | Event::TokenUsed { .. }
+        | Event::TokensErased { .. }
+        | Event::CustomerTokensErased { .. }
         | Event::WebhookSaved { .. }
         | Event::WebhookEventsSwept { .. } => Vec::new(),
     }
@@ -642,8 +646,24 @@ fn check_timers(world: &ScenarioWorld) {
     let closing = period.map(|period| Timer { due: period.ends_at, kind: TimerKind::CloseStatement });
     let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).chain(evidence).chain(closing).collect();
     expected.sort_unstable();
-    assert_eq!(world.timers(), expected);
-    assert_eq!(world.all::<Timers>().len(), expected.len());
+    let is_erasure = |timer: &Timer| matches!(timer.kind, TimerKind::EraseTokens(_));
+    let (erasures, timers): (Vec<Timer>, Vec<Timer>) = world.timers().into_iter().partition(is_erasure);
+    assert_eq!(timers, expected);
+    assert_eq!(world.all::<Timers>().len(), expected.len() + erasures.len());
+    check_token_uses(world, &erasures);
+}
+
+/// A customer's newest token is one that was used; while there is one of a removed customer, more are to be erased.
+fn check_token_uses(world: &ScenarioWorld, erasures: &[Timer]) {
+    for (key, _) in world.rows.iter() {
+        if let AnyKey::CustomerTokens(customer_id) = key {
+            let newest = world.look_up::<CustomerTokens>(*customer_id);
+            assert!(world.find::<TokenUses>(newest).is_some(), "{newest} was used by {customer_id}");
+            let is_removed = world.find::<Customers>(*customer_id).is_none();
+            let has_timer = erasures.iter().any(|timer| timer.kind == TimerKind::EraseTokens(*customer_id));
+            assert_eq!(is_removed, has_timer, "{customer_id}");
+        }
+    }
 }
 
 /// Every row of the other indexes leads to a row that agrees with it.
@@ -741,6 +761,9 @@ fn check_sweeping(world: &ScenarioWorld) {
         .filter_map(|stored| if let Answer::Key { key_id, .. } = stored.answer { Some(key_id) } else { None })
         .collect();
     assert!(world.key_texts.is_subset(&answered), "the text of a key is kept with its answer only");
+    // Erasure does not wait for a payment.
+    let erased = world.log.iter().flat_map(|mutation| &mutation.events).flat_map(erased_tokens);
+    let tokens: BTreeSet<_> = tokens.into_iter().chain(erased).collect();
     let authorizations = world.all::<Effects>().into_iter().filter(|effect| effect.kind == EffectKind::Authorize);
     for payment in authorizations.map(|effect| world.look_up::<Payments>(effect.payment_id)) {
         assert!(world.find::<Sessions>(payment.session_id).is_some(), "the session of an open authorization stays");
@@ -752,6 +775,14 @@ fn check_sweeping(world: &ScenarioWorld) {
         assert!(token.is_none_or(|id| tokens.contains(&id)), "{session:?} can be paid");
     }
     check_token_queues(world);
+}
+
+fn erased_tokens(event: &Event) -> Vec<TokenId> {
+    if let Event::TokensErased { token_ids } | Event::CustomerTokensErased { token_ids, .. } = event {
+        token_ids.clone()
+    } else {
+        Vec::new()
+    }
 }
 
 /// A multi-use token that ends unless a payment uses it has a position in its installation's queue, and the queues

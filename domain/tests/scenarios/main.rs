@@ -36,6 +36,7 @@ mod team;
 mod sweeping;
 mod test_clock;
 mod timers;
+mod token_uses;
 mod unused_tokens;
 
 // Random commands.

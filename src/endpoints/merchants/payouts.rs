@@ -3,7 +3,7 @@
 use till_domain::command::{Command, SendPayout};
 use till_domain::ids::PayoutId;
 use till_domain::payout::PayoutStatus;
-use till_domain::records::{Payouts, PayoutsByStatus, Rows};
+use till_domain::records::{Payouts, PayoutsByStatus};
 
 use super::by_merchant;
 use crate::access::MerchantCaller;
