@@ -187,7 +187,10 @@ fn a_refund_after_settlement_needs_the_available_balance() {
     server.admin("configure-payment-method", &fee).ok();
     let charged = shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 1_000), 1_000, &json!({})).id());
     let body = json!({ "payment_id": charged["payment_id"] });
-    assert_eq!(shop.call("refund-payment", &body).refused("INSUFFICIENT_BALANCE"), json!({ "available": 900, "pending": 0 }));
+    assert_eq!(
+        shop.call("refund-payment", &body).refused("INSUFFICIENT_BALANCE"),
+        json!({ "available": 900, "pending": 0 })
+    );
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 100 })).ok();
     refunded(&shop, &shop.call("refund-payment", &body).id());
     assert_eq!(shop.balance()["available"], 0, "a refund returns no fee");
