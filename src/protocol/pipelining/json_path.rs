@@ -5,25 +5,12 @@
 use std::ops::Range;
 
 use super::json_text::JsonText;
-use super::path_parser::PathParser;
+use super::path_parser::{PathParser, Segment};
 
 /// A path. Its root is the array of results.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::protocol) struct JsonPath {
     segments: Vec<Segment>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Segment {
-    Member(String),
-    /// Counted from the end when negative.
-    Index(i64),
-    /// From the first index to before the second, each counted from the end when negative.
-    Slice(Option<i64>, Option<i64>),
-    /// `*`
-    Every,
-    /// A segment that is not looked up: descendants, a filter, a list of selectors, or a slice with a step.
-    Unsupported,
 }
 
 impl JsonPath {
@@ -72,14 +59,6 @@ impl JsonPath {
 }
 
 impl Segment {
-    /// True when it selects one value at most.
-    pub(super) const fn is_singular(&self) -> bool {
-        match self {
-            Segment::Member(_) | Segment::Index(_) => true,
-            Segment::Slice(..) | Segment::Every | Segment::Unsupported => false,
-        }
-    }
-
     /// The indexes that it selects in a list of this length. A member selects none.
     pub(super) fn places(&self, length: usize) -> Range<usize> {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 9535, section 2.3.5.
 
-use super::path_parser::PathParser;
+use super::path_parser::{PathParser, Segment};
 
 /// The limit of filters and parentheses within each other. A deeper text is no path.
 const NESTED_MAX: usize = 32;
@@ -88,7 +88,7 @@ impl PathParser<'_> {
     fn nested_segments(&mut self) -> Option<bool> {
         let mut is_one_value = true;
         self.nested(|parser| {
-            is_one_value = parser.segments()?.iter().all(super::json_path::Segment::is_singular);
+            is_one_value = parser.segments()?.iter().all(Segment::is_singular);
             Some(())
         })?;
         Some(is_one_value)

@@ -3,10 +3,32 @@
 //! Source: RFC 9535, section 2. A name after a dot may have hyphens, since published clients write every member in this
 //! way.
 
-use super::json_path::Segment;
-
 /// The largest index, by RFC 9535: 2^53-1.
 const INDEX_MAX: i64 = (1 << 53) - 1;
+
+/// A part of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Segment {
+    Member(String),
+    /// Counted from the end when negative.
+    Index(i64),
+    /// From the first index to before the second, each counted from the end when negative.
+    Slice(Option<i64>, Option<i64>),
+    /// `*`
+    Every,
+    /// A segment that is not looked up: descendants, a filter, a list of selectors, or a slice with a step.
+    Unsupported,
+}
+
+impl Segment {
+    /// True when it selects one value at most.
+    pub(super) const fn is_singular(&self) -> bool {
+        match self {
+            Segment::Member(_) | Segment::Index(_) => true,
+            Segment::Slice(..) | Segment::Every | Segment::Unsupported => false,
+        }
+    }
+}
 
 /// The unread part of a path.
 pub(super) struct PathParser<'t> {
