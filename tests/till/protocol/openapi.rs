@@ -185,7 +185,8 @@ const WITHOUT_IDEMPOTENCY_KEY: [&str; 8] = [
 
 #[test]
 fn every_call_that_changes_something_takes_an_idempotency_key() {
-    const LOOK_UPS: [&str; 7] = ["find-", "get-", "list-", "retrieve-", "check-", "discover-", "balance-"];
+    const LOOK_UPS: [&str; 8] =
+        ["find-", "get-", "list-", "retrieve-", "check-", "discover-", "balance-", "available-"];
     for Operation { path, described, .. } in DocumentedInterfaces::start().operations() {
         let name = path.rsplit('/').next().expect("a name");
         let parameters = described["parameters"].as_array().expect("parameters");
