@@ -32,7 +32,7 @@ impl Erasures {
     }
 }
 
-/// The keys of the vault that are deleted with the customers whom a record removes.
+/// The keys of the vault that are deleted with the customers, and with their tokens, whom a record removes.
 pub(crate) fn erased_by(merchant: MerchantId, mutation: &Mutation) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();
     for event in &mutation.events {
@@ -40,6 +40,12 @@ pub(crate) fn erased_by(merchant: MerchantId, mutation: &Mutation) -> Vec<Vec<u8
             keys.push(VaultKey::SubjectKey { merchant, subject: SubjectId::customer(*customer_id) });
             let numbers = card_ids.iter().map(|card_id| CardNumberOf::Card(*card_id));
             keys.extend(numbers.map(|of| VaultKey::CardNumber { merchant, of }));
+        }
+        if let Event::TokensErased { token_ids } | Event::CustomerTokensErased { token_ids, .. } = event {
+            for token_id in token_ids {
+                keys.push(VaultKey::SubjectKey { merchant, subject: SubjectId::token(*token_id) });
+                keys.push(VaultKey::CardNumber { merchant, of: CardNumberOf::Token(*token_id) });
+            }
         }
     }
     keys.into_iter().map(|key| key.encode().to_vec()).collect()

@@ -40,7 +40,10 @@ impl Removed {
         for event in &mutation.events {
             if let Event::SessionsSwept { session_ids } = event {
                 sessions += count(session_ids.len());
-            } else if let Event::TokensSwept { token_ids } = event {
+            } else if let Event::TokensSwept { token_ids }
+            | Event::TokensErased { token_ids }
+            | Event::CustomerTokensErased { token_ids, .. } = event
+            {
                 tokens += count(token_ids.len());
             } else if let Event::AnswersSwept { scopes, created_merchants: _ } = event {
                 answers += count(scopes.len());

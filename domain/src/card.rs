@@ -17,6 +17,9 @@ pub const UNUSED_TOKENS_MAX: u64 = 100_000;
 /// removed.
 pub const SAVED_CARDS_MAX: usize = 100;
 
+/// The maximum number of a customer's tokens that one step passes when it erases tokens: each is a row to be read.
+pub const TOKENS_PASSED_MAX: usize = 128;
+
 /// The network of a card, told from its first digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CardScheme {
@@ -287,6 +290,15 @@ impl TokenQueue {
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
+}
+
+/// The customer who used a multi-use token, by a payment or a saved card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenUse {
+    /// The only one who used it; none when it was used for another customer, too, or for nobody who is known.
+    pub customer_id: Option<CustomerId>,
+    /// The token that its first customer was the first to use before.
+    pub older: Option<TokenId>,
 }
 
 /// A card that a customer saved.

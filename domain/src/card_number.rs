@@ -92,6 +92,25 @@ pub fn holds_card_number(text: &str) -> bool {
     })
 }
 
+/// Returns true when the digits of a card number stand together anywhere in `text`, within letters and with any
+/// separators of identifiers between them.
+#[must_use]
+pub fn has_digits_of_card_number(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    if digits < DIGITS_MIN {
+        return false;
+    }
+    let groups: Vec<&str> = text.split(['.', '_', '-']).filter(|group| !group.is_empty()).collect();
+    let joined = groups.join("-");
+    let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_digit());
+    let mut was_digit = false;
+    joined.char_indices().any(|(at, character)| {
+        let is_start = character.is_ascii_digit() && !was_digit;
+        was_digit = character.is_ascii_digit();
+        is_start && joined.get(at..).is_some_and(|rest| begins_with_number(rest, is_end))
+    })
+}
+
 /// Returns true when `value` is a card number as a whole. Spaces around it do not count.
 #[must_use]
 pub fn is_card_number_as_a_whole(value: &str) -> bool {

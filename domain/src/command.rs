@@ -131,6 +131,9 @@ pub enum Command {
     ExpirePayment(PaymentId),
     /// Record the acquirer's answer to a capture, a void or a reversal.
     RecordOperation(RecordOperation),
+    /// Judge a call by which the operator ends a refund or payout at the sandbox. It changes nothing here: the answer of
+    /// the sandbox does. Answered with [`crate::event::Answer::Changed`].
+    OrderEnd(PendingObject),
     /// Record the acquirer's answer to a refund.
     RecordRefund(RefundId, CallResult),
     /// Record the acquirer's answer to a payout.
@@ -202,6 +205,7 @@ impl Command {
             | Command::SendPayout(_)
             | Command::ExpirePayment(_)
             | Command::RecordOperation(_)
+            | Command::OrderEnd(_)
             | Command::RecordRefund(_, _)
             | Command::RecordPayout(_, _)
             | Command::RecordGivenBack(_, _)
@@ -226,6 +230,15 @@ impl Command {
             | Command::Sweep(_) => false,
         }
     }
+}
+
+/// A refund or payout that waits for the acquirer's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PendingObject {
+    /// A refund.
+    Refund(RefundId),
+    /// A payout.
+    Payout(PayoutId),
 }
 
 /// Change the customers or their saved cards.

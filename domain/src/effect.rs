@@ -1,6 +1,6 @@
 //! Effects: calls to an acquirer that a recorded decision requests. Timers: decisions that become due.
 
-use crate::ids::{DisputeId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
+use crate::ids::{CustomerId, DisputeId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
 use crate::time::Millis;
 
 /// The key of an open call to an acquirer about a payment. At most one operation of a payment is open at a time: its
@@ -100,4 +100,6 @@ pub enum TimerKind {
     EvidenceDue(DisputeId),
     /// The month of a merchant's next statement is over. A merchant with a balance has one such timer.
     CloseStatement,
+    /// More tokens are to be erased that only a removed customer used.
+    EraseTokens(CustomerId),
 }

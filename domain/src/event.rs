@@ -494,6 +494,33 @@ pub enum Event {
         /// The token.
         token_id: TokenId,
     },
+    /// A multi-use token was used for a customer, or for nobody who is known: for the first time, or for somebody else.
+    TokenUsed {
+        /// The token.
+        token_id: TokenId,
+        /// The customer.
+        customer_id: Option<CustomerId>,
+    },
+    /// Tokens with the number of a forgotten card were erased, which only its customer had used.
+    TokensErased {
+        /// The tokens.
+        token_ids: Vec<TokenId>,
+    },
+    /// Tokens that only a removed customer had used were erased.
+    CustomerTokensErased {
+        /// The customer.
+        customer_id: CustomerId,
+        /// The tokens.
+        token_ids: Vec<TokenId>,
+        /// Tokens among them that were removed before.
+        gone: Vec<TokenId>,
+        /// The next token; none when no more are left.
+        rest: Option<TokenId>,
+        /// The instant of the timer that led to this step.
+        timer_was: Option<Millis>,
+        /// The instant of this step, at which the next one is due.
+        at: Millis,
+    },
     /// Identifiers that look like card numbers are accepted from now on, or refused again.
     CardNumbersInIdentifiersChanged {
         /// True when they are accepted.

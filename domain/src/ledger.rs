@@ -280,6 +280,12 @@ impl Transaction {
         sum(Direction::Credit) == sum(Direction::Debit)
     }
 
+    /// Returns true for the transaction of a capture while it is on hold.
+    #[must_use]
+    pub const fn is_held_capture(&self) -> bool {
+        matches!((self.cause, self.status), (Cause::Capture(_), EntryStatus::OnHold))
+    }
+
     /// The entries on the balance as they are listed.
     pub fn balance_entries(&self) -> impl Iterator<Item = Entry> + '_ {
         self.legs.iter().filter(|leg| leg.account == Account::Balance).map(|leg| Entry {
@@ -311,6 +317,13 @@ impl Transaction {
     pub fn missing_minor(&self, taken_back_minor: u64) -> u64 {
         let debits = self.balance_minor(Direction::Debit).saturating_add(taken_back_minor);
         debits.saturating_sub(self.balance_minor(Direction::Credit))
+    }
+
+    /// Of a capture: the amount that its own debits, together with the given refunded or disputed amount, leave of it.
+    #[must_use]
+    pub fn left_minor(&self, taken_back_minor: u64) -> u64 {
+        let debits = self.balance_minor(Direction::Debit).saturating_add(taken_back_minor);
+        self.balance_minor(Direction::Credit).saturating_sub(debits)
     }
 
     /// The transaction as effective.
@@ -431,26 +444,30 @@ impl BalanceTotals {
         difference(self.held_credit_minor, self.held_debit_minor.saturating_sub(self.uncovered_debit_minor))
     }
 
-    /// Returns true when `more` minor units of credit, beside `reserved` ones, keep every total within
+    /// Returns true when `more_minor` of credit, beside `reserved_minor`, keeps the credits within
     /// [`AMOUNT_MAX_MINOR`].
     #[must_use]
-    pub fn has_room_for(&self, more: AmountMinor, reserved_minor: u64) -> bool {
-        let parts = [self.effective_credit_minor, self.held_credit_minor, reserved_minor, more.get()];
+    pub fn has_room_for_credit(&self, more_minor: u64, reserved_minor: u64) -> bool {
+        let parts = [self.effective_credit_minor, self.held_credit_minor, reserved_minor, more_minor];
         parts.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
     }
 
-    /// Returns true when `more` minor units of debit keep the debits within [`AMOUNT_MAX_MINOR`], beside the largest
-    /// costs of the captures on hold and of payments that have `reserved` minor units.
+    /// Returns true when `more_minor` of debit keeps the debits within [`AMOUNT_MAX_MINOR`], beside what captures on
+    /// hold may still cost and what is reserved for payments.
     #[must_use]
-    pub fn has_room_for_debit(&self, more: AmountMinor, reserved_minor: u64) -> bool {
-        let debits = [self.effective_debit_minor, self.held_debit_minor, more.get()];
+    pub fn has_room_for_debit(&self, more_minor: u64, reserved_minor: u64) -> bool {
+        let debits = [self.effective_debit_minor, self.held_debit_minor, more_minor];
         let parts = debits.into_iter().chain([self.held_credit_minor, reserved_minor]);
         parts.map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
     }
 
-    /// The totals with the balance entries of a posted transaction, whose debits on hold are covered.
+    /// The totals with the balance entries of a posted transaction. Of a capture on hold, the excess of its costs is
+    /// uncovered; any other debit on hold is covered at first.
     #[must_use]
     pub fn with_posted(mut self, transaction: &Transaction) -> BalanceTotals {
+        if transaction.is_held_capture() {
+            self = self.with_uncovered(transaction.missing_minor(0));
+        }
         for entry in transaction.balance_entries() {
             let total = match (entry.status, entry.direction) {
                 (EntryStatus::OnHold, Direction::Credit) => &mut self.held_credit_minor,
@@ -479,6 +496,18 @@ impl BalanceTotals {
         self.held_credit_minor = self.held_credit_minor.saturating_sub(credit_minor);
         self.held_debit_minor = self.held_debit_minor.saturating_sub(debit_minor);
         self
+    }
+
+    /// The totals after a capture on hold with these sums became effective, with the excess of its costs.
+    #[must_use]
+    pub fn with_settled_capture(self, credit_minor: u64, debit_minor: u64) -> BalanceTotals {
+        self.with_settled(credit_minor, debit_minor).with_covered(debit_minor.saturating_sub(credit_minor))
+    }
+
+    /// The totals after a capture on hold with these sums was canceled, with the excess of its costs.
+    #[must_use]
+    pub fn with_canceled_capture(self, credit_minor: u64, debit_minor: u64) -> BalanceTotals {
+        self.with_canceled(credit_minor, debit_minor).with_covered(debit_minor.saturating_sub(credit_minor))
     }
 
     /// The totals when this amount of the debits on hold ceases to be covered.

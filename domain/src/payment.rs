@@ -450,6 +450,21 @@ impl Payment {
         self.status.ruling(action).is_taken() && self.operation.is_none() && has_what_it_takes
     }
 
+    /// The room that the payment has in the totals of the balance until it is captured or over: its amount, which is the
+    /// most that its fee can be, and the interest of all of it.
+    #[must_use]
+    pub fn reserved_minor(&self) -> u64 {
+        let amount = self.money.amount;
+        amount.get().saturating_add(self.instrument.interest_rate().fee_minor(amount))
+    }
+
+    /// The interest that the merchant bears, fixed at capture, in minor units.
+    #[must_use]
+    pub fn interest_minor(&self) -> u64 {
+        let captured = AmountMinor::new(self.captured_minor());
+        captured.map_or(0, |amount| self.instrument.interest_rate().fee_minor(amount))
+    }
+
     /// The captured amount, in minor units.
     #[must_use]
     pub fn captured_minor(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! The records of a merchant: its bounded state, and its rows by typed look-up.
 
 use crate::activity::{Activity, ActivityObject, ActivityType};
-use crate::card::{Card, CardFingerprint, Token, TokenQueue};
+use crate::card::{Card, CardFingerprint, Token, TokenQueue, TokenUse};
 use crate::command::IdempotencyScope;
 use crate::customer::Customer;
 use crate::dispute::{Dispute, DisputeStatus};
@@ -371,6 +371,10 @@ tables! {
     TokenQueues: InstallationId => TokenQueue;
     /// The tokens in these queues, by their places.
     QueuedTokens: (InstallationId, u64) => TokenId;
+    /// The customers who used tokens for several uses; there is a row once one was used.
+    TokenUses: TokenId => TokenUse;
+    /// The newest of the tokens that a customer was the first to use.
+    CustomerTokens: CustomerId => TokenId;
 }
 
 /// The role of an address of the activity log for the merchant.

@@ -28,10 +28,8 @@ pub enum Refusal {
     /// The Idempotency-Key was used with another command.
     #[error("This Idempotency-Key was used with another body. Use a new key for a new call.")]
     IdempotencyKeyReused,
-    /// No installation of the merchant has this id.
-    #[error(
-        "The merchant is known, but has no installation with this installation_id. Ask the operator for the right one."
-    )]
+    /// No installation of the merchant has this id, or there is no such merchant, which a device is not told.
+    #[error("There is no installation with this merchant_id and installation_id. Ask the operator for the right ones.")]
     InstallationNotFound,
     /// No webhook of the merchant has this id.
     #[error("No webhook of this merchant has this webhook_id. list-webhooks lists those that exist.")]
@@ -191,6 +189,24 @@ pub enum Refusal {
         /// True when evidence is refused because it was given already.
         has_evidence: bool,
     },
+    /// No refund of the merchant has this id.
+    #[error(
+        "No refund of this merchant has this refund_id: neither as Till's id (rfn_...) nor as the merchant's external_id. list-refunds lists those that exist."
+    )]
+    RefundNotFound,
+    /// No payout of the merchant has this id.
+    #[error(
+        "No payout of this merchant has this payout_id: neither as Till's id (pyo_...) nor as the merchant's external_id. list-payouts lists those that exist."
+    )]
+    PayoutNotFound,
+    /// The refund or payout waits for no answer any more.
+    #[error("The {what} has ended already: it is {status}. There is nothing left to do.")]
+    HasEnded {
+        /// The kind of object.
+        what: &'static str,
+        /// Its status.
+        status: &'static str,
+    },
     /// A payout has this reference already.
     #[error("Another payout of this merchant has this external_id. Look that payout up before you pay out again.")]
     PayoutExternalIdTaken {
@@ -226,6 +242,16 @@ pub enum Refusal {
     InsufficientBalance {
         /// The available amount, in minor units.
         available_minor: i64,
+    },
+    /// What is available and on its way to the merchant does not cover the refund.
+    #[error("{}", not_covered(*.available_minor, *.pending_minor, *.is_reversible))]
+    RefundNotCovered {
+        /// The available amount, in minor units.
+        available_minor: i64,
+        /// The pending amount, in minor units.
+        pending_minor: i64,
+        /// True when the payment can be reversed instead.
+        is_reversible: bool,
     },
     /// No user of the team has this id.
     #[error("No user of this merchant has this user_id. The list of its users shows those that exist.")]
@@ -326,6 +352,8 @@ impl Refusal {
             | Refusal::ContactNotFound
             | Refusal::CardNotFound
             | Refusal::PaymentNotFound
+            | Refusal::RefundNotFound
+            | Refusal::PayoutNotFound
             | Refusal::DisputeNotFound
             | Refusal::UserNotFound
             | Refusal::InvitationNotFound
@@ -362,9 +390,12 @@ impl Refusal {
             | Refusal::MetadataSetsExceeded => "INVALID_ARGUMENTS",
             Refusal::CustomerRequired => "CUSTOMER_REQUIRED",
             Refusal::CustomerMismatch => "CUSTOMER_MISMATCH",
-            Refusal::InvalidState { .. } | Refusal::DisputeState { .. } | Refusal::NoTestClock => "INVALID_STATE",
+            Refusal::InvalidState { .. }
+            | Refusal::DisputeState { .. }
+            | Refusal::HasEnded { .. }
+            | Refusal::NoTestClock => "INVALID_STATE",
             Refusal::NotRefundable { .. } => "NOT_REFUNDABLE",
-            Refusal::InsufficientBalance { .. } => "INSUFFICIENT_BALANCE",
+            Refusal::InsufficientBalance { .. } | Refusal::RefundNotCovered { .. } => "INSUFFICIENT_BALANCE",
             Refusal::TotalTooLarge | Refusal::AmountExceedsPayment { .. } => "AMOUNT_EXCEEDS_LIMIT",
         }
     }
@@ -424,11 +455,15 @@ impl Refusal {
             | Refusal::InvoiceExternalIdTaken { .. }
             | Refusal::PayoutExternalIdTaken { .. }
             | Refusal::DisputeNotFound
+            | Refusal::RefundNotFound
+            | Refusal::PayoutNotFound
+            | Refusal::HasEnded { .. }
             | Refusal::DisputeState { .. }
             | Refusal::InvalidState { .. }
             | Refusal::NotRefundable { .. }
             | Refusal::AmountExceedsPayment { .. }
             | Refusal::InsufficientBalance { .. }
+            | Refusal::RefundNotCovered { .. }
             | Refusal::UserNotFound
             | Refusal::InvitationNotFound
             | Refusal::PlanNotFound
@@ -462,6 +497,18 @@ fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationK
         ),
         None => format!("{what}: it is {}. The flags of find-payment say what can be done.", status.name()),
     }
+}
+
+/// The reason for which a refund is not covered, and advice.
+fn not_covered(available_minor: i64, pending_minor: i64, is_reversible: bool) -> String {
+    let advice = if is_reversible {
+        "Send less, or give all of the payment back with reverse-payment, which needs no balance."
+    } else {
+        "Send less, or wait until more has come in."
+    };
+    format!(
+        "The balance does not cover the refund: {available_minor} minor units are available and {pending_minor} pending. {advice}"
+    )
 }
 
 /// The reason for which a dispute does not permit something.

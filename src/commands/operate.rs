@@ -316,6 +316,8 @@ pub struct OnePayout {
     /// The payout
     #[arg(long)]
     payout_id: String,
+    #[command(flatten)]
+    idempotency: IdempotencyOption,
 }
 
 /// Calls about disputes.
@@ -388,6 +390,8 @@ pub struct OneRefund {
     /// The refund
     #[arg(long)]
     refund_id: String,
+    #[command(flatten)]
+    idempotency: IdempotencyOption,
 }
 
 /// The name of a merchant.
@@ -577,7 +581,8 @@ impl InvoiceCall {
 
 impl OnePayout {
     fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
-        (endpoint, json!({ "merchant_id": self.merchant_id, "payout_id": self.payout_id }), None)
+        let body = json!({ "merchant_id": self.merchant_id, "payout_id": self.payout_id });
+        (endpoint, body, self.idempotency.key())
     }
 }
 
@@ -606,7 +611,8 @@ impl DisputeCall {
 
 impl OneRefund {
     fn request(&self, endpoint: &'static str) -> AdminRequest<'_> {
-        (endpoint, json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id }), None)
+        let body = json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id });
+        (endpoint, body, self.idempotency.key())
     }
 }
 

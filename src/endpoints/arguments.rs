@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use jiff::tz::TimeZone as IanaTimeZone;
 use till_domain::card::SaveCard;
+use till_domain::card_number::is_card_number_as_a_whole;
 use till_domain::customer::{CardRef, Contact, CustomerFields, CustomerRef};
 use till_domain::ids::{CardId, CustomerId};
 use till_domain::money::{AmountMinor, Currency};
@@ -92,6 +93,13 @@ fn own_or_external<T: FromStr, R>(
 /// An e-mail address, in lower case.
 pub fn email(value: &Json) -> Result<Email, String> {
     checked(Email::new(field::email(value)?.to_lowercase()))
+}
+
+/// An e-mail address that is kept in clear: the part before the `@` is no card number.
+pub fn clear_email(value: &Json) -> Result<Email, String> {
+    let email = email(value)?;
+    let local_part = email.as_str().split('@').next().unwrap_or_default();
+    if is_card_number_as_a_whole(local_part) { Err("has a card number before the @".to_owned()) } else { Ok(email) }
 }
 
 /// A mobile number.

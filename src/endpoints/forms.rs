@@ -42,6 +42,12 @@ pub(super) const PAYMENT_ARGUMENT: Argument = Argument::required(
     EXTERNAL_ID,
     "The payment: its id (`pay_...`) or the merchant's own `external_id`.",
 );
+/// The argument that names a refund.
+pub(super) const REFUND_ARGUMENT: Argument =
+    Argument::required("refund_id", EXTERNAL_ID, "The refund: its id (`rfn_...`) or the merchant's own `external_id`.");
+/// The argument that names a payout.
+pub(super) const PAYOUT_ARGUMENT: Argument =
+    Argument::required("payout_id", EXTERNAL_ID, "The payout: its id (`pyo_...`) or the merchant's own `external_id`.");
 /// The refusal when no payment has that id.
 pub(super) const PAYMENT_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No payment of this merchant has this id.");

@@ -7,6 +7,7 @@ mod created_at;
 mod forms;
 mod key_making;
 pub mod merchants;
+mod named;
 pub mod sdk;
 pub(crate) mod shapes;
 

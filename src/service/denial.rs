@@ -28,7 +28,8 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
 }
 
 /// The error for a refusal.
-pub(super) fn refused(refusal: &Refusal) -> ApiError {
+#[must_use]
+pub fn refused(refusal: &Refusal) -> ApiError {
     if let Refusal::CardNumbersGiven { arguments } = refusal {
         let fault = |argument: &&str| Fault::invalid(argument, refusal.to_string());
         return ApiError::invalid_arguments(&arguments.iter().flatten().map(fault).collect::<Vec<Fault>>());
@@ -82,8 +83,12 @@ fn details(refusal: &Refusal) -> Option<Value> {
             Some(json!({ "status": status.name(), "operation": operation.map(OperationKind::name) }))
         }
         Refusal::DisputeState { status, has_evidence: _ } => Some(json!({ "status": status.name() })),
+        Refusal::HasEnded { what: _, status } => Some(json!({ "status": status })),
         Refusal::AmountExceedsPayment { limit_minor } => Some(json!({ "limit": limit_minor })),
         Refusal::InsufficientBalance { available_minor } => Some(json!({ "available": available_minor })),
+        Refusal::RefundNotCovered { available_minor, pending_minor, is_reversible: _ } => {
+            Some(json!({ "available": available_minor, "pending": pending_minor }))
+        }
         Refusal::TooMany { kind: _, limit } => Some(json!({ "limit": limit })),
         Refusal::ContactTaken { argument, customer_id } => {
             Some(json!({ "argument": argument, "contact_id": customer_id.to_string() }))
@@ -107,6 +112,8 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::CardNotFound => argument("card_id"),
         Refusal::PaymentNotFound => argument("payment_id"),
         Refusal::DisputeNotFound => argument("dispute_id"),
+        Refusal::RefundNotFound => argument("refund_id"),
+        Refusal::PayoutNotFound => argument("payout_id"),
         Refusal::UserNotFound => argument("user_id"),
         Refusal::InvitationNotFound => argument("invitation_id"),
         Refusal::PlanNotFound => argument("plan_id"),
@@ -210,6 +217,10 @@ mod tests {
             Refusal::NotRefundable { status: PaymentStatus::Pending, operation: None },
             Refusal::AmountExceedsPayment { limit_minor: 7 },
             Refusal::InsufficientBalance { available_minor: -7 },
+            Refusal::RefundNotCovered { available_minor: -7, pending_minor: 3, is_reversible: true },
+            Refusal::RefundNotFound,
+            Refusal::PayoutNotFound,
+            Refusal::HasEnded { what: "refund", status: "FAILED" },
             Refusal::UserNotFound,
             Refusal::InvitationNotFound,
             Refusal::PlanNotFound,

@@ -110,21 +110,21 @@ impl Service {
         let (reader, installation) = found.map_err(|refusal| denial::refused(&refusal))?;
         self.admit(call, &installation)?;
         let profile = reader.get::<Profiles>(Single)?;
-        let profile = profile.ok_or_else(|| denial::refused(&Refusal::MerchantNotFound))?;
+        let profile = profile.ok_or_else(|| denial::refused(&Refusal::InstallationNotFound))?;
         if profile.suspended {
             return Err(denial::refused(&Refusal::MerchantSuspended));
         }
         Ok(SdkCaller { reader, profile, installation })
     }
 
-    /// The installation with a reader of its merchant's rows, or the refusal of the unknown one of the two.
+    /// The installation with a reader of its merchant's rows. A refusal does not tell whether there is such a merchant.
     async fn installation(
         &self,
         named: NamedInstallation,
     ) -> Result<Result<(Reader<'_>, Installation), Refusal>, ApiError> {
         let reader = self.reader(named.merchant_id).await?;
         if reader.get::<MerchantDirectory>(named.merchant_id)?.is_none() {
-            return Ok(Err(Refusal::MerchantNotFound));
+            return Ok(Err(Refusal::InstallationNotFound));
         }
         let installation = reader.get::<Installations>(named.installation_id)?;
         Ok(installation.map(|installation| (reader, installation)).ok_or(Refusal::InstallationNotFound))

@@ -18,7 +18,7 @@ mod shared;
 
 pub use checkpoint_schedule::CheckpointSchedule;
 pub use checkpoints::Checkpoints;
-pub use denial::RETRY_AFTER_SECONDS;
+pub use denial::{RETRY_AFTER_SECONDS, refused};
 pub use filtered_page::Filtered;
 pub use id_span::IdSpan;
 pub use installation::{NamedInstallation, SdkCaller, SdkRate};

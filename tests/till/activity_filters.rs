@@ -137,6 +137,21 @@ fn object_id_finds_by_payment_external_identifier_and_merchant() {
 }
 
 #[test]
+fn object_id_finds_every_object_with_the_identifier() {
+    let server = Server::start();
+    let shop = server.shop();
+    let body = json!({ "external_id": "ref-1" });
+    // The payment settles at once, so that the balance covers the payout.
+    let payment = shop.initiate(&shop.session_of("4000000000000077", 100), 100, &body).id();
+    shop.settled(&payment);
+    shop.call("refund-payment", &merged(&body, &json!({ "payment_id": "ref-1", "amount": 10 }))).id();
+    shop.call("send-payout", &merged(&body, &json!({ "amount": 20 }))).id();
+    let expected = ["PAYOUT_CREATED", "REFUND_CREATED", "PAYMENT_CAPTURED"];
+    assert_eq!(types(&shop, &json!({ "object_id": "ref-1" })), expected);
+    assert_eq!(types(&shop, &json!({ "parent_id": "ref-1" })), ["REFUND_CREATED"]);
+}
+
+#[test]
 fn object_id_of_nothing_finds_nothing() {
     let server = Server::start();
     let (shop, payment) = lively_shop(&server);

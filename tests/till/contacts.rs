@@ -190,6 +190,22 @@ fn files_with(directory: &Path, texts: &[&[u8]]) -> Vec<PathBuf> {
 }
 
 #[test]
+fn a_removed_contact_does_not_come_back_by_a_token() {
+    let server = Server::start();
+    let shop = server.shop();
+    add(&shop, &ada());
+    let grace = add(&shop, &json!({ "contact_name": "Grace Hopper" }));
+    let token = shop.token_of(CARD, "MULTIPLE");
+    let session = shop.session_with(100, &json!({ "token": token }));
+    shop.settled(&shop.initiate(&session, 100, &json!({ "customer_id": "ada" })).id());
+    assert_eq!(shop.call("remove-contact", &json!({ "contact_id": "ada" })).ok(), true);
+    let saved = shop.call("save-card", &json!({ "contact_id": grace, "token": token }));
+    assert_eq!(saved.refused("NOT_FOUND"), json!({ "argument": "token" }));
+    let unknown = shop.call("save-card", &json!({ "contact_id": grace, "token": id_of_nothing(&token) }));
+    assert_eq!(unknown.body, saved.body);
+}
+
+#[test]
 fn a_removed_contact_is_in_no_file_and_payments_stay() {
     let mut server = Server::start();
     let shop = server.shop();

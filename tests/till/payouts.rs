@@ -75,6 +75,23 @@ fn a_payout_shows_in_ledger_activity_and_events() {
 }
 
 #[test]
+fn the_operator_ends_a_payout_by_its_own_identifier_and_key() {
+    let server = Server::start();
+    let shop = shop_with(&server, 1_000);
+    for (endpoint, status) in [("complete-payout", "SUCCESSFUL"), ("fail-payout", "FAILED")] {
+        shop.call("send-payout", &json!({ "amount": 198, "external_id": endpoint })).id();
+        let body = json!({ "merchant_id": shop.merchant_id, "payout_id": endpoint });
+        let end = || server.admin_client().idempotency_key("k").post(&format!("/admin/{endpoint}"), &body);
+        assert_eq!(end().ok(), true);
+        assert_eq!(find(&shop, endpoint)["status"], status);
+        let again = end();
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{endpoint}: {}", again.body);
+        assert_eq!(again.ok(), true);
+        server.admin(endpoint, &body).refused("INVALID_STATE");
+    }
+}
+
+#[test]
 fn a_failed_payout_returns_its_amount_with_a_reason() {
     let server = Server::start();
     let shop = shop_with(&server, 1_000);

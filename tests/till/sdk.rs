@@ -75,20 +75,20 @@ fn every_endpoint_names_its_merchant_and_installation() {
 }
 
 #[test]
-fn an_unknown_merchant_or_installation_is_named() {
+fn a_device_cannot_tell_which_merchants_exist() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     for (endpoint, body) in endpoints(&shop) {
         let answers = [
-            ("merchant_id", json!({ "merchant_id": id_of_nothing(&shop.merchant_id) })),
-            ("installation_id", json!({ "installation_id": id_of_nothing(&shop.installation_id) })),
-            ("installation_id", json!({ "merchant_id": other.merchant_id })),
-            ("installation_id", json!({ "installation_id": other.installation_id })),
+            json!({ "merchant_id": id_of_nothing(&shop.merchant_id) }),
+            json!({ "installation_id": id_of_nothing(&shop.installation_id) }),
+            json!({ "merchant_id": other.merchant_id }),
+            json!({ "installation_id": other.installation_id }),
         ]
-        .map(|(argument, wrong)| (argument, shop.sdk(endpoint, &merged(&body, &wrong))));
-        for (argument, answer) in answers {
-            assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": argument }), "{endpoint}");
-            assert!(answer.message().contains(&format!("with this {argument}.")), "{endpoint}: {}", answer.message());
+        .map(|wrong| shop.sdk(endpoint, &merged(&body, &wrong)));
+        for answer in &answers {
+            assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "installation_id" }), "{endpoint}");
+            assert_eq!(answer.message(), answers[0].message(), "{endpoint}");
         }
     }
 }

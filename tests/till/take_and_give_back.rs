@@ -187,7 +187,10 @@ fn a_refund_after_settlement_needs_the_available_balance() {
     server.admin("configure-payment-method", &fee).ok();
     let charged = shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 1_000), 1_000, &json!({})).id());
     let body = json!({ "payment_id": charged["payment_id"] });
-    assert_eq!(shop.call("refund-payment", &body).refused("INSUFFICIENT_BALANCE"), json!({ "available": 900 }));
+    assert_eq!(
+        shop.call("refund-payment", &body).refused("INSUFFICIENT_BALANCE"),
+        json!({ "available": 900, "pending": 0 })
+    );
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 100 })).ok();
     refunded(&shop, &shop.call("refund-payment", &body).id());
     assert_eq!(shop.balance()["available"], 0, "a refund returns no fee");
@@ -327,6 +330,30 @@ fn the_operator_ends_refunds_that_wait_for_the_sandbox_once() {
             assert_eq!(details, json!({ "status": status }), "{endpoint}");
         }
     }
+}
+
+#[test]
+fn the_operator_ends_a_refund_by_its_own_identifier_and_key() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.settled(&shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id());
+    let refunding =
+        |external_id: &str| json!({ "payment_id": payment["payment_id"], "amount": 30, "external_id": external_id });
+    let end = |endpoint: &str, refund: &str, key: &str| {
+        let body = json!({ "merchant_id": shop.merchant_id, "refund_id": refund });
+        server.admin_client().idempotency_key(key).post(&format!("/admin/{endpoint}"), &body)
+    };
+    for (endpoint, status) in [("complete-refund", "SUCCESSFUL"), ("fail-refund", "FAILED")] {
+        shop.call("refund-payment", &refunding(endpoint)).id();
+        assert_eq!(end(endpoint, endpoint, "k").ok(), true);
+        assert_eq!(shop.call("find-refund", &json!({ "refund_id": endpoint })).ok()["status"], status);
+        let again = end(endpoint, endpoint, "k");
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{endpoint}: {}", again.body);
+        assert_eq!(again.ok(), true);
+        end(endpoint, endpoint, "other").refused("INVALID_STATE");
+        end(endpoint, "back-9", "k").refused("NOT_FOUND");
+    }
+    end("complete-refund", "fail-refund", "k").refused("IDEMPOTENCY_KEY_REUSED");
 }
 
 #[test]

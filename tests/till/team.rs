@@ -51,6 +51,17 @@ fn each_change_of_the_team_is_activity_of_its_key() {
 }
 
 #[test]
+fn an_address_in_clear_is_no_card_number_before_the_at() {
+    let server = Server::start();
+    let shop = server.shop();
+    let body = |local: &str| json!({ "email": format!("{local}@shop.example") });
+    let refused = shop.call("invite-user", &body("4539578763621486"));
+    assert_eq!(refused.faults(), ["invalid email"]);
+    assert!(!refused.body.to_string().contains("4539578763621486"), "{}", refused.body);
+    shop.call("invite-user", &body("4539578763621487")).ok();
+}
+
+#[test]
 fn conflicts_name_the_object_in_conflict() {
     let server = Server::start();
     let shop = server.shop();

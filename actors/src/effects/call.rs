@@ -146,11 +146,12 @@ impl AcquirerCaller {
         merchant: MerchantId,
         payment: &Payment,
     ) -> Result<Command, NoResult> {
+        let reference = Reference::new(payment.id, PaymentStep::Authorize);
         let Some(instrument) = self.instrument(merchant, &payment.instrument)? else {
-            return Ok(Command::RecordAuthorization(payment.id, card_gone()));
+            return made_before(acquirer, merchant, payment.id, reference).await;
         };
         let request = AuthorizeRequest {
-            reference: Reference::new(payment.id, PaymentStep::Authorize),
+            reference,
             merchant,
             payment: payment.id,
             money: payment.money,
@@ -318,6 +319,21 @@ fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
         Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
         Completion::Pending(_) => Err(NoResult::Unanswered("the call is pending".to_owned())),
     }
+}
+
+/// The result of an authorization whose card has no number any more. The acquirer may have carried the call out before.
+async fn made_before(
+    acquirer: &dyn Acquirer,
+    merchant: MerchantId,
+    payment: PaymentId,
+    reference: Reference,
+) -> Result<Command, NoResult> {
+    let found = acquirer.find(merchant, reference).await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
+    let result = match found {
+        Some(FoundCall::Authorization(answer)) => answer.into(),
+        Some(FoundCall::Completion(_)) | None => card_gone(),
+    };
+    Ok(Command::RecordAuthorization(payment, result))
 }
 
 fn card_gone() -> AuthorizationResult {

@@ -14,6 +14,7 @@ mod refunds;
 mod rows;
 mod state;
 mod statements;
+mod token_uses;
 mod webhooks;
 
 pub use payment_indexes::index_rows;

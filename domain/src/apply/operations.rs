@@ -18,7 +18,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
         refuse(*payment_id, refused, *lapses_at, *fails, rows)
     } else if let Event::PaymentReversed { payment_id, credit_minor, debit_minor, at, activity } = event {
         reverse(*payment_id, *at, rows)?;
-        change_balance(rows, |totals| totals.with_canceled(*credit_minor, *debit_minor))?;
+        change_balance(rows, |totals| totals.with_canceled_capture(*credit_minor, *debit_minor))?;
         log_activity(activity, rows)
     } else if let Event::PaymentExpired { payment_id, released_minor: _ } = event {
         change::<Payments>(rows, *payment_id, |payment| payment.status = PaymentStatus::Expired)

@@ -4,7 +4,7 @@ use super::activity::{log_activity, note_email};
 use super::change::{change, taken};
 use super::ledger::{change_balance, post, settle};
 use super::payment_indexes::WatchedPayments;
-use super::{customers, disputes, metadata, operations, payouts, refunds, statements, webhooks};
+use super::{customers, disputes, metadata, operations, payouts, refunds, statements, token_uses, webhooks};
 use crate::activity::Activity;
 use crate::card::TokenQueue;
 use crate::command::Caller;
@@ -102,6 +102,9 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             token.used = true;
             token.expires_at = None;
         }),
+        Event::TokenUsed { .. } | Event::TokensErased { .. } | Event::CustomerTokensErased { .. } => {
+            token_uses::apply(event, rows)
+        }
         Event::SessionCreated { session, token_used_up } => {
             rows.put::<Sessions>(session.id, session.clone());
             token_used_up.map_or(Ok(()), |token_id| change::<Tokens>(rows, token_id, |token| token.used = true))
@@ -129,7 +132,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::PaymentVoided { payment_id, released_minor: _, activity } => void(*payment_id, activity, rows),
         Event::TransactionSettled { transaction_id, settles_at, credit_minor, debit_minor, at } => {
             settle(*transaction_id, *settles_at, *at, rows)?;
-            change_balance(rows, |totals| totals.with_settled(*credit_minor, *debit_minor))
+            change_balance(rows, |totals| totals.with_settled_capture(*credit_minor, *debit_minor))
         }
         Event::UserInvited { invitation, activity } => {
             rows.put::<Invitations>(invitation.id, invitation.clone());

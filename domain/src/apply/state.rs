@@ -70,10 +70,10 @@ fn apply(event: &Event, state: &mut MerchantState) {
             post(transaction, state);
         }
         Event::TransactionSettled { transaction_id: _, settles_at: _, credit_minor, debit_minor, at: _ } => {
-            change_balance(state, |totals| totals.with_settled(*credit_minor, *debit_minor));
+            change_balance(state, |totals| totals.with_settled_capture(*credit_minor, *debit_minor));
         }
         Event::PaymentReversed { payment_id: _, credit_minor, debit_minor, at: _, activity: _ } => {
-            change_balance(state, |totals| totals.with_canceled(*credit_minor, *debit_minor));
+            change_balance(state, |totals| totals.with_canceled_capture(*credit_minor, *debit_minor));
         }
         Event::RefundRequested { refund: _, transaction, uncovered_minor, activity: _ } => {
             post(transaction, state);
@@ -161,6 +161,9 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::StatementClosed { statement: _ }
         | Event::StatementPeriodEnded { ends_at: _ }
         | Event::TokenKept { token_id: _ }
+        | Event::TokenUsed { .. }
+        | Event::TokensErased { token_ids: _ }
+        | Event::CustomerTokensErased { .. }
         | Event::AnswersSwept { scopes: _, created_merchants: _ } => {}
     }
 }
@@ -174,7 +177,7 @@ fn change_balance(state: &mut MerchantState, change: impl FnOnce(BalanceTotals) 
 }
 
 fn reserve(payment: &Payment, state: &mut MerchantState) {
-    state.reserved_minor = state.reserved_minor.saturating_add(payment.money.amount.get());
+    state.reserved_minor = state.reserved_minor.saturating_add(payment.reserved_minor());
 }
 
 fn release(minor: u64, state: &mut MerchantState) {

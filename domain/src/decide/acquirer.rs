@@ -78,7 +78,7 @@ fn declined(payment: &Payment, failure: Failure, is_open: bool) -> Decision {
         return Decision::nothing();
     }
     if payment.status.ruling(PaymentAction::Fail) == Ruling::Becomes(PaymentStatus::Failed) {
-        let released_minor = payment.money.amount.get();
+        let released_minor = payment.reserved_minor();
         return Decision::one(Event::PaymentFailed { payment_id, released_minor, failure });
     }
     Decision::one(Event::LateCallEnded { payment_id, failure: Some(failure) })
@@ -151,6 +151,6 @@ pub(super) fn expire_payment(
         payment.status.ruling(PaymentAction::Expire) == Ruling::Becomes(PaymentStatus::Expired) && due <= context.now
     };
     let Some(payment) = records.shared::<Payments>(payment_id)?.filter(expires) else { return Ok(nothing()) };
-    let released_minor = payment.money.amount.get();
+    let released_minor = payment.reserved_minor();
     Ok((Decision::one(Event::PaymentExpired { payment_id, released_minor }), Answer::Changed(true)))
 }

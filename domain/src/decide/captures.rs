@@ -40,7 +40,7 @@ pub(super) fn captured(
     let capture =
         Capture { amount_minor: amount.get(), fee_minor, transaction_id: transaction.id, at: context.now, settles_at };
     let activity = activity(ActivityType::PaymentCaptured, payment.id, requested_by, context);
-    let released_minor = payment.money.amount.get();
+    let released_minor = payment.reserved_minor();
     let dispute = is_disputed.then(|| {
         let captured = Payment { capture: Some(capture), ..payment.clone() };
         disputes::opened(

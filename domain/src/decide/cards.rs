@@ -2,6 +2,7 @@
 
 use super::contacts;
 use super::context::{Context, Decision};
+use super::token_uses;
 use crate::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, SAVED_CARDS_MAX, SaveCard, TokenUsage};
 use crate::command::SaveCardOfToken;
 use crate::customer::{CardRef, Customer, CustomerRef};
@@ -34,7 +35,7 @@ pub(super) fn save(
     if token.usage == TokenUsage::Single {
         return Err(Refusal::TokenForOneUse.into());
     }
-    if token.has_ended(context.now) {
+    if token.has_ended(context.now) || token_uses::is_erased(records, token.id)? {
         return Err(Refusal::TokenNotFound.into());
     }
     let saved_before = saved_before(records, customer.id, token.card.fingerprint)?;
@@ -47,7 +48,8 @@ pub(super) fn save(
         external_id: command.external_id.as_ref(),
         is_default: command.is_default,
     };
-    let mut decision = Decision::nothing();
+    let used = token_uses::used(records, token.id, Some(customer.id))?;
+    let mut decision = Decision { events: used.into_iter().collect(), vault: Vec::new() };
     let card_id = match saved_before {
         Some(card) => save_again(&card, &to_save, &mut decision, context),
         None if is_full(records, customer.id)? => {
@@ -121,7 +123,9 @@ pub(super) fn forget(
     };
     let forgotten =
         Event::CardForgotten { customer_id: customer.id, card_id: card.id, default_card_id, at: context.now };
-    Ok((Decision::one(forgotten).with_vault(VaultWrite::ForgetCardNumber(card.id)), Answer::Changed(true)))
+    let erased = token_uses::erase_with_card(records, &card)?;
+    let decision = Decision::one(forgotten).with_vault(VaultWrite::ForgetCardNumber(card.id)).with_erasures(erased);
+    Ok((decision, Answer::Changed(true)))
 }
 
 /// The saved card that a call names, unless it was forgotten. Its owner is not checked.

@@ -1,6 +1,7 @@
 //! Adding, changing and removing customers by the merchant: contract, sections 4.1 and 9.1a.
 
 use super::context::{Context, Decision};
+use super::token_uses;
 use crate::command::ContactFields;
 use crate::customer::{Customer, CustomerRef};
 use crate::event::{Answer, Event, VaultWrite};
@@ -65,7 +66,8 @@ pub(super) fn remove(
     let mut vault: Vec<VaultWrite> = card_ids.iter().copied().map(VaultWrite::ForgetCardNumber).collect();
     vault.push(VaultWrite::ForgetCustomerKey(customer_id));
     let removed = Event::CustomerRemoved { customer_id, card_ids, at: context.now };
-    Ok((Decision { events: vec![removed], vault }, Answer::Changed(true)))
+    let erased = token_uses::erase_with_customer(records, customer_id, None, context)?;
+    Ok((Decision { events: vec![removed], vault }.with_erasures(erased), Answer::Changed(true)))
 }
 
 /// The customer that a call names by `contact_id`.

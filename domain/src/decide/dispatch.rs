@@ -5,7 +5,7 @@ use super::{
     acquirer, cards, contacts, disputes, initiate, installations, keys, metadata, operations, operator, payouts,
     refunds, sdk, sweeping, team, test_clock, timers, webhooks,
 };
-use crate::command::{Caller, Command, ContactChange, Request, TeamChange};
+use crate::command::{Caller, Command, ContactChange, PendingObject, Request, TeamChange};
 use crate::event::Answer;
 use crate::ids::InstallationId;
 use crate::records::Records;
@@ -58,6 +58,8 @@ pub(super) fn dispatch(
         Command::SendPayout(command) => payouts::send_payout(records, request.caller, command, context),
         Command::ExpirePayment(payment_id) => Ok(acquirer::expire_payment(records, *payment_id, context)?),
         Command::RecordOperation(command) => operations::record_operation(records, command, context),
+        Command::OrderEnd(PendingObject::Refund(id)) => refunds::order_end(records, *id),
+        Command::OrderEnd(PendingObject::Payout(id)) => payouts::order_end(records, *id),
         Command::RecordRefund(refund_id, result) => refunds::record_refund(records, *refund_id, result, context),
         Command::RecordPayout(payout_id, result) => payouts::record_payout(records, *payout_id, result, context),
         Command::RecordGivenBack(payment_id, result) => Ok(acquirer::record_given_back(records, *payment_id, result)?),

@@ -30,7 +30,7 @@ pub(super) fn open_dispute(
     if amount > left {
         return Err(Refusal::AmountExceedsPayment { limit_minor: left.get() }.into());
     }
-    posting::check_room_for_debit(records.state(), amount)?;
+    posting::check_room_for_debit(records.state(), amount.get())?;
     let held = held_capture(records, &payment)?;
     let (id, event) = opened(&payment, held.as_deref(), amount, command.reason.clone(), context);
     Ok((Decision::one(event), Answer::Dispute(id)))

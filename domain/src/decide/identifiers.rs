@@ -121,6 +121,7 @@ fn collect_from_command(command: &Command, found: &mut CardNumberArguments) {
         | Command::RecordEvidence(_, _)
         | Command::FireTimers(_)
         | Command::JudgeAdvance(_)
+        | Command::OrderEnd(_)
         | Command::AdvanceClock(_)
         | Command::StepClock(_)
         | Command::ChangeTeam(_, _)

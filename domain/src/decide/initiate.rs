@@ -2,7 +2,7 @@
 
 use super::context::{Context, Decision};
 use super::customer::{self, Linked};
-use super::{cards, posting, token_queue};
+use super::{cards, posting, token_queue, token_uses};
 use crate::command::InitiatePayment;
 use crate::customer::{CardRef, Contact, CustomerFields};
 use crate::effect::{Effect, EffectKind};
@@ -34,10 +34,13 @@ pub(super) fn initiate_payment(
     let linked = customer::link(records, &named, context)?;
     let (instrument, linked) = instrument(records, &session, command, linked)?;
     check_external_id(records, command)?;
-    posting::check_room(records.state(), session.money.amount)?;
     let customer = linked.as_ref();
     let payment = payment(command, &session, integration, instrument, customer, &given, context);
-    Ok(initiated(payment, linked, first_use, context))
+    posting::check_room_for_credit(records.state(), payment.reserved_minor())?;
+    posting::check_room_for_debit(records.state(), payment.reserved_minor())?;
+    let token_id = payment.instrument.multiple_token();
+    let used = token_id.map_or(Ok(None), |token_id| token_uses::used(records, token_id, payment.customer_id))?;
+    Ok(initiated(payment, linked, first_use.into_iter().chain(used), context))
 }
 
 /// The session with its id, or a refusal that names the payment which used it. A session whose saved card was forgotten
@@ -161,12 +164,12 @@ fn contact(given: &CustomerFields, linked: Option<&Linked>) -> Contact {
 fn initiated(
     payment: Payment,
     linked: Option<Linked>,
-    first_use: Option<Event>,
+    uses: impl Iterator<Item = Event>,
     context: &Context<'_>,
 ) -> (Decision, Answer) {
     let answer = Answer::Payment(payment.id);
     let effect = Effect { payment_id: payment.id, kind: EffectKind::Authorize, opened_at: context.now };
-    let mut events: Vec<Event> = linked.and_then(|linked| linked.event).into_iter().chain(first_use).collect();
+    let mut events: Vec<Event> = linked.and_then(|linked| linked.event).into_iter().chain(uses).collect();
     events.push(Event::PaymentInitiated { payment, effect });
     (Decision { events, vault: Vec::new() }, answer)
 }

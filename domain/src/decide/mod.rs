@@ -28,6 +28,7 @@ mod test_clock;
 mod sweeping;
 mod timers;
 mod token_queue;
+mod token_uses;
 mod webhook_events;
 mod webhooks;
 

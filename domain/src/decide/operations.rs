@@ -164,7 +164,7 @@ fn done(
 
 /// The event of a void that the acquirer made. A payment whose capture was refused fails; any other payment is voided.
 fn voided(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> Event {
-    let (payment_id, released_minor) = (payment.id, payment.money.amount.get());
+    let (payment_id, released_minor) = (payment.id, payment.reserved_minor());
     if let Some(failure) = payment.failure.clone() {
         return Event::PaymentFailed { payment_id, released_minor, failure };
     }

@@ -80,7 +80,7 @@ pub(super) fn add_topup(
         return Err(Refusal::TopupExternalIdTaken { topup_id }.into());
     }
     let state = records.state();
-    posting::check_room(state, command.amount)?;
+    posting::check_room_for_credit(state, command.amount.get())?;
     let money = Money { amount: command.amount, currency: profile(state)?.currency };
     let topup_id = context.mint();
     let transaction = posting::topup(topup_id, money, context);
@@ -106,7 +106,7 @@ pub(super) fn charge_invoice(
         return Err(Refusal::InvoiceExternalIdTaken { invoice_id }.into());
     }
     let state = records.state();
-    posting::check_room_for_debit(state, command.amount)?;
+    posting::check_room_for_debit(state, command.amount.get())?;
     let money = Money { amount: command.amount, currency: profile(state)?.currency };
     let invoice_id = context.mint();
     let transaction = posting::invoice(invoice_id, money, context);

@@ -21,7 +21,7 @@ pub(super) fn send_payout(
 ) -> Result<(Decision, Answer), DecisionError> {
     check_external_id(records, command)?;
     let state = records.state();
-    posting::check_available(state, command.amount.get())?;
+    posting::check_available(state, command.amount)?;
     let requested_by = actor(state, caller)?;
     let id: PayoutId = context.mint();
     let money = Money { amount: command.amount, currency: profile(state)?.currency };
@@ -54,6 +54,15 @@ fn check_external_id(records: &impl Records, command: &SendPayout) -> Result<(),
 /// The acquirer that processes the merchant's card payments, and so holds its money.
 fn acquirer(state: &MerchantState) -> AcquirerName {
     state.integrations.get(&PaymentMethod::Card).map_or(AcquirerName::Sandbox, |integration| integration.acquirer)
+}
+
+/// A payout that has ended is ended no more.
+pub(super) fn order_end(records: &impl Records, id: PayoutId) -> Result<(Decision, Answer), DecisionError> {
+    match records.shared::<Payouts>(id)?.map(|payout| payout.status) {
+        Some(PayoutStatus::Pending) => Ok((Decision::nothing(), Answer::Changed(true))),
+        Some(status) => Err(Refusal::HasEnded { what: "payout", status: status.name() }.into()),
+        None => Err(Refusal::PayoutNotFound.into()),
+    }
 }
 
 /// Records an answer of the acquirer. An answer to a payout that has ended changes nothing.

@@ -4,28 +4,53 @@ use super::context::Context;
 use crate::ids::{DisputeId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, TransactionId};
 use crate::ledger::{Account, Cause, Direction, EntryStatus, EntryType, Leg, Transaction};
 use crate::money::{AmountMinor, Currency, Money};
+use crate::payment::{Payment, PaymentAction};
 use crate::records::MerchantState;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 
-/// Refuses an amount that would bring a total above its limit.
-pub(super) fn check_room(state: &MerchantState, amount: AmountMinor) -> Result<(), Refusal> {
+/// Refuses a credit that would bring the credits above their limit.
+pub(super) fn check_room_for_credit(state: &MerchantState, amount_minor: u64) -> Result<(), Refusal> {
     let totals = state.balance.unwrap_or_default();
-    if totals.has_room_for(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
+    if totals.has_room_for_credit(amount_minor, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
 }
 
-/// Refuses a debit that may overdraw the available balance, when a total could exceed its limit.
-pub(super) fn check_room_for_debit(state: &MerchantState, amount: AmountMinor) -> Result<(), Refusal> {
+/// Refuses a debit that could bring the debits above their limit.
+pub(super) fn check_room_for_debit(state: &MerchantState, amount_minor: u64) -> Result<(), Refusal> {
     let totals = state.balance.unwrap_or_default();
-    if totals.has_room_for_debit(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
+    if totals.has_room_for_debit(amount_minor, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
 }
 
-/// Refuses a debit that would overdraw the available balance. The part that its capture covers needs none.
-pub(super) fn check_available(state: &MerchantState, uncovered_minor: u64) -> Result<(), Refusal> {
+/// Refuses a payout that would overdraw the available balance.
+pub(super) fn check_available(state: &MerchantState, amount: AmountMinor) -> Result<(), Refusal> {
     let available_minor = state.balance.unwrap_or_default().available_minor();
-    let needed_minor = i64::try_from(uncovered_minor).unwrap_or(i64::MAX);
-    let is_covered = uncovered_minor == 0 || needed_minor <= available_minor;
+    let is_covered = signed(amount.get()) <= available_minor;
     if is_covered { Ok(()) } else { Err(Refusal::InsufficientBalance { available_minor }) }
+}
+
+/// Refuses a refund whose excess over its own capture is more than what is available and what is left of other captures
+/// on hold.
+pub(super) fn check_refund(
+    state: &MerchantState,
+    payment: &Payment,
+    held: Option<&Transaction>,
+    amount: AmountMinor,
+    now: Millis,
+) -> Result<(), Refusal> {
+    let totals = state.balance.unwrap_or_default();
+    let (available_minor, pending_minor) = (totals.available_minor(), totals.pending_minor());
+    let own_minor = held.map_or(0, |held| held.left_minor(payment.taken_back_minor()));
+    let others_minor = pending_minor.saturating_sub(signed(own_minor));
+    let excess_minor = amount.get().saturating_sub(own_minor);
+    if excess_minor == 0 || signed(excess_minor) <= available_minor.saturating_add(others_minor) {
+        return Ok(());
+    }
+    let is_reversible = payment.allows(PaymentAction::Reverse, now);
+    Err(Refusal::RefundNotCovered { available_minor, pending_minor, is_reversible })
+}
+
+fn signed(minor: u64) -> i64 {
+    i64::try_from(minor).unwrap_or(i64::MAX)
 }
 
 /// A top-up: effective at once, against the bank account.

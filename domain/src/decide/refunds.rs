@@ -27,8 +27,8 @@ pub(super) fn refund_payment(
     check_external_id(records, command)?;
     let amount = refundable(records, &payment, command.amount, context)?;
     let held = held_capture(records, &payment)?;
+    posting::check_refund(records.state(), &payment, held.as_deref(), amount, context.now)?;
     let uncovered_minor = uncovered_minor(held.as_deref(), payment.taken_back_minor(), amount.get());
-    posting::check_available(records.state(), uncovered_minor)?;
     let requested_by = actor(records.state(), caller)?;
     let id: RefundId = context.mint();
     let money = Money { amount, currency: payment.money.currency };
@@ -84,6 +84,15 @@ fn refundable(
 fn not_refundable(payment: &Payment) -> Refusal {
     let operation = payment.operation.as_ref().map(|operation| operation.kind);
     Refusal::NotRefundable { status: payment.status, operation }
+}
+
+/// A refund that has ended is ended no more.
+pub(super) fn order_end(records: &impl Records, id: RefundId) -> Result<(Decision, Answer), DecisionError> {
+    match records.shared::<Refunds>(id)?.map(|refund| refund.status) {
+        Some(RefundStatus::Pending) => Ok((Decision::nothing(), Answer::Changed(true))),
+        Some(status) => Err(Refusal::HasEnded { what: "refund", status: status.name() }.into()),
+        None => Err(Refusal::RefundNotFound.into()),
+    }
 }
 
 /// Records an answer of the acquirer. An answer to a refund that has ended changes nothing.

@@ -1,7 +1,7 @@
 //! The commands of a customer's client: tokens and payment sessions.
 
 use super::context::{Context, Decision, profile};
-use super::{cards, token_queue};
+use super::{cards, token_queue, token_uses};
 use crate::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage};
 use crate::command::{SelectPaymentMethod, Selection, TokenizeCard};
 use crate::event::{Answer, Event, VaultWrite};
@@ -92,7 +92,9 @@ fn usable_token(records: &impl Records, token_id: TokenId, context: &Context<'_>
     if token.is_used_up() {
         return Err(Refusal::TokenAlreadyUsed.into());
     }
-    if token.has_ended(context.now) {
+    if token.has_ended(context.now)
+        || (token.usage == TokenUsage::Multiple && token_uses::is_erased(records, token_id)?)
+    {
         return Err(Refusal::TokenNotFound.into());
     }
     Ok(token)

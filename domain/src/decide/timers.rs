@@ -1,7 +1,8 @@
 //! Timers: settlement, authorizations that lapse, metadata that expires.
 
 use super::context::{Context, Decision};
-use super::{disputes, metadata, operations, statements};
+use super::netting::uncovered_minor;
+use super::{disputes, metadata, operations, statements, token_uses};
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
 use crate::ids::TransactionId;
@@ -25,6 +26,7 @@ pub(super) fn fire_timers(
             decision.events.extend(fired);
         }
     }
+    decision.vault = token_uses::vault_writes(&decision.events);
     let changed = Answer::Changed(!decision.events.is_empty());
     Ok((decision, changed))
 }
@@ -41,6 +43,7 @@ fn fire(
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
+        TimerKind::EraseTokens(id) => token_uses::erase_with_customer(records, id, Some(timer.due), context),
         TimerKind::CloseStatement => Ok(Vec::new()), // Done before the transactions that become effective.
     }
 }
@@ -93,7 +96,7 @@ fn uncovered(records: &impl Records, transaction: &Transaction) -> Result<Option
     let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.taken_back_minor() > 0);
     Ok(payment.map(|payment| {
         let taken_back_minor = payment.taken_back_minor();
-        let covered_minor = taken_back_minor.saturating_sub(transaction.missing_minor(taken_back_minor));
+        let covered_minor = taken_back_minor.saturating_sub(uncovered_minor(Some(transaction), 0, taken_back_minor));
         Event::DebitsUncovered { payment_id, covered_minor }
     }))
 }

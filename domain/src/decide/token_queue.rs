@@ -1,6 +1,7 @@
 //! Multi-use tokens that no payment has used: each installation has a limited number of them, and they end.
 
 use super::context::{Context, Decision};
+use super::token_uses;
 use crate::card::{Token, TokenQueue, UNUSED_TOKEN_LIFETIME_SECONDS, UNUSED_TOKENS_MAX};
 use crate::event::{Event, VaultWrite};
 use crate::ids::{InstallationId, TokenId};
@@ -73,9 +74,12 @@ fn waiting_at_front(
 /// The change of a multi-use token by its first payment.
 ///
 /// # Errors
-/// Refuses a session whose token was swept meanwhile: the card's number does not exist any more.
+/// Refuses a session whose token was swept or erased meanwhile: the card's number does not exist any more.
 pub(super) fn first_payment(records: &impl Records, instrument: &Instrument) -> Result<Option<Event>, DecisionError> {
     let Some(token_id) = instrument.multiple_token() else { return Ok(None) };
     let token = records.shared::<Tokens>(token_id)?.ok_or(Refusal::SessionNotActive { payment_id: None })?;
+    if token_uses::is_erased(records, token_id)? {
+        return Err(Refusal::SessionNotActive { payment_id: None }.into());
+    }
     Ok(token.awaits_first_payment().then_some(Event::TokenKept { token_id }))
 }

@@ -94,7 +94,7 @@ fn removing_a_contact_forgets_the_cards_and_keeps_the_payments() {
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8)];
     let (_, vault) = world.when(remove_contact(id)).writes_to_the_vault();
     let numbers = cards.map(VaultWrite::ForgetCardNumber);
-    assert_eq!(vault, [numbers[0], numbers[1], VaultWrite::ForgetCustomerKey(id)]);
+    assert_eq!(vault[..3], [numbers[0], numbers[1], VaultWrite::ForgetCustomerKey(id)], "before those of its tokens");
     assert!(cards.iter().all(|card| world.look_up::<Cards>(*card).deleted_at.is_some()));
     assert_eq!((world.find::<CustomerCards>(id), world.all::<CardsByFingerprint>().len()), (None, 0));
     assert_eq!(world.payment_row(payment.id).customer_id, Some(id));
@@ -158,6 +158,7 @@ fn a_known_card_is_answered_again_and_its_expiry_is_renewed() {
     let id = contact(&mut world);
     let saved = card(&mut world, id, 7);
     let token = world.token(7, TokenUsage::Multiple);
+    world.when(save_card(token, id)).answers(Answer::Card(saved));
     world.when(save_card(token, id)).changes_nothing(Answer::Card(saved));
     let expiry = CardExpiry { year: 2035, month: 3 };
     let token = world.token_with_expiry(7, expiry);
@@ -229,7 +230,7 @@ fn forgetting_the_default_card_makes_the_newest_one_the_default() {
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8), card(&mut world, id, 9)];
     world.given(set_default_card(id, cards[0]));
     let (_, vault) = world.when(forget_card(id, cards[0])).writes_to_the_vault();
-    assert_eq!(vault, [VaultWrite::ForgetCardNumber(cards[0])]);
+    assert_eq!(vault[0], VaultWrite::ForgetCardNumber(cards[0]), "before those of its tokens");
     assert_eq!(default_of(&world, id), Some(cards[2]));
     world.given(forget_card(id, cards[1]));
     assert_eq!(default_of(&world, id), Some(cards[2]));

@@ -9,7 +9,7 @@ use till_domain::card::TokenUsage;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
-use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId};
+use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId, TokenId};
 use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
@@ -17,12 +17,13 @@ use till_domain::payment::{CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CurrentPlan,
-    CustomerCards, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes, DisputesByPayment,
-    DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows,
-    MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions,
-    MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId,
-    PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions,
-    Single, TestClocks, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes,
+    DisputesByPayment, DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId,
+    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
+    MetadataPositions, MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts,
+    PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment,
+    RefundsByStatus, Sessions, Single, TestClocks, Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId,
+    Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 use till_domain::time::Millis;
@@ -135,11 +136,14 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     }
     check_webhook_events(state.webhook_events, mutation, after.webhook_events);
     let totals = after.balance.unwrap_or_default();
-    let is_uncovered = |event: &Event| {
-        matches!(event, Event::RefundRequested { uncovered_minor: 1.., .. } | Event::PayoutRequested { .. })
-    };
-    let overdraws = totals.available_minor() < 0 && mutation.events.iter().any(is_uncovered);
-    assert!(!overdraws, "a refund or payout overdraws what is available");
+    for event in &mutation.events {
+        let left_minor = totals.available_minor() + totals.pending_minor();
+        match event {
+            Event::PayoutRequested { .. } => assert!(totals.available_minor() >= 0, "a payout overdraws"),
+            Event::RefundRequested { uncovered_minor: 1.., .. } => assert!(left_minor >= 0, "a refund overdraws"),
+            _ => {}
+        }
+    }
     assert!(totals.uncovered_debit_minor <= totals.held_debit_minor);
     let credit = [totals.effective_credit_minor, totals.held_credit_minor, after.reserved_minor];
     assert!(credit.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR), "a total outgrew");
@@ -301,6 +305,9 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::InstallationRemoved { .. }
         | Event::TokenQueued { .. }
         | Event::TokenKept { .. }
+        | Event::TokenUsed { .. }
+        | Event::TokensErased { .. }
+        | Event::CustomerTokensErased { .. }
         | Event::WebhookSaved { .. }
         | Event::WebhookEventsSwept { .. } => Vec::new(),
     }
@@ -396,7 +403,7 @@ fn check_payments(world: &ScenarioWorld) {
     for payment in &payments {
         check_payment(world, payment);
         if matches!(payment.status, PaymentStatus::Pending | PaymentStatus::Authorized) {
-            reserved_minor += payment.money.amount.get();
+            reserved_minor += payment.reserved_minor();
         }
     }
     assert_eq!(world.state.reserved_minor, reserved_minor, "reserved is what may still be captured");
@@ -639,8 +646,24 @@ fn check_timers(world: &ScenarioWorld) {
     let closing = period.map(|period| Timer { due: period.ends_at, kind: TimerKind::CloseStatement });
     let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).chain(evidence).chain(closing).collect();
     expected.sort_unstable();
-    assert_eq!(world.timers(), expected);
-    assert_eq!(world.all::<Timers>().len(), expected.len());
+    let is_erasure = |timer: &Timer| matches!(timer.kind, TimerKind::EraseTokens(_));
+    let (erasures, timers): (Vec<Timer>, Vec<Timer>) = world.timers().into_iter().partition(is_erasure);
+    assert_eq!(timers, expected);
+    assert_eq!(world.all::<Timers>().len(), expected.len() + erasures.len());
+    check_token_uses(world, &erasures);
+}
+
+/// A customer's newest token is one that was used; while there is one of a removed customer, more are to be erased.
+fn check_token_uses(world: &ScenarioWorld, erasures: &[Timer]) {
+    for (key, _) in world.rows.iter() {
+        if let AnyKey::CustomerTokens(customer_id) = key {
+            let newest = world.look_up::<CustomerTokens>(*customer_id);
+            assert!(world.find::<TokenUses>(newest).is_some(), "{newest} was used by {customer_id}");
+            let is_removed = world.find::<Customers>(*customer_id).is_none();
+            let has_timer = erasures.iter().any(|timer| timer.kind == TimerKind::EraseTokens(*customer_id));
+            assert_eq!(is_removed, has_timer, "{customer_id}");
+        }
+    }
 }
 
 /// Every row of the other indexes leads to a row that agrees with it.
@@ -738,6 +761,9 @@ fn check_sweeping(world: &ScenarioWorld) {
         .filter_map(|stored| if let Answer::Key { key_id, .. } = stored.answer { Some(key_id) } else { None })
         .collect();
     assert!(world.key_texts.is_subset(&answered), "the text of a key is kept with its answer only");
+    // Erasure does not wait for a payment.
+    let erased = world.log.iter().flat_map(|mutation| &mutation.events).flat_map(erased_tokens);
+    let tokens: BTreeSet<_> = tokens.into_iter().chain(erased).collect();
     let authorizations = world.all::<Effects>().into_iter().filter(|effect| effect.kind == EffectKind::Authorize);
     for payment in authorizations.map(|effect| world.look_up::<Payments>(effect.payment_id)) {
         assert!(world.find::<Sessions>(payment.session_id).is_some(), "the session of an open authorization stays");
@@ -749,6 +775,14 @@ fn check_sweeping(world: &ScenarioWorld) {
         assert!(token.is_none_or(|id| tokens.contains(&id)), "{session:?} can be paid");
     }
     check_token_queues(world);
+}
+
+fn erased_tokens(event: &Event) -> Vec<TokenId> {
+    if let Event::TokensErased { token_ids } | Event::CustomerTokensErased { token_ids, .. } = event {
+        token_ids.clone()
+    } else {
+        Vec::new()
+    }
 }
 
 /// A multi-use token that ends unless a payment uses it has a position in its installation's queue, and the queues

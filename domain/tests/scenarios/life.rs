@@ -83,7 +83,10 @@ fn act(world: &mut ScenarioWorld, id: PaymentId, action: PaymentAction) -> Resul
             let is_asked = |timer: &Timer| match timer.kind {
                 TimerKind::Settle(_) => action == PaymentAction::Settle,
                 TimerKind::Lapse(_) => action == PaymentAction::Expire,
-                TimerKind::ExpireMetadata(_) | TimerKind::EvidenceDue(_) | TimerKind::CloseStatement => false,
+                TimerKind::ExpireMetadata(_)
+                | TimerKind::EvidenceDue(_)
+                | TimerKind::CloseStatement
+                | TimerKind::EraseTokens(_) => false,
             };
             let timers: Vec<Timer> = world.timers().into_iter().filter(is_asked).collect();
             if action == PaymentAction::Expire && is_pending { expire(id) } else { fire(timers) }

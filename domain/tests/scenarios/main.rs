@@ -22,6 +22,7 @@ mod instruments;
 mod keys;
 mod life;
 mod metadata;
+mod netting;
 mod operations;
 mod operator;
 mod refunds;
@@ -35,6 +36,7 @@ mod team;
 mod sweeping;
 mod test_clock;
 mod timers;
+mod token_uses;
 mod unused_tokens;
 
 // Random commands.

@@ -32,6 +32,10 @@ fn with_fees() -> ScenarioWorld {
     world
 }
 
+fn not_covered(available_minor: i64, pending_minor: i64, is_reversible: bool) -> Refusal {
+    Refusal::RefundNotCovered { available_minor, pending_minor, is_reversible }
+}
+
 fn not_refundable(status: PaymentStatus) -> Refusal {
     Refusal::NotRefundable { status, operation: None }
 }
@@ -218,10 +222,11 @@ fn a_refund_that_is_not_confirmed_counts_as_refunded() {
 fn a_refund_of_held_money_needs_the_balance_only_for_the_excess() {
     let mut world = with_fees();
     let id = world.held();
-    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
-    world.when(refund(id).part(9_901)).refused(Refusal::InsufficientBalance { available_minor: 0 });
+    let reversible = |available_minor| not_covered(available_minor, 9_900, true);
+    world.when(refund(id)).refused(reversible(0));
+    world.when(refund(id).part(9_901)).refused(reversible(0));
     world.given(topup(99));
-    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 99 });
+    world.when(refund(id)).refused(reversible(99));
     world.given(topup(1));
     world.when(refund(id)).takes_effect();
     assert_eq!(balance(&world), (0, 0));
@@ -231,21 +236,55 @@ fn a_refund_of_held_money_needs_the_balance_only_for_the_excess() {
 }
 
 #[test]
-fn a_refund_does_not_use_the_rest_of_another_capture() {
+fn the_excess_of_a_refund_is_covered_by_other_captures_on_hold() {
     let mut world = with_fees();
     let (id, _other) = (world.held(), world.held());
-    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
-    world.when(refund(id).part(9_900)).takes_effect();
-    assert_eq!(balance(&world), (0, 9_900));
+    world.when(refund(id)).takes_effect();
+    assert_eq!(balance(&world), (-100, 9_900));
+    world.when(payout(1)).refused(Refusal::InsufficientBalance { available_minor: -100 });
+    settle_all(&mut world);
+    assert_eq!(balance(&world), (9_800, 0));
+}
+
+#[test]
+fn a_refund_of_settled_money_is_covered_by_captures_on_hold() {
+    let mut world = ScenarioWorld::open();
+    let settled = world.settled();
+    world.given(payout(10_000));
+    world.when(refund(settled).part(1)).refused(not_covered(0, 0, false));
+    let held = world.held();
+    world.given(refund(held).part(4_000));
+    world.when(refund(settled).part(6_001)).refused(not_covered(0, 6_000, false));
+    world.when(refund(settled).part(6_000)).takes_effect();
+    assert_eq!(balance(&world), (-6_000, 6_000));
+    world.when(refund(settled).part(1)).refused(not_covered(-6_000, 6_000, false));
+    world.when(refund(held).part(6_000)).takes_effect();
+    assert_eq!(balance(&world), (-6_000, 0), "what is left of its own capture needs no balance");
+}
+
+#[test]
+fn a_refund_that_is_not_covered_names_the_reversal_if_possible() {
+    let mut world = with_fees();
+    let id = world.held();
+    let message = |is_reversible| not_covered(0, 9_900, is_reversible).to_string();
+    assert!(message(true).contains("reverse-payment") && !message(false).contains("reverse-payment"));
+    world.when(refund(id)).refused(not_covered(0, 9_900, true));
+    world.given(refund(id).part(1));
+    world.when(refund(id)).refused(not_covered(0, 9_899, false));
+}
+
+fn settle_all(world: &mut ScenarioWorld) {
+    world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
+    world.fire_all();
 }
 
 #[test]
 fn a_refund_of_settled_money_needs_the_balance() {
     let mut world = with_fees();
     let id = world.settled();
-    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 9_900 });
+    world.when(refund(id)).refused(not_covered(9_900, 0, false));
     world.when(refund(id).part(9_900)).takes_effect();
-    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
+    world.when(refund(id)).refused(not_covered(0, 0, false));
 }
 
 #[test]
@@ -259,7 +298,7 @@ fn a_refund_is_judged_in_the_order_of_the_contract() {
     world.when(refund(pending).part(99_999).external_id("back-1")).refused(taken);
     world.when(refund(pending).part(99_999)).refused(not_refundable(PaymentStatus::Authorized));
     world.when(refund(id).part(99_999)).refused(Refusal::AmountExceedsPayment { limit_minor: 9_999 });
-    world.when(refund(id).part(9_999)).refused(Refusal::InsufficientBalance { available_minor: 9_899 });
+    world.when(refund(id).part(9_999)).refused(not_covered(9_899, 0, false));
 }
 
 #[test]

@@ -712,6 +712,11 @@ impl Run {
             Event::TokensSwept { .. } => self.saw("tokens swept"),
             Event::AnswersSwept { .. } => self.saw("answers swept"),
             Event::TokenKept { .. } => self.saw("token kept"),
+            Event::TokenUsed { customer_id, .. } => {
+                self.saw(if customer_id.is_some() { "token used by a customer" } else { "token used by nobody known" });
+            }
+            Event::TokensErased { .. } => self.saw("tokens erased with a card"),
+            Event::CustomerTokensErased { .. } => self.saw("tokens erased with a customer"),
             Event::InstallationUpdated(_) => self.saw("installation updated"),
             Event::InstallationRemoved { .. } => self.saw("installation removed"),
             Event::CustomerUpdated { .. } => self.saw("customer updated"),
@@ -895,6 +900,10 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "tokens swept",
         "answers swept",
         "token kept",
+        "token used by a customer",
+        "token used by nobody known",
+        "tokens erased with a card",
+        "tokens erased with a customer",
         "installation updated",
         "installation removed",
         "card saved",

@@ -172,7 +172,7 @@ fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMercha
     let currency = fields.required("currency", arguments::account_currency);
     let time_zone = fields.optional("time_zone", arguments::time_zone);
     let delay = fields.optional("settlement_delay_seconds", field::integer(0..=SETTLEMENT_DELAY_MAX_SECONDS));
-    let support_email = fields.optional("support_email", arguments::email);
+    let support_email = fields.optional("support_email", arguments::clear_email);
     let card_numbers = fields.optional(CARD_NUMBERS_ARGUMENT.name, field::boolean);
     let test_clock = fields.optional("test_clock", field::boolean);
     fields.finish(|| {

@@ -1,24 +1,25 @@
 //! `POST /admin/complete-payout`, `POST /admin/fail-payout`
 
-use serde_json::json;
 use till_actors::acquirer::Reference;
+use till_domain::command::{Command, PendingObject};
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::payout::{Payout, PayoutStatus};
-use till_domain::records::{Payouts, Rows};
+use till_domain::refusal::Refusal;
 use till_sandbox::PendingEnd;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument};
+use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument, submit};
 use super::merchants::check_exists;
 use super::waiting::SandboxWait;
 use crate::access::Operator;
-use crate::endpoints::arguments;
+use crate::endpoints::arguments::{self, IdOrExternalId};
+use crate::endpoints::forms::PAYOUT_ARGUMENT;
+use crate::endpoints::named;
 use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared};
+use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, refused};
 
-const ARGUMENTS: &[Argument] =
-    &[MERCHANT_ARGUMENT, Argument::required("payout_id", ValueType::Id(PayoutId::PREFIX), "The payout (`pyo_...`).")];
+const ARGUMENTS: &[Argument] = &[MERCHANT_ARGUMENT, PAYOUT_ARGUMENT];
 
 const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no payout of this merchant."),
@@ -28,7 +29,8 @@ const ERRORS: &[DeclaredError] = &[
     ),
 ];
 
-const DOCS: &str = "Plays the provider, for payouts of the sandbox: payouts of an amount that ends in 98 wait for this call. It takes no `Idempotency-Key`: a payout ends once, and a repeated call is refused with its status.";
+const DOCS: &str =
+    "Plays the provider, for payouts of the sandbox: payouts of an amount that ends in 98 wait for this call.";
 
 pub(super) static COMPLETE_PAYOUT: Declaration = Declaration {
     name: "complete-payout",
@@ -39,7 +41,7 @@ pub(super) static COMPLETE_PAYOUT: Declaration = Declaration {
     arguments: ARGUMENTS,
     returns: Returns::Boolean,
     errors: ERRORS,
-    flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    flags: Flags::COMMAND,
 };
 
 pub(super) static FAIL_PAYOUT: Declaration = Declaration {
@@ -50,31 +52,49 @@ pub(super) static FAIL_PAYOUT: Declaration = Declaration {
 
 /// `POST /admin/complete-payout`
 pub(super) async fn complete_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_payout(&service, &call, PendingEnd::Completed).await
+    end_payout(&service, &COMPLETE_PAYOUT, &call, PendingEnd::Completed).await
 }
 
 /// `POST /admin/fail-payout`
 pub(super) async fn fail_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_payout(&service, &call, PendingEnd::Failed).await
+    end_payout(&service, &FAIL_PAYOUT, &call, PendingEnd::Failed).await
 }
 
-async fn end_payout(service: &Service, call: &Call<Operator>, end: PendingEnd) -> Result<Reply, ApiError> {
+/// The order is kept first. A repeated call carries it out where a stop of the server prevented that.
+async fn end_payout(
+    service: &Service,
+    declaration: &'static Declaration,
+    call: &Call<Operator>,
+    end: PendingEnd,
+) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
-    let payout_id = fields.required("payout_id", arguments::id("a payout id (pyo_...)"));
-    let (merchant_id, payout_id) = fields.finish(|| Some((merchant_id?, payout_id?)))?;
+    let payout = fields.required("payout_id", arguments::id_or_external_id::<PayoutId>);
+    let (merchant_id, payout) = fields.finish(|| Some((merchant_id?, payout?)))?;
     check_exists(service, merchant_id)?;
+    let id = named::payout(&service.reader(merchant_id).await?, payout)?.id;
+    let order = Command::OrderEnd(PendingObject::Payout(id));
+    let ordered = submit(service, declaration, call, merchant_id, order, None).await?;
+    has_ended(service, merchant_id, id, end).await?;
+    Ok(ordered.into())
+}
+
+/// Returns once the payout has ended in this way and that is recorded.
+async fn has_ended(service: &Service, merchant_id: MerchantId, id: PayoutId, end: PendingEnd) -> Result<(), ApiError> {
     let waiting = SandboxWait::begin();
     // The payout may be so new that the sandbox has not received it yet.
-    while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, payout_id).await?, end).await? {
+    while let Some(payout) = pending(service, merchant_id, id, end).await? {
+        if end_at_sandbox(service, merchant_id, &payout, end).await? {
+            break;
+        }
         let not_there = "The sandbox has no such payout that waits to be ended.";
         waiting.until_next_poll(|| ApiError::new(Code::InvalidState, not_there)).await?;
     }
     let waiting = SandboxWait::begin();
-    while payout(service, merchant_id, payout_id).await?.status == PayoutStatus::Pending {
+    while pending(service, merchant_id, id, end).await?.is_some() {
         waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
     }
-    Ok(Reply::new(&true))
+    Ok(())
 }
 
 /// Ends the payout at the sandbox; false when the sandbox has no pending one with its reference.
@@ -91,17 +111,19 @@ async fn end_at_sandbox(
     })
 }
 
-async fn pending(service: &Service, merchant_id: MerchantId, payout_id: PayoutId) -> Result<Payout, ApiError> {
-    let payout = payout(service, merchant_id, payout_id).await?;
-    if payout.status == PayoutStatus::Pending {
-        return Ok(payout);
+/// The payout while it is pending; none once it has ended as asked.
+async fn pending(
+    service: &Service,
+    merchant_id: MerchantId,
+    id: PayoutId,
+    end: PendingEnd,
+) -> Result<Option<Payout>, ApiError> {
+    let payout = named::payout(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
+    match (payout.status, end) {
+        (PayoutStatus::Pending, _) => Ok(Some(payout)),
+        (PayoutStatus::Successful, PendingEnd::Completed) | (PayoutStatus::Failed, PendingEnd::Failed) => Ok(None),
+        (status @ (PayoutStatus::Successful | PayoutStatus::Failed), _) => {
+            Err(refused(&Refusal::HasEnded { what: "payout", status: status.name() }))
+        }
     }
-    let status = payout.status.name();
-    let message = format!("The payout has ended already: it is {status}.");
-    Err(ApiError::new(Code::InvalidState, message).with_details(json!({ "status": status })))
-}
-
-async fn payout(service: &Service, merchant_id: MerchantId, payout_id: PayoutId) -> Result<Payout, ApiError> {
-    let found = service.reader(merchant_id).await?.get::<Payouts>(payout_id)?;
-    found.ok_or_else(|| ApiError::not_found("payout_id", "No payout of this merchant has this id."))
 }

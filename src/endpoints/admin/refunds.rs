@@ -1,24 +1,25 @@
 //! `POST /admin/complete-refund`, `POST /admin/fail-refund`
 
-use serde_json::json;
 use till_actors::acquirer::{PaymentStep, Reference};
+use till_domain::command::{Command, PendingObject};
 use till_domain::ids::{MerchantId, RefundId};
-use till_domain::records::{Refunds, Rows};
 use till_domain::refund::{Refund, RefundStatus};
+use till_domain::refusal::Refusal;
 use till_sandbox::PendingEnd;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument};
+use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument, submit};
 use super::merchants::check_exists;
 use super::waiting::SandboxWait;
 use crate::access::Operator;
-use crate::endpoints::arguments;
+use crate::endpoints::arguments::{self, IdOrExternalId};
+use crate::endpoints::forms::REFUND_ARGUMENT;
+use crate::endpoints::named;
 use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared};
+use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, refused};
 
-const ARGUMENTS: &[Argument] =
-    &[MERCHANT_ARGUMENT, Argument::required("refund_id", ValueType::Id(RefundId::PREFIX), "The refund (`rfn_...`).")];
+const ARGUMENTS: &[Argument] = &[MERCHANT_ARGUMENT, REFUND_ARGUMENT];
 
 const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no refund of this merchant."),
@@ -28,7 +29,8 @@ const ERRORS: &[DeclaredError] = &[
     ),
 ];
 
-const DOCS: &str = "Plays the provider, for payments of the sandbox: refunds to the card 4000000000007726 wait for this call. It takes no `Idempotency-Key`: a refund ends once, and a repeated call is refused with its status.";
+const DOCS: &str =
+    "Plays the provider, for payments of the sandbox: refunds to the card 4000000000007726 wait for this call.";
 
 pub(super) static COMPLETE_REFUND: Declaration = Declaration {
     name: "complete-refund",
@@ -39,7 +41,7 @@ pub(super) static COMPLETE_REFUND: Declaration = Declaration {
     arguments: ARGUMENTS,
     returns: Returns::Boolean,
     errors: ERRORS,
-    flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    flags: Flags::COMMAND,
 };
 
 pub(super) static FAIL_REFUND: Declaration = Declaration {
@@ -50,31 +52,49 @@ pub(super) static FAIL_REFUND: Declaration = Declaration {
 
 /// `POST /admin/complete-refund`
 pub(super) async fn complete_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_refund(&service, &call, PendingEnd::Completed).await
+    end_refund(&service, &COMPLETE_REFUND, &call, PendingEnd::Completed).await
 }
 
 /// `POST /admin/fail-refund`
 pub(super) async fn fail_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_refund(&service, &call, PendingEnd::Failed).await
+    end_refund(&service, &FAIL_REFUND, &call, PendingEnd::Failed).await
 }
 
-async fn end_refund(service: &Service, call: &Call<Operator>, end: PendingEnd) -> Result<Reply, ApiError> {
+/// The order is kept first. A repeated call carries it out where a stop of the server prevented that.
+async fn end_refund(
+    service: &Service,
+    declaration: &'static Declaration,
+    call: &Call<Operator>,
+    end: PendingEnd,
+) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
-    let refund_id = fields.required("refund_id", arguments::id("a refund id (rfn_...)"));
-    let (merchant_id, refund_id) = fields.finish(|| Some((merchant_id?, refund_id?)))?;
+    let refund = fields.required("refund_id", arguments::id_or_external_id::<RefundId>);
+    let (merchant_id, refund) = fields.finish(|| Some((merchant_id?, refund?)))?;
     check_exists(service, merchant_id)?;
+    let id = named::refund(&service.reader(merchant_id).await?, refund)?.id;
+    let order = Command::OrderEnd(PendingObject::Refund(id));
+    let ordered = submit(service, declaration, call, merchant_id, order, None).await?;
+    has_ended(service, merchant_id, id, end).await?;
+    Ok(ordered.into())
+}
+
+/// Returns once the refund has ended in this way and that is recorded.
+async fn has_ended(service: &Service, merchant_id: MerchantId, id: RefundId, end: PendingEnd) -> Result<(), ApiError> {
     let waiting = SandboxWait::begin();
     // The refund may be so new that the sandbox has not received it yet.
-    while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, refund_id).await?, end).await? {
+    while let Some(refund) = pending(service, merchant_id, id, end).await? {
+        if end_at_sandbox(service, merchant_id, &refund, end).await? {
+            break;
+        }
         let not_there = "The sandbox has no such refund that waits to be ended.";
         waiting.until_next_poll(|| ApiError::new(Code::InvalidState, not_there)).await?;
     }
     let waiting = SandboxWait::begin();
-    while refund(service, merchant_id, refund_id).await?.status == RefundStatus::Pending {
+    while pending(service, merchant_id, id, end).await?.is_some() {
         waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
     }
-    Ok(Reply::new(&true))
+    Ok(())
 }
 
 /// Ends the refund at the sandbox; false when the sandbox has no pending one with its reference.
@@ -91,17 +111,19 @@ async fn end_at_sandbox(
     })
 }
 
-async fn pending(service: &Service, merchant_id: MerchantId, refund_id: RefundId) -> Result<Refund, ApiError> {
-    let refund = refund(service, merchant_id, refund_id).await?;
-    if refund.status == RefundStatus::Pending {
-        return Ok(refund);
+/// The refund while it is pending; none once it has ended as asked.
+async fn pending(
+    service: &Service,
+    merchant_id: MerchantId,
+    id: RefundId,
+    end: PendingEnd,
+) -> Result<Option<Refund>, ApiError> {
+    let refund = named::refund(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
+    match (refund.status, end) {
+        (RefundStatus::Pending, _) => Ok(Some(refund)),
+        (RefundStatus::Successful, PendingEnd::Completed) | (RefundStatus::Failed, PendingEnd::Failed) => Ok(None),
+        (status @ (RefundStatus::Successful | RefundStatus::Failed), _) => {
+            Err(refused(&Refusal::HasEnded { what: "refund", status: status.name() }))
+        }
     }
-    let status = refund.status.name();
-    let message = format!("The refund has ended already: it is {status}.");
-    Err(ApiError::new(Code::InvalidState, message).with_details(json!({ "status": status })))
-}
-
-async fn refund(service: &Service, merchant_id: MerchantId, refund_id: RefundId) -> Result<Refund, ApiError> {
-    let found = service.reader(merchant_id).await?.get::<Refunds>(refund_id)?;
-    found.ok_or_else(|| ApiError::not_found("refund_id", "No refund of this merchant has this id."))
 }

@@ -5,7 +5,9 @@ use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::ids::{ActivityId, KeyId};
 use till_domain::merchant::Profile;
 use till_domain::payment::PaymentRef;
-use till_domain::records::{ActivityEmails, ApiKeys, PaymentsByExternalId, Profiles, Rows, Single};
+use till_domain::records::{
+    ActivityEmails, ApiKeys, PaymentsByExternalId, PayoutsByExternalId, Profiles, RefundsByExternalId, Rows, Single,
+};
 use till_domain::text::{Email, ExternalId};
 use till_domain::time::Millis;
 use till_storage::shapes::ActivityIndex;
@@ -70,7 +72,7 @@ pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
         Argument::optional(
             "object_id",
             EXTERNAL_ID,
-            "What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier of a payment.",
+            "What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier, of a payment, a refund and a payout alike.",
         ),
         Argument::optional(
             "parent_id",
@@ -103,7 +105,7 @@ struct Filters {
     terms: Option<String>,
 }
 
-/// The object of an activity, by its id or by the merchant's own identifier of a payment.
+/// The object of an activity by its id, or the objects that have the merchant's own identifier.
 enum ObjectRef {
     Own(ActivityObject),
     External(ExternalId),
@@ -162,7 +164,7 @@ impl Filters {
     fn selection(&self, reader: &Reader<'_>) -> Result<Selection<ActivityIndex>, ApiError> {
         let mut selection = Selection::default();
         if let Some(object) = &self.object {
-            selection.any_of(object.index(reader)?.into_iter().collect());
+            selection.any_of(object.objects(reader)?.into_iter().map(ActivityIndex::Object).collect());
         }
         if let Some(parent) = &self.parent {
             let payment_id = named_payment::id(reader, parent)?;
@@ -207,15 +209,16 @@ impl Filters {
 }
 
 impl ObjectRef {
-    /// The entries about it; nothing when no payment has the identifier.
-    fn index(&self, reader: &Reader<'_>) -> Result<Option<ActivityIndex>, ApiError> {
-        let object = match self {
-            ObjectRef::Own(object) => Some(*object),
-            ObjectRef::External(external_id) => {
-                reader.get::<PaymentsByExternalId>(external_id.clone())?.map(ActivityObject::Payment)
-            }
+    /// The objects: one identifier may name a payment, a refund and a payout at once.
+    fn objects(&self, reader: &Reader<'_>) -> Result<Vec<ActivityObject>, ApiError> {
+        let external_id = match self {
+            ObjectRef::Own(object) => return Ok(vec![*object]),
+            ObjectRef::External(external_id) => external_id,
         };
-        Ok(object.map(ActivityIndex::Object))
+        let payment = reader.get::<PaymentsByExternalId>(external_id.clone())?.map(ActivityObject::Payment);
+        let refund = reader.get::<RefundsByExternalId>(external_id.clone())?.map(ActivityObject::Refund);
+        let payout = reader.get::<PayoutsByExternalId>(external_id.clone())?.map(ActivityObject::Payout);
+        Ok([payment, refund, payout].into_iter().flatten().collect())
     }
 }
 

@@ -3,12 +3,13 @@
 use till_domain::command::{Command, SendPayout};
 use till_domain::ids::PayoutId;
 use till_domain::payout::PayoutStatus;
-use till_domain::records::{Payouts, PayoutsByExternalId, PayoutsByStatus, Rows};
+use till_domain::records::{Payouts, PayoutsByStatus};
 
 use super::by_merchant;
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments::{self, IdOrExternalId};
-use crate::endpoints::forms::{DESCRIPTION, EXTERNAL_ID};
+use crate::endpoints::arguments;
+use crate::endpoints::forms::{DESCRIPTION, EXTERNAL_ID, PAYOUT_ARGUMENT};
+use crate::endpoints::named;
 use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{
@@ -53,11 +54,7 @@ pub(super) static FIND_PAYOUT: Declaration = Declaration {
     group: "payouts",
     summary: "Returns a payout with its status.",
     docs: "Poll it for the final status.",
-    arguments: &[Argument::required(
-        "payout_id",
-        EXTERNAL_ID,
-        "The payout: its id (`pyo_...`) or the merchant's own `external_id`.",
-    )],
+    arguments: &[PAYOUT_ARGUMENT],
     returns: Returns::Object(&PAYOUT),
     errors: &[DeclaredError::when(Code::NotFound, "No payout of this merchant has this id.")],
     flags: Flags::QUERY,
@@ -96,16 +93,7 @@ pub(super) async fn find_payout(service: Shared, call: Call<MerchantCaller>) -> 
     let payout = fields.required("payout_id", arguments::id_or_external_id::<PayoutId>);
     let payout = fields.finish(|| payout)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let id = match payout {
-        IdOrExternalId::Id(id) => Some(id),
-        IdOrExternalId::ExternalId(external_id) => reader.get::<PayoutsByExternalId>(external_id)?,
-    };
-    let found = id.map_or(Ok(None), |id| reader.get::<Payouts>(id))?;
-    let unknown = || {
-        let message = "No payout of this merchant has this payout_id: neither as Till's id (pyo_...) nor as the merchant's external_id. list-payouts lists those that exist.";
-        ApiError::not_found("payout_id", message)
-    };
-    Ok(Reply::new(&PayoutShape::new(&found.ok_or_else(unknown)?)))
+    Ok(Reply::new(&PayoutShape::new(&named::payout(&reader, payout)?)))
 }
 
 /// `POST /merchants/list-payouts`

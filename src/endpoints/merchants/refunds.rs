@@ -2,14 +2,15 @@
 
 use till_domain::command::{Command, RefundPayment};
 use till_domain::ids::RefundId;
-use till_domain::records::{Payments, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Rows};
+use till_domain::records::{Payments, Refunds, RefundsByPayment, RefundsByStatus, Rows};
 use till_domain::refund::RefundStatus;
 use till_domain::text::{NAME_MAX_CHARACTERS, Reason};
 
 use super::{by_merchant, named_payment};
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments::{self, IdOrExternalId};
-use crate::endpoints::forms::{EXTERNAL_ID, PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, printable};
+use crate::endpoints::arguments;
+use crate::endpoints::forms::{EXTERNAL_ID, PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, REFUND_ARGUMENT, printable};
+use crate::endpoints::named;
 use crate::endpoints::shapes::refund::{REFUND, RefundShape};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{
@@ -54,7 +55,7 @@ pub(super) static REFUND_PAYMENT: Declaration = Declaration {
         DeclaredError::when(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`."),
         DeclaredError::when(
             Code::InsufficientBalance,
-            "The balance does not cover it: details name the `available` amount.",
+            "Neither the payment's own capture, nor what is available and pending otherwise, covers it: details name `available` and `pending`.",
         ),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
@@ -66,11 +67,7 @@ pub(super) static FIND_REFUND: Declaration = Declaration {
     group: "refunds",
     summary: "Returns a refund with its status.",
     docs: "Poll it for the final status.",
-    arguments: &[Argument::required(
-        "refund_id",
-        EXTERNAL_ID,
-        "The refund: its id (`rfn_...`) or the merchant's own `external_id`.",
-    )],
+    arguments: &[REFUND_ARGUMENT],
     returns: Returns::Object(&REFUND),
     errors: &[DeclaredError::when(Code::NotFound, "No refund of this merchant has this id.")],
     flags: Flags::QUERY,
@@ -122,16 +119,7 @@ pub(super) async fn find_refund(service: Shared, call: Call<MerchantCaller>) -> 
     let refund = fields.required("refund_id", arguments::id_or_external_id::<RefundId>);
     let refund = fields.finish(|| refund)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let id = match refund {
-        IdOrExternalId::Id(id) => Some(id),
-        IdOrExternalId::ExternalId(external_id) => reader.get::<RefundsByExternalId>(external_id)?,
-    };
-    let found = id.map_or(Ok(None), |id| reader.get::<Refunds>(id))?;
-    let unknown = || {
-        let message = "No refund of this merchant has this refund_id: neither as Till's id (rfn_...) nor as the merchant's external_id. list-refunds lists those that exist.";
-        ApiError::not_found("refund_id", message)
-    };
-    Ok(Reply::new(&RefundShape::new(&found.ok_or_else(unknown)?)))
+    Ok(Reply::new(&RefundShape::new(&named::refund(&reader, refund)?)))
 }
 
 /// `POST /merchants/list-refunds`

@@ -92,7 +92,7 @@ pub(super) static LIST_USER_INVITATIONS: Declaration = Declaration {
 /// `POST /merchants/invite-user`
 pub(super) async fn invite_user(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let email = fields.required("email", arguments::email);
+    let email = fields.required("email", arguments::clear_email);
     let change = fields.finish(|| Some(TeamChange::InviteUser(email?)))?;
     by_merchant::submit(&service, &INVITE_USER, &call, of_caller(&call, change)).await
 }

@@ -74,7 +74,11 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
         ),
         Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
         Attribute::nullable("failure_message", ValueType::STRING, "The reason of the failure, for a person."),
-        Attribute::always("fees", ValueType::Array(&ValueType::Object(&FEE)), "The fees, once captured."),
+        Attribute::always(
+            "fees",
+            ValueType::Array(&ValueType::Object(&FEE)),
+            "The fee, and the interest that the merchant bears, once captured.",
+        ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),
         Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "The time at which it was authorized."),
         Attribute::nullable("captured_at", ValueType::TIMESTAMP, "The time at which it was captured."),
@@ -124,11 +128,14 @@ static PAYMENT_CARD: ObjectType = ObjectType {
     ],
 };
 
+/// The costs of a capture: its fee, and the interest that the merchant bears.
+const FEE_TYPES: [&str; 2] = [EntryType::PaymentFee.name(), EntryType::Interest.name()];
+
 /// The declared members of a fee.
 static FEE: ObjectType = ObjectType {
     name: "fee",
     attributes: &[
-        Attribute::always("type", ValueType::words(&[EntryType::PaymentFee.name()]), "The purpose."),
+        Attribute::always("type", ValueType::words(&FEE_TYPES), "The purpose."),
         Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
     ],
@@ -287,18 +294,21 @@ pub(super) fn expiration_date(expiry: CardExpiry) -> String {
 }
 
 fn fees(payment: &Payment) -> Vec<FeeShape<'_>> {
-    let fee = payment.capture.map(|capture| capture.fee_minor).filter(|fee| *fee > 0);
+    let fee_minor = payment.capture.map_or(0, |capture| capture.fee_minor);
+    let costs = [(EntryType::PaymentFee, fee_minor), (EntryType::Interest, payment.interest_minor())];
     let currency = payment.money.currency.code();
-    fee.into_iter().map(|amount| FeeShape { r#type: EntryType::PaymentFee.name(), amount, currency }).collect()
+    let posted = costs.into_iter().filter(|(_, amount)| *amount > 0);
+    posted.map(|(of, amount)| FeeShape { r#type: of.name(), amount, currency }).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use till_domain::customer::Contact;
-    use till_domain::ids::{PaymentId, SessionId};
+    use till_domain::ids::{PaymentId, SessionId, TransactionId};
     use till_domain::merchant::AcquirerName;
     use till_domain::money::{AmountMinor, Money};
+    use till_domain::payment::Capture;
     use till_domain::session::{InstallmentPlan, InterestBearer};
     use till_domain::text::ReturnUrl;
 
@@ -347,6 +357,27 @@ mod tests {
         for key in ["capturable", "voidable", "reversible", "refundable"] {
             assert_eq!(shown[key], false, "{key}");
         }
+    }
+
+    #[test]
+    fn fees_are_the_fee_and_the_interest_of_the_capture() {
+        let capture = Capture {
+            amount_minor: 80,
+            fee_minor: 3,
+            transaction_id: TransactionId::from_bytes([3; 16]),
+            at: NOW,
+            settles_at: NOW,
+        };
+        let fees = |interest_bearer| {
+            let plan = InstallmentPlan::SandboxThreeMonths;
+            let instrument = Instrument::Installment { plan, interest_bearer };
+            let payment = Payment { instrument, capture: Some(capture), ..pending() };
+            serde_json::to_value(fees(&payment)).expect("a shape has a JSON form")
+        };
+        let fee = json!({ "type": "PAYMENT_FEE", "amount": 3, "currency": "THB" });
+        let interest = json!({ "type": "INTEREST", "amount": 2, "currency": "THB" });
+        assert_eq!(fees(InterestBearer::Merchant), json!([fee, interest]), "3 % of 80, rounded half up");
+        assert_eq!(fees(InterestBearer::Customer), json!([fee]));
     }
 
     #[test]

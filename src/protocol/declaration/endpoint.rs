@@ -163,6 +163,8 @@ pub struct Flags {
     pub changes_something: bool,
     /// True when the caller must show a key.
     pub needs_key: bool,
+    /// True when it hands a key on that the caller may show, as a pipeline does to its steps.
+    pub hands_key_on: bool,
     /// True when it honours an `Idempotency-Key`.
     pub takes_idempotency_key: bool,
     /// True when its body holds card data, which is wiped from memory after the call.
@@ -177,6 +179,7 @@ impl Flags {
     pub const QUERY: Flags = Flags {
         changes_something: false,
         needs_key: true,
+        hands_key_on: false,
         takes_idempotency_key: false,
         carries_card_data: false,
         works_while_suspended: false,

@@ -11,8 +11,17 @@ use crate::protocol::declaration::Package;
 /// lengths.
 const PATH_COMPARED_MAX: usize = 128;
 
-/// Verbs for looking up one thing.
-const LOOK_UPS: [&str; 7] = ["find", "get", "retrieve", "fetch", "read", "show", "view"];
+/// Verbs for the same act on a thing: those that callers try, and those that functions have.
+const SAME_ACTS: [(&[&str], &[&str]); 5] = [
+    (&["find", "get", "retrieve", "fetch", "read", "show", "view"], &["find", "get", "retrieve"]),
+    (&["list", "search", "query", "browse"], &["list"]),
+    (
+        &["create", "add", "generate", "make", "new", "insert", "register"],
+        &["create", "add", "generate", "save", "connect", "send", "initiate"],
+    ),
+    (&["update", "change", "edit", "modify", "patch"], &["update"]),
+    (&["delete", "remove", "forget", "revoke", "erase", "destroy", "drop"], &["delete", "remove", "forget", "revoke"]),
+];
 
 /// Characters from which a verb may contain a typing error.
 const MISTYPED_VERB_MIN: usize = 4;
@@ -138,8 +147,8 @@ fn verb_and_noun(name: &str) -> (&str, &str) {
 fn is_same_act(asked: &str, known: &str) -> bool {
     let is_mistyped =
         asked.len().min(known.len()) >= MISTYPED_VERB_MIN && strsim::damerau_levenshtein(asked, known) <= 1;
-    let are_look_ups = LOOK_UPS.contains(&asked) && LOOK_UPS.contains(&known);
-    asked == known || is_mistyped || are_look_ups
+    let are_synonyms = SAME_ACTS.iter().any(|(tried, ours)| tried.contains(&asked) && ours.contains(&known));
+    asked == known || is_mistyped || are_synonyms
 }
 
 fn is_near_thing(asked: &str, known: &str) -> bool {
@@ -163,6 +172,19 @@ mod tests {
             "list-users",
             "get-balance",
             "retrieve-metadata",
+            "delete-metadata",
+            "add-to-metadata-set",
+            "add-contact",
+            "update-contact",
+            "remove-contact",
+            "save-card",
+            "forget-card",
+            "generate-key",
+            "revoke-key",
+            "send-payout",
+            "connect-webhook",
+            "disconnect-webhook",
+            "invite-user",
         ];
         let sdk = ["tokenize-card", "select-payment-method", "check-status"];
         let merchants = merchants.map(|name| (Package::Merchants, name));
@@ -210,6 +232,19 @@ mod tests {
             ("retreive-metadata", "retrieve-metadata"),
             ("get-metadata", "retrieve-metadata"),
             ("find-balanse", "get-balance"),
+            ("search-payments", "list-payments"),
+            ("create-contact", "add-contact"),
+            ("new_contact", "add-contact"),
+            ("edit-contact", "update-contact"),
+            ("delete-contact", "remove-contact"),
+            ("create-key", "generate-key"),
+            ("delete-key", "revoke-key"),
+            ("add-card", "save-card"),
+            ("delete-card", "forget-card"),
+            ("remove-metadata", "delete-metadata"),
+            ("create-payout", "send-payout"),
+            ("create-webhook", "connect-webhook"),
+            ("create-payment", "initiate-payment-flow"),
         ] {
             assert_eq!(suggested(&format!("/merchants/{name}")), Some(format!("/merchants/{expected}")), "{name}");
         }
@@ -221,13 +256,19 @@ mod tests {
             "capture-payment",
             "refund-payment",
             "void-payment",
-            "send-payout",
+            "cancel-payment",
+            "delete-payment",
+            "send-contact",
+            "connect-card",
+            "delete-webhook",
+            "create-user",
+            "create-plan",
+            "set-metadata",
             "list-disputes",
             "list-payouts",
             "find-card",
             "find-payout",
             "list-cards",
-            "connect-webhook",
             "payments",
             "find-",
             "-payment",

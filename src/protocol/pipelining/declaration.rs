@@ -74,7 +74,7 @@ const fn of(package: Package, arguments: &'static [Argument]) -> Declaration {
         returns: Returns::Any,
         errors: ERRORS,
         // A step may carry card data, so the whole body is overwritten after the call.
-        flags: Flags { carries_card_data: true, ..Flags::OPEN_QUERY },
+        flags: Flags { carries_card_data: true, hands_key_on: !matches!(package, Package::Sdk), ..Flags::OPEN_QUERY },
     }
 }
 

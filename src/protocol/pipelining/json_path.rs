@@ -1,16 +1,11 @@
-//! Paths into the results of a pipeline: members, indexes and slices of JSONPath.
+//! Paths into the results of a pipeline. All of JSONPath is a path: members, indexes, slices and wildcards are looked up.
 //!
-//! Source: RFC 9535, sections 2.3.1, 2.3.3, 2.3.4 and 2.5.1. Supported are `.name`, `['name']`, `["name"]`, `[1]`,
-//! `[-1]` and `[1:2]`; wildcards, descendants, filters, lists of selectors and steps of slices are not. A name after a
-//! dot may have hyphens, since published clients write every member in this way.
-//! dot may have hyphens, since published clients write every member so.
+//! Source: RFC 9535.
 
 use std::ops::Range;
 
 use super::json_text::JsonText;
-
-/// The largest index, by RFC 9535: 2^53-1.
-const INDEX_MAX: i64 = (1 << 53) - 1;
+use super::path_parser::{PathParser, Segment};
 
 /// A path. Its root is the array of results.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,24 +13,12 @@ pub(in crate::protocol) struct JsonPath {
     segments: Vec<Segment>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Segment {
-    Member(String),
-    /// Counted from the end when negative.
-    Index(i64),
-    /// From the first index to before the second, each counted from the end when negative.
-    Slice(Option<i64>, Option<i64>),
-}
-
 impl JsonPath {
     /// The path that is this whole text. None when the text is not a path.
     pub(super) fn parse(text: &str) -> Option<JsonPath> {
-        let mut cursor = PathParser { rest: text.strip_prefix('$')? };
-        let mut segments = Vec::new();
-        while !cursor.rest.is_empty() {
-            segments.push(cursor.segment()?);
-        }
-        Some(JsonPath { segments })
+        let mut parser = PathParser::new(text.strip_prefix('$')?);
+        let segments = parser.segments()?;
+        parser.is_at_end().then_some(JsonPath { segments })
     }
 
     /// The first segment, which selects results, and the others, which select within a result.
@@ -50,8 +33,17 @@ impl JsonPath {
 
     /// True when it can find at most one value (RFC 9535: a singular query), but not for `$`, which means all results.
     pub(super) fn is_one_value(&self) -> bool {
-        let has_slice = self.segments.iter().any(|segment| matches!(segment, Segment::Slice(..)));
-        !self.segments.is_empty() && !has_slice
+        !self.segments.is_empty() && self.segments.iter().all(Segment::is_singular)
+    }
+
+    /// True when a step may refer to what it finds: it selects nothing by a wildcard, a filter or a list.
+    pub(super) fn can_be_reference(&self) -> bool {
+        self.is_looked_up() && !self.segments.contains(&Segment::Every)
+    }
+
+    /// True when all of its segments are looked up.
+    pub(super) fn is_looked_up(&self) -> bool {
+        !self.segments.contains(&Segment::Unsupported)
     }
 
     /// True when it leads to one of this number of results, or to all of them.
@@ -61,6 +53,7 @@ impl JsonPath {
             Some(Segment::Member(_)) => false,
             Some(Segment::Index(index)) => position(*index, result_count).is_some(),
             Some(Segment::Slice(..)) => result_count > 0 || !self.is_last(),
+            Some(Segment::Every | Segment::Unsupported) => true,
         }
     }
 }
@@ -69,7 +62,8 @@ impl Segment {
     /// The indexes that it selects in a list of this length. A member selects none.
     pub(super) fn places(&self, length: usize) -> Range<usize> {
         match self {
-            Segment::Member(_) => 0..0,
+            Segment::Member(_) | Segment::Unsupported => 0..0,
+            Segment::Every => 0..length,
             Segment::Index(index) => position(*index, length).map_or(0..0, |position| position..position + 1),
             Segment::Slice(from, to) => {
                 let bound = |bound: Option<i64>, absent| bound.map_or(absent, |bound| clamped(bound, length));
@@ -89,7 +83,7 @@ pub(super) fn find<'t, E>(
     if let Segment::Member(name) = segment {
         return value.member(name).map_or(Ok(()), |member| find(member, rest, found));
     }
-    let items = value.items();
+    let items = if *segment == Segment::Every { value.children() } else { value.items() };
     let selected = items.get(segment.places(items.len())).unwrap_or_default();
     selected.iter().try_for_each(|item| find(*item, rest, found))
 }
@@ -105,86 +99,6 @@ fn position(index: i64, length: usize) -> Option<usize> {
 fn clamped(bound: i64, length: usize) -> usize {
     let distance = usize::try_from(bound.unsigned_abs()).unwrap_or(usize::MAX);
     if bound < 0 { length.saturating_sub(distance) } else { distance.min(length) }
-}
-
-/// The unread part of a path.
-struct PathParser<'t> {
-    rest: &'t str,
-}
-
-impl PathParser<'_> {
-    fn segment(&mut self) -> Option<Segment> {
-        if self.take('.') {
-            return self.name().map(Segment::Member);
-        }
-        let is_open = self.take('[');
-        self.skip_blanks();
-        let segment = match self.rest.chars().next().filter(|_| is_open)? {
-            quote @ ('\'' | '"') => Segment::Member(self.quoted(quote)?),
-            _ => self.index_or_slice()?,
-        };
-        self.skip_blanks();
-        self.take(']').then_some(segment)
-    }
-
-    fn index_or_slice(&mut self) -> Option<Segment> {
-        let from = self.integer()?;
-        self.skip_blanks();
-        if !self.take(':') {
-            return from.map(Segment::Index);
-        }
-        self.skip_blanks();
-        Some(Segment::Slice(from, self.integer()?))
-    }
-
-    /// An integer without leading zeros; `Some(None)` when there is none.
-    fn integer(&mut self) -> Option<Option<i64>> {
-        let length = self.rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
-        let (digits, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        if digits.is_empty() {
-            return Some(None);
-        }
-        let integer: i64 = digits.parse().ok()?;
-        let is_plain = integer.to_string() == digits && integer.abs() <= INDEX_MAX;
-        is_plain.then_some(Some(integer))
-    }
-
-    fn name(&mut self) -> Option<String> {
-        let is_first = |letter: char| letter.is_ascii_alphabetic() || letter == '_' || !letter.is_ascii();
-        let is_more = |letter: char| is_first(letter) || letter.is_ascii_digit() || letter == '-';
-        let length = self.rest.find(|letter| !is_more(letter)).unwrap_or(self.rest.len());
-        let (name, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        name.starts_with(is_first).then(|| name.to_owned())
-    }
-
-    /// A name between quotation marks, in which a backslash escapes a quotation mark or backslash.
-    fn quoted(&mut self, quote: char) -> Option<String> {
-        let mut name = String::new();
-        let mut letters = self.rest.char_indices().skip(1);
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                letter if letter == quote => {
-                    self.rest = &self.rest[at + quote.len_utf8()..];
-                    return Some(name);
-                }
-                '\\' => name.push(letters.next().map(|(_, kept)| kept).filter(|kept| [quote, '\\'].contains(kept))?),
-                letter => name.push(letter),
-            }
-        }
-        None
-    }
-
-    fn skip_blanks(&mut self) {
-        self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
-    }
-
-    fn take(&mut self, expected: char) -> bool {
-        let rest = self.rest.strip_prefix(expected);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
 }
 
 #[cfg(test)]
@@ -234,7 +148,10 @@ mod tests {
             "$a",
             "$.",
             "$.5",
-            "$..a",
+            "$..",
+            "$...a",
+            "$.. a",
+            "$. a",
             "$[",
             "$[]",
             "$[0",
@@ -243,14 +160,27 @@ mod tests {
             "$[-]",
             "$[+1]",
             "$[0]]",
-            "$[*]",
-            "$.*",
             "$['a]",
-            "$['a\\b']",
-            "$['a','b']",
-            "$[0,1]",
-            "$[0:1:2]",
-            "$[?@.a]",
+            "$['a\\x']",
+            "$['a\\u12']",
+            "$['a\\ud800']",
+            "$['\n']",
+            "$[*",
+            "$[0,]",
+            "$[,0]",
+            "$[0:1:2:3]",
+            "$[?]",
+            "$[?1]",
+            "$[?!1 == 1]",
+            "$[?@.a ==]",
+            "$[?@.* == 1]",
+            "$[?(@.a]",
+            "$[?@.a = 1]",
+            "$[?@.a && ]",
+            "$[?Length(@.a)]",
+            "$[?@.a == 01]",
+            &format!("$[?{}@{}]", "(".repeat(40), ")".repeat(40)),
+            &format!("{}$", "$[?".repeat(40)),
             "$[0] ",
             " $[0]",
             "$[a]",
@@ -263,6 +193,41 @@ mod tests {
         ] {
             assert_eq!(JsonPath::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn every_form_of_jsonpath_is_a_path() {
+        for (path, can_be_reference, is_looked_up) in [
+            ("$", true, true),
+            ("$ [0] .a", true, true),
+            ("$['a\\b\\f\\n\\r\\t\\/\\u00e9\\ud83d\\ude00']", true, true),
+            ("$[*]", false, true),
+            ("$.*", false, true),
+            ("$[0].page[*].id", false, true),
+            ("$..a", false, false),
+            ("$..*", false, false),
+            ("$..['a']", false, false),
+            ("$['a','b']", false, false),
+            ("$[0, 1 , *, ?@.a, 1:2]", false, false),
+            ("$[0:1:2]", false, false),
+            ("$[::-1]", false, false),
+            ("$[?@.a]", false, false),
+            ("$[? !@.a || (@.b[0] > 1.5e-3 && $[0]['x'] == 'y') ]", false, false),
+            ("$[?length(@.a) >= 2]", false, false),
+            ("$[?match(@.a, 'b.*') && !search(@, \"x\")]", false, false),
+            ("$[?@[?@.a == null] && count(@.*) != -0]", false, false),
+        ] {
+            let found = JsonPath::parse(path).unwrap_or_else(|| panic!("no path: {path}"));
+            assert_eq!((found.can_be_reference(), found.is_looked_up()), (can_be_reference, is_looked_up), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_wildcard_finds_all_items_and_members() {
+        assert_eq!(found("$.page[*].id"), ["\"a\"", "\"b\"", "\"c\""]);
+        assert_eq!(found("$.*['\"']"), ["2"]);
+        assert_eq!(found("$.page[0].*"), ["\"a\"", "1"]);
+        assert_eq!(found("$.page[0].id.*"), [""; 0]);
     }
 
     #[test]

@@ -23,6 +23,16 @@ impl<'t> JsonText<'t> {
         members.get(name).map(|member| JsonText(member.get()))
     }
 
+    /// The items of an array, or the values of an object's members.
+    pub(super) fn children(self) -> Vec<JsonText<'t>> {
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(self.0).unwrap_or_default();
+        if members.is_empty() {
+            self.items()
+        } else {
+            members.into_values().map(|member| JsonText(member.get())).collect()
+        }
+    }
+
     /// The items of an array; nothing for any other value.
     pub(super) fn items(self) -> Vec<JsonText<'t>> {
         let items: Vec<&RawValue> = serde_json::from_str(self.0).unwrap_or_default();

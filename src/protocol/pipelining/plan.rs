@@ -4,7 +4,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use super::address::{Address, PathAndQuery};
 use super::json_path::JsonPath;
-use super::references::{self, Meaning, leads_too_far, write_text};
+use super::references::{self, Meaning, fault_of, write_text};
 use super::results::{Results, Sink};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
@@ -213,11 +213,9 @@ impl<F: Fn(&str) -> bool> StepReader<'_, F> {
         Some(body)
     }
 
-    /// A step can refer only to earlier steps.
+    /// A step can refer only to earlier steps, and to one value.
     fn check_references(&mut self, place: &str, position: usize, value: &Json) {
-        if leads_too_far(value, position) {
-            let message =
-                format!("refers to something that cannot be there: there are {position} results before this step");
+        if let Some(message) = fault_of(value, position) {
             self.faults.push(Fault::invalid(place, message));
         }
     }
@@ -244,6 +242,9 @@ fn items(value: &Json) -> &[Json] {
 fn path_among(value: &Json, result_count: usize) -> Result<JsonPath, String> {
     let path = value.as_str().and_then(JsonPath::parse);
     let path = path.ok_or("send a path into the results, such as $, $[-1:] or $[0].payment_id")?;
+    if !path.is_looked_up() {
+        return Err("may select by names, indexes, slices without a step, and wildcards only".to_owned());
+    }
     if path.reaches(result_count) {
         Ok(path)
     } else {

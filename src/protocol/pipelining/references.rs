@@ -23,14 +23,25 @@ impl Meaning<'_> {
     }
 }
 
-/// True when a reference in this value needs more than the first `result_count` results.
-pub(super) fn leads_too_far(value: &Json, result_count: usize) -> bool {
+/// The first fault of a reference in this value that is known while there are `result_count` results.
+pub(super) fn fault_of(value: &Json, result_count: usize) -> Option<String> {
     match value {
-        Json::Null | Json::Bool(_) | Json::Number(_) => false,
-        Json::String(text) => JsonPath::parse(text).is_some_and(|path| !path.reaches(result_count)),
-        Json::Array(items) => items.iter().any(|item| leads_too_far(item, result_count)),
-        Json::Object(members) => members.values().any(|member| leads_too_far(member, result_count)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => None,
+        Json::String(text) => JsonPath::parse(text).and_then(|path| fault_of_path(&path, result_count)),
+        Json::Array(items) => items.iter().find_map(|item| fault_of(item, result_count)),
+        Json::Object(members) => members.values().find_map(|member| fault_of(member, result_count)),
     }
+}
+
+fn fault_of_path(path: &JsonPath, result_count: usize) -> Option<String> {
+    if !path.can_be_reference() {
+        let message =
+            "is a path that finds more than one value: refer to one, or write \\$ for a text that begins with $";
+        return Some(message.to_owned());
+    }
+    let too_far =
+        || format!("refers to something that cannot be there: there are {result_count} results before this step");
+    (!path.reaches(result_count)).then(too_far)
 }
 
 /// Writes the value with its references replaced.
@@ -126,11 +137,20 @@ mod tests {
     #[test]
     fn a_reference_too_far_is_known_before_there_are_results() {
         let body = |text: &str| Json::Object(parsed(&format!("{{\"a\":[{{\"b\":\"{text}\"}}]}}")));
-        assert!(
-            leads_too_far(&body("$[1].c"), 1) && leads_too_far(&body("$[-1]"), 0) && leads_too_far(&body("$.a"), 3)
-        );
-        assert!(
-            !leads_too_far(&body("$[1].c"), 2) && !leads_too_far(&body("$100"), 0) && !leads_too_far(&body("$"), 0)
-        );
+        for (text, result_count) in [("$[1].c", 1), ("$[-1]", 0), ("$.a", 3)] {
+            let fault = fault_of(&body(text), result_count).unwrap_or_default();
+            assert!(fault.contains("cannot be there"), "{text}: {fault}");
+        }
+        for (text, result_count) in [("$[1].c", 2), ("$100", 0), ("$", 0), ("\\\\$[*]", 1)] {
+            assert_eq!(fault_of(&body(text), result_count), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_reference_to_more_than_one_value_is_a_fault() {
+        for text in ["$[*].a", "$..a", "$[0]['a','b']", "$[?@.a]", "$[0][0:4:2]"] {
+            let fault = fault_of(&Json::Array(vec![Json::String(text.to_owned())]), 3).unwrap_or_default();
+            assert!(fault.contains("more than one value"), "{text}: {fault}");
+        }
     }
 }

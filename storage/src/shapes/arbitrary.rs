@@ -2,6 +2,7 @@
 
 use till_domain::card::{
     Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+    TokenUse,
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -613,8 +614,9 @@ impl Draw {
     }
 
     fn timer(&mut self) -> Timer {
-        let kind = match self.below(5) {
+        let kind = match self.below(6) {
             3 => TimerKind::CloseStatement,
+            4 => TimerKind::EraseTokens(self.id()),
             0 => TimerKind::Lapse(self.id()),
             2 => TimerKind::EvidenceDue(self.id()),
             1 => TimerKind::Settle(self.id()),
@@ -871,7 +873,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(56) {
+        match self.below(59) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -958,6 +960,16 @@ impl Draw {
                 Event::CustomerRemoved { customer_id: self.id(), card_ids: self.list(3, Draw::id), at: self.millis() }
             }
             52 => Event::TestClockSet { merchant_id: self.id(), test_clock: self.test_clock() },
+            56 => Event::TokenUsed { token_id: self.id(), customer_id: self.maybe(Draw::id) },
+            57 => Event::TokensErased { token_ids: self.list(3, Draw::id) },
+            58 => Event::CustomerTokensErased {
+                customer_id: self.id(),
+                token_ids: self.list(3, Draw::id),
+                gone: self.list(3, Draw::id),
+                rest: self.maybe(Draw::id),
+                timer_was: self.maybe(Draw::millis),
+                at: self.millis(),
+            },
             34..=44 => self.operation_event(),
             _ => self.metadata_event(),
         }
@@ -1025,6 +1037,11 @@ impl Draw {
                 (AnyKey::PaymentsByCapture((time, self.id())), records::PaymentsByCapture::wrap(Present))
             }
             59 => (AnyKey::CustomerCards(self.id()), records::CustomerCards::wrap(self.list(3, Draw::id))),
+            65 => {
+                let token_use = TokenUse { customer_id: self.maybe(Draw::id), older: self.maybe(Draw::id) };
+                (AnyKey::TokenUses(self.id()), records::TokenUses::wrap(token_use))
+            }
+            66 => (AnyKey::CustomerTokens(self.id()), records::CustomerTokens::wrap(self.id())),
             54 => (AnyKey::TestClocks(self.id()), records::TestClocks::wrap(self.test_clock())),
             47 => under!(Disputes, self.dispute(), id),
             48 => {

@@ -1,6 +1,8 @@
 //! Shapes of cards: tokens, saved cards, and the facts of either. They never contain a number.
 
-use till_domain::card::{Card, CardExpiry, CardFacts, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage};
+use till_domain::card::{
+    Card, CardExpiry, CardFacts, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage, TokenUse,
+};
 use till_domain::ids::{CardId, CustomerId, TokenId};
 use till_domain::records::Unreadable;
 use till_domain::text::HolderName;
@@ -183,6 +185,14 @@ shape_struct! {
     TokenQueueV1 of TokenQueue {
         first: u64,
         next: u64,
+    }
+}
+
+shape_struct! {
+    /// The customer who used a token.
+    TokenUseV1 of TokenUse {
+        customer_id: Option<[u8; 16]>,
+        older: Option<[u8; 16]>,
     }
 }
 

@@ -8,7 +8,7 @@ use till_domain::command::IdempotencyScope;
 use till_domain::dispute::DisputeStatus;
 use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{
-    DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId, TransactionId,
+    CustomerId, DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId, TransactionId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
@@ -221,6 +221,7 @@ impl KeyBytes for TimerKind {
             TimerKind::EvidenceDue(dispute_id) => (2_u8, *dispute_id).push(bytes),
             TimerKind::ExpireMetadata(id) => (16_u8, *id).push(bytes),
             TimerKind::CloseStatement => 17_u8.push(bytes),
+            TimerKind::EraseTokens(customer_id) => (18_u8, *customer_id).push(bytes),
         }
     }
 
@@ -231,6 +232,7 @@ impl KeyBytes for TimerKind {
             2 => DisputeId::take(rest).map(TimerKind::EvidenceDue),
             16 => MetadataId::take(rest).map(TimerKind::ExpireMetadata),
             17 => Some(TimerKind::CloseStatement),
+            18 => CustomerId::take(rest).map(TimerKind::EraseTokens),
             _ => None,
         }
     }

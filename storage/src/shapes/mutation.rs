@@ -237,6 +237,16 @@ shape_enum! {
         },
         CustomerRemoved { customer_id: [u8; 16], card_ids: Vec<[u8; 16]>, at: u64 },
         MetadataRepeatsDropped { id: [u8; 16], number: u32, set: MetadataSetV1, array: String },
+        TokenUsed { token_id: [u8; 16], customer_id: Option<[u8; 16]> },
+        TokensErased { token_ids: Vec<[u8; 16]> },
+        CustomerTokensErased {
+            customer_id: [u8; 16],
+            token_ids: Vec<[u8; 16]>,
+            gone: Vec<[u8; 16]>,
+            rest: Option<[u8; 16]>,
+            timer_was: Option<u64>,
+            at: u64
+        },
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::card::{
     Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+    TokenUse,
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -797,6 +798,10 @@ fn installation_events() -> Vec<Event> {
     vec![Event::InstallationUpdated(installation()), Event::InstallationRemoved { installation_id }]
 }
 
+fn token_use() -> TokenUse {
+    TokenUse { customer_id: Some(customer().id), older: Some(TokenId::from_bytes([0x19; 16])) }
+}
+
 fn token_events() -> Vec<Event> {
     let queued = Event::TokenQueued {
         token_id: token().id,
@@ -887,6 +892,16 @@ pub(super) fn newer_events() -> Vec<Event> {
             number: SetNumber(2),
             set: metadata_set(),
             array: CanonicalJson::from_canonical(r#"["a",{"sku":1},"a"]"#),
+        },
+        Event::TokenUsed { token_id: token().id, customer_id: Some(customer().id) },
+        Event::TokensErased { token_ids: vec![token().id] },
+        Event::CustomerTokensErased {
+            customer_id: customer().id,
+            token_ids: vec![token().id],
+            gone: vec![TokenId::from_bytes([0x18; 16])],
+            rest: Some(TokenId::from_bytes([0x19; 16])),
+            timer_was: Some(at),
+            at,
         },
     ]
 }
@@ -1101,6 +1116,8 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
             records::PaymentsByCapture::wrap(Present),
         ),
         (AnyKey::ActivitiesWithEmail(id), records::ActivitiesWithEmail::wrap(Present)),
+        (AnyKey::TokenUses(token().id), records::TokenUses::wrap(token_use())),
+        (AnyKey::CustomerTokens(customer().id), records::CustomerTokens::wrap(token().id)),
         (AnyKey::KeyDirectory(api_key().digest), records::KeyDirectory::wrap(owner)),
         (AnyKey::MerchantDirectory(MERCHANT), records::MerchantDirectory::wrap(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), records::CreatedMerchants::wrap(created)),

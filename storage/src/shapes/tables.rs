@@ -12,7 +12,7 @@ use till_domain::text::Email;
 use crate::family::Family;
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardFactsV1, CardV1, CardV2, CardV3, TokenQueueV1, TokenV1, TokenV2};
+use super::card::{CardFactsV1, CardV1, CardV2, CardV3, TokenQueueV1, TokenUseV1, TokenV1, TokenV2};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
@@ -301,6 +301,8 @@ tables! {
     PaymentsByLastDigits = 72 in Indexes: ();
     PaymentsByCapture = 73 in Indexes: ();
     ActivitiesWithEmail = 74 in Indexes: ();
+    TokenUses = 78 in Rows: TokenUseV1;
+    CustomerTokens = 79 in Indexes: [u8; 16];
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

@@ -36,6 +36,7 @@ fn a_pipeline_answers_all_results_or_those_of_its_path() {
         ("$[0]", all[0].clone()),
         ("$[0].list[-1].id", json!(3)),
         ("$[0]['list'][1:].id", json!([2, 3])),
+        ("$[0].list[*].id", json!([1, 2, 3])),
         ("$[0].list[7].id", Value::Null),
     ] {
         assert_eq!(caller.run_for(returns, &steps).ok(), expected, "{returns}");
@@ -50,7 +51,7 @@ fn a_reference_is_a_whole_string_that_is_a_path() {
         "whole": "$[0]", "deep": ["$[0].page[0].id", { "more": "$[0]['page'][-1]" }], "null": "$[0].none",
         "all": "$", "slice": "$[0].page[1:]", "last": "$[-1:]", "hyphen": "$[0].a-b", "$[0]": "a name is none",
         "price": "$100", "in": "id: $[0].page[0].id", "bearer": "Bearer $[0]", "escaped": "\\$[0]", "dollar": "\\$100",
-        "wild": "$[*]", "slash": "\\a",
+        "wild": "\\$[*]", "slash": "\\a",
     });
     let first = caller.kept("a");
     caller.run(&[caller.finding("a"), caller.keeping("b", &value)]).ok();
@@ -60,6 +61,18 @@ fn a_reference_is_a_whole_string_that_is_a_path() {
         "bearer": "Bearer $[0]", "escaped": "$[0]", "dollar": "$100", "wild": "$[*]", "slash": "\\a",
     });
     assert_eq!(caller.kept("b"), expected);
+}
+
+#[test]
+fn a_path_to_more_than_one_value_is_refused_in_a_step() {
+    let caller = PipelineCaller::arrive();
+    caller.keep("a", &json!(1));
+    for path in ["$[*]", "$..a", "$[0]['a','b']", "$[?@.a]", "$[0][0:4:2]"] {
+        let refused = caller.run(&[caller.finding("a"), caller.keeping("b", &json!({ "deep": [path] }))]);
+        let faults = refused.refused("INVALID_ARGUMENTS");
+        assert_eq!(faults[0]["argument"], "steps[1].body.metadata", "{path}: {faults}");
+        assert!(faults[0]["message"].as_str().is_some_and(|it| it.contains("more than one value")), "{faults}");
+    }
 }
 
 #[test]

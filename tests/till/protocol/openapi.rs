@@ -171,6 +171,42 @@ fn every_operation_has_the_members_that_linters_require() {
     }
 }
 
+/// Calls that change something and take no Idempotency-Key: one with a card number, and those about the server itself.
+const WITHOUT_IDEMPOTENCY_KEY: [&str; 8] = [
+    "tokenize-card",
+    "pipeline",
+    "create-checkpoint",
+    "resume-effects",
+    "reload",
+    "rotate-vault-key",
+    "redeliver-webhook",
+    "test-webhook",
+];
+
+#[test]
+fn every_call_that_changes_something_takes_an_idempotency_key() {
+    const LOOK_UPS: [&str; 8] =
+        ["find-", "get-", "list-", "retrieve-", "check-", "discover-", "balance-", "available-"];
+    for Operation { path, described, .. } in DocumentedInterfaces::start().operations() {
+        let name = path.rsplit('/').next().expect("a name");
+        let parameters = described["parameters"].as_array().expect("parameters");
+        let takes_one = parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key");
+        let is_look_up = LOOK_UPS.iter().any(|verb| name.starts_with(verb));
+        assert_eq!(takes_one, !is_look_up && !WITHOUT_IDEMPOTENCY_KEY.contains(&name), "{path}");
+    }
+}
+
+#[test]
+fn a_pipeline_takes_a_key_but_needs_none() {
+    for Operation { path, described, .. } in DocumentedInterfaces::start().operations() {
+        if path.ends_with("/pipeline") {
+            let both = json!([{}, { "bearer": [] }]);
+            let expected = if path == "/sdk/pipeline" { json!([]) } else { both };
+            assert_eq!(described["security"], expected, "{path}");
+        }
+    }
+}
+
 /// The name of a tag whose description says more than the name.
 fn described_tag(tag: &Value) -> &str {
     let (name, description) =

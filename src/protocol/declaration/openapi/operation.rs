@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::components::{body_name, reference};
 use super::responses::responses;
 use super::tags::tag;
-use crate::protocol::declaration::{Argument, Declaration};
+use crate::protocol::declaration::{Argument, Declaration, Flags};
 use crate::protocol::version::ApiVersion;
 
 /// The path of an operation, and the path item.
@@ -20,7 +20,7 @@ fn operation(declaration: &Declaration) -> Value {
         "tags": [tag(declaration)],
         "summary": plain(declaration.summary),
         "description": if declaration.docs.is_empty() { declaration.summary } else { declaration.docs },
-        "security": if declaration.flags.needs_key { json!([{ "bearer": [] }]) } else { json!([]) },
+        "security": security(&declaration.flags),
         "parameters": parameters(declaration),
         "requestBody": {
             "required": true,
@@ -31,6 +31,15 @@ fn operation(declaration: &Declaration) -> Value {
         },
         "responses": responses(declaration),
     })
+}
+
+/// A key that is needed, may be sent, or has no meaning.
+fn security(flags: &Flags) -> Value {
+    match (flags.needs_key, flags.hands_key_on) {
+        (true, _) => json!([{ "bearer": [] }]),
+        (false, true) => json!([{}, { "bearer": [] }]),
+        (false, false) => json!([]),
+    }
 }
 
 /// A summary is plain text, not Markdown.

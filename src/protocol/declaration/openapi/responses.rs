@@ -104,7 +104,6 @@ fn page(declaration: &Declaration, object: &ObjectType) -> Value {
 /// The objects come first, since a reader takes the first alternative that fits.
 fn any_of(objects: &[&ObjectType]) -> Value {
     let other = json!({
-        "type": ["object", "array", "string", "number", "boolean", "null"],
         "additionalProperties": true,
         "items": {},
         "description": "Any JSON value.",
