@@ -28,6 +28,7 @@ use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets, VaultKeySecret, processors};
 use crate::data_directory::check_data_directory;
+use crate::descriptors::DescriptorShares;
 use crate::running_mark::RunningMark;
 use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
@@ -302,6 +303,7 @@ impl Started {
 
 fn disk_options(configuration: &Configuration) -> DiskOptions {
     DiskOptions {
+        open_files_max: u16::try_from(DescriptorShares::current().tables).unwrap_or(u16::MAX),
         open_limit: configuration.open_time_max,
         disk_reserve_bytes: configuration.disk_reserve_bytes,
         queues_for_archive: configuration.archive.directory.is_some(),
@@ -326,9 +328,14 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
 /// Ends the process after a write with an unknown result: continuing could acknowledge a commit that is not on the
 /// disk. The next start reads the commits that are.
 pub fn abort_with_message(reason: String) {
-    let word = format!(
-        "till: the outcome of a write is unknown ({reason}); the process stops. Check the disk and start it again."
-    );
+    // The text of EMFILE, by which RocksDB names it.
+    let check = if reason.contains("Too many open files") {
+        "It has no file descriptor left: raise the limit (ulimit -n, LimitNOFILE)"
+    } else {
+        "Check the disk"
+    };
+    let word =
+        format!("till: the outcome of a write is unknown ({reason}); the process stops. {check} and start it again.");
     end_process(&format!("the outcome of a write is unknown: {reason}"), &word);
 }
 
@@ -438,6 +445,7 @@ fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
         records: Vec::new(),
         derived: keyring_write(bytes),
         snapshot: None,
+        may_use_reserve: true,
     };
     let verdicts = disk.append(vec![append]);
     disk.release(STORE_ITSELF, claim.epoch);

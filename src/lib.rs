@@ -21,6 +21,7 @@ mod service;
 mod configuration;
 mod vault_keys;
 mod data_directory;
+mod descriptors;
 mod running_mark;
 mod bootstrap;
 mod assembly;

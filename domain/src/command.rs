@@ -65,6 +65,17 @@ pub struct Request {
     pub command: Command,
 }
 
+impl Request {
+    /// Returns true for a request that is carried out on a disk that is down to its reserve: one of the operator's, and one
+    /// by which a merchant ends a key or deliveries.
+    #[must_use]
+    pub const fn may_use_reserve(&self) -> bool {
+        let ends_something =
+            matches!(self.command, Command::RevokeKey(_) | Command::ChangeWebhook(_, WebhookChange::Disconnect(_)));
+        ends_something || matches!(self.caller, Caller::Operator)
+    }
+}
+
 /// A change that a caller can request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {

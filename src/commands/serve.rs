@@ -6,7 +6,6 @@ use std::thread;
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
-use rustix::process::{Resource, getrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -17,10 +16,11 @@ use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
 use crate::demo;
+use crate::descriptors::{DescriptorShares, raise_limit};
 use crate::logging;
 use crate::observation::Observation;
 use crate::owner_only::close_to_others;
-use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings};
+use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, connections_within};
 use crate::service::Reloads;
 use crate::small_pages::use_small_pages;
 use crate::supervision::{Notifier, Watchdog};
@@ -31,8 +31,8 @@ const ADMIN_THREADS: usize = 1;
 /// Connections at once on the admin listener.
 const ADMIN_CONNECTIONS_MAX: usize = 256;
 
-/// File descriptors of everything but connections.
-const OTHER_DESCRIPTORS: u64 = 2_000;
+/// The addresses of the public and of the operator's listener, and their settings.
+type Listeners = ((PreparedListener, PreparedListener), (ListenerSettings, ListenerSettings));
 
 /// Runs the server until SIGINT or SIGTERM. It then takes no new connections, finishes the calls in progress and closes
 /// the data.
@@ -42,7 +42,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
         tracing::warn!(%error, "memory will be used in large pages, and more of it");
     }
     tell_settings(configuration, log_format);
-    warn_of_few_descriptors(configuration);
+    let descriptors = raise_limit()?;
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
     check_directory(configuration)?;
@@ -55,7 +55,8 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     let observation = Arc::new(Observation::start());
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to listen for signals")?;
     let system = actix_web::rt::System::new();
-    let run = run(configuration, options, listeners, secrets, observation, signals, notifier);
+    let settings = (public_settings(configuration, descriptors), admin_settings(configuration, descriptors));
+    let run = run(configuration, options, (listeners, settings), secrets, observation, signals, notifier);
     let (assembly, served) = system.block_on(run)?;
     // Outside of the system's future, since it waits for threads to end; but before the system ends, since these
     // threads belong to it.
@@ -75,20 +76,33 @@ fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
     }
 }
 
-/// A connection takes one descriptor, and the same number may be closing or waiting to be accepted. Table files, logs
-/// and everything else take [`OTHER_DESCRIPTORS`] at most.
-fn warn_of_few_descriptors(configuration: &Configuration) {
-    let connections = u64::try_from(configuration.limits.connections_max.get()).unwrap_or(u64::MAX);
-    let wanted = connections.saturating_mul(2).saturating_add(OTHER_DESCRIPTORS);
-    if let Some(limit) = getrlimit(Resource::Nofile).current.filter(|limit| *limit < wanted) {
-        tracing::warn!(limit, wanted, "file descriptors may run out before connections_max is reached");
+/// The limits of the public listener's connections, within the sockets that are left for them.
+fn public_limits(configuration: &Configuration, descriptors: DescriptorShares) -> ConnectionLimits {
+    let limits = &configuration.limits;
+    let (connections_max, in_all) = (limits.connections_max.get(), connections_within(descriptors.public_sockets));
+    let mut per_address = limits.connections_per_address_max.get();
+    if in_all < connections_max {
+        let limit = descriptors.limit;
+        tracing::warn!(
+            limit,
+            connections = in_all,
+            connections_max,
+            "fewer connections than connections_max are accepted, for want of file descriptors"
+        );
+        per_address = per_address.min(in_all.div_ceil(4));
+    }
+    ConnectionLimits {
+        in_all: in_all.min(connections_max),
+        per_address,
+        proxies: configuration.proxies.networks.clone(),
+        idle_max: limits.idle_max,
     }
 }
 
 async fn run(
     configuration: &Configuration,
     options: ServeArguments,
-    (public, admin): (PreparedListener, PreparedListener),
+    ((public, admin), (public_settings, admin_settings)): Listeners,
     secrets: Secrets,
     observation: Arc<Observation>,
     signals: Signals,
@@ -98,13 +112,9 @@ async fn run(
     let reloads = assembly.service().operations.as_ref().map_or_else(Arc::default, |parts| Arc::clone(&parts.reloads));
     let watchdog = Watchdog::from_environment();
     let pulse = watchdog.as_ref().map(Watchdog::pulse);
-    let public_settings = ListenerSettings {
-        tls: public.server_config(&reloads),
-        pulse: pulse.clone(),
-        ..public_settings(configuration)
-    };
-    let admin_settings =
-        ListenerSettings { tls: admin.server_config(&reloads), pulse, ..admin_settings(configuration) };
+    let public_settings =
+        ListenerSettings { tls: public.server_config(&reloads), pulse: pulse.clone(), ..public_settings };
+    let admin_settings = ListenerSettings { tls: admin.server_config(&reloads), pulse, ..admin_settings };
     let public = Listener::listen(public.address, Arc::clone(&assembly.public), &public_settings);
     let public = public.with_context(|| format!("failed to listen on {}", configuration.listen))?;
     let admin = Listener::listen(admin.address, Arc::clone(&assembly.admin), &admin_settings);
@@ -126,27 +136,23 @@ async fn run(
     Ok((assembly, public.and(admin)))
 }
 
-fn public_settings(configuration: &Configuration) -> ListenerSettings {
+fn public_settings(configuration: &Configuration, descriptors: DescriptorShares) -> ListenerSettings {
     ListenerSettings {
         name: "public",
         workers: configuration.http_threads.get(),
-        connections: ConnectionLimits {
-            in_all: configuration.limits.connections_max.get(),
-            per_address: configuration.limits.connections_per_address_max.get(),
-            proxies: configuration.proxies.networks.clone(),
-            idle_max: configuration.limits.idle_max,
-        },
+        connections: public_limits(configuration, descriptors),
         forwarded: configuration.proxies.forwarded.clone(),
         tls: None,
         pulse: None,
     }
 }
 
-fn admin_settings(configuration: &Configuration) -> ListenerSettings {
+fn admin_settings(configuration: &Configuration, descriptors: DescriptorShares) -> ListenerSettings {
+    let connections = ADMIN_CONNECTIONS_MAX.min(connections_within(descriptors.admin_sockets));
     ListenerSettings {
         name: "admin",
         workers: ADMIN_THREADS,
-        connections: ConnectionLimits::in_all(ADMIN_CONNECTIONS_MAX, configuration.limits.idle_max),
+        connections: ConnectionLimits::in_all(connections, configuration.limits.idle_max),
         forwarded: None,
         tls: None,
         pulse: None,

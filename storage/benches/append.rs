@@ -53,6 +53,7 @@ impl Chain {
             records: vec![record],
             derived,
             snapshot: None,
+            may_use_reserve: false,
         }
     }
 

@@ -210,6 +210,10 @@ impl Journal for MemoryStore {
         }
     }
 
+    fn is_short_of_space(&self) -> bool {
+        false
+    }
+
     fn head(&self, merchant_id: MerchantId) -> Result<Head, JournalError> {
         match self.claims.head(merchant_id) {
             Some(head) => Ok(head),

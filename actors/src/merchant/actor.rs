@@ -137,10 +137,15 @@ impl MerchantActor {
 
     fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, requester: Requester) {
         let Some(loaded) = &mut self.loaded else { return };
+        let may_use_reserve = request.may_use_reserve();
+        if !may_use_reserve && self.shared.store.is_short_of_space() {
+            // Refused before it is staged, since a batch that is refused later voids those that were decided on it.
+            return requester.answer(Err(Denied::not_done("the disk is down to its reserve")));
+        }
         loaded.staging.records.prune(loaded.watermark.durable());
         match loaded.staging.decide(request, self.shared.clock.now(), self.shared.lifetimes, &mut self.entropy) {
             Ok(Outcome::Effective { mutation, vault, answer }) => {
-                self.stage_and_submit(&mutation, &vault, secret, Ready { answer, requester });
+                self.stage_and_submit(&mutation, &vault, secret, Ready { answer, may_use_reserve, requester });
             }
             Ok(Outcome::Replayed(answer)) => {
                 self.answer_when_durable(Ok(Answered { answer, replayed: true }), requester);
@@ -176,14 +181,15 @@ impl MerchantActor {
     /// Stages a decision and hands its batch to the commit thread, which answers.
     fn stage_and_submit(&mut self, mutation: &Mutation, vault: &[VaultWrite], secret: Option<&Secret>, ready: Ready) {
         let Some(loaded) = &mut self.loaded else { return };
-        let PreparedBatch { append, changes } = match loaded.staging.prepare(mutation, vault, secret, &mut self.entropy)
-        {
-            Ok(prepared) => prepared,
-            Err(denied) => {
-                tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
-                return ready.requester.answer(Err(denied));
-            }
-        };
+        let PreparedBatch { mut append, changes } =
+            match loaded.staging.prepare(mutation, vault, secret, &mut self.entropy) {
+                Ok(prepared) => prepared,
+                Err(denied) => {
+                    tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
+                    return ready.requester.answer(Err(denied));
+                }
+            };
+        append.may_use_reserve = ready.may_use_reserve;
         let pending = Pending::of(self.merchant_id, mutation, &changes);
         let (head, urgency) = (append.new_head, ready.requester.urgency);
         let watermark = Arc::clone(&loaded.watermark);
@@ -221,6 +227,8 @@ impl MerchantActor {
 /// An answer that waits for its batch.
 struct Ready {
     answer: Answer,
+    /// True when its batch may be written while the disk is down to its reserve.
+    may_use_reserve: bool,
     requester: Requester,
 }
 

@@ -130,6 +130,7 @@ impl Staging {
             records: vec![record],
             derived,
             snapshot,
+            may_use_reserve: false,
         };
         Ok(PreparedBatch { append, changes })
     }

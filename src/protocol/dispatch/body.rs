@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use actix_web::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
@@ -16,7 +16,7 @@ use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::unknown_arguments;
 use crate::protocol::json::{Bounds, ExpectedValue, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
-use crate::protocol::pipelining::Sink;
+use crate::protocol::pipelining::{self, Sink};
 
 /// The media type of every body.
 const JSON: &str = "application/json";
@@ -59,23 +59,56 @@ fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
     grown.map_err(|Exhausted| ApiError::overloaded(RETRY_AFTER_SECONDS))
 }
 
+/// Bytes of a pipeline whose own request has no `Authorization`: 64 KiB.
+const PIPELINE_WITHOUT_KEY_BYTES_MAX: usize = 64 * 1024;
+
+/// The limit of a body.
+#[derive(Debug, Clone, Copy)]
+enum BodyLimit {
+    /// That of an interface.
+    Package(Package),
+    PipelineWithoutKey,
+}
+
+impl BodyLimit {
+    fn of(declaration: &Declaration, headers: &HeaderMap) -> BodyLimit {
+        if declaration.name == pipelining::NAME && !headers.contains_key(AUTHORIZATION) {
+            return BodyLimit::PipelineWithoutKey;
+        }
+        BodyLimit::Package(declaration.package)
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            BodyLimit::Package(package) => package.body_bytes_max(),
+            BodyLimit::PipelineWithoutKey => PIPELINE_WITHOUT_KEY_BYTES_MAX,
+        }
+    }
+
+    fn subject(self) -> String {
+        match self {
+            BodyLimit::Package(package) => format!("/{}", package.segment()),
+            BodyLimit::PipelineWithoutKey => "a pipeline without Authorization".to_owned(),
+        }
+    }
+}
+
 /// The bytes of a body, with their reservation.
 pub(super) struct BodyBytes {
     text: Text,
     share: Reservation,
-    package: Package,
+    limit: BodyLimit,
 }
 
 impl BodyBytes {
     /// An empty body of a call to this endpoint.
     pub(super) fn empty(budget: &MemoryBudget, declaration: &Declaration) -> BodyBytes {
-        BodyBytes::with_capacity(0, budget, declaration)
+        BodyBytes::with_capacity(0, budget, declaration, BodyLimit::Package(declaration.package))
     }
 
-    fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration) -> BodyBytes {
+    fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration, limit: BodyLimit) -> BodyBytes {
         let (bytes, carries_card_data) = (Vec::with_capacity(capacity), declaration.flags.carries_card_data);
-        let package = declaration.package;
-        BodyBytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), package }
+        BodyBytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), limit }
     }
 
     /// Their number.
@@ -86,16 +119,16 @@ impl BodyBytes {
     /// A copy of the bytes, for a call that may have to be restarted. They are few, and not counted.
     pub(super) fn copied(&self) -> BodyBytes {
         let text = Text { bytes: self.text.bytes.clone(), carries_card_data: self.text.carries_card_data };
-        BodyBytes { text, share: self.share.budget().reservation(), package: self.package }
+        BodyBytes { text, share: self.share.budget().reservation(), limit: self.limit }
     }
 
     /// Adds bytes that arrived of a body of `announced` bytes. All reserved bytes count as taken, since the buffer
     /// exists twice while it grows.
     fn add(&mut self, chunk: &[u8], announced: usize) -> Result<(), ApiError> {
         let length = self.text.bytes.len() + chunk.len();
-        let bytes_max = self.package.body_bytes_max();
+        let bytes_max = self.limit.bytes();
         if length > bytes_max {
-            return Err(too_large(self.package));
+            return Err(too_large(self.limit));
         }
         if length > self.text.bytes.capacity() {
             let most = if announced > 0 { announced } else { bytes_max };
@@ -154,7 +187,7 @@ impl Body {
     /// Parses the arguments of a call to this endpoint. The values that were parsed before a refusal are overwritten as
     /// well.
     pub(super) fn parse(bytes: BodyBytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
-        let BodyBytes { text, share, package: _ } = bytes;
+        let BodyBytes { text, share, limit: _ } = bytes;
         let mut body = Body { members: Object::new(), carries_card_data: text.carries_card_data, share };
         let mut values = Values { declaration, share: &mut body.share, text: text.bytes.len(), taken: 0, reserved: 0 };
         match read_object(&text.bytes, &mut body.members, &mut values) {
@@ -233,13 +266,13 @@ pub(super) async fn read(
     budget: &MemoryBudget,
     declaration: &Declaration,
 ) -> Result<BodyBytes, ApiError> {
-    let (announced, package) = (announced(headers), declaration.package);
-    if announced > package.body_bytes_max() {
+    let (announced, limit) = (announced(headers), BodyLimit::of(declaration, headers));
+    if announced > limit.bytes() {
         tokio::time::sleep(TOO_LARGE_PAUSE).await;
-        return Err(too_large(package));
+        return Err(too_large(limit));
     }
     // An announced length alone takes no memory.
-    let bytes = BodyBytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration);
+    let bytes = BodyBytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration, limit);
     let mut collected = pin!(collect(payload, announced, bytes));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
@@ -298,9 +331,9 @@ fn room_for(length: usize, before: usize, most: usize) -> usize {
     (2 * before).min(most).max(length)
 }
 
-fn too_large(package: Package) -> ApiError {
-    let (segment, bytes_max) = (package.segment(), package.body_bytes_max());
-    let message = format!("The body is larger than {bytes_max} bytes, the limit of /{segment}. Send less in one call.");
+fn too_large(limit: BodyLimit) -> ApiError {
+    let (bytes, subject) = (limit.bytes(), limit.subject());
+    let message = format!("The body is larger than {bytes} bytes, the limit of {subject}. Send less in one call.");
     ApiError::new(Code::BodyTooLarge, message).ending_connection()
 }
 
@@ -323,6 +356,8 @@ mod tests {
 
     use super::*;
     use crate::protocol::declaration::{Argument, Flags, Returns, ValueType};
+
+    const MERCHANTS: BodyLimit = BodyLimit::Package(Package::Merchants);
 
     static ALL: Declaration = Declaration {
         name: "take-all",
@@ -358,8 +393,7 @@ mod tests {
     fn values_reserve_memory_that_is_returned_after_the_call() {
         let budget = MemoryBudget::of(1 << 20);
         let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
-        let of =
-            |body: String| BodyBytes { text: text(body), share: budget.reservation(), package: Package::Merchants };
+        let of = |body: String| BodyBytes { text: text(body), share: budget.reservation(), limit: MERCHANTS };
         let all = |items: usize| format!("{{\"all\":[{}0]}}", "0,".repeat(items));
         let first = Body::parse(of(all(10_000)), &ALL);
         assert!(first.is_ok());
@@ -374,8 +408,7 @@ mod tests {
     fn a_body_of_many_unknown_names_gets_a_bounded_answer() {
         let members: Vec<String> = (0..5_000).map(|number| format!("\"x{number}\":1")).collect();
         let text = Text { bytes: format!("{{{}}}", members.join(",")).into_bytes(), carries_card_data: false };
-        let refused =
-            Body::parse(BodyBytes { text, share: budget().reservation(), package: Package::Merchants }, &ALL).err();
+        let refused = Body::parse(BodyBytes { text, share: budget().reservation(), limit: MERCHANTS }, &ALL).err();
         let Some(error) = refused else { panic!("accepted") };
         assert_eq!(error.details().and_then(|details| details.as_array()).map(Vec::len), Some(UNKNOWN_NAMES_MAX));
         assert!(error.message().contains("stopped at 100"), "{}", error.message());

@@ -28,9 +28,12 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let declaration = function.declaration();
         let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
         let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.head.peer };
+        let share = self.gate.share_of(&arrival);
+        if caller.is_some() {
+            exchange.head.connection.inspect(|connection| connection.show_key(share));
+        }
         self.gate.count(&arrival)?;
         let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
-        let share = self.gate.share_of(&arrival);
         let call =
             CheckedCall { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
         if call.bytes.len() > LARGE_BYTES {
@@ -86,7 +89,6 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let token = bearer::token(exchange.head.headers);
         let token = token.map_err(|problem| self.authenticate.no_token(problem))?;
         let caller = self.authenticate.authenticate(token).await?;
-        exchange.head.connection.inspect(|connection| connection.show_key());
         exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
         exchange.caller.replace(Some(caller.log_name()));
         Ok(caller)

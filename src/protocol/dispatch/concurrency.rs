@@ -27,7 +27,7 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The caller whose share of the permits and of the queue a call counts against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ShareOf {
     /// A merchant, by the bytes of its id.
     Merchant([u8; 16]),

@@ -128,6 +128,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         }
     }
 
+    /// The interfaces of the listener.
+    pub(super) fn packages(&self) -> impl Iterator<Item = Package> {
+        self.packages.keys().copied()
+    }
+
     /// The declarations of one interface, by name, and then its pipeline's.
     pub fn declarations(&self, package: Package) -> impl Iterator<Item = &'static Declaration> {
         let functions = self.packages.get(&package);
@@ -285,7 +290,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     }
 
     pub(super) fn unknown_endpoint(&self, path: &str) -> ApiError {
-        let packages = self.packages.keys().copied();
+        let packages = self.packages();
         let names = self.packages.iter().flat_map(|(package, named)| named.keys().map(|name| (*package, *name)));
         Served { packages: packages.collect(), functions: names.collect() }.refusal(path)
     }

@@ -22,6 +22,7 @@ use super::path::{ParsedPath, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::declaration::Declaration;
+use crate::protocol::json::Object;
 use crate::protocol::pipelining::{PipelineStep, Results};
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::{ApiVersion, NamedIn};
@@ -45,8 +46,8 @@ pub(super) struct RequestHead<'r> {
 pub(super) enum Incoming<'i> {
     /// From the connection.
     Payload(&'i mut Payload),
-    /// From a pipeline's step, which may refer to the results so far.
-    Step(&'i PipelineStep<'i>, &'i Results),
+    /// From a step of a pipeline with these arguments, which may refer to the results so far.
+    Step(&'i PipelineStep, &'i Object, &'i Results),
 }
 
 /// A call in progress.
@@ -133,9 +134,9 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
                 body::check_media_type(self.head.headers)?;
                 body::read(self.head.headers, payload, budget, declaration).await
             }
-            Incoming::Step(step, results) => {
+            Incoming::Step(step, arguments, results) => {
                 let mut bytes = body::BodyBytes::empty(budget, declaration);
-                step.write_body(results, &mut bytes)?;
+                step.write_body(arguments, results, &mut bytes)?;
                 Ok(bytes)
             }
         }

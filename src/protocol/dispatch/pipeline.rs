@@ -6,16 +6,17 @@ use actix_web::http::Method;
 use futures_util::FutureExt;
 
 use super::answer::Answer;
-use super::body::Body;
+use super::body::{Body, BodyBytes};
 use super::dispatcher::{Dispatcher, host_address};
 use super::exchange::{Exchange, Incoming, RequestHead};
 use super::hooks::{Arrival, AuthenticatedCaller};
 use super::idempotency_key;
-use super::target::Target;
+use super::path::{ParsedPath, locate};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::Declaration;
+use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
-use crate::protocol::pipelining::{Address, PipelinePlan, PipelineStep, Results};
+use crate::protocol::json::Object;
+use crate::protocol::pipelining::{self, Address, PipelinePlan, PipelineStep, Results};
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
@@ -24,6 +25,39 @@ use crate::protocol::version::ApiVersion;
 struct Readers {
     steps: usize,
     granted: usize,
+}
+
+/// A pipeline that has arrived, and everything that is needed to read its steps on any thread.
+struct UnreadPipeline {
+    declaration: &'static Declaration,
+    bytes: BodyBytes,
+    address: Address,
+    has_idempotency_key: bool,
+    /// The interfaces of the listener, each of which has a pipeline.
+    packages: Vec<Package>,
+}
+
+/// A pipeline whose steps are read, and the arguments that have their bodies.
+struct PlannedPipeline {
+    body: Body,
+    plan: PipelinePlan,
+}
+
+impl UnreadPipeline {
+    fn read(self) -> Result<PlannedPipeline, ApiError> {
+        let body = Body::parse(self.bytes, self.declaration)?;
+        let header_fault = self
+            .has_idempotency_key
+            .then(|| Fault::invalid(IDEMPOTENCY_KEY, "belongs to a step; send it in the headers of that step"));
+        let is_pipeline = |path: &str| match locate(path) {
+            Some(ParsedPath::Package { package, function: Some(pipelining::NAME), .. }) => {
+                self.packages.contains(&package)
+            }
+            _ => false,
+        };
+        let plan = PipelinePlan::read(self.declaration, body.members(), header_fault, &self.address, is_pipeline)?;
+        Ok(PlannedPipeline { body, plan })
+    }
 }
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
@@ -35,41 +69,46 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         declaration: &'static Declaration,
         incoming: &mut Incoming<'_>,
     ) -> Result<Answer, ApiError> {
-        let body = self.pipeline_body(exchange, declaration, incoming).await?;
-        let address = Address::new([self.origin(exchange).as_str(), host_address(exchange).as_str()]);
-        let header_fault = idempotency_key::is_given(exchange.head.headers)
-            .then(|| Fault::invalid(IDEMPOTENCY_KEY, "belongs to a step; send it in the headers of that step"));
-        let is_pipeline = |path: &str| matches!(self.target_at(path), Some(Target::Pipeline(_)));
-        let plan = PipelinePlan::read(declaration, body.members(), header_fault, &address, is_pipeline)?;
+        let PlannedPipeline { body, plan } = self.planned(exchange, declaration, incoming).await?;
         self.check_paths(&plan)?;
         let (mut results, mut readers) = (Results::default(), Readers::default());
         for step in &plan.steps {
+            let step = (step, body.members());
             self.step(exchange, named, step, &mut results, &mut readers).boxed_local().await?;
         }
         Ok(Answer::Json { json: results.returned(&plan.returns), replayed: false })
     }
 
-    /// Reads the steps. When there are too many calls at once, the pipeline is refused here, before any step has run.
-    async fn pipeline_body(
+    /// Reads the steps, those of a large body on the worker pool. When there are too many calls at once, the pipeline is
+    /// refused here, before any step has run.
+    async fn planned(
         &self,
         exchange: &Exchange<'_, C>,
         declaration: &'static Declaration,
         incoming: &mut Incoming<'_>,
-    ) -> Result<Body, ApiError> {
+    ) -> Result<PlannedPipeline, ApiError> {
         let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
         let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
         let share = self.gate.share_of(&arrival);
-        if bytes.len() > LARGE_BYTES {
+        let is_large = bytes.len() > LARGE_BYTES;
+        let unread = UnreadPipeline {
+            declaration,
+            bytes,
+            address: Address::new([self.origin(exchange).as_str(), host_address(exchange).as_str()]),
+            has_idempotency_key: idempotency_key::is_given(exchange.head.headers),
+            packages: self.packages().collect(),
+        };
+        if is_large {
             let permit = self.pool.permit(share).await?;
-            return self.pool.run(permit, move || async move { Body::parse(bytes, declaration) }).await?;
+            return self.pool.run(permit, move || async move { unread.read() }).await?;
         }
         let _permit = self.permit(share, declaration).await?;
-        Body::parse(bytes, declaration)
+        unread.read()
     }
 
     /// Refuses a path that leads to nothing before the first step runs, though it is the refusal of a later step: the
     /// path cannot become valid in the meantime.
-    fn check_paths(&self, plan: &PipelinePlan<'_>) -> Result<(), ApiError> {
+    fn check_paths(&self, plan: &PipelinePlan) -> Result<(), ApiError> {
         let mut paths = plan.steps.iter().map(|step| step.called.path.as_str());
         let unknown = paths.find(|path| self.target_at(path).is_none());
         unknown.map_or(Ok(()), |path| Err(self.unknown_endpoint(path)))
@@ -79,7 +118,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         &self,
         pipeline: &Exchange<'_, C>,
         named: Option<ApiVersion>,
-        step: &PipelineStep<'_>,
+        (step, arguments): (&PipelineStep, &Object),
         results: &mut Results,
         readers: &mut Readers,
     ) -> Result<(), ApiError> {
@@ -89,7 +128,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let head = RequestHead { method: &Method::POST, path, query, headers: &headers, ..pipeline.head };
         let exchange = Exchange::new(head, pipeline.entrance, pipeline.request_id.clone());
         let exchange = Exchange { version_of_pipeline: named, ..exchange };
-        let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, results)).await;
+        let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, arguments, results)).await;
         self.note(&exchange, &self.logged_outcome(&exchange, &outcome), started.elapsed());
         readers.count(&exchange, pipeline);
         let Ok(Answer::Json { json, .. }) = outcome else {

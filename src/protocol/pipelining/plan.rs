@@ -38,47 +38,46 @@ static INHERITED: [HeaderName; 4] = [header::AUTHORIZATION, header::ACCEPT, head
 /// The message for a body that is neither an object nor a reference.
 const NO_BODY: &str = "send a JSON object, or a reference to one";
 
-/// The steps, and the path to the answer.
-pub(in crate::protocol) struct PipelinePlan<'b> {
-    pub(in crate::protocol) steps: Vec<PipelineStep<'b>>,
+/// The steps, and the path to the answer. The bodies of the steps stay in the pipeline's arguments.
+pub(in crate::protocol) struct PipelinePlan {
+    pub(in crate::protocol) steps: Vec<PipelineStep>,
     pub(in crate::protocol) returns: JsonPath,
 }
 
 /// One call of a pipeline.
-pub(in crate::protocol) struct PipelineStep<'b> {
+pub(in crate::protocol) struct PipelineStep {
     position: usize,
     pub(in crate::protocol) called: PathAndQuery,
-    headers: Vec<(&'static HeaderName, &'b str)>,
-    body: &'b Json,
+    headers: Vec<(&'static HeaderName, String)>,
 }
 
-impl<'b> PipelinePlan<'b> {
+impl PipelinePlan {
     /// Reads the arguments of a pipeline, whose own header may have a fault.
     ///
     /// # Errors
     /// `INVALID_ARGUMENTS` with every fault that is known before the first step.
     pub(in crate::protocol) fn read(
         declaration: &'static Declaration,
-        arguments: &'b Object,
+        arguments: &Object,
         header_fault: Option<Fault>,
         address: &Address,
         is_pipeline: impl Fn(&str) -> bool,
-    ) -> Result<PipelinePlan<'b>, ApiError> {
+    ) -> Result<PipelinePlan, ApiError> {
         let mut fields = Fields::new(declaration, arguments).with_header_fault(header_fault);
         let are_steps = fields.required("steps", is_list_of_steps).is_some();
         let steps = arguments.get("steps").filter(|_| are_steps).map_or(&[][..], items);
         let returns = fields.optional("returns", |returns| path_among(returns, steps.len()));
         let mut reader = StepReader { address, is_pipeline, faults: Vec::new() };
-        let read: Vec<Option<PipelineStep<'b>>> =
+        let read: Vec<Option<PipelineStep>> =
             steps.iter().enumerate().map(|(position, step)| reader.step(position, step)).collect();
-        reader.faults.into_iter().take(FAULTS_MAX).for_each(|fault| fields.fault(fault));
+        reader.faults.into_iter().for_each(|fault| fields.fault(fault));
         fields.finish(|| {
             Some(PipelinePlan { steps: read.into_iter().collect::<Option<_>>()?, returns: returns.unwrap_or_default() })
         })
     }
 }
 
-impl PipelineStep<'_> {
+impl PipelineStep {
     /// The headers with which it is checked: those of its own that have an effect, and the inherited ones.
     ///
     /// # Errors
@@ -117,14 +116,20 @@ impl PipelineStep<'_> {
         HeaderValue::from_bytes(text.as_bytes()).map_err(|_| fault("refers to a text that cannot be sent in a header"))
     }
 
-    /// Writes the body with its references replaced.
+    /// Writes the body, of which the pipeline's arguments have the text, with its references replaced.
     ///
     /// # Errors
     /// `INVALID_ARGUMENTS` when a reference finds nothing, or the error of `out` when it is full.
-    pub(in crate::protocol) fn write_body(&self, results: &Results, out: &mut dyn Sink) -> Result<(), ApiError> {
+    pub(in crate::protocol) fn write_body(
+        &self,
+        arguments: &Object,
+        results: &Results,
+        out: &mut dyn Sink,
+    ) -> Result<(), ApiError> {
         let place = format!("steps[{}].body", self.position);
-        let Json::Object(members) = self.body else {
-            return references::write(self.body, results, out).map_err(|unresolved| unresolved.at(&place));
+        let body = body_of_step(arguments, self.position).expect("the step was read of these arguments");
+        let Json::Object(members) = body else {
+            return references::write(body, results, out).map_err(|unresolved| unresolved.at(&place));
         };
         for (count, (name, value)) in members.iter().enumerate() {
             out.push(if count == 0 { "{" } else { "," })?;
@@ -136,7 +141,7 @@ impl PipelineStep<'_> {
     }
 }
 
-/// Reads steps and collects their faults.
+/// Reads steps and collects their faults, up to [`FAULTS_MAX`].
 struct StepReader<'a, F> {
     address: &'a Address,
     is_pipeline: F,
@@ -144,45 +149,46 @@ struct StepReader<'a, F> {
 }
 
 impl<F: Fn(&str) -> bool> StepReader<'_, F> {
-    fn step<'b>(&mut self, position: usize, step: &'b Json) -> Option<PipelineStep<'b>> {
+    fn step(&mut self, position: usize, step: &Json) -> Option<PipelineStep> {
         let place = format!("steps[{position}]");
         let Json::Object(members) = step else {
-            return self.fault(Fault::invalid(&place, "send an object with url, headers and body"));
+            return self.fault(|| Fault::invalid(&place, "send an object with url, headers and body"));
         };
         for name in members.keys().filter(|name| !MEMBERS.contains(&name.as_str())) {
-            let suggestion = if name.len() <= NAME_REPEATED_MAX { nearest(name, MEMBERS.into_iter()) } else { None };
-            self.faults.push(Fault::unknown(&format!("{place}.{}", repeated(name)), suggestion));
+            self.fault::<()>(|| unknown_member(&place, name));
         }
         let given = |name: &str| members.get(name).filter(|value| !value.is_null());
         let called = self.url(&format!("{place}.url"), given("url"));
         let headers = self.headers(&format!("{place}.headers"), position, given("headers"));
-        let body = self.body(&format!("{place}.body"), position, given("body"));
-        Some(PipelineStep { position, called: called?, headers: headers?, body: body? })
+        let has_body = self.body(&format!("{place}.body"), position, given("body"));
+        has_body?;
+        Some(PipelineStep { position, called: called?, headers: headers? })
     }
 
     fn url(&mut self, place: &str, url: Option<&Json>) -> Option<PathAndQuery> {
-        let Some(url) = url else { return self.fault(Fault::missing(place)) };
-        let Some(called) = url.as_str().and_then(|url| self.address.resolve(url)) else {
-            let message =
-                format!("is not an address of this server, whose own begin with {}", self.address.beginning());
-            return self.fault(Fault::invalid(place, message));
+        let Some(url) = url else { return self.fault(|| Fault::missing(place)) };
+        let address = self.address;
+        let Some(called) = url.as_str().and_then(|url| address.resolve(url)) else {
+            let beginning = address.beginning();
+            let message = format!("is not an address of this server, whose own begin with {beginning}");
+            return self.fault(|| Fault::invalid(place, message));
         };
         if (self.is_pipeline)(&called.path) {
-            return self.fault(Fault::invalid(place, "is a pipeline itself; send its steps here instead"));
+            return self.fault(|| Fault::invalid(place, "is a pipeline itself; send its steps here instead"));
         }
         Some(called)
     }
 
-    fn headers<'b>(
+    fn headers(
         &mut self,
         place: &str,
         position: usize,
-        headers: Option<&'b Json>,
-    ) -> Option<Vec<(&'static HeaderName, &'b str)>> {
+        headers: Option<&Json>,
+    ) -> Option<Vec<(&'static HeaderName, String)>> {
         let members = match headers {
             None => return Some(Vec::new()),
             Some(Json::Object(members)) => members,
-            Some(_) => return self.fault(Fault::invalid(place, "send an object with a text for each header")),
+            Some(_) => return self.fault(|| Fault::invalid(place, "send an object with a text for each header")),
         };
         let counted = members.iter().filter(|(_, value)| !value.is_null()).filter_map(|(name, value)| {
             Some((COUNTED.iter().find(|counted| counted.as_str().eq_ignore_ascii_case(name))?, value))
@@ -192,38 +198,51 @@ impl<F: Fn(&str) -> bool> StepReader<'_, F> {
         read.into_iter().collect()
     }
 
-    fn header<'b>(&mut self, place: &str, position: usize, name: &HeaderName, value: &'b Json) -> Option<&'b str> {
-        let place = format!("{place}.{name}");
-        let Some(text) = value.as_str() else { return self.fault(Fault::invalid(&place, "send a text")) };
-        self.check_references(&place, position, value);
-        Some(text)
+    fn header(&mut self, place: &str, position: usize, name: &HeaderName, value: &Json) -> Option<String> {
+        let place = || format!("{place}.{name}");
+        let Some(text) = value.as_str() else { return self.fault(|| Fault::invalid(&place(), "send a text")) };
+        self.check_references(place, position, value);
+        Some(text.to_owned())
     }
 
-    fn body<'b>(&mut self, place: &str, position: usize, body: Option<&'b Json>) -> Option<&'b Json> {
-        let Some(body) = body else { return self.fault(Fault::missing(place)) };
+    fn body(&mut self, place: &str, position: usize, body: Option<&Json>) -> Option<()> {
+        let Some(body) = body else { return self.fault(|| Fault::missing(place)) };
         match body {
             Json::Object(members) => {
                 for (name, value) in members {
-                    self.check_references(&format!("{place}.{}", repeated(name)), position, value);
+                    self.check_references(|| format!("{place}.{}", repeated(name)), position, value);
                 }
             }
-            Json::String(text) if JsonPath::parse(text).is_some() => self.check_references(place, position, body),
-            _ => return self.fault(Fault::invalid(place, NO_BODY)),
+            Json::String(text) if JsonPath::parse(text).is_some() => {
+                self.check_references(|| place.to_owned(), position, body);
+            }
+            _ => return self.fault(|| Fault::invalid(place, NO_BODY)),
         }
-        Some(body)
+        Some(())
     }
 
-    /// A step can refer only to earlier steps, and to one value.
-    fn check_references(&mut self, place: &str, position: usize, value: &Json) {
-        if let Some(message) = fault_of(value, position) {
-            self.faults.push(Fault::invalid(place, message));
+    /// A step can refer only to earlier steps, and to one value. A plan with all faults that are reported is not searched
+    /// for more.
+    fn check_references(&mut self, place: impl Fn() -> String, position: usize, value: &Json) {
+        if self.faults.len() < FAULTS_MAX
+            && let Some(message) = fault_of(value, position)
+        {
+            self.faults.push(Fault::invalid(&place(), message));
         }
     }
 
-    fn fault<T>(&mut self, fault: Fault) -> Option<T> {
-        self.faults.push(fault);
+    /// Adds a fault, unless there are as many as are reported.
+    fn fault<T>(&mut self, fault: impl FnOnce() -> Fault) -> Option<T> {
+        if self.faults.len() < FAULTS_MAX {
+            self.faults.push(fault());
+        }
         None
     }
+}
+
+fn unknown_member(place: &str, name: &str) -> Fault {
+    let suggestion = if name.len() <= NAME_REPEATED_MAX { nearest(name, MEMBERS.into_iter()) } else { None };
+    Fault::unknown(&format!("{place}.{}", repeated(name)), suggestion)
 }
 
 fn is_list_of_steps(value: &Json) -> Result<(), String> {
@@ -236,6 +255,11 @@ fn items(value: &Json) -> &[Json] {
         Json::Array(items) => items,
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => &[],
     }
+}
+
+fn body_of_step(arguments: &Object, position: usize) -> Option<&Json> {
+    let Json::Object(step) = items(arguments.get("steps")?).get(position)? else { return None };
+    step.get("body")
 }
 
 /// A path into this number of results.

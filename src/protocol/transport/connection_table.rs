@@ -1,10 +1,11 @@
 //! The connections of a listener: their limits, in all and from one address, and the eviction of one to make room for a
-//! new one.
+//! new one. One that never showed a valid key gives way first, then one of a merchant that has more than a quarter of all.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -15,11 +16,17 @@ use till_actors::webhooks::AllowedNetworks;
 
 use super::open_connection::OpenConnection;
 use crate::exposition::{CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED};
-use crate::protocol::dispatch::address_group;
+use crate::protocol::dispatch::{ShareOf, address_group};
 
 /// The limits that a connection may reach, as metrics name them.
 const PER_ADDRESS: &str = "per_address";
 const IN_ALL: &str = "in_all";
+
+/// The part of all connections above which those of one merchant give way to new ones: a quarter.
+const MERCHANT_SHARE_DIVISOR: usize = 4;
+
+/// The idle time of a connection while a request of it is in progress.
+const BUSY: u64 = u64::MAX;
 
 /// The limits of a listener's connections, and their idle time.
 #[derive(Debug, Clone)]
@@ -38,6 +45,7 @@ pub struct ConnectionLimits {
 /// The connections of a listener.
 pub(super) struct ConnectionTable {
     pub(super) limits: ConnectionLimits,
+    started: Instant,
     shown: IntGauge,
     counts: Mutex<Counts>,
 }
@@ -47,8 +55,10 @@ struct Counts {
     /// Connections, without those that are being evicted.
     open: usize,
     by_address: HashMap<IpAddr, usize>,
-    /// Connections that may be evicted, the one that has been idle for longest first.
+    /// Connections without a key that may be evicted, the one that has been idle for longest first.
     evictable: BTreeMap<EvictionPosition, Arc<Eviction>>,
+    /// Connections by the owner of the key that they showed last, and by their numbers.
+    by_owner: HashMap<ShareOf, HashMap<u64, Arc<Eviction>>>,
     last_number: u64,
 }
 
@@ -60,6 +70,8 @@ pub(super) type EvictionPosition = (Instant, u64);
 pub(super) struct Eviction {
     has_begun: AtomicBool,
     task: AtomicWaker,
+    /// The time since which a connection that showed a key is idle, in milliseconds of its table, or [`BUSY`].
+    idle_since_ms: AtomicU64,
 }
 
 impl ConnectionLimits {
@@ -77,11 +89,12 @@ impl ConnectionTable {
         [PER_ADDRESS, IN_ALL].iter().for_each(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc_by(0));
         CONNECTIONS_EVICTED.inc_by(0);
         let shown = CONNECTIONS_OPEN.with_label_values(&[listener]);
-        ConnectionTable { limits, shown, counts: Mutex::default() }
+        ConnectionTable { limits, started: Instant::now(), shown, counts: Mutex::default() }
     }
 
-    /// Admits a connection from `peer`. When there are too many, it evicts one that is idle and never showed a valid
-    /// key. The new connection is refused when there is none to evict, or when its address has its limit.
+    /// Admits a connection from `peer`. When there are too many, it evicts one that is idle: one that never showed a
+    /// valid key, or one of a merchant that has more than a quarter of them. The new connection is refused when there is
+    /// none to evict, or when its address has its limit.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<OpenConnection> {
         let (limits, peer) = (&self.limits, peer.to_canonical());
         let has_share = limits.per_address < limits.in_all && !limits.proxies.contains(peer);
@@ -104,10 +117,26 @@ impl ConnectionTable {
         self.counts.lock().evictable.remove(&position);
     }
 
+    /// Records that a connection has shown a key of `owner`, after one of `before`.
+    pub(super) fn set_owner(&self, number: u64, eviction: &Arc<Eviction>, before: Option<ShareOf>, owner: ShareOf) {
+        let mut counts = self.counts.lock();
+        counts.disown(before, number);
+        if !eviction.has_begun() {
+            counts.by_owner.entry(owner).or_default().insert(number, Arc::clone(eviction));
+        }
+    }
+
+    /// Records that a connection which showed a key is idle from now on, or busy.
+    pub(super) fn set_idle(&self, eviction: &Eviction, idle_since: Option<Instant>) {
+        let ms = |since: Instant| u64::try_from(since.duration_since(self.started).as_millis()).unwrap_or(BUSY);
+        eviction.idle_since_ms.store(idle_since.map_or(BUSY, ms), Ordering::Relaxed);
+    }
+
     /// Removes a connection.
-    pub(super) fn remove(&self, address: Option<IpAddr>, eviction: &Eviction) {
+    pub(super) fn remove(&self, number: u64, address: Option<IpAddr>, owner: Option<ShareOf>, eviction: &Eviction) {
         self.shown.dec();
         let mut counts = self.counts.lock();
+        counts.disown(owner, number);
         counts.open -= usize::from(!eviction.has_begun());
         let Some(address) = address else { return };
         match counts.by_address.remove(&address) {
@@ -124,7 +153,7 @@ impl Counts {
         if from_there >= limits.per_address && address.is_some() {
             return Err(PER_ADDRESS);
         }
-        if self.open >= limits.in_all && !self.evict() {
+        if self.open >= limits.in_all && !self.evict(limits.in_all / MERCHANT_SHARE_DIVISOR) {
             return Err(IN_ALL);
         }
         self.open += 1;
@@ -133,14 +162,34 @@ impl Counts {
         Ok(self.last_number)
     }
 
-    /// Evicts the connection that has been idle for longest; false when there is none.
-    fn evict(&mut self) -> bool {
-        let Some((_, eviction)) = self.evictable.pop_first() else { return false };
+    /// Evicts the connection that has been idle for longest: of those without a key, else of the owners that have more than
+    /// `owner_max`. False when there is none.
+    fn evict(&mut self, owner_max: usize) -> bool {
+        let without_key = self.evictable.pop_first().map(|(_, eviction)| eviction);
+        let Some(eviction) = without_key.or_else(|| self.take_idlest_of_large_owners(owner_max)) else { return false };
         self.open -= 1;
         CONNECTIONS_EVICTED.inc();
         eviction.has_begun.store(true, Ordering::Release);
         eviction.task.wake();
         true
+    }
+
+    /// The connection that has been idle for longest, of the owners that have more than `owner_max`.
+    fn take_idlest_of_large_owners(&mut self, owner_max: usize) -> Option<Arc<Eviction>> {
+        let large = self.by_owner.iter().filter(|(_, connections)| connections.len() > owner_max);
+        let all = large.flat_map(|(owner, connections)| connections.iter().map(move |of_owner| (*owner, of_owner)));
+        let idle_since = |eviction: &Eviction| eviction.idle_since_ms.load(Ordering::Relaxed);
+        let idle = all.map(|(owner, (number, eviction))| (idle_since(eviction), owner, *number));
+        let (_, owner, number) = idle.filter(|(since, ..)| *since != BUSY).min()?;
+        self.by_owner.get_mut(&owner)?.remove(&number)
+    }
+
+    fn disown(&mut self, owner: Option<ShareOf>, number: u64) {
+        let Some(Entry::Occupied(mut connections)) = owner.map(|owner| self.by_owner.entry(owner)) else { return };
+        connections.get_mut().remove(&number);
+        if connections.get().is_empty() {
+            connections.remove();
+        }
     }
 }
 
@@ -161,6 +210,8 @@ mod tests {
     use std::task::Waker;
 
     use super::*;
+
+    const MERCHANT: ShareOf = ShareOf::Merchant([1; 16]);
 
     fn table(in_all: usize, per_address: usize) -> Arc<ConnectionTable> {
         let (proxies, idle_max) = ("10.0.0.0/8".parse().expect("a network"), Duration::from_secs(60));
@@ -193,7 +244,7 @@ mod tests {
     fn the_longest_idle_without_a_key_is_ended_for_another_one() {
         let table = table(3, 9);
         let [first, second, third] = [1, 2, 3].map(|_| from(&table, "192.0.2.1").expect("there is room"));
-        first.show_key();
+        first.show_key(MERCHANT);
         let new = from(&table, "192.0.2.2");
         assert!(new.is_some() && is_evicted(&second));
         assert!(!is_evicted(&first) && !is_evicted(&third));
@@ -209,7 +260,26 @@ mod tests {
         let first = from(&table, "192.0.2.1").expect("there is room");
         let second = from(&table, "192.0.2.1").expect("the first is ended");
         first.permit_eviction();
-        second.show_key();
+        second.show_key(MERCHANT);
         assert!(from(&table, "192.0.2.1").is_none());
+    }
+
+    #[test]
+    fn the_idlest_of_a_merchant_with_over_a_quarter_gives_way() {
+        let table = table(8, 8);
+        let held: Vec<_> = (0..8).map(|_| from(&table, "192.0.2.1").expect("there is room")).collect();
+        let (others, of_merchant) = held.split_at(2);
+        others.iter().for_each(|connection| connection.show_key(ShareOf::Merchant([2; 16])));
+        of_merchant.iter().for_each(|connection| connection.show_key(MERCHANT));
+        assert!(from(&table, "192.0.2.2").is_none(), "requests are in progress on all of them");
+        held.iter().for_each(OpenConnection::permit_eviction);
+        table.set_idle(&of_merchant[0].eviction, Some(Instant::now() + Duration::from_secs(1)));
+        let new = (0..4).map(|_| from(&table, "192.0.2.2").expect("one gives way"));
+        let new: Vec<_> = new.inspect(|connection| connection.show_key(ShareOf::Merchant([3; 16]))).collect();
+        assert_eq!(of_merchant.iter().filter(|connection| is_evicted(connection)).count(), 4);
+        assert!(!is_evicted(&of_merchant[0]), "it was busy last");
+        assert!(!others.iter().any(is_evicted), "a quarter is kept");
+        drop((held, new));
+        assert!(table.counts.lock().by_owner.is_empty() && table.counts.lock().open == 0);
     }
 }

@@ -113,9 +113,7 @@ impl Listener {
         let address = socket.local_addr()?;
         let server = Server::build()
             .workers(workers)
-            // Twice the even share is not another limit: it is a bound for bursts of connections that arrive faster
-            // than they are examined.
-            .max_concurrent_connections(limits.in_all.div_ceil(workers).saturating_mul(2).saturating_add(REFUSALS_MAX))
+            .max_concurrent_connections(sockets_of(limits.in_all).div_ceil(workers))
             .shutdown_timeout(DRAIN_SECONDS_MAX)
             .disable_signals();
         let (is_secure, forwarded) = (settings.tls.is_some(), settings.forwarded.clone());
@@ -135,6 +133,18 @@ impl Listener {
         let server = server.listen("till", socket, move || Arc::clone(&serve).connections(stopping.clone()))?;
         Ok(Listener { server: server.run(), address })
     }
+}
+
+/// The sockets of a listener with this limit of connections: as many, a quarter more for bursts of connections that arrive
+/// faster than they are examined or ended, and those that are refused.
+const fn sockets_of(connections: usize) -> usize {
+    connections.saturating_add(connections.div_ceil(4)).saturating_add(REFUSALS_MAX)
+}
+
+/// The limit of connections for which this number of sockets suffices; at least one.
+pub fn connections_within(sockets: u64) -> usize {
+    let sockets = usize::try_from(sockets).unwrap_or(usize::MAX);
+    (sockets.saturating_sub(REFUSALS_MAX) / 5 * 4).max(1)
 }
 
 fn acceptor(mut tls: ServerConfig) -> TlsAcceptor {

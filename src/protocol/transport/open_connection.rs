@@ -22,7 +22,7 @@ use actix_web::web::Bytes;
 use futures_util::Stream;
 
 use super::connection_table::{ConnectionTable, Eviction, EvictionPosition};
-use crate::protocol::dispatch::announced_length;
+use crate::protocol::dispatch::{ShareOf, announced_length};
 
 /// The bytes that the web server may be given.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,8 @@ pub(in crate::protocol) struct OpenConnection {
     position: Cell<Option<EvictionPosition>>,
     idle_since: Cell<Instant>,
     is_busy: Cell<bool>,
-    has_shown_key: Cell<bool>,
+    /// The owner of the valid key that a request showed last.
+    owner: Cell<Option<ShareOf>>,
     allowance: Cell<ReadAllowance>,
     has_unread_body: Cell<bool>,
     /// The task that got nothing to read.
@@ -81,7 +82,7 @@ impl OpenConnection {
             position: Cell::default(),
             idle_since: Cell::new(Instant::now()),
             is_busy: Cell::default(),
-            has_shown_key: Cell::default(),
+            owner: Cell::default(),
             allowance: Cell::new(ReadAllowance::Piece),
             has_unread_body: Cell::default(),
             waiting: Cell::default(),
@@ -102,10 +103,13 @@ impl OpenConnection {
         RequestInWork { connection: Rc::clone(self), is_useful: Cell::new(false) }
     }
 
-    /// A request has shown a valid key: from now on the connection is not evicted, and every answer renews its idle
-    /// time.
-    pub(in crate::protocol) fn show_key(&self) {
-        self.has_shown_key.set(true);
+    /// A request has shown a valid key of `owner`: from now on the connection gives way only while its owner has many, and
+    /// every answer renews its idle time.
+    pub(in crate::protocol) fn show_key(&self, owner: ShareOf) {
+        let before = self.owner.replace(Some(owner));
+        if before != Some(owner) {
+            self.table.set_owner(self.number, &self.eviction, before, owner);
+        }
         self.forbid_eviction();
     }
 
@@ -133,10 +137,12 @@ impl OpenConnection {
         self.waiting.set(Some(context.waker().clone()));
     }
 
-    /// Permits the eviction of the connection while it waits for the other end, if it never showed a valid key.
+    /// Permits the eviction of the connection while it waits for the other end.
     pub(super) fn permit_eviction(&self) {
         let position = (self.idle_since.get(), self.number);
-        if !self.has_shown_key.get() && self.position.replace(Some(position)).is_none() {
+        if self.owner.get().is_some() {
+            self.table.set_idle(&self.eviction, Some(self.idle_since.get()));
+        } else if self.position.replace(Some(position)).is_none() {
             self.table.permit_eviction(position, &self.eviction);
         }
     }
@@ -145,13 +151,16 @@ impl OpenConnection {
         if let Some(position) = self.position.take() {
             self.table.forbid_eviction(position);
         }
+        if self.owner.get().is_some() {
+            self.table.set_idle(&self.eviction, None);
+        }
     }
 }
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.forbid_eviction();
-        self.table.remove(self.address, &self.eviction);
+        self.table.remove(self.number, self.address, self.owner.get(), &self.eviction);
     }
 }
 
@@ -180,7 +189,7 @@ impl Drop for RequestInWork {
     fn drop(&mut self) {
         let connection = &self.connection;
         connection.is_busy.set(false);
-        if self.is_useful.get() || connection.has_shown_key.get() {
+        if self.is_useful.get() || connection.owner.get().is_some() {
             connection.forbid_eviction();
             connection.idle_since.set(Instant::now());
         }

@@ -8,7 +8,11 @@ use std::time::{Duration, Instant};
 use rustix::fs::StatVfsMountFlags;
 
 /// The maximum age of a figure of the free space. Writes since then are subtracted from it.
-const FIGURE_AGE_MAX: Duration = Duration::from_millis(200);
+pub(super) const FIGURE_AGE_MAX: Duration = Duration::from_millis(200);
+
+/// Bytes of the reserve for writes by which an operator or a merchant ends what fills the disk: 8 MiB, some ten thousand of
+/// them. They are available again once the disk has more than its reserve.
+const BELOW_RESERVE_BYTES: u64 = 8 * 1024 * 1024;
 
 type Probe = Box<dyn FnMut() -> io::Result<Space> + Send>;
 
@@ -27,6 +31,8 @@ struct Figure {
 /// Watches the free space of one file system.
 pub struct DiskReserve {
     reserve_bytes: u64,
+    /// The rest of [`BELOW_RESERVE_BYTES`].
+    below_reserve_left: u64,
     probe: Probe,
     figure: Option<Figure>,
 }
@@ -40,7 +46,7 @@ impl DiskReserve {
     }
 
     fn new(reserve_bytes: u64, probe: Probe) -> DiskReserve {
-        DiskReserve { reserve_bytes, probe, figure: None }
+        DiskReserve { reserve_bytes, below_reserve_left: BELOW_RESERVE_BYTES, probe, figure: None }
     }
 
     /// Admits a write of this size, or refuses it.
@@ -48,6 +54,26 @@ impl DiskReserve {
     /// # Errors
     /// The reason for which nothing may be written now, for an operator.
     pub fn admit(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
+        self.take(byte_count, self.reserve_bytes, now)?;
+        self.below_reserve_left = BELOW_RESERVE_BYTES;
+        Ok(())
+    }
+
+    /// Admits a write of this size below the reserve, out of the 8 MiB that are set aside for such writes. As much stays
+    /// free, so that RocksDB does not meet a full disk.
+    ///
+    /// # Errors
+    /// The reason for which nothing may be written now, for an operator.
+    pub(super) fn admit_below_reserve(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
+        let left = self.below_reserve_left.checked_sub(byte_count);
+        let left = left.ok_or("the disk is down to its reserve, and the part of it for urgent changes is used up")?;
+        self.take(byte_count, self.reserve_bytes.min(BELOW_RESERVE_BYTES), now)?;
+        self.below_reserve_left = left;
+        Ok(())
+    }
+
+    /// Subtracts a write from the free space, of which `kept_bytes` must be left.
+    fn take(&mut self, byte_count: u64, kept_bytes: u64, now: Instant) -> Result<(), String> {
         let fresh = |figure: &Figure| now.duration_since(figure.at) < FIGURE_AGE_MAX;
         if !self.figure.as_ref().is_some_and(fresh) {
             let space = (self.probe)().map_err(|error| format!("the free disk space is unknown: {error}"))?;
@@ -57,9 +83,9 @@ impl DiskReserve {
             self.figure = Some(Figure { free_bytes: space.free_bytes, at: now });
         }
         let Some(figure) = &mut self.figure else { return Ok(()) };
-        let left = figure.free_bytes.checked_sub(byte_count).filter(|&left| left >= self.reserve_bytes);
+        let left = figure.free_bytes.checked_sub(byte_count).filter(|&left| left >= kept_bytes);
         figure.free_bytes = left.ok_or_else(|| {
-            format!("{} bytes are free on the disk, {} are kept in reserve", figure.free_bytes, self.reserve_bytes)
+            format!("{} bytes are free on the disk, {kept_bytes} are kept in reserve", figure.free_bytes)
         })?;
         Ok(())
     }
@@ -102,6 +128,25 @@ mod tests {
         free.store(10_000, Relaxed);
         assert!(disk.admit(1, later + FIGURE_AGE_MAX / 2).is_err(), "the figure is not that old");
         assert!(disk.admit(1, later + FIGURE_AGE_MAX).is_ok());
+    }
+
+    #[test]
+    fn urgent_changes_have_8_mib_below_the_reserve() {
+        const MIB: u64 = 1024 * 1024;
+        let free = Arc::new(AtomicU64::new(90 * MIB));
+        let seen = Arc::clone(&free);
+        let mut disk = DiskReserve::new(100 * MIB, Box::new(move || Ok(writable(seen.load(Relaxed)))));
+        let start = Instant::now();
+        assert!(disk.admit(1, start).is_err());
+        assert!(disk.admit_below_reserve(5 * MIB, start).is_ok());
+        assert!(disk.admit_below_reserve(3 * MIB + 1, start).is_err(), "more than is set aside");
+        assert!(disk.admit_below_reserve(3 * MIB, start).is_ok());
+        assert!(disk.admit_below_reserve(1, start).is_err());
+        free.store(200 * MIB, Relaxed);
+        assert!(disk.admit(1, start + FIGURE_AGE_MAX).is_ok(), "there is space again");
+        free.store(8 * MIB, Relaxed);
+        let later = start + 2 * FIGURE_AGE_MAX;
+        assert!(disk.admit_below_reserve(1, later).is_err(), "RocksDB must not meet a full disk");
     }
 
     #[test]

@@ -129,12 +129,13 @@ struct SeenLog {
 
 impl WatchedLog {
     fn of(directory: PathBuf) -> WatchedLog {
-        WatchedLog { seen: SeenLog::newest(&directory), directory }
+        WatchedLog { seen: SeenLog::newest(&directory).ok().flatten(), directory }
     }
 
     /// The fault of the log that was the newest one, if it should still be there.
     fn look(&mut self) -> Option<String> {
-        let newest = SeenLog::newest(&self.directory);
+        // A directory that cannot be listed, for want of file descriptors, is not a log that is gone.
+        let newest = SeenLog::newest(&self.directory).ok()?;
         let fault = self.seen.as_ref().and_then(|before| before.fault(newest.as_ref()));
         if fault.is_none() {
             self.seen = newest;
@@ -144,12 +145,19 @@ impl WatchedLog {
 }
 
 impl SeenLog {
-    /// The newest log of a directory.
-    fn newest(directory: &Path) -> Option<SeenLog> {
-        let file = manifest::logs(directory).pop()?;
+    /// The newest log of a directory. Fails when the directory is there and cannot be listed.
+    fn newest(directory: &Path) -> io::Result<Option<SeenLog>> {
+        let logs = match manifest::readable_logs(directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            logs => logs.unwrap_or_default(),
+        };
+        Ok(logs.last().and_then(|file| SeenLog::of(file)))
+    }
+
+    fn of(file: &Path) -> Option<SeenLog> {
         let number = file.file_stem()?.to_str()?.parse().ok()?;
-        let metadata = fs::metadata(&file).ok()?;
-        Some(SeenLog { file, number, inode: metadata.ino(), byte_count: metadata.len() })
+        let metadata = fs::metadata(file).ok()?;
+        Some(SeenLog { file: file.to_owned(), number, inode: metadata.ino(), byte_count: metadata.len() })
     }
 
     fn fault(&self, newest: Option<&SeenLog>) -> Option<String> {
@@ -195,11 +203,21 @@ mod tests {
     #[test]
     fn the_newest_log_has_the_greatest_number() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
-        assert_eq!(SeenLog::newest(directory.path()), None);
+        let newest = || SeenLog::newest(directory.path()).expect("a directory can be listed");
+        assert_eq!(newest(), None);
         for (name, bytes) in [("000009.log", "nine"), ("000010.log", "ten"), ("LOG", ""), ("000011.sst", "")] {
             fs::write(directory.path().join(name), bytes).expect("writable");
         }
-        let newest = SeenLog::newest(directory.path()).expect("there are two");
+        let newest = newest().expect("there are two");
         assert_eq!((newest.number, newest.byte_count), (10, 3));
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_listed_is_an_error() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        assert!(SeenLog::newest(&directory.path().join("gone")).is_ok_and(|newest| newest.is_none()));
+        let file = directory.path().join("file");
+        fs::write(&file, "").expect("writable");
+        assert!(SeenLog::newest(&file).is_err(), "it cannot be listed");
     }
 }

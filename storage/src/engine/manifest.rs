@@ -151,16 +151,20 @@ pub(super) fn has_log_records(db_dir: &Path) -> bool {
     logs(db_dir).iter().any(|log| log.metadata().is_ok_and(|log| log.len() > 0))
 }
 
-/// The write-ahead logs, oldest first.
+/// The write-ahead logs, oldest first; none when the directory cannot be read.
 pub(super) fn logs(db_dir: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(db_dir) else { return Vec::new() };
-    let numbered = entries.flatten().filter_map(|entry| {
+    readable_logs(db_dir).unwrap_or_default()
+}
+
+/// The same; fails when the directory cannot be read.
+pub(super) fn readable_logs(db_dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let numbered = fs::read_dir(db_dir)?.flatten().filter_map(|entry| {
         let number = entry.file_name().to_str()?.strip_suffix(".log")?.parse::<u64>().ok()?;
         Some((number, entry.path()))
     });
     let mut logs: Vec<(u64, PathBuf)> = numbered.collect();
     logs.sort();
-    logs.into_iter().map(|(_, path)| path).collect()
+    Ok(logs.into_iter().map(|(_, path)| path).collect())
 }
 
 fn current_number(db_dir: &Path) -> io::Result<Option<u32>> {

@@ -25,7 +25,7 @@ use crate::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
 
 use super::auxiliary::link_database;
 use super::batch::{BatchSink, FamilyIds};
-use super::disk::DiskReserve;
+use super::disk::{DiskReserve, FIGURE_AGE_MAX};
 use super::high_water::HighWater;
 use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
@@ -61,6 +61,8 @@ pub struct Engine {
     caught_up: RwLock<HashSet<MerchantId>>,
     /// Serializes the writes.
     writer: Mutex<DiskReserve>,
+    /// The time at which the last group was refused for lack of space.
+    refused_at: Mutex<Option<Instant>>,
     last_commit: AtomicU64,
     high_water: Arc<HighWater>,
     keeper: Mutex<Option<MarkKeeper>>,
@@ -103,6 +105,7 @@ impl Engine {
             claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),
             caught_up: RwLock::default(),
             writer: Mutex::new(DiskReserve::watch(&db_dir, options.disk_reserve_bytes)),
+            refused_at: Mutex::default(),
             last_commit: AtomicU64::new(last_commit.0),
             high_water,
             keeper: Mutex::new(Some(keeper)),
@@ -249,19 +252,53 @@ impl Engine {
         self.writer.lock()
     }
 
-    /// The verdict for every batch of a group, if the store cannot write now.
-    fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<AppendVerdict> {
+    /// The verdict for every batch of a group, if the store writes no more.
+    fn end_of_writes(&self) -> Option<AppendVerdict> {
         if let Some(reason) = self.stopped.get() {
             return Some(AppendVerdict::Unavailable(reason.clone()));
         }
-        if let Some(reason) = self.failure.get() {
-            // The process must end: without the mark a later start could not detect missing commits, and only a start
-            // can find the outcome of the rows.
-            return Some(self.stop(reason));
+        // The process must end: without the mark a later start could not detect missing commits, and only a start
+        // can find the outcome of the rows.
+        self.failure.get().map(|reason| self.stop(reason))
+    }
+
+    /// Writes those batches of a group that may use the reserve of the disk, while the others are refused.
+    fn append_below_reserve(&self, disk: &mut DiskReserve, group: Vec<Append>, reason: &str) -> Vec<AppendVerdict> {
+        let refused = || AppendVerdict::Unavailable(reason.to_owned());
+        let are_admitted: Vec<bool> = group.iter().map(|append| append.may_use_reserve).collect();
+        let admitted: Vec<Append> = group.into_iter().filter(|append| append.may_use_reserve).collect();
+        let verdicts = match disk.admit_below_reserve(bytes_of(&admitted), Instant::now()) {
+            Ok(()) => self.append_admitted(&admitted),
+            Err(reason) => vec![AppendVerdict::Unavailable(reason); admitted.len()],
+        };
+        let mut verdicts = verdicts.into_iter();
+        let verdict = |is_admitted| if is_admitted { verdicts.next() } else { None };
+        are_admitted.into_iter().map(verdict).map(|verdict| verdict.unwrap_or_else(refused)).collect()
+    }
+
+    /// Writes a group for which there is space.
+    fn append_admitted(&self, group: &[Append]) -> Vec<AppendVerdict> {
+        let plan = self.claims.plan(group, self.last_commit());
+        let Some(last) = plan.last_commit else { return plan.committed() };
+        if let Err(reason) = self.archive_first(group, &plan) {
+            self.claims.settle(&plan.after, WriteOutcome::NotWritten);
+            return plan.failed(&AppendVerdict::Unavailable(reason));
         }
-        let byte_count: usize = group.iter().map(Append::byte_count).sum();
-        let byte_count = u64::try_from(byte_count).unwrap_or(u64::MAX);
-        disk.admit(byte_count, Instant::now()).err().map(AppendVerdict::Unavailable)
+        match self.write(group, &plan, last) {
+            Ok(()) => {
+                self.last_commit.store(last.0, Ordering::Release);
+                if let Some(archive) = self.first_archive() {
+                    archive.confirm(last);
+                }
+                self.claims.settle(&plan.after, WriteOutcome::Written);
+                plan.committed()
+            }
+            Err(reason) => {
+                let verdict = self.stop(&reason);
+                self.claims.settle(&plan.after, WriteOutcome::NotWritten);
+                plan.failed(&verdict)
+            }
+        }
     }
 
     fn stop(&self, reason: &str) -> AppendVerdict {
@@ -316,6 +353,10 @@ impl Drop for Engine {
     }
 }
 
+fn bytes_of(group: &[Append]) -> u64 {
+    u64::try_from(group.iter().map(Append::byte_count).sum::<usize>()).unwrap_or(u64::MAX)
+}
+
 /// The batches of a group that are written, with their numbers.
 fn writes<'g>(group: &'g [Append], plan: &'g WritePlan) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
     group.iter().zip(&plan.steps).filter_map(|(append, step)| match step {
@@ -339,30 +380,20 @@ impl Journal for Engine {
 
     fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict> {
         let mut disk = self.writer();
-        if let Some(refusal) = self.refusal(&mut disk, &group) {
-            return vec![refusal; group.len()];
+        if let Some(verdict) = self.end_of_writes() {
+            return vec![verdict; group.len()];
         }
-        let plan = self.claims.plan(&group, self.last_commit());
-        let Some(last) = plan.last_commit else { return plan.committed() };
-        if let Err(reason) = self.archive_first(&group, &plan) {
-            self.claims.settle(&plan.after, WriteOutcome::NotWritten);
-            return plan.failed(&AppendVerdict::Unavailable(reason));
-        }
-        match self.write(&group, &plan, last) {
-            Ok(()) => {
-                self.last_commit.store(last.0, Ordering::Release);
-                if let Some(archive) = self.first_archive() {
-                    archive.confirm(last);
-                }
-                self.claims.settle(&plan.after, WriteOutcome::Written);
-                plan.committed()
-            }
+        match disk.admit(bytes_of(&group), Instant::now()) {
+            Ok(()) => self.append_admitted(&group),
             Err(reason) => {
-                let verdict = self.stop(&reason);
-                self.claims.settle(&plan.after, WriteOutcome::NotWritten);
-                plan.failed(&verdict)
+                *self.refused_at.lock() = Some(Instant::now());
+                self.append_below_reserve(&mut disk, group, &reason)
             }
         }
+    }
+
+    fn is_short_of_space(&self) -> bool {
+        self.refused_at.lock().is_some_and(|refused_at| refused_at.elapsed() < FIGURE_AGE_MAX)
     }
 
     fn head(&self, merchant_id: MerchantId) -> Result<Head, JournalError> {
@@ -500,6 +531,7 @@ mod tests {
             records: Vec::new(),
             derived: RowWrites::default(),
             snapshot: None,
+            may_use_reserve: false,
         };
         assert_eq!(engine.append(vec![append.clone()]), [AppendVerdict::Ambiguous("an unknown outcome".to_owned())]);
         assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Unavailable(_)]));

@@ -26,6 +26,8 @@ pub struct Append {
     pub derived: RowWrites,
     /// A snapshot of the state, at `new_head` or before it.
     pub snapshot: Option<SnapshotWrite>,
+    /// True when it may be written while the disk is down to its reserve.
+    pub may_use_reserve: bool,
 }
 
 impl Append {

@@ -266,6 +266,7 @@ mod tests {
             records: Vec::new(),
             derived: RowWrites::default(),
             snapshot: snapshot_at.map(|sequence| SnapshotWrite { at: at(sequence), bytes: Vec::new() }),
+            may_use_reserve: false,
         }
     }
 

@@ -91,6 +91,10 @@ pub trait Journal: Send + Sync + 'static {
     /// append is refused until a restart; a write is never repeated.
     fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict>;
 
+    /// Returns true while batches without [`Append::may_use_reserve`] are refused for lack of disk space, as far as the
+    /// last append of a few moments ago tells.
+    fn is_short_of_space(&self) -> bool;
+
     /// The durable head of a merchant's log, [`Head::EMPTY`] when there is none.
     ///
     /// # Errors

@@ -1,8 +1,10 @@
 //! The reserve: writes are refused while there is one byte less.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Server, Shop, Start, Volume};
+use crate::harness::{ApiAnswer, Server, Shop, Start, Volume, merged};
 
 use super::MIB;
 use super::filler::Filler;
@@ -15,7 +17,7 @@ fn is_not_done(answer: &ApiAnswer) {
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
 }
 
-/// Checks that nothing can be changed, and everything can be read.
+/// Checks that a merchant can change nothing, and read everything.
 #[track_caller]
 fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str) {
     let before = shop.picture(&[payment, session]);
@@ -24,21 +26,60 @@ fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str
     is_not_done(
         &shop.sdk("select-payment-method", &json!({ "amount": 1, "currency": "THB", "payment_method": "CARD" })),
     );
-    is_not_done(&server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })));
     assert_eq!(shop.picture(&[payment, session]), before);
     assert_ne!(server.admin("create-checkpoint", &json!({})).status, 200, "the reserve is not for copies");
+}
+
+/// Checks that the operator can act, and that a merchant can end a key and a webhook, while other calls are refused all the
+/// time.
+fn urgent_changes_are_made(server: &Server, shop: &Shop, webhook: &str) {
+    let of_shop = json!({ "merchant_id": shop.merchant_id });
+    let has_ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !has_ended.load(Relaxed) {
+                    is_not_done(&shop.call("add-to-metadata-set", &json!({ "key": "a", "value": 1 })));
+                }
+            });
+        }
+        let generate = json!({ "merchant_id": shop.merchant_id, "name": "second" });
+        let key = done(|| server.admin("generate-key", &generate));
+        assert_eq!(done(|| shop.call("revoke-key", &json!({ "key_id": key["key_id"] }))), true);
+        assert_eq!(done(|| shop.call("disconnect-webhook", &json!({ "webhook_id": webhook }))), true);
+        has_ended.store(true, Relaxed);
+    });
+    assert_eq!(
+        done(|| server.admin("add-topup", &merged(&of_shop, &json!({ "amount": 1 })))).as_str().map(|id| &id[..4]),
+        Some("tup_")
+    );
+    assert_eq!(done(|| server.admin("suspend-merchant", &of_shop)), true);
+    assert_eq!(done(|| server.admin("resume-merchant", &of_shop)), true);
+}
+
+/// The answer of a call that may have to be repeated, since it was decided on a change that was refused.
+#[track_caller]
+fn done(call: impl Fn() -> ApiAnswer) -> Value {
+    let answer = (0..10).map(|_| call()).find(|answer| answer.status != 503);
+    answer.expect("it is done at the latest the tenth time").ok()
 }
 
 #[test]
 fn while_the_reserve_is_used_up_writes_fail_and_reads_succeed() {
     let mut server = Server::start();
     let shop = server.shop();
+    let webhook = shop.call(
+        "connect-webhook",
+        &json!({ "name": "a", "destination_url": "https://shop.example/hook", "events": ["*"] }),
+    );
+    let webhook = webhook.ok()["webhook_id"].as_str().expect("an id").to_owned();
     let (payment, session) = (shop.pay(100), shop.session(100));
     assert!(server.stop());
     let data = server.data().to_owned();
     let without_space = Start::default().with("TILL_DISK_RESERVE_BYTES", &u64::MAX.to_string());
     let mut full = without_space.server_in(&data);
     writes_are_refused(&full, &shop.on(&full), &session, &payment);
+    urgent_changes_are_made(&full, &shop.on(&full), &webhook);
     assert!(full.stop(), "it can be stopped without space");
     let server = Start::default().server_in(&data);
     let shop = shop.on(&server);
@@ -62,6 +103,9 @@ fn a_full_disk_refuses_writes_only_until_there_is_space() {
             shop.call("remove-from-metadata-set", &json!({ "key": "a", "value": round }));
         }
         writes_are_refused(&server, &shop, &session, &payment);
+        let of_shop = json!({ "merchant_id": shop.merchant_id });
+        assert_eq!(done(|| server.admin("suspend-merchant", &of_shop)), true, "there are 8 MiB for the operator");
+        assert_eq!(done(|| server.admin("resume-merchant", &of_shop)), true);
         drop(filler);
         let again = || shop.call("add-to-metadata-set", &json!({ "key": "b", "value": round }));
         while again().status == 503 {

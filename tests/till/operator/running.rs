@@ -1,14 +1,13 @@
 //! Monitoring of a server that runs and stops.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Start, limited};
+use crate::harness::{Client, Server, Start};
 
 #[test]
 fn health_and_metrics_need_no_token() {
@@ -131,32 +130,6 @@ fn a_second_server_on_the_same_data_is_refused() {
     assert!(reason.contains("exit status: 1"), "{reason}");
     assert!(reason.contains("in use") || reason.to_lowercase().contains("another"), "it says why: {reason}");
     shop.pay(100);
-}
-
-/// The output of a server that may open `descriptors` files, with 500 connections.
-fn output_with_descriptors(descriptors: u32) -> String {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let start = Start::default().with("TILL_CONNECTIONS_MAX", "500");
-    let mut command = start.command(&directory.path().join("data"));
-    let mut command = limited(command.arg("serve"), &format!("ulimit -n {descriptors}"));
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the shell can be started");
-    let mut addresses = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
-    let listens = addresses.nth(1).is_some();
-    child.kill().expect("a child can be killed");
-    let output = child.wait_with_output().expect("it can be waited for");
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(listens, "{printed}");
-    printed
-}
-
-#[test]
-fn a_start_with_too_few_descriptors_names_both_numbers() {
-    let printed = output_with_descriptors(2_999);
-    let lines: Vec<&str> = printed.lines().filter(|line| line.contains("file descriptors")).collect();
-    assert_eq!(lines.len(), 1, "{printed}");
-    assert!(lines[0].contains("WARN") && lines[0].contains("2999") && lines[0].contains("3000"), "{printed}");
-    let printed = output_with_descriptors(3_000);
-    assert!(!printed.contains("file descriptors"), "{printed}");
 }
 
 #[test]

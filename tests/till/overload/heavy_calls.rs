@@ -178,6 +178,30 @@ fn large_arrays_that_become_sets_delay_no_light_calls() {
     HeavyCalls { name, turns, expected: 200, p99_max: 10 * CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
 }
 
+/// Pipelines of 0.9 MB whose steps have faults, each as one call: unknown members of a step, and references to results that
+/// will not be there.
+fn pipelines_with_faults(headers: &str) -> [(&'static str, PreparedRequest); 2] {
+    let members = |count: usize, member: fn(usize) -> String| (0..count).map(member).collect::<Vec<_>>().join(",");
+    let unknown = members(70_000, |number| format!("\"urk{number}\":1"));
+    let references = members(60_000, |number| format!("\"k{number}\":\"$[9]\""));
+    let body = format!("{{\"url\":\"/merchants/find-key\",\"body\":{{{references}}}}}");
+    [("unknown members", format!("{{{unknown}}}")), ("references", body)].map(|(name, step)| {
+        (name, PreparedRequest::post("/merchants/pipeline", headers, &format!("{{\"steps\":[{step}]}}")))
+    })
+}
+
+#[test]
+fn pipelines_with_many_faults_delay_no_light_calls() {
+    let server = Server::start();
+    let key = key_of(&server.shop());
+    for (headers, expected) in [("", 413), (key.as_str(), 400)] {
+        for (name, request) in pipelines_with_faults(headers) {
+            let calls = HeavyCalls::alike(name, &request, 64);
+            HeavyCalls { expected, ..calls }.delay_no_light_calls(&server);
+        }
+    }
+}
+
 /// Invites users with one key of a merchant and switches the plan with another one, both at once, so that their entries
 /// in the activity log alternate.
 fn alternating_entries(server: &Server, shop: &Shop) {

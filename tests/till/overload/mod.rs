@@ -8,6 +8,7 @@ mod campaign;
 mod checkpoints;
 mod closed_loop;
 mod connections;
+mod descriptors;
 mod heavy_calls;
 mod light_calls;
 mod memory;

@@ -65,6 +65,34 @@ fn a_pipeline_has_one_to_thirty_two_steps() {
 }
 
 #[test]
+fn a_pipeline_without_authorization_has_at_most_64_kib() {
+    let caller = PipelineCaller::arrive();
+    let anybody = caller.server.client();
+    let of_bytes = |bytes: usize| {
+        let body = |padding: usize| json!({ "steps": ["x".repeat(padding)] });
+        let frame = body(0).to_string().len();
+        body(bytes - frame)
+    };
+    let answer = anybody.post("/merchants/pipeline", &of_bytes(1 << 16));
+    assert_eq!(answer.faults(), ["invalid steps[0]"]);
+    let answer = anybody.post("/merchants/pipeline", &of_bytes((1 << 16) + 1));
+    assert_eq!((answer.status, answer.code()), (413, "BODY_TOO_LARGE"));
+    assert!(answer.message().contains("a pipeline without Authorization"), "{}", answer.message());
+    let answer = caller.shop.client().post("/merchants/pipeline", &of_bytes((1 << 16) + 1));
+    assert_eq!(answer.faults(), ["invalid steps[0]"], "with a key it is read");
+}
+
+#[test]
+fn at_most_100_faults_of_steps_are_reported() {
+    let caller = PipelineCaller::arrive();
+    let members: serde_json::Map<String, Value> =
+        (0..500).map(|number| (format!("k{number}"), json!("$[9]"))).collect();
+    let step = json!({ "url": caller.step("find-key", json!({}))["url"], "body": members, "other": 1 });
+    let faults = caller.run(&[step]).faults();
+    assert_eq!((faults.len(), faults[0].as_str()), (100, "unknown steps[0].other"));
+}
+
+#[test]
 fn an_idempotency_key_of_the_whole_pipeline_is_refused() {
     let caller = PipelineCaller::arrive();
     let answer = run(&caller.shop.client().idempotency_key("k"), &[caller.keeping("a", &json!(1))]);

@@ -316,6 +316,7 @@ mod tests {
             records: Vec::new(),
             derived: [RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) }].into_iter().collect(),
             snapshot: None,
+            may_use_reserve: false,
         };
         assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Committed(_)]));
         engine.release(merchant_id, claim.epoch);

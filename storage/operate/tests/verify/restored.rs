@@ -268,6 +268,7 @@ fn forget(engine: &Engine, merchant_id: MerchantId, key: &[u8]) {
         records: Vec::new(),
         derived: [RowWrite { family: Family::Vault, key, value: None }].into_iter().collect(),
         snapshot: None,
+        may_use_reserve: false,
     };
     let verdicts = engine.append(vec![append]);
     assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");

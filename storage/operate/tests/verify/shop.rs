@@ -390,6 +390,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             records: vec![record],
             derived,
             snapshot,
+            may_use_reserve: false,
         }]);
         assert!(matches!(verdicts.as_slice(), [AppendVerdict::Committed(_)]), "{verdicts:?}");
         self.head = new_head;
