@@ -204,6 +204,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         last_used,
         sdk_rate,
         webhook_addresses: webhook_addresses(configuration),
+        webhook_tests: Arc::default(),
         sandbox,
         checkpoints,
         operations: Some(operations),

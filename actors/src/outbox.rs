@@ -104,7 +104,7 @@ impl Outbox {
         self.key_changes.load(Ordering::Acquire)
     }
 
-    /// Queues a merchant's webhooks, since it has new events.
+    /// Queues a merchant's webhooks, since it has new events or its suspension has ended.
     fn send_to_webhooks(&self, merchant_id: MerchantId) {
         if let Some(webhooks) = self.connected.read().get(&merchant_id) {
             for webhook_id in webhooks.iter().copied() {
@@ -197,7 +197,7 @@ pub(crate) struct Pending {
     removed: Removed,
     late_success: Option<PaymentId>,
     erased: Vec<Vec<u8>>,
-    has_events: bool,
+    wakes_webhooks: bool,
     webhooks: Vec<WebhookId>,
     test_clock: Option<TestClock>,
 }
@@ -215,7 +215,7 @@ impl Pending {
             removed,
             late_success: None,
             erased: Vec::new(),
-            has_events: false,
+            wakes_webhooks: false,
             webhooks: Vec::new(),
             test_clock: None,
         }
@@ -246,8 +246,9 @@ impl Pending {
                 self.has_garbage = true;
             } else if let AnyKey::ApiKeys(_) = key {
                 self.changes_keys = true;
-            } else if let AnyKey::WebhookEvents(_) = key {
-                self.has_events = true;
+            } else if let AnyKey::WebhookEvents(_) | AnyKey::Profiles(_) = key {
+                // The end of a suspension is a change of the profile, and orders to deliver events again go on then.
+                self.wakes_webhooks = true;
             } else if let AnyKey::Webhooks(webhook_id) = key {
                 self.webhooks.push(*webhook_id);
             }
@@ -281,7 +282,7 @@ impl Pending {
         for webhook_id in self.webhooks {
             outbox.queue_webhook(WebhookEndpoint { merchant_id, webhook_id });
         }
-        if self.has_events {
+        if self.wakes_webhooks {
             outbox.send_to_webhooks(merchant_id);
         }
         if self.has_garbage {

@@ -19,7 +19,7 @@ use crate::text::{
     MetadataKey, Name, Reason, ReturnUrl, TimeZone,
 };
 use crate::time::Millis;
-use crate::webhook::Subscription;
+use crate::webhook::{Subscription, WebhookEvent, WebhookTest};
 
 /// The party that sends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -190,7 +190,10 @@ impl Command {
             | Command::RefundPayment(_)
             | Command::ChallengeDispute(_)
             | Command::ConcedeDispute(_)
-            | Command::ChangeWebhook(_, WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_)) => true,
+            | Command::ChangeWebhook(
+                _,
+                WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),
+            ) => true,
             Command::CreateMerchant(_)
             | Command::UpdateMerchant(_)
             | Command::SuspendMerchant
@@ -231,7 +234,10 @@ impl Command {
                 WebhookChange::Connect(_)
                 | WebhookChange::Update(_)
                 | WebhookChange::Reconnect(_)
-                | WebhookChange::Disable(_),
+                | WebhookChange::Disable(_)
+                | WebhookChange::Redeliver(_)
+                | WebhookChange::EndRedelivery(_, _)
+                | WebhookChange::JudgeTest(_),
             )
             | Command::AddToMetadataSet(_)
             | Command::RemoveFromMetadataSet(_)
@@ -332,11 +338,45 @@ pub enum WebhookChange {
     Disconnect(WebhookId),
     /// Send it events again, from now on.
     Reconnect(WebhookId),
-    /// Sign with the secret that is passed beside the command, and for a day with the previous one, too. Answered with
-    /// [`crate::event::Answer::Webhook`].
-    RotateSecret(WebhookId),
+    /// Sign with the secret that is passed beside the command. Answered with [`crate::event::Answer::Webhook`].
+    RotateSecret(RotateSecret),
     /// Send it no events from now on, since it accepts none.
     Disable(WebhookId),
+    /// Order that events are delivered to it again. Answered with [`crate::event::Answer::Redelivery`].
+    Redeliver(RedeliverWebhook),
+    /// End the order that was given after this event, since all of it is done.
+    EndRedelivery(WebhookId, WebhookEventId),
+    /// Judge a call that tests it, before the attempt is made. It changes nothing, and keeps no answer.
+    JudgeTest(WebhookId),
+    /// Keep the answer of a test, whose attempt has ended. Answered with it.
+    RecordTest(WebhookTest),
+}
+
+/// Replace the secret of a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RotateSecret {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// True when the replaced secrets end at once. Otherwise each continues to sign until its own day is over.
+    pub ends_previous: bool,
+}
+
+/// Deliver events to a webhook again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RedeliverWebhook {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// The events.
+    pub events: RedeliveredEvents,
+}
+
+/// The events of an order, as they were looked up: an event never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedeliveredEvents {
+    /// One event; none when the merchant has no such event.
+    One(Option<WebhookEvent>),
+    /// The first and the last of some events; none when there are no events.
+    Range(Option<(WebhookEvent, WebhookEvent)>),
 }
 
 /// Make a webhook.

@@ -23,7 +23,7 @@ use crate::statement::{Statement, StatementPeriod};
 use crate::team::{Invitation, User};
 use crate::text::{Evidence, ExternalId, IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
-use crate::webhook::{Webhook, WebhookEvent};
+use crate::webhook::{SecretSlot, Webhook, WebhookEvent, WebhookTest};
 
 /// The time for which an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
 /// whole day is served.
@@ -127,6 +127,13 @@ pub enum Answer {
     Contact(CustomerId),
     /// A card was saved, now or before.
     Card(CardId),
+    /// Events are delivered to a webhook again.
+    Redelivery {
+        /// The number of events that the order covers; 0 when there is no order.
+        events: u64,
+    },
+    /// A webhook was tested.
+    WebhookTested(WebhookTest),
 }
 
 impl Answer {
@@ -150,7 +157,7 @@ impl Answer {
             Answer::Dispute(id) => Some(id.to_string()),
             Answer::Contact(id) => Some(id.to_string()),
             Answer::Card(id) => Some(id.to_string()),
-            Answer::Changed(_) | Answer::Metadata { .. } => None,
+            Answer::Changed(_) | Answer::Metadata { .. } | Answer::Redelivery { .. } | Answer::WebhookTested(_) => None,
         }
     }
 }
@@ -164,10 +171,10 @@ pub enum VaultWrite {
     CopyTokenNumber(TokenId, CardId),
     /// Keep the text of a key that was passed beside the command, for as long as the answer is kept.
     KeepKeyText(KeyId),
-    /// Keep the secret of a webhook that was passed beside the command.
-    KeepWebhookSecret(WebhookId),
-    /// The same, and keep the present secret as the previous one.
-    ReplaceWebhookSecret(WebhookId),
+    /// Keep the secret of a webhook that was passed beside the command in this slot.
+    KeepWebhookSecret(WebhookId, SecretSlot),
+    /// Forget the secret of a webhook in this slot.
+    ForgetWebhookSecret(WebhookId, SecretSlot),
     /// Forget the number of a token.
     ForgetTokenNumber(TokenId),
     /// Forget the key under which the customer fields of a session are sealed.

@@ -7,6 +7,7 @@ use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
 use crate::session::InterestBearer;
 use crate::time::Millis;
+use crate::webhook::WebhookStatus;
 
 /// The maximum number of arguments of one call that can be card numbers, including its Idempotency-Key.
 pub const CARD_NUMBERS_MAX: usize = 5;
@@ -34,6 +35,28 @@ pub enum Refusal {
     /// No webhook of the merchant has this id.
     #[error("No webhook of this merchant has this webhook_id. list-webhooks lists those that exist.")]
     WebhookNotFound,
+    /// No event of the merchant has this id.
+    #[error("No event of this merchant has this event_id. list-events shows those of the last 30 days.")]
+    WebhookEventNotFound,
+    /// Nothing is delivered to the webhook.
+    #[error("The webhook is not connected, so that nothing is delivered to it. Call reconnect-webhook first.")]
+    WebhookNotConnected {
+        /// Its status.
+        status: WebhookStatus,
+    },
+    /// An earlier order to deliver events to the webhook again has not ended.
+    #[error(
+        "Events are being delivered to this webhook again by an earlier call. Wait until that has ended, or call disconnect-webhook to end it."
+    )]
+    RedeliveryUnderWay,
+    /// The webhook has the limit of replaced secrets that still sign.
+    #[error(
+        "{limit} replaced secrets of this webhook still sign, which is the maximum. Wait until the oldest one's 24 hours are over, or send end_previous: true, which ends them at once."
+    )]
+    TooManySecrets {
+        /// The limit.
+        limit: usize,
+    },
     /// No key of the merchant has this id.
     #[error("No API key of this merchant has this key_id. The list of its keys shows those that exist.")]
     KeyNotFound,
@@ -345,6 +368,7 @@ impl Refusal {
             Refusal::MerchantNotFound
             | Refusal::InstallationNotFound
             | Refusal::WebhookNotFound
+            | Refusal::WebhookEventNotFound
             | Refusal::KeyNotFound
             | Refusal::TokenNotFound
             | Refusal::SessionNotActive { .. }
@@ -361,6 +385,7 @@ impl Refusal {
             Refusal::TokenAlreadyUsed => "TOKEN_ALREADY_USED",
             Refusal::MethodNotEnabled | Refusal::AuthorizationOnlyNotSupported => "NOT_SUPPORTED",
             Refusal::TooMany { .. }
+            | Refusal::TooManySecrets { .. }
             | Refusal::AmountMismatch { .. }
             | Refusal::ExternalIdTaken { .. }
             | Refusal::ContactTaken { .. }
@@ -393,7 +418,9 @@ impl Refusal {
             Refusal::InvalidState { .. }
             | Refusal::DisputeState { .. }
             | Refusal::HasEnded { .. }
+            | Refusal::WebhookNotConnected { .. }
             | Refusal::NoTestClock => "INVALID_STATE",
+            Refusal::RedeliveryUnderWay => "RATE_LIMITED",
             Refusal::NotRefundable { .. } => "NOT_REFUNDABLE",
             Refusal::InsufficientBalance { .. } | Refusal::RefundNotCovered { .. } => "INSUFFICIENT_BALANCE",
             Refusal::TotalTooLarge | Refusal::AmountExceedsPayment { .. } => "AMOUNT_EXCEEDS_LIMIT",
@@ -432,6 +459,10 @@ impl Refusal {
             | Refusal::IdempotencyKeyReused
             | Refusal::InstallationNotFound
             | Refusal::WebhookNotFound
+            | Refusal::WebhookEventNotFound
+            | Refusal::WebhookNotConnected { .. }
+            | Refusal::RedeliveryUnderWay
+            | Refusal::TooManySecrets { .. }
             | Refusal::KeyNotFound
             | Refusal::TooMany { .. }
             | Refusal::TokenNotFound

@@ -1,7 +1,7 @@
 //! Webhooks: endpoints of a merchant that receive events, and the events that they receive.
 
 use crate::dispute::DisputeStatus;
-use crate::ids::{DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
+use crate::ids::{DeliveryId, DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
 use crate::payment::PaymentStatus;
 use crate::payout::PayoutStatus;
 use crate::refund::RefundStatus;
@@ -12,8 +12,10 @@ use crate::time::Millis;
 pub const WEBHOOKS_MAX: usize = 50;
 /// The time for which an event is kept, in seconds: 30 days.
 pub const EVENT_KEPT_SECONDS: u64 = 30 * 86_400;
-/// The time for which the secret before the last rotation continues to sign, in seconds: a day.
+/// The time for which a replaced secret continues to sign, in seconds: a day.
 pub const PREVIOUS_SECRET_SECONDS: u64 = 86_400;
+/// The maximum number of replaced secrets that sign beside the newest one.
+pub const PREVIOUS_SECRETS_MAX: usize = SecretSlot::ALL.len() - 1;
 
 /// A kind of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,6 +202,44 @@ impl WebhookStatus {
     }
 }
 
+/// A slot of the vault for a secret of a webhook: one for the newest secret, and the others for those that it replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SecretSlot {
+    /// The slot of the secret that the webhook is connected with.
+    First,
+    /// The second.
+    Second,
+    /// The third.
+    Third,
+    /// The fourth.
+    Fourth,
+}
+
+impl SecretSlot {
+    /// Every slot, in order.
+    pub const ALL: [SecretSlot; 4] = [SecretSlot::First, SecretSlot::Second, SecretSlot::Third, SecretSlot::Fourth];
+}
+
+/// A secret that was replaced and still signs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PreviousSecret {
+    /// Its slot.
+    pub slot: SecretSlot,
+    /// The instant of the wall clock until which it signs.
+    pub until: Millis,
+}
+
+/// An order to deliver events to a webhook again. Its progress is kept beside the deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Redelivery {
+    /// The id of the last event before the order was given, by which one order is told from the next.
+    pub ordered_after: WebhookEventId,
+    /// The first event that it covers.
+    pub first: WebhookEventId,
+    /// The last event that it covers.
+    pub last: WebhookEventId,
+}
+
 /// An endpoint of a merchant that events are delivered to. Its secrets are in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
@@ -223,6 +263,23 @@ pub struct Webhook {
     pub created_at: Millis,
     /// The instant at which Till stopped sending, while it is stopped.
     pub disabled_at: Option<Millis>,
-    /// The instant until which the secret before the last rotation also signs.
-    pub previous_secret_until: Option<Millis>,
+    /// The slot of the newest secret.
+    pub secret_slot: SecretSlot,
+    /// The secrets that it replaced and that may still sign, the oldest first, at most [`PREVIOUS_SECRETS_MAX`].
+    pub previous_secrets: Vec<PreviousSecret>,
+    /// The order to deliver events again that is under way. Only a connected webhook has one.
+    pub redelivery: Option<Redelivery>,
+}
+
+/// The result of the attempt that tested a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebhookTest {
+    /// The delivery.
+    pub delivery_id: DeliveryId,
+    /// True when the endpoint accepted it.
+    pub is_successful: bool,
+    /// The HTTP status of the answer; none without an answer.
+    pub response_status: Option<u16>,
+    /// The duration of the attempt in milliseconds.
+    pub latency_ms: Option<u64>,
 }

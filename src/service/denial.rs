@@ -12,6 +12,9 @@ use crate::protocol::fault::Fault;
 /// The advised delay before a retry when the service could not carry out a command.
 pub const RETRY_AFTER_SECONDS: u32 = 1;
 
+/// The advised delay before a retry while events are being delivered to the webhook again, in seconds.
+const REDELIVERY_RETRY_SECONDS: u32 = 30;
+
 /// The error for a denial.
 pub(super) fn to_api_error(denied: &Denied) -> ApiError {
     match denied {
@@ -36,6 +39,9 @@ pub fn refused(refusal: &Refusal) -> ApiError {
     }
     if let Some(argument) = refusal.argument() {
         return ApiError::invalid_arguments(&[fault(refusal, argument)]);
+    }
+    if let Refusal::RedeliveryUnderWay = refusal {
+        return ApiError::too_many(refusal.to_string(), REDELIVERY_RETRY_SECONDS);
     }
     // The domain and the interface use the same names; a test compares them.
     let code = Code::from_name(refusal.code()).unwrap_or(Code::UnhandledError);
@@ -89,7 +95,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::RefundNotCovered { available_minor, pending_minor, is_reversible: _ } => {
             Some(json!({ "available": available_minor, "pending": pending_minor }))
         }
-        Refusal::TooMany { kind: _, limit } => Some(json!({ "limit": limit })),
+        Refusal::TooMany { kind: _, limit } | Refusal::TooManySecrets { limit } => Some(json!({ "limit": limit })),
         Refusal::ContactTaken { argument, customer_id } => {
             Some(json!({ "argument": argument, "contact_id": customer_id.to_string() }))
         }
@@ -105,6 +111,8 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::MerchantNotFound => argument("merchant_id"),
         Refusal::InstallationNotFound => argument("installation_id"),
         Refusal::WebhookNotFound => argument("webhook_id"),
+        Refusal::WebhookEventNotFound => argument("event_id"),
+        Refusal::WebhookNotConnected { status } => Some(json!({ "status": status.name() })),
         Refusal::KeyNotFound => argument("key_id"),
         Refusal::TokenNotFound => argument("token"),
         Refusal::CustomerNotFound => argument("customer_id"),
@@ -119,6 +127,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::PlanNotFound => argument("plan_id"),
         Refusal::KeyNotLive
         | Refusal::MerchantSuspended
+        | Refusal::RedeliveryUnderWay
         | Refusal::TokenAlreadyUsed
         | Refusal::IdempotencyKeyReused
         | Refusal::KeyEndPassed
@@ -167,6 +176,7 @@ mod tests {
     use till_domain::payment::PaymentStatus;
     use till_domain::session::InterestBearer;
     use till_domain::time::Millis;
+    use till_domain::webhook::WebhookStatus;
 
     const PAYMENT: PaymentId = PaymentId::from_bytes([1; 16]);
     const THB: Currency = Currency::from_bytes(*b"THB");
@@ -184,6 +194,10 @@ mod tests {
             Refusal::IdempotencyKeyReused,
             Refusal::InstallationNotFound,
             Refusal::WebhookNotFound,
+            Refusal::WebhookEventNotFound,
+            Refusal::WebhookNotConnected { status: WebhookStatus::Disabled },
+            Refusal::RedeliveryUnderWay,
+            Refusal::TooManySecrets { limit: 3 },
             Refusal::KeyNotFound,
             Refusal::KeyEndPassed,
             Refusal::TooMany { kind: "users", limit: 7 },

@@ -15,6 +15,7 @@ mod pause_note;
 mod reloads;
 mod search;
 mod shared;
+mod webhook_tests;
 
 pub use checkpoint_schedule::CheckpointSchedule;
 pub use checkpoints::Checkpoints;
@@ -30,3 +31,4 @@ pub use pause_note::PauseNote;
 pub use reloads::{Reloaded, Reloads};
 pub use search::{ActivityTerms, AmountRange, PaymentFilters, Selection, search};
 pub use shared::{Reader, Service, Shared};
+pub use webhook_tests::TestTurn;

@@ -27,6 +27,7 @@ use super::installation::SdkRate;
 use super::last_used::LastUsed;
 use super::operations::Operations;
 use super::pause_note::PauseNote;
+use super::webhook_tests::WebhookTests;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::Declaration;
 use crate::protocol::dispatch::{Call, Reply};
@@ -57,6 +58,8 @@ pub struct Service {
     pub sdk_rate: SdkRate,
     /// The addresses that webhooks may have.
     pub webhook_addresses: AddressPolicy,
+    /// The attempts by hand that test webhooks.
+    pub webhook_tests: Arc<WebhookTests>,
     /// The sandbox, for calls with which the operator plays the provider.
     pub sandbox: Arc<SandboxAcquirer>,
     /// The checkpoints; None when the store is not on a disk.
@@ -78,6 +81,7 @@ impl From<Answered> for Reply {
         let reply = match answer {
             Answer::Changed(changed) => Reply::new(&changed),
             Answer::Metadata { version, .. } => Reply::new(&version),
+            Answer::Redelivery { events } => Reply::new(&events),
             named => Reply::new(&named.id_text()),
         };
         reply.replayed(replayed)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use till::{ApiError, Code, Configuration, Form, Layers};
 use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::webhook::SecretSlot;
 use till_sandbox::book::DeclineReason;
 use till_storage::deliveries;
 use till_storage::engine::high_water::Mark;
@@ -59,7 +60,8 @@ fn the_storage_format_has_every_kind_of_vault_key() {
     let merchant = MerchantId::from_bytes([1; 16]);
     let number = |of| VaultKey::CardNumber { merchant, of };
     let subject = |subject| VaultKey::SubjectKey { merchant, subject };
-    let webhook = |of| VaultKey::WebhookSecret { merchant, of };
+    let webhook_id = WebhookId::from_bytes([2; 16]);
+    let webhook = |slot| VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } };
     let kinds = [
         (VaultKey::Keyring, "`Keyring`"),
         (number(CardNumberOf::Token(TokenId::from_bytes([2; 16]))), "`CardNumber` of a token"),
@@ -69,18 +71,17 @@ fn the_storage_format_has_every_kind_of_vault_key() {
         (subject(SubjectId::payment(PaymentId::from_bytes([2; 16]))), "`SubjectKey` of a payment without a customer"),
         (VaultKey::ApiKeySecret { merchant, key: KeyId::from_bytes([2; 16]) }, "`ApiKeySecret`"),
         (subject(SubjectId::token(TokenId::from_bytes([2; 16]))), "`SubjectKey` of a card token"),
-        (webhook(WebhookSecretOf::Current(WebhookId::from_bytes([2; 16]))), "`WebhookSecret`"),
-        (
-            webhook(WebhookSecretOf::Previous(WebhookId::from_bytes([2; 16]))),
-            "`WebhookSecret` before the last rotation",
-        ),
+        (webhook(SecretSlot::First), "`WebhookSecret` in the first slot"),
+        (webhook(SecretSlot::Second), "`WebhookSecret` in the second slot"),
+        (webhook(SecretSlot::Third), "`WebhookSecret` in the third slot"),
+        (webhook(SecretSlot::Fourth), "`WebhookSecret` in the fourth slot"),
     ];
     let document = document("storage-format.md");
     for (key, row) in kinds {
         let line = format!("| {} | {row} |", key.encode()[16]);
         assert!(document.contains(&line), "{line}");
     }
-    let behind = [[1; 16].as_slice(), &[10], &[2; 16]].concat();
+    let behind = [[1; 16].as_slice(), &[12], &[2; 16]].concat();
     assert_eq!(VaultKey::decode(&behind), None, "a kind that the document does not draw");
 }
 

@@ -4,7 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, CARD, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, Start, dead_url, id_of_nothing};
+
+/// A server whose webhooks may be on this machine.
+fn start() -> Server {
+    Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server()
+}
 
 /// Every call of a merchant and of a device that changes something, with valid arguments.
 fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
@@ -19,8 +24,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     shop.call("sync-metadata", &json!({ "key": "gone", "metadata": 1 })).ok();
     let selection =
         json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": shop.token_of(CARD, "SINGLE") });
-    let webhook =
-        json!({ "name": "Shop", "destination_url": "https://shop.example/events", "events": ["PAYMENT_EXPIRED"] });
+    let webhook = json!({ "name": "Shop", "destination_url": dead_url(), "events": ["PAYMENT_EXPIRED"] });
     let connected = || shop.call("connect-webhook", &webhook).ok()["webhook_id"].clone();
     let stopped = connected();
     shop.call("disconnect-webhook", &json!({ "webhook_id": stopped })).ok();
@@ -70,6 +74,8 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         ("merchants", "disconnect-webhook", json!({ "webhook_id": connected() })),
         ("merchants", "reconnect-webhook", json!({ "webhook_id": stopped })),
         ("merchants", "rotate-webhook-secret", json!({ "webhook_id": connected() })),
+        ("merchants", "redeliver-webhook", json!({ "webhook_id": connected(), "since": 0 })),
+        ("merchants", "test-webhook", json!({ "webhook_id": connected() })),
         ("sdk", "select-payment-method", shop.named(&selection)),
     ]
 }
@@ -96,7 +102,7 @@ fn declared(server: &Server) -> BTreeSet<String> {
 
 #[test]
 fn every_change_is_done_once_under_its_key_over_a_crash() {
-    let mut server = Server::start();
+    let mut server = start();
     let shop = server.shop();
     let calls = calls(&shop);
     let listed: BTreeSet<String> = calls.iter().map(|(package, endpoint, _)| format!("{package}/{endpoint}")).collect();
@@ -127,7 +133,7 @@ fn every_change_is_done_once_under_its_key_over_a_crash() {
 
 #[test]
 fn every_change_refuses_another_body_under_the_same_key() {
-    let server = Server::start();
+    let server = start();
     let shop = server.shop();
     for call in calls(&shop) {
         named(&shop, &call).ok();
@@ -155,7 +161,7 @@ fn another(value: &Value) -> Value {
 
 #[test]
 fn a_key_is_1_to_255_characters_and_its_faults_join_the_others() {
-    let server = Server::start();
+    let server = start();
     let shop = server.shop();
     for (package, endpoint, body) in calls(&shop) {
         let path = format!("/{package}/{endpoint}");

@@ -44,6 +44,7 @@ mod overload;
 mod disk;
 mod pipelining;
 mod web_function;
+mod webhook_calls;
 mod webhook_delivery;
 mod webhooks;
 mod bench;

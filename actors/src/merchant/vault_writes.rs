@@ -1,10 +1,10 @@
 //! The rows of the vault in a batch: card numbers under their token or card, the text of a new key; and deletions.
 
 use till_domain::event::VaultWrite;
-use till_domain::ids::{CardId, MerchantId, TokenId, WebhookId};
+use till_domain::ids::{CardId, MerchantId, TokenId};
 use till_storage::family::Family;
 use till_storage::journal::{RowWrite, RowWrites};
-use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey, WebhookSecretBytes, WebhookSecretOf};
+use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey, WebhookSecretOf};
 
 use super::submission::Secret;
 use crate::store::Store;
@@ -22,10 +22,6 @@ pub(super) fn push(
     rows: &mut RowWrites,
 ) -> Result<(), String> {
     for write in writes {
-        if let VaultWrite::ReplaceWebhookSecret(id) = write {
-            let (key, sealed) = kept_as_previous(merchant, *id, keyring, store)?;
-            rows.push(RowWrite { family: Family::Vault, key: &key.encode(), value: sealed.as_deref() });
-        }
         let Some((key, sealed)) = seal(merchant, *write, secret, keyring, store)? else { continue };
         rows.push(RowWrite { family: Family::Vault, key: &key.encode(), value: sealed.as_deref() });
     }
@@ -52,10 +48,14 @@ fn seal(
             let sealed = keyring.seal_api_key_secret(merchant, key, text).map_err(|error| error.to_string())?;
             Ok(Some((VaultKey::ApiKeySecret { merchant, key }, Some(sealed))))
         }
-        (
-            VaultWrite::KeepWebhookSecret(id) | VaultWrite::ReplaceWebhookSecret(id),
-            Some(Secret::WebhookSecret(secret)),
-        ) => Ok(Some(webhook_secret(merchant, WebhookSecretOf::Current(id), secret, keyring)?)),
+        (VaultWrite::KeepWebhookSecret(webhook_id, slot), Some(Secret::WebhookSecret(secret))) => {
+            let of = WebhookSecretOf { webhook_id, slot };
+            let sealed = keyring.seal_webhook_secret(merchant, of, secret).map_err(|error| error.to_string())?;
+            Ok(Some((VaultKey::WebhookSecret { merchant, of }, Some(sealed))))
+        }
+        (VaultWrite::ForgetWebhookSecret(webhook_id, slot), _) => {
+            Ok(Some((VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } }, None)))
+        }
         (VaultWrite::CopyTokenNumber(token_id, card_id), _) => Ok(copy(merchant, token_id, card_id, keyring, store)),
         (VaultWrite::ForgetTokenNumber(token_id), _) => {
             Ok(Some((VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)))
@@ -74,39 +74,10 @@ fn seal(
         }
         (VaultWrite::ForgetKeyText(key), _) => Ok(Some((VaultKey::ApiKeySecret { merchant, key }, None))),
         (
-            VaultWrite::KeepTokenNumber(_)
-            | VaultWrite::KeepKeyText(_)
-            | VaultWrite::KeepWebhookSecret(_)
-            | VaultWrite::ReplaceWebhookSecret(_),
+            VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_) | VaultWrite::KeepWebhookSecret(_, _),
             Some(_) | None,
         ) => Err("the secret of the command is missing".to_owned()),
     }
-}
-
-fn webhook_secret(
-    merchant: MerchantId,
-    of: WebhookSecretOf,
-    secret: &WebhookSecretBytes,
-    keyring: &Keyring,
-) -> Result<Sealed, String> {
-    let sealed = keyring.seal_webhook_secret(merchant, of, secret).map_err(|error| error.to_string())?;
-    Ok((VaultKey::WebhookSecret { merchant, of }, Some(sealed)))
-}
-
-/// Keeps the present secret of a webhook as the previous one.
-fn kept_as_previous(
-    merchant: MerchantId,
-    id: WebhookId,
-    keyring: &Keyring,
-    store: &dyn Store,
-) -> Result<Sealed, String> {
-    let of = WebhookSecretOf::Current(id);
-    let stored = store.get(Family::Vault, &VaultKey::WebhookSecret { merchant, of }.encode());
-    let sealed = stored
-        .map_err(|error| error.to_string())?
-        .ok_or_else(|| "the vault has no secret of the webhook".to_owned())?;
-    let secret = keyring.open_webhook_secret(merchant, of, &sealed).map_err(|error| error.to_string())?;
-    webhook_secret(merchant, WebhookSecretOf::Previous(id), &secret, keyring)
 }
 
 /// The number of a token under its saved card. None when it cannot be read: a failure to save a card must not fail its
@@ -148,8 +119,8 @@ pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = 
         VaultWrite::KeepTokenNumber(_)
         | VaultWrite::CopyTokenNumber(_, _)
         | VaultWrite::KeepKeyText(_)
-        | VaultWrite::KeepWebhookSecret(_)
-        | VaultWrite::ReplaceWebhookSecret(_)
+        | VaultWrite::KeepWebhookSecret(_, _)
+        | VaultWrite::ForgetWebhookSecret(_, _)
         | VaultWrite::ForgetTokenNumber(_)
         | VaultWrite::ForgetCardNumber(_)
         | VaultWrite::ForgetKeyText(_) => None,

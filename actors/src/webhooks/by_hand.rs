@@ -1,12 +1,13 @@
-//! Deliveries that a merchant asks for: one to try a webhook, and repeated ones.
+//! Deliveries that a merchant asks for: one to try a webhook, and the look-up of those that are repeated.
 
 use std::sync::Arc;
 
+use till_domain::command::RedeliveredEvents;
 use till_domain::ids::{IdPosition, MerchantId, RawId, WebhookEventId};
-use till_domain::records::{Rows, WebhookEvents};
+use till_domain::records::{Rows, Unreadable, WebhookEvents};
 use till_domain::time::Millis;
-use till_domain::webhook::{Webhook, WebhookEvent};
-use till_storage::deliveries::{Deliveries, Delivery, DeliveryBatch};
+use till_domain::webhook::{Webhook, WebhookEvent, WebhookTest};
+use till_storage::deliveries::{Deliveries, Delivery, DeliveryBatch, DeliveryStatus};
 use till_storage::rows::ScanDirection;
 
 use super::body::EventBody;
@@ -14,16 +15,13 @@ use super::dispatcher::Dispatcher;
 use super::endpoint::WebhookEndpoint;
 use super::outcome::AttemptOutcome;
 use super::statistics::WebhookStatistics;
-use crate::background::{AT_ONCE, WorkError};
+use crate::background::WorkError;
 
-/// Deliveries that are queued by one write.
-const QUEUED_AT_ONCE: usize = 256;
-
-/// The events that are to be delivered again.
+/// The events that a merchant asks to be delivered again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redelivery {
+pub enum AskedEvents {
     /// One event.
-    Event(WebhookEventId),
+    One(WebhookEventId),
     /// All events since this time.
     Since(Millis),
 }
@@ -49,9 +47,10 @@ impl Webhooks {
     /// It is attempted once.
     ///
     /// # Errors
-    /// An error when the secret cannot be read or the delivery cannot be written.
-    pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<Delivery, WorkError> {
+    /// An error when the secret cannot be read or the delivery cannot be written. Without room for it, no attempt is made.
+    pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<WebhookTest, WorkError> {
         let dispatcher = &self.0;
+        dispatcher.deliveries().check_room()?;
         let now = dispatcher.clock.now();
         let event_id = dispatcher.mint(now);
         let delivery = dispatcher.fresh(webhook, (event_id, None));
@@ -61,64 +60,47 @@ impl Webhooks {
         let AttemptOutcome { delivery, verdict } =
             AttemptOutcome::of(delivery, attempt, schedule, chance, now).without_retry();
         dispatcher.statistics.count(verdict);
-        let batch = DeliveryBatch { deliveries: vec![delivery.clone()], progress: None };
-        dispatcher.deliveries().write(merchant_id, &batch)?;
-        Ok(delivery)
+        let Delivery { id, status, response_status, latency_ms, .. } = delivery;
+        dispatcher.deliveries().write(merchant_id, &DeliveryBatch { deliveries: vec![delivery], progress: None })?;
+        let is_successful = status == DeliveryStatus::Successful;
+        Ok(WebhookTest { delivery_id: id, is_successful, response_status, latency_ms })
     }
 
-    /// Repeats the deliveries of events to a webhook that were delivered or given up, if the events are still kept and
-    /// the webhook is sent their kind. Events that it has not been sent yet wait for their turn. Returns the number of
-    /// deliveries.
+    /// The events that an order to deliver again covers: those that the webhook's own progress has passed. Events that it
+    /// was not sent yet are sent in their turn. Takes two look-ups, however many events there are.
     ///
     /// # Errors
-    /// An error when events cannot be read, or the deliveries cannot be written: some may be queued then.
-    pub fn deliver_again(
+    /// An error when events or the progress cannot be read.
+    pub fn covered(
         &self,
         merchant_id: MerchantId,
         webhook: &Webhook,
-        which: Redelivery,
-    ) -> Result<usize, WorkError> {
-        let dispatcher = &self.0;
-        let progress = dispatcher.deliveries().progress(merchant_id, webhook.id)?;
-        let last = progress.map(|progress| progress.handled_up_to).max(Some(webhook.connected_after));
-        let last = last.unwrap_or(webhook.connected_after);
-        let rows = dispatcher.library.reader(merchant_id);
-        let mut count = 0;
-        match which {
-            Redelivery::Event(id) => {
-                let event = rows.get::<WebhookEvents>(id)?.filter(|event| event.id <= last);
-                count += self.queue(merchant_id, webhook, event.into_iter().collect())?;
+        asked: AskedEvents,
+    ) -> Result<RedeliveredEvents, WorkError> {
+        let progress = self.deliveries().progress(merchant_id, webhook.id)?;
+        let passed = progress.map(|progress| progress.handled_up_to).max(Some(webhook.connected_after));
+        let passed = passed.unwrap_or(webhook.connected_after);
+        let rows = self.0.library.reader(merchant_id);
+        let since = match asked {
+            AskedEvents::One(id) => {
+                let event = rows.get::<WebhookEvents>(id)?;
+                let is_to_come = event.is_some_and(|event| event.id > passed);
+                return Ok(if is_to_come { RedeliveredEvents::Range(None) } else { RedeliveredEvents::One(event) });
             }
-            Redelivery::Since(at) => {
-                let mut from = first_id_at(at);
-                while from <= last {
-                    let found = rows.scan::<WebhookEvents>(from..=last, ScanDirection::Forward, QUEUED_AT_ONCE)?;
-                    let Some((newest, _)) = found.last() else { break };
-                    let Some(next) = till_domain::ids::Id::to_raw(*newest).successor() else { break };
-                    from = till_domain::ids::Id::from_raw(next);
-                    let sent = found.into_iter().map(|(_, event)| event);
-                    let sent = sent.filter(|event| webhook.subscription.includes(event.kind)).collect();
-                    count += self.queue(merchant_id, webhook, sent)?;
-                }
-            }
+            AskedEvents::Since(at) => first_id_at(at),
+        };
+        if since > passed {
+            return Ok(RedeliveredEvents::Range(None));
         }
-        dispatcher.outbox.webhooks.add(WebhookEndpoint { merchant_id, webhook_id: webhook.id }, AT_ONCE, None);
-        Ok(count)
-    }
-
-    fn queue(&self, merchant_id: MerchantId, webhook: &Webhook, events: Vec<WebhookEvent>) -> Result<usize, WorkError> {
-        let fresh = |event: &WebhookEvent| self.0.fresh(webhook, (event.id, Some(event)));
-        let deliveries: Vec<Delivery> = events.iter().map(fresh).collect();
-        let count = deliveries.len();
-        if count > 0 {
-            self.0.deliveries().write(merchant_id, &DeliveryBatch { deliveries, progress: None })?;
-        }
-        Ok(count)
+        let end = |direction| -> Result<Option<WebhookEvent>, Unreadable> {
+            let found = rows.scan::<WebhookEvents>(since..=passed, direction, 1)?;
+            Ok(found.into_iter().next().map(|(_, event)| event))
+        };
+        Ok(RedeliveredEvents::Range(end(ScanDirection::Forward)?.zip(end(ScanDirection::Backward)?)))
     }
 }
 
 /// The least id of this time.
 fn first_id_at(at: Millis) -> WebhookEventId {
-    let raw = RawId::new(IdPosition { millis: at.0, counter: 0 }, 0);
-    till_domain::ids::Id::from_raw(raw)
+    WebhookEventId::from_raw(RawId::new(IdPosition { millis: at.0, counter: 0 }, 0))
 }

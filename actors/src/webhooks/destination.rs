@@ -41,7 +41,7 @@ impl AddressPolicy {
     pub fn check_url(&self, text: &str) -> Result<Url, RefusedDestination> {
         let url = parse(text)?;
         let scheme = self.check_scheme(&url)?;
-        if !url.username().is_empty() || url.password().is_some() {
+        if has_user_information(text) {
             return Err(RefusedDestination::UserInformation);
         }
         if url.fragment().is_some() {
@@ -115,6 +115,12 @@ fn parse(text: &str) -> Result<Url, RefusedDestination> {
         _ if Scheme::of(&url).is_none() => Err(RefusedDestination::NotHttps),
         _ => Err(RefusedDestination::NotAbsolute),
     }
+}
+
+/// True when there is an `@` before the host, also with nothing before it, which the parser drops.
+fn has_user_information(text: &str) -> bool {
+    let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
+    after_scheme.split(['/', '\\', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
 /// True when a name is reserved for this machine, by RFC 6761.
@@ -198,6 +204,8 @@ mod tests {
     fn user_information_and_fragments_are_refused() {
         let users =
             ["https://user@shop.example/", "https://user:password@shop.example/", "https://:password@shop.example/"];
+        let users =
+            [&users[..], &["https://@shop.example/", "https://@:@shop.example?a", "https://:@shop.example"]].concat();
         assert_refused(&AddressPolicy::default(), RefusedDestination::UserInformation, &users);
         let fragments = ["https://shop.example/#", "https://shop.example/a#b"];
         assert_refused(&AddressPolicy::default(), RefusedDestination::Fragment, &fragments);

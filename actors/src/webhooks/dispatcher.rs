@@ -25,6 +25,7 @@ use super::body::EventBody;
 use super::destination::RefusedDestination;
 use super::endpoint::{WebhookEndpoint, WebhookReader};
 use super::failure::FailureReason;
+use super::order_in_turn::OrderInTurn;
 use super::outcome::{AttemptOutcome, given_up};
 use super::resting::{ATTEMPTS_AT_ONCE, Resting};
 use super::retry_schedule::{DeliveryVerdict, RetrySchedule};
@@ -36,9 +37,10 @@ use crate::outbox::Outbox;
 use crate::registry::{Admission, Registry};
 
 /// Events of one read.
-const EVENTS_READ_AT_ONCE: usize = 64;
-/// Limit of the deliveries that are counted as waiting at one endpoint.
-const WAITING_COUNTED_MAX: usize = 1_000;
+pub(super) const EVENTS_READ_AT_ONCE: usize = 64;
+/// Limit of the deliveries to one endpoint that wait for an attempt. At the limit no further events are taken, neither
+/// new ones nor those of an order: they wait in the log, which keeps them anyway.
+pub(super) const PENDING_DELIVERIES_MAX: usize = 1_000;
 /// The pause between two reads of new events while attempts are under way.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 /// The time without one success after which an endpoint is disabled.
@@ -103,17 +105,27 @@ impl BackgroundWork for Arc<Dispatcher> {
         let mut attempts: JoinSet<Result<Tried, WorkError>> = JoinSet::new();
         loop {
             let webhook = self.library.connected(endpoint)?;
+            let order_goes_on = match &webhook {
+                Some(webhook) => self.read_ordered(&mut turn, webhook)?,
+                None => false,
+            };
             while attempts.len() < self.resting.attempts_at_once(endpoint, self.clock.now()) {
                 let Some(webhook) = webhook.as_ref() else { break };
                 let Some(delivery) = self.next(&mut turn, webhook)? else { break };
+                // Without room for its result no attempt is made. The endpoint is tried again later.
+                self.deliveries().check_room()?;
                 attempts.spawn(Arc::clone(self).attempt(endpoint, webhook.clone(), delivery));
             }
-            if attempts.is_empty() {
-                return self.end(&turn, webhook.is_some());
-            }
-            let ended = tokio::time::timeout(LOOK_AGAIN_AFTER, attempts.join_next()).await;
-            if let Ok(Some(ended)) = ended {
-                self.record(&mut turn, ended??).await?;
+            self.end_finished_order(&mut turn).await?;
+            match (attempts.is_empty(), order_goes_on) {
+                (true, false) => return self.end(&turn, webhook.is_some()),
+                (true, true) => tokio::task::yield_now().await, // None of the events that were read is sent.
+                (false, _) => {
+                    let ended = tokio::time::timeout(LOOK_AGAIN_AFTER, attempts.join_next()).await;
+                    if let Ok(Some(ended)) = ended {
+                        self.record(&mut turn, ended??).await?;
+                    }
+                }
             }
         }
     }
@@ -124,8 +136,8 @@ impl BackgroundWork for Arc<Dispatcher> {
 }
 
 /// The state of an endpoint during one turn.
-struct Turn {
-    endpoint: WebhookEndpoint,
+pub(super) struct Turn {
+    pub(super) endpoint: WebhookEndpoint,
     /// Events up to this one were read.
     read_up_to: WebhookEventId,
     /// Events that were read and wait for a first attempt.
@@ -134,6 +146,10 @@ struct Turn {
     first_attempts: BTreeSet<WebhookEventId>,
     /// Deliveries that are attempted again.
     retried: BTreeSet<DeliveryId>,
+    /// The order to deliver events again.
+    pub(super) order: OrderInTurn,
+    /// The number of deliveries that wait for another attempt, those that are attempted again included.
+    pending: usize,
     /// The time at which the first of the deliveries that wait for another attempt is due.
     next_due: Option<Millis>,
     failing_since: Option<Millis>,
@@ -151,7 +167,16 @@ impl Turn {
     }
 
     fn progress(&self) -> WebhookProgress {
-        WebhookProgress { handled_up_to: self.handled_up_to(), failing_since: self.failing_since }
+        WebhookProgress {
+            handled_up_to: self.handled_up_to(),
+            failing_since: self.failing_since,
+            redelivered: self.order.progress(),
+        }
+    }
+
+    /// True when as many deliveries wait, or may have to wait, as the limit allows.
+    fn is_full(&self) -> bool {
+        self.pending + self.first_attempts.len() + self.order.under_way() >= PENDING_DELIVERIES_MAX
     }
 }
 
@@ -223,7 +248,9 @@ impl Dispatcher {
     fn begin(&self, endpoint: WebhookEndpoint) -> Result<Turn, WorkError> {
         let WebhookEndpoint { merchant_id, webhook_id } = endpoint;
         let progress = self.deliveries().progress(merchant_id, webhook_id)?;
-        let connected_after = self.library.connected(endpoint)?.map(|webhook| webhook.connected_after);
+        let webhook = self.library.connected(endpoint)?;
+        let connected_after = webhook.as_ref().map(|webhook| webhook.connected_after);
+        let order = webhook.and_then(|webhook| webhook.redelivery);
         let first = WebhookEventId::from_raw(RawId::from_bytes([0; 16]));
         let handled = progress.map(|progress| progress.handled_up_to);
         Ok(Turn {
@@ -232,28 +259,35 @@ impl Dispatcher {
             read: VecDeque::new(),
             first_attempts: BTreeSet::new(),
             retried: BTreeSet::new(),
+            order: OrderInTurn::of(order, progress.and_then(|progress| progress.redelivered)),
+            pending: self.deliveries().pending(merchant_id, webhook_id, PENDING_DELIVERIES_MAX)?,
             next_due: self.deliveries().next_due(merchant_id, webhook_id)?,
             failing_since: progress.and_then(|progress| progress.failing_since),
             undelivered: (!self.caught_up.lock().contains(&endpoint)).then_some(0),
         })
     }
 
-    /// The next delivery to attempt: a repeated one that is due, else that of the next event.
+    /// The next delivery to attempt: a repeated one that is due, else that of the next event, else one of an order.
     fn next(&self, turn: &mut Turn, webhook: &Webhook) -> Result<Option<Delivery>, WorkError> {
         if let Some(again) = self.next_retry(turn)? {
             turn.retried.insert(again.id);
             return Ok(Some(again));
         }
+        if turn.is_full() {
+            return Ok(None);
+        }
         if turn.read.is_empty() {
             self.read_events(turn, webhook)?;
         }
-        let Some(event) = turn.read.pop_front() else { return Ok(None) };
+        let Some(event) = turn.read.pop_front() else { return self.next_ordered(turn, webhook) };
         turn.first_attempts.insert(event.id);
         Ok(Some(self.fresh(webhook, (event.id, Some(&event)))))
     }
 
     fn next_retry(&self, turn: &mut Turn) -> Result<Option<Delivery>, WorkError> {
-        let now = self.clock.now();
+        // An endpoint that works again is sent at once what keeps it from further events.
+        let is_early = turn.is_full() && !self.resting.is_failing(turn.endpoint);
+        let now = if is_early { Millis(u64::MAX) } else { self.clock.now() };
         if turn.next_due.is_none_or(|due| due > now) {
             return Ok(None);
         }
@@ -354,9 +388,11 @@ impl Dispatcher {
             None => turn.failing_since,
         };
         let was_retry = turn.retried.remove(&delivery.id);
-        if !was_retry {
+        if !was_retry && !turn.order.end(delivery.id) {
             turn.first_attempts.remove(&delivery.event_id);
         }
+        let is_pending = delivery.status == DeliveryStatus::Pending;
+        turn.pending = turn.pending.saturating_sub(usize::from(was_retry)) + usize::from(is_pending);
         let next_attempt_at = delivery.next_attempt_at;
         let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
         let progress = Some((webhook_id, turn.progress()));
@@ -397,7 +433,7 @@ impl Dispatcher {
             let batch = DeliveryBatch { deliveries: Vec::new(), progress: Some((webhook_id, progress)) };
             self.deliveries().write(merchant_id, &batch)?;
         }
-        let pending = self.deliveries().due(merchant_id, webhook_id, Millis(u64::MAX), WAITING_COUNTED_MAX)?;
+        let pending = self.deliveries().due(merchant_id, webhook_id, Millis(u64::MAX), PENDING_DELIVERIES_MAX)?;
         let since = pending.iter().map(|delivery| delivery.created_at).min();
         self.statistics.note(turn.endpoint, WaitingDeliveries { count: pending.len(), since });
         if let Some(end) = self.resting.until(turn.endpoint, self.clock.now()) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use till_domain::ids::{MerchantId, WebhookEventId, WebhookId};
-use till_domain::records::{Rows, Unreadable, WebhookEvents, Webhooks};
+use till_domain::records::{Profiles, Rows, Single, Unreadable, WebhookEvents, Webhooks};
 use till_domain::time::Millis;
 use till_domain::webhook::{Webhook, WebhookStatus};
 use till_storage::shapes::MerchantReader;
@@ -64,26 +64,33 @@ impl WebhookReader {
         let (newest, older) = self.secrets(merchant_id, webhook, now)?;
         let body =
             serde_json::to_vec(&body.delivered(now)).map_err(|error| Unreadable { reason: error.to_string() })?;
-        let headers = sign(&newest, older.as_slice(), &event_id.to_string(), now.unix_seconds(), &body);
+        let headers = sign(&newest, &older, &event_id.to_string(), now.unix_seconds(), &body);
         Ok(SignedBody { body, headers })
     }
 
-    /// The secret of a webhook, and the previous one while it signs, too.
+    /// True while calls of the merchant are refused.
+    pub(super) fn is_suspended(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {
+        Ok(self.reader(merchant_id).get::<Profiles>(Single)?.is_some_and(|profile| profile.suspended))
+    }
+
+    /// The newest secret of a webhook, and those that it replaced and that still sign, the newest first.
     fn secrets(
         &self,
         merchant_id: MerchantId,
         webhook: &Webhook,
         now: Millis,
-    ) -> Result<(SigningSecret, Option<SigningSecret>), Unreadable> {
+    ) -> Result<(SigningSecret, Vec<SigningSecret>), Unreadable> {
         let rows = self.reader(merchant_id);
-        let read = |of| -> Result<Option<SigningSecret>, Unreadable> {
-            Ok(rows.webhook_secret(of)?.map(|bytes| SigningSecret::from_bytes(&bytes)))
+        let read = |slot| -> Result<Option<SigningSecret>, Unreadable> {
+            let secret = rows.webhook_secret(WebhookSecretOf { webhook_id: webhook.id, slot })?;
+            Ok(secret.map(|bytes| SigningSecret::from_bytes(&bytes)))
         };
-        let current = read(WebhookSecretOf::Current(webhook.id))?;
-        let current =
-            current.ok_or_else(|| Unreadable { reason: "the vault has no secret of the webhook".to_owned() })?;
-        let still_signs = webhook.previous_secret_until.is_some_and(|until| now < until);
-        let previous = if still_signs { read(WebhookSecretOf::Previous(webhook.id))? } else { None };
-        Ok((current, previous))
+        let newest = read(webhook.secret_slot)?;
+        let newest =
+            newest.ok_or_else(|| Unreadable { reason: "the vault has no secret of the webhook".to_owned() })?;
+        let sign = webhook.previous_secrets.iter().rev().filter(|secret| now < secret.until);
+        let older: Result<Vec<SigningSecret>, Unreadable> =
+            sign.filter_map(|secret| read(secret.slot).transpose()).collect();
+        Ok((newest, older?))
     }
 }

@@ -15,7 +15,9 @@ mod endpoint;
 mod outcome;
 mod resting;
 mod statistics;
+mod order_in_turn;
 mod dispatcher;
+mod redelivery;
 mod by_hand;
 mod removal;
 
@@ -23,7 +25,7 @@ pub use address_policy::{AddressPolicy, RefusedAddress};
 pub use allowed_networks::{ALLOWED_NETWORKS_MAX, AllowedNetworks, AllowedNetworksError};
 pub use answer::{EXCERPT_BYTES_MAX, EndpointAnswer};
 pub use body::{EventBody, name_of_delivered};
-pub use by_hand::{Redelivery, Webhooks};
+pub use by_hand::{AskedEvents, Webhooks};
 pub use connection::{ResolveNames, Resolving, SystemNames};
 pub use destination::{DESTINATION_BYTES_MAX, RefusedDestination};
 pub(crate) use dispatcher::Dispatcher;

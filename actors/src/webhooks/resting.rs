@@ -41,6 +41,11 @@ impl Resting {
         }
     }
 
+    /// True when the last attempt at the endpoint failed.
+    pub(super) fn is_failing(&self, endpoint: WebhookEndpoint) -> bool {
+        self.0.lock().contains_key(&endpoint)
+    }
+
     /// Notes the result of an attempt: the first success ends the pauses.
     pub(super) fn note(&self, endpoint: WebhookEndpoint, verdict: DeliveryVerdict, now: Millis) {
         let mut all = self.0.lock();

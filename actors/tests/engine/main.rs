@@ -20,6 +20,7 @@ mod loading;
 mod metadata;
 mod order;
 mod overdrawn;
+mod redelivery;
 mod restart;
 mod retirement;
 mod sameness;

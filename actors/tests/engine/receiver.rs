@@ -106,7 +106,10 @@ impl WebhookReceiver {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return; // The sender has given up.
+            }
+            if line == "\r\n" {
                 break;
             }
             lines.push(line.trim_end().to_owned());

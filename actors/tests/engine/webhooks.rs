@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use till_actors::Secret;
-use till_actors::webhooks::{Redelivery, SigningSecret};
-use till_domain::command::{Caller, Command, ConnectWebhook, WebhookChange};
+use till_actors::webhooks::SigningSecret;
+use till_domain::command::{Caller, Command, ConnectWebhook, RotateSecret, WebhookChange};
 use till_domain::event::Answer;
 use till_domain::ids::WebhookId;
 use till_domain::records::Webhooks;
@@ -17,9 +17,11 @@ use crate::receiver::WebhookReceiver;
 use crate::shop::{TestShop, by};
 use crate::world::{EngineWorld, done, eventually};
 
-/// Bytes of the first secret, and of the next.
+/// Bytes of the secrets, in the order in which they are given.
 const FIRST: u8 = 7;
 const NEXT: u8 = 8;
+const THIRD: u8 = 9;
+const FOURTH: u8 = 10;
 
 fn secret(byte: u8) -> Secret {
     Secret::WebhookSecret(WebhookSecretBytes::new([byte; 64]))
@@ -30,7 +32,7 @@ fn key(byte: u8) -> String {
 }
 
 impl EngineWorld {
-    async fn connect(&self, shop: &TestShop, url: &str, subscription: Subscription) -> WebhookId {
+    pub(crate) async fn connect(&self, shop: &TestShop, url: &str, subscription: Subscription) -> WebhookId {
         let command = WebhookChange::Connect(ConnectWebhook {
             name: Name::new("shop").expect("a name"),
             destination_url: DestinationUrl::new(url).expect("an address"),
@@ -44,30 +46,35 @@ impl EngineWorld {
         id
     }
 
-    async fn change_webhook(&self, shop: &TestShop, change: WebhookChange, secret: Option<Secret>) -> Answer {
+    pub(crate) async fn change_webhook(
+        &self,
+        shop: &TestShop,
+        change: WebhookChange,
+        secret: Option<Secret>,
+    ) -> Answer {
         let command = Command::ChangeWebhook(shop.merchant_id, change);
         done(self.engine.submit(shop.merchant_id, by(Caller::System, command), secret).await)
     }
 
-    fn webhook(&self, shop: &TestShop, id: WebhookId) -> Webhook {
+    pub(crate) fn webhook(&self, shop: &TestShop, id: WebhookId) -> Webhook {
         self.find::<Webhooks>(shop, id).expect("it is there")
     }
 
     /// Pays several times, each payment settled before the next.
-    async fn pay_times(&self, shop: &TestShop, times: usize) {
+    pub(crate) async fn pay_times(&self, shop: &TestShop, times: usize) {
         for _ in 0..times {
             let payment = self.pay(shop, |words| words).await;
             self.settles_down_as(shop, payment, till_domain::payment::PaymentStatus::Successful).await;
         }
     }
 
-    fn deliveries_to(&self, shop: &TestShop, webhook_id: WebhookId) -> Vec<Delivery> {
+    pub(crate) fn deliveries_to(&self, shop: &TestShop, webhook_id: WebhookId) -> Vec<Delivery> {
         let filter = DeliveryFilter { webhook_id: Some(webhook_id), ..DeliveryFilter::default() };
         let page = self.engine.webhooks().deliveries().page(shop.merchant_id, &filter, 100, None);
         page.expect("deliveries can be read").0
     }
 
-    fn statuses(&self, shop: &TestShop, webhook_id: WebhookId) -> Vec<DeliveryStatus> {
+    pub(crate) fn statuses(&self, shop: &TestShop, webhook_id: WebhookId) -> Vec<DeliveryStatus> {
         self.deliveries_to(shop, webhook_id).iter().map(|delivery| delivery.status).collect()
     }
 }
@@ -250,46 +257,45 @@ async fn nothing_is_delivered_during_a_pause() {
 }
 
 #[actix_rt::test]
-async fn for_a_day_a_replaced_secret_signs_beside_the_new_one() {
+async fn each_replaced_secret_signs_for_its_own_day() {
     let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
-    world.change_webhook(&shop, WebhookChange::RotateSecret(id), Some(secret(NEXT))).await;
-    let signed = |at: usize, byte: u8| receiver.received()[at].is_signed_with(&key(byte), world.clock_seconds());
+    let rotation = RotateSecret { webhook_id: id, ends_previous: false };
+    let rotate =
+        |byte, rotation| world.change_webhook(&shop, WebhookChange::RotateSecret(rotation), Some(secret(byte)));
+    rotate(NEXT, rotation).await;
+    world.clock.pass_seconds(1_000);
+    rotate(THIRD, rotation).await;
+    let signers = |at: usize| {
+        let received = receiver.received();
+        let signs = |byte: &u8| received[at].is_signed_with(&key(*byte), world.clock_seconds());
+        [FIRST, NEXT, THIRD, FOURTH].into_iter().filter(signs).collect::<Vec<u8>>()
+    };
     world.pay_times(&shop, 1).await;
     eventually("it is delivered", || receiver.received().len() == 1).await;
-    assert_eq!((signed(0, FIRST), signed(0, NEXT)), (true, true));
-    world.clock.pass_seconds(86_400);
+    assert_eq!(signers(0), [FIRST, NEXT, THIRD]);
+    world.clock.pass_seconds(86_400 - 1_000);
     world.pay_times(&shop, 1).await;
     eventually("it is delivered", || receiver.received().len() == 2).await;
-    assert_eq!((signed(1, FIRST), signed(1, NEXT)), (false, true));
+    assert_eq!(signers(1), [NEXT, THIRD]);
+    rotate(FOURTH, RotateSecret { ends_previous: true, ..rotation }).await;
+    world.pay_times(&shop, 1).await;
+    eventually("it is delivered", || receiver.received().len() == 3).await;
+    assert_eq!(signers(2), [FOURTH]);
 }
 
 #[actix_rt::test]
-async fn a_merchant_can_ask_for_a_test_and_for_repeated_deliveries() {
+async fn a_merchant_can_ask_for_a_test() {
     let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.answers(&[418]);
     let webhook = world.webhook(&shop, id);
     let tried = world.engine.webhooks().test(shop.merchant_id, &webhook).await.expect("it is written");
-    assert_eq!((tried.status, tried.response_status, tried.kind), (DeliveryStatus::Failed, Some(418), None));
+    assert_eq!((tried.is_successful, tried.response_status), (false, Some(418)));
+    let kept = world.deliveries_to(&shop, id).remove(0);
+    assert_eq!((kept.id, kept.status, kept.kind), (tried.delivery_id, DeliveryStatus::Failed, None));
     let body = receiver.received()[0].json();
     assert_eq!((&body["event"], &body["sequence"]), (&"test".into(), &serde_json::Value::Null));
-    let from = world.clock_seconds();
-    world.pay_times(&shop, 3).await;
-    eventually("they are delivered", || world.statuses(&shop, id).len() == 4).await;
-    let webhooks = world.engine.webhooks();
-    let since = Redelivery::Since(till_domain::time::Millis(from * 1_000));
-    assert_eq!(webhooks.deliver_again(shop.merchant_id, &webhook, since).expect("it is written"), 3);
-    let sorted = || {
-        let mut sequences = receiver.sequences();
-        sequences.sort_unstable();
-        sequences
-    };
-    eventually("they are delivered again", || sorted() == [1, 1, 2, 2, 3, 3]).await;
-    let event = world.deliveries_to(&shop, id)[0].event_id;
-    let one = webhooks.deliver_again(shop.merchant_id, &webhook, Redelivery::Event(event)).expect("it is written");
-    assert_eq!(one, 1);
-    eventually("it is delivered again", || receiver.received().len() == 8).await;
 }

@@ -66,7 +66,7 @@ impl Default for Settings {
 pub(crate) struct EngineWorld {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) book: MemoryBook,
-    deliveries: Arc<MemoryDeliveries>,
+    pub(crate) deliveries: Arc<MemoryDeliveries>,
     pub(crate) script: ScriptHandle,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) keyring: Arc<Keyring>,

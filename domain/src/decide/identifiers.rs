@@ -158,7 +158,11 @@ fn collect_from_webhook(change: &WebhookChange, found: &mut CardNumberArguments)
         WebhookChange::Disconnect(_)
         | WebhookChange::Reconnect(_)
         | WebhookChange::RotateSecret(_)
-        | WebhookChange::Disable(_) => None,
+        | WebhookChange::Disable(_)
+        | WebhookChange::Redeliver(_)
+        | WebhookChange::EndRedelivery(_, _)
+        | WebhookChange::JudgeTest(_)
+        | WebhookChange::RecordTest(_) => None,
     };
     found.note("destination_url", destination_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
 }

@@ -1,12 +1,16 @@
 //! Webhooks: connecting, changing and stopping them.
 
 use super::context::{Context, Decision};
-use crate::command::{ConnectWebhook, UpdateWebhook, WebhookChange};
+use crate::command::{ConnectWebhook, RedeliverWebhook, RedeliveredEvents, RotateSecret, UpdateWebhook, WebhookChange};
 use crate::event::{Answer, Event, VaultWrite};
-use crate::ids::{MerchantId, WebhookId};
+use crate::ids::{MerchantId, WebhookEventId, WebhookId};
 use crate::records::{Records, Webhooks};
 use crate::refusal::{DecisionError, Refusal};
-use crate::webhook::{PREVIOUS_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookStatus};
+use crate::time::Millis;
+use crate::webhook::{
+    PREVIOUS_SECRET_SECONDS, PREVIOUS_SECRETS_MAX, PreviousSecret, Redelivery, SecretSlot, WEBHOOKS_MAX, Webhook,
+    WebhookEvent, WebhookStatus,
+};
 use std::sync::Arc;
 
 pub(super) fn change(
@@ -19,15 +23,14 @@ pub(super) fn change(
     match change {
         WebhookChange::Connect(command) => {
             let webhook = connected(records, command, context)?;
-            let (id, keep) = (webhook.id, VaultWrite::KeepWebhookSecret(webhook.id));
+            let (id, keep) = (webhook.id, VaultWrite::KeepWebhookSecret(webhook.id, webhook.secret_slot));
             Ok((Decision::one(saved(webhook)).with_vault(keep), Answer::Webhook(id)))
         }
-        WebhookChange::RotateSecret(id) => {
-            let webhook = found(records, *id)?;
-            let until = context.wall().plus_seconds(PREVIOUS_SECRET_SECONDS);
-            let rotated = Webhook { previous_secret_until: Some(until), ..Webhook::clone(&webhook) };
-            let decision = Decision::one(saved(rotated)).with_vault(VaultWrite::ReplaceWebhookSecret(*id));
-            Ok((decision, Answer::Webhook(*id)))
+        WebhookChange::RotateSecret(command) => {
+            let before = found(records, command.webhook_id)?;
+            let after = rotated(&before, *command, context.wall())?;
+            let vault = vault_of_rotation(&before, &after);
+            Ok((Decision { vault, ..Decision::one(saved(after)) }, Answer::Webhook(command.webhook_id)))
         }
         WebhookChange::Update(command) => {
             let before = found(records, command.webhook_id)?;
@@ -35,7 +38,12 @@ pub(super) fn change(
         }
         WebhookChange::Disconnect(id) => {
             let before = found(records, *id)?;
-            let after = Webhook { status: WebhookStatus::Disconnected, disabled_at: None, ..Webhook::clone(&before) };
+            let after = Webhook {
+                status: WebhookStatus::Disconnected,
+                disabled_at: None,
+                redelivery: None,
+                ..Webhook::clone(&before)
+            };
             Ok(changed(&before, after, saved))
         }
         WebhookChange::Reconnect(id) => {
@@ -48,7 +56,72 @@ pub(super) fn change(
             let after = disabled(&before, context);
             Ok(changed(&before, after, saved))
         }
+        WebhookChange::Redeliver(command) => {
+            let before = found(records, command.webhook_id)?;
+            let Some((first, last)) = ordered(&before, command)? else {
+                return Ok((Decision::nothing(), Answer::Redelivery { events: 0 }));
+            };
+            let redelivery = Redelivery { ordered_after: context.mint(), first: first.id, last: last.id };
+            let after = Webhook { redelivery: Some(redelivery), ..Webhook::clone(&before) };
+            let events = last.sequence.saturating_sub(first.sequence).saturating_add(1);
+            Ok((Decision::one(saved(after)), Answer::Redelivery { events }))
+        }
+        WebhookChange::EndRedelivery(id, ordered_after) => {
+            let before = found(records, *id)?;
+            let after = redelivered(&before, *ordered_after);
+            Ok(changed(&before, after, saved))
+        }
+        WebhookChange::JudgeTest(id) => {
+            found(records, *id)?;
+            Ok((Decision::nothing(), Answer::Changed(false)))
+        }
+        WebhookChange::RecordTest(result) => Ok((Decision::nothing(), Answer::WebhookTested(*result))),
     }
+}
+
+/// The webhook with another slot for its newest secret.
+fn rotated(before: &Webhook, command: RotateSecret, now: Millis) -> Result<Webhook, Refusal> {
+    let replaced = PreviousSecret { slot: before.secret_slot, until: now.plus_seconds(PREVIOUS_SECRET_SECONDS) };
+    let all = before.previous_secrets.iter().copied().chain([replaced]);
+    let sign = |secret: &PreviousSecret| now < secret.until && !command.ends_previous;
+    let previous_secrets: Vec<PreviousSecret> = all.filter(sign).collect();
+    let is_used = |slot| slot == before.secret_slot || previous_secrets.iter().any(|secret| secret.slot == slot);
+    let free = SecretSlot::ALL.into_iter().find(|slot| !is_used(*slot));
+    let secret_slot = free.ok_or(Refusal::TooManySecrets { limit: PREVIOUS_SECRETS_MAX })?;
+    Ok(Webhook { secret_slot, previous_secrets, ..before.clone() })
+}
+
+/// Keeps the new secret, and forgets those that sign no longer.
+fn vault_of_rotation(before: &Webhook, after: &Webhook) -> Vec<VaultWrite> {
+    let slots = |webhook: &Webhook| -> Vec<SecretSlot> {
+        let previous = webhook.previous_secrets.iter().map(|secret| secret.slot);
+        previous.chain([webhook.secret_slot]).collect()
+    };
+    let kept = slots(after);
+    let ended = slots(before).into_iter().filter(|slot| !kept.contains(slot));
+    let forget = ended.map(|slot| VaultWrite::ForgetWebhookSecret(after.id, slot));
+    [VaultWrite::KeepWebhookSecret(after.id, after.secret_slot)].into_iter().chain(forget).collect()
+}
+
+/// The first and the last event of an order; none when the webhook is sent none of them.
+fn ordered(webhook: &Webhook, command: &RedeliverWebhook) -> Result<Option<(WebhookEvent, WebhookEvent)>, Refusal> {
+    let events = match command.events {
+        RedeliveredEvents::One(event) => {
+            let event = event.ok_or(Refusal::WebhookEventNotFound)?;
+            webhook.subscription.includes(event.kind).then_some((event, event))
+        }
+        RedeliveredEvents::Range(events) => events,
+    };
+    if webhook.status != WebhookStatus::Connected {
+        return Err(Refusal::WebhookNotConnected { status: webhook.status });
+    }
+    if webhook.redelivery.is_some() { Err(Refusal::RedeliveryUnderWay) } else { Ok(events) }
+}
+
+/// A later order stays.
+fn redelivered(before: &Webhook, ordered_after: WebhookEventId) -> Webhook {
+    let redelivery = before.redelivery.filter(|order| order.ordered_after != ordered_after);
+    Webhook { redelivery, ..before.clone() }
 }
 
 fn found(records: &impl Records, id: WebhookId) -> Result<Arc<Webhook>, DecisionError> {
@@ -80,7 +153,9 @@ fn connected(records: &impl Records, command: &ConnectWebhook, context: &mut Con
         connected_after: context.mint(),
         created_at: context.now,
         disabled_at: None,
-        previous_secret_until: None,
+        secret_slot: SecretSlot::First,
+        previous_secrets: Vec::new(),
+        redelivery: None,
     })
 }
 
@@ -110,5 +185,6 @@ fn disabled(before: &Webhook, context: &Context<'_>) -> Webhook {
     if before.status != WebhookStatus::Connected {
         return before.clone();
     }
-    Webhook { status: WebhookStatus::Disabled, disabled_at: Some(context.now), ..before.clone() }
+    let status = WebhookStatus::Disabled;
+    Webhook { status, disabled_at: Some(context.now), redelivery: None, ..before.clone() }
 }

@@ -17,7 +17,7 @@ use till_domain::effect::{Effect, EffectId, EffectKind, Timer};
 use till_domain::event::{Answer, DisputeClosing, Event};
 use till_domain::ids::{
     CardId, CustomerId, DisputeId, Entropy, InstallationId, KeyId, PaymentId, PayoutId, RefundId, SessionId, TokenId,
-    TransactionId, WebhookId,
+    TransactionId, WebhookEventId, WebhookId,
 };
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{Integration, PaymentMethod};
@@ -28,6 +28,7 @@ use till_domain::records::{AnyKey, Cards, Disputes, MetadataGarbage, MetadataIte
 use till_domain::refusal::DecisionError;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
+use till_domain::webhook::WebhookEvent;
 
 /// Commands of one run.
 const STEPS: u64 = 9_000;
@@ -123,6 +124,9 @@ struct Run {
     cards: Vec<CardId>,
     keys: Vec<KeyId>,
     webhooks: Vec<WebhookId>,
+    webhook_event: Option<WebhookEvent>,
+    /// The webhook of the last order to deliver events again, and the event after which it was given.
+    ordered: (WebhookId, WebhookEventId),
     refunds: Vec<RefundId>,
     disputes: Vec<DisputeId>,
     payouts: Vec<PayoutId>,
@@ -153,6 +157,8 @@ impl Run {
             cards: Vec::new(),
             keys: Vec::new(),
             webhooks: Vec::new(),
+            webhook_event: None,
+            ordered: (raw_id(9, WebhookId::from_raw), raw_id(9, WebhookEventId::from_raw)),
             refunds: Vec::new(),
             disputes: Vec::new(),
             payouts: Vec::new(),
@@ -488,10 +494,12 @@ impl Run {
     fn webhook_change(&mut self) -> Ask {
         let id = self.random.pick(&self.webhooks).unwrap_or(raw_id(9, WebhookId::from_raw));
         match self.random.below(8) {
-            0 | 1 => connect_webhook(&[]),
+            1 => end_redelivery(self.ordered.0, self.ordered.1),
+            5 => redeliver_event(id, self.webhook_event),
+            0 => connect_webhook(&[]),
             2 => rename_webhook(id, if self.random.once_in(2) { "one" } else { "other" }),
             3 => disconnect_webhook(id),
-            4 | 5 => reconnect_webhook(id),
+            4 => reconnect_webhook(id),
             6 => rotate_webhook_secret(id),
             _ => disable_webhook(id),
         }
@@ -748,8 +756,8 @@ impl Run {
             | Event::BalanceOpened
             | Event::TopupAdded { .. }
             | Event::KeyRenamed { .. }
-            | Event::TokenQueued { .. }
-            | Event::WebhookEventRecorded(_) => {}
+            | Event::TokenQueued { .. } => {}
+            Event::WebhookEventRecorded(event) => self.webhook_event = Some(*event),
             Event::PayoutRequested { payout, .. } => {
                 self.saw("payout requested");
                 self.payouts.push(payout.id);
@@ -762,6 +770,10 @@ impl Run {
             Event::WebhookSaved { webhook, .. } => {
                 self.saw(webhook.status.name());
                 self.webhooks.push(webhook.id);
+                if let Some(order) = webhook.redelivery {
+                    self.saw("redelivery ordered");
+                    self.ordered = (webhook.id, order.ordered_after);
+                }
             }
         }
     }
@@ -894,6 +906,7 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "DISCONNECTED",
         "DISABLED",
         "webhook events swept",
+        "redelivery ordered",
         "settled",
         "clock advanced",
         "sessions swept",

@@ -151,7 +151,7 @@ fn a_replaced_webhook_secret_signs_for_a_day_of_the_wall_clock() {
     let Answer::Webhook(id) = world.given(connect_webhook(&[])) else { panic!("no webhook") };
     world.given(rotate_webhook_secret(id));
     let webhook = world.look_up::<Webhooks>(id);
-    assert_eq!(webhook.previous_secret_until, Some(world.clock.plus_seconds(DAY_SECONDS)));
+    assert_eq!(webhook.previous_secrets[0].until, world.clock.plus_seconds(DAY_SECONDS));
     assert_eq!(webhook.created_at, world.merchant_now());
 }
 

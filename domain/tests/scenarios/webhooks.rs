@@ -4,14 +4,14 @@ use crate::words::*;
 use crate::world::{ScenarioWorld, raw_id};
 use till_domain::command::Expired;
 use till_domain::event::{Answer, VaultWrite};
-use till_domain::ids::{PaymentId, WebhookId};
+use till_domain::ids::{DeliveryId, PaymentId, WebhookId};
 use till_domain::payment::{OperationKind, PaymentStatus};
 use till_domain::records::{WebhookDirectory, WebhookEvents, WebhookEventsByPayment, Webhooks};
 use till_domain::refund::RefundStatus;
 use till_domain::refusal::Refusal;
 use till_domain::webhook::{
-    EVENT_KEPT_SECONDS, PREVIOUS_SECRET_SECONDS, WEBHOOKS_MAX, WebhookEvent, WebhookEventKind, WebhookObject,
-    WebhookStatus,
+    EVENT_KEPT_SECONDS, PREVIOUS_SECRET_SECONDS, PREVIOUS_SECRETS_MAX, SecretSlot, WEBHOOKS_MAX, WebhookEvent,
+    WebhookEventKind, WebhookObject, WebhookStatus, WebhookTest,
 };
 
 const CHANGED: Answer = Answer::Changed(true);
@@ -104,7 +104,7 @@ fn a_webhook_is_connected_changed_stopped_and_connected_again() {
     let mut world = ScenarioWorld::open();
     let (answer, written) = world.when(connect_webhook(&[WebhookEventKind::RefundCompleted])).writes_to_the_vault();
     let Answer::Webhook(id) = answer else { panic!("no webhook was made") };
-    assert_eq!(written, [VaultWrite::KeepWebhookSecret(id)]);
+    assert_eq!(written, [VaultWrite::KeepWebhookSecret(id, SecretSlot::First)]);
     let first = world.look_up::<Webhooks>(id);
     assert_eq!(first.status, WebhookStatus::Connected);
     assert!(first.subscription.includes(WebhookEventKind::RefundCompleted));
@@ -136,14 +136,125 @@ fn a_failing_webhook_is_disabled_until_it_is_connected_again() {
     assert_eq!((again.status, again.disabled_at), (WebhookStatus::Connected, None));
 }
 
+/// The slots of the secrets that were replaced and still sign, with the seconds that they have left.
+fn previous(world: &ScenarioWorld, id: WebhookId) -> Vec<(SecretSlot, u64)> {
+    let left = |until: till_domain::time::Millis| until.unix_seconds() - world.clock.unix_seconds();
+    world.look_up::<Webhooks>(id).previous_secrets.iter().map(|secret| (secret.slot, left(secret.until))).collect()
+}
+
 #[test]
-fn a_rotated_secret_keeps_the_one_before_for_a_day() {
+fn each_replaced_secret_signs_until_its_own_day_is_over() {
     let mut world = ScenarioWorld::open();
     let id = connected(&mut world);
     let (answer, written) = world.when(rotate_webhook_secret(id)).writes_to_the_vault();
-    assert_eq!((answer, written), (Answer::Webhook(id), vec![VaultWrite::ReplaceWebhookSecret(id)]));
-    let until = world.look_up::<Webhooks>(id).previous_secret_until;
-    assert_eq!(until, Some(world.clock.plus_seconds(PREVIOUS_SECRET_SECONDS)));
+    assert_eq!(answer, Answer::Webhook(id));
+    assert_eq!(written, [VaultWrite::KeepWebhookSecret(id, SecretSlot::Second)]);
+    world.after_seconds(100);
+    world.given(rotate_webhook_secret(id));
+    let first = (SecretSlot::First, PREVIOUS_SECRET_SECONDS - 100);
+    assert_eq!(previous(&world, id), [first, (SecretSlot::Second, PREVIOUS_SECRET_SECONDS)]);
+    world.given(rotate_webhook_secret(id));
+    world.when(rotate_webhook_secret(id)).refused(Refusal::TooManySecrets { limit: PREVIOUS_SECRETS_MAX });
+    world.after_seconds(PREVIOUS_SECRET_SECONDS - 100);
+    let (_, written) = world.when(rotate_webhook_secret(id)).writes_to_the_vault();
+    assert_eq!(written, [VaultWrite::KeepWebhookSecret(id, SecretSlot::First)], "its slot is free again");
+    assert_eq!(previous(&world, id).len(), PREVIOUS_SECRETS_MAX);
+}
+
+#[test]
+fn a_rotation_after_a_leak_ends_all_replaced_secrets_at_once() {
+    let mut world = ScenarioWorld::open();
+    let id = connected(&mut world);
+    for _ in 0..PREVIOUS_SECRETS_MAX {
+        world.given(rotate_webhook_secret(id));
+    }
+    let (_, written) = world.when(end_webhook_secrets(id)).writes_to_the_vault();
+    let forgotten = [SecretSlot::Second, SecretSlot::Third, SecretSlot::Fourth];
+    assert_eq!(written[0], VaultWrite::KeepWebhookSecret(id, SecretSlot::First));
+    assert_eq!(written[1..], forgotten.map(|slot| VaultWrite::ForgetWebhookSecret(id, slot)));
+    assert!(previous(&world, id).is_empty());
+    world.given(rotate_webhook_secret(id));
+}
+
+/// A connected webhook, and three events after that.
+fn with_events(world: &mut ScenarioWorld) -> (WebhookId, [WebhookEvent; 3]) {
+    let id = connected(world);
+    let events = [(); 3].map(|()| {
+        world.held();
+        newest(world)
+    });
+    (id, events)
+}
+
+#[test]
+fn an_order_counts_its_events_by_sequence_and_excludes_another() {
+    let mut world = ScenarioWorld::open();
+    let (id, [first, _, last]) = with_events(&mut world);
+    world.when(redeliver_webhook(id, first, last)).answers(Answer::Redelivery { events: 3 });
+    let order = world.look_up::<Webhooks>(id).redelivery.expect("an order");
+    assert_eq!((order.first, order.last), (first.id, last.id));
+    world.when(redeliver_webhook(id, last, last)).refused(Refusal::RedeliveryUnderWay);
+    world.when(redeliver_event(id, Some(last))).refused(Refusal::RedeliveryUnderWay);
+    world.when(end_redelivery(id, last.id)).changes_nothing(UNCHANGED);
+    world.when(end_redelivery(id, order.ordered_after)).answers(CHANGED);
+    world.when(redeliver_event(id, Some(first))).answers(Answer::Redelivery { events: 1 });
+    let next = world.look_up::<Webhooks>(id).redelivery.expect("an order");
+    assert!(next.ordered_after > order.ordered_after);
+    world.when(end_redelivery(id, order.ordered_after)).changes_nothing(UNCHANGED);
+}
+
+#[test]
+fn an_order_without_events_is_not_recorded() {
+    let mut world = ScenarioWorld::open();
+    let (_, [event, ..]) = with_events(&mut world);
+    let Answer::Webhook(refunds) = world.given(connect_webhook(&[WebhookEventKind::RefundCompleted])) else {
+        panic!("no webhook was made")
+    };
+    world.when(redeliver_event(refunds, Some(event))).changes_nothing(Answer::Redelivery { events: 0 });
+    world.when(redeliver_events(refunds, None)).changes_nothing(Answer::Redelivery { events: 0 });
+    assert_eq!(world.look_up::<Webhooks>(refunds).redelivery, None);
+}
+
+#[test]
+fn an_order_ends_when_its_webhook_is_stopped() {
+    let mut world = ScenarioWorld::open();
+    let (id, [first, _, last]) = with_events(&mut world);
+    for stop in [disconnect_webhook, disable_webhook] {
+        world.given(redeliver_webhook(id, first, last));
+        world.given(stop(id));
+        assert_eq!(world.look_up::<Webhooks>(id).redelivery, None);
+        let status = world.look_up::<Webhooks>(id).status;
+        world.when(redeliver_event(id, Some(last))).refused(Refusal::WebhookNotConnected { status });
+        world.given(reconnect_webhook(id));
+    }
+}
+
+#[test]
+fn an_unknown_event_and_a_suspended_merchant_get_no_order() {
+    let mut world = ScenarioWorld::open();
+    let (id, [first, _, last]) = with_events(&mut world);
+    world.when(redeliver_event(id, None)).refused(Refusal::WebhookEventNotFound);
+    world.given(redeliver_webhook(id, first, last).named("again"));
+    world.given(suspend());
+    world.when(redeliver_webhook(id, first, last).named("again")).replays(Answer::Redelivery { events: 3 });
+    world.when(redeliver_event(id, Some(last))).refused(Refusal::MerchantSuspended);
+    assert!(world.look_up::<Webhooks>(id).redelivery.is_some(), "an accepted order rests");
+}
+
+#[test]
+fn a_test_is_judged_before_its_attempt_and_kept_after_it() {
+    let mut world = ScenarioWorld::open();
+    let id = connected(&mut world);
+    let unknown = raw_id(9, WebhookId::from_raw);
+    world.when(judge_webhook_test(unknown)).refused(Refusal::WebhookNotFound);
+    world.when(judge_webhook_test(id).named("judged")).changes_nothing(UNCHANGED);
+    world.when(judge_webhook_test(id).named("judged")).changes_nothing(UNCHANGED);
+    let delivery_id = raw_id(9, DeliveryId::from_raw);
+    let result = WebhookTest { delivery_id, is_successful: false, response_status: Some(500), latency_ms: Some(7) };
+    world.given(suspend());
+    world.when(record_webhook_test(result).named("test")).answers(Answer::WebhookTested(result));
+    world.when(record_webhook_test(result).named("test")).replays(Answer::WebhookTested(result));
+    world.when(judge_webhook_test(id)).refused(Refusal::MerchantSuspended);
 }
 
 #[test]

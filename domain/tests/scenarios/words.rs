@@ -5,16 +5,17 @@ use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, Card
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthorizationResult, CallResult, CapturePayment,
     ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
-    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, OpenDispute, RecordOperation, RefundPayment,
-    RemoveFromMetadataSet, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata,
-    TeamChange, TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
+    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, OpenDispute, RecordOperation,
+    RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet, RotateSecret, SaveCardOfToken,
+    SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation,
+    UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::Timer;
 use till_domain::ids::{
     CardId, CustomerId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId, PlanId,
-    RefundId, SessionId, TokenId, UserId, WebhookId,
+    RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
@@ -28,7 +29,7 @@ use till_domain::text::{
     MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
-use till_domain::webhook::{Subscription, WebhookEventKind};
+use till_domain::webhook::{Subscription, WebhookEvent, WebhookEventKind, WebhookTest};
 
 /// The amount of most payments here, in minor units.
 pub(crate) const PRICE_MINOR: u64 = 10_000;
@@ -782,8 +783,45 @@ pub(crate) fn reconnect_webhook(id: WebhookId) -> Ask {
     change_webhook(WebhookChange::Reconnect(id))
 }
 
-pub(crate) fn rotate_webhook_secret(id: WebhookId) -> Ask {
-    change_webhook(WebhookChange::RotateSecret(id))
+pub(crate) fn rotate_webhook_secret(webhook_id: WebhookId) -> Ask {
+    change_webhook(WebhookChange::RotateSecret(RotateSecret { webhook_id, ends_previous: false }))
+}
+
+/// Rotates the secret after a leak.
+pub(crate) fn end_webhook_secrets(webhook_id: WebhookId) -> Ask {
+    change_webhook(WebhookChange::RotateSecret(RotateSecret { webhook_id, ends_previous: true }))
+}
+
+/// Orders all events from one to another.
+pub(crate) fn redeliver_webhook(webhook_id: WebhookId, first: WebhookEvent, last: WebhookEvent) -> Ask {
+    redeliver_events(webhook_id, Some((first, last)))
+}
+
+/// Orders the events since a time, if there are any.
+pub(crate) fn redeliver_events(webhook_id: WebhookId, events: Option<(WebhookEvent, WebhookEvent)>) -> Ask {
+    let events = RedeliveredEvents::Range(events);
+    change_webhook(WebhookChange::Redeliver(RedeliverWebhook { webhook_id, events }))
+}
+
+/// Orders one event, if there is one.
+pub(crate) fn redeliver_event(webhook_id: WebhookId, event: Option<WebhookEvent>) -> Ask {
+    let events = RedeliveredEvents::One(event);
+    change_webhook(WebhookChange::Redeliver(RedeliverWebhook { webhook_id, events }))
+}
+
+/// Ends the order that was given after an event.
+pub(crate) fn end_redelivery(id: WebhookId, ordered_after: WebhookEventId) -> Ask {
+    change_webhook(WebhookChange::EndRedelivery(id, ordered_after)).by(TestCaller::Till)
+}
+
+/// Judges a test of a webhook before its attempt.
+pub(crate) fn judge_webhook_test(id: WebhookId) -> Ask {
+    change_webhook(WebhookChange::JudgeTest(id))
+}
+
+/// Keeps the answer of a test.
+pub(crate) fn record_webhook_test(result: WebhookTest) -> Ask {
+    change_webhook(WebhookChange::RecordTest(result))
 }
 
 pub(crate) fn disable_webhook(id: WebhookId) -> Ask {

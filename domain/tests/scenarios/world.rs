@@ -32,6 +32,7 @@ use till_domain::refund::Refund;
 use till_domain::refusal::{DecisionError, Refusal};
 use till_domain::text::{IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
+use till_domain::webhook::SecretSlot;
 
 /// The time at which every scenario begins.
 pub(crate) const START: Millis = Millis(1_750_000_000_000);
@@ -47,7 +48,7 @@ pub(crate) struct ScenarioWorld {
     pub(crate) card_numbers: BTreeSet<CardId>,
     /// Keys whose text the vault keeps.
     pub(crate) key_texts: BTreeSet<KeyId>,
-    webhook_secrets: BTreeSet<WebhookId>,
+    webhook_secrets: BTreeSet<(WebhookId, SecretSlot)>,
     pub(crate) clock: Millis,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -220,8 +221,12 @@ impl ScenarioWorld {
         let fits = match write {
             VaultWrite::KeepTokenNumber(id) => self.numbers.insert(id),
             VaultWrite::KeepKeyText(id) => self.key_texts.insert(id),
-            VaultWrite::KeepWebhookSecret(id) => self.webhook_secrets.insert(id),
-            VaultWrite::ReplaceWebhookSecret(id) => self.webhook_secrets.contains(&id),
+            VaultWrite::KeepWebhookSecret(id, slot) => {
+                // A slot is taken again once its secret signs no longer.
+                self.webhook_secrets.insert((id, slot));
+                true
+            }
+            VaultWrite::ForgetWebhookSecret(id, slot) => self.webhook_secrets.remove(&(id, slot)),
             VaultWrite::CopyTokenNumber(id, card) => self.numbers.contains(&id) && self.card_numbers.insert(card),
             VaultWrite::ForgetCardNumber(id) => self.card_numbers.remove(&id),
             VaultWrite::ForgetCustomerKey(id) => self.find::<Customers>(id).is_none(),

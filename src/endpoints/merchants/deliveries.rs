@@ -1,15 +1,18 @@
 //! `POST /merchants/test-webhook`, `redeliver-webhook`, `list-webhook-deliveries`
 
+use std::time::Instant;
+
 use serde::Serialize;
-use serde_json::json;
-use till_actors::webhooks::Redelivery;
+use till_actors::Answered;
+use till_actors::webhooks::AskedEvents;
+use till_domain::command::{Command, RedeliverWebhook, RedeliveredEvents, WebhookChange};
+use till_domain::event::Answer;
 use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
-use till_domain::records::{Rows, WebhookEvents};
+use till_domain::records::{Rows, Webhooks};
 use till_domain::time::Millis;
-use till_domain::webhook::WebhookStatus;
 use till_storage::deliveries::{DeliveryFilter, DeliveryStatus};
 
-use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND, found, webhook_id};
+use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND, found, named, webhook_id};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
@@ -21,7 +24,7 @@ use crate::protocol::declaration::{
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
-use crate::service::{Page, RETRY_AFTER_SECONDS, Shared};
+use crate::service::{Page, RETRY_AFTER_SECONDS, Service, Shared, TestTurn};
 
 const PAGE: [Argument; 3] = page_arguments(DeliveryId::PREFIX);
 
@@ -47,19 +50,19 @@ pub(super) static TEST_WEBHOOK: Declaration = Declaration {
     package: Package::Merchants,
     group: "webhooks",
     summary: "Sends an event called `test` to a webhook, and answers the result.",
-    docs: "It is attempted once, and has no `sequence`. The answer takes as long as the endpoint does, 15 seconds at most.",
+    docs: "It is attempted once, and has no `sequence`. The answer takes as long as the endpoint does, 15 seconds at most. A merchant has two attempts at a time and 30 a minute; beyond, the call is answered `RATE_LIMITED`, and nothing was done.",
     arguments: &[WEBHOOK_ARGUMENT],
     returns: Returns::Object(&TESTED),
     errors: &[WEBHOOK_NOT_FOUND],
-    flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
+    flags: Flags::COMMAND,
 };
 
 pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
     name: "redeliver-webhook",
     package: Package::Merchants,
     group: "webhooks",
-    summary: "Delivers one event, or all since a time, to a webhook again. Answers their number.",
-    docs: "Give `event_id` or `since`. Events that were not sent to the webhook yet are delivered in their turn. It takes no `Idempotency-Key`: a repeated call delivers once more.",
+    summary: "Delivers one event, or all since a time, to a webhook again. Answers the number of events that this covers.",
+    docs: "Give `event_id` or `since`. The number counts events by their `sequence`: those that the webhook is not sent, or that wait for another attempt, are passed over later. Events that were not sent to the webhook yet are delivered in their turn. While the events of an earlier call are being delivered again, the call is answered `RATE_LIMITED`, and nothing was done.",
     arguments: &[
         WEBHOOK_ARGUMENT,
         Argument::optional("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event (`evt_...`).").shown(),
@@ -70,7 +73,7 @@ pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
         DeclaredError::when(Code::NotFound, "No webhook or no event of this merchant has this id."),
         DeclaredError::when(Code::InvalidState, "The webhook is not connected: details name its `status`."),
     ],
-    flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
+    flags: Flags::COMMAND,
 };
 
 pub(super) static LIST_WEBHOOK_DELIVERIES: Declaration = Declaration {
@@ -102,23 +105,64 @@ struct Tested {
 
 /// `POST /merchants/test-webhook`
 pub(super) async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let id = fields.required("webhook_id", webhook_id());
-    let id = fields.finish(|| id)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
-    let webhook = found(&reader, id)?;
-    let delivery = service.engine.webhooks().test(reader.merchant_id(), &webhook).await;
-    let delivery = delivery.map_err(|error| not_done(&*error))?;
-    Ok(Reply::new(&Tested {
-        delivery_id: delivery.id.to_string(),
-        status: delivery.status.name(),
-        response_status: delivery.response_status,
-        latency_ms: delivery.latency_ms,
-    }))
+    let id = named(&call)?;
+    let merchant_id = call.caller().merchant_id;
+    let attempt = loop {
+        if let Some(kept) = judged_test(&service, &call, id).await? {
+            return Ok(kept);
+        }
+        // From here on the call waits for others.
+        call.give_permit_back();
+        match service.webhook_tests.begin(merchant_id, call.idempotency_key()?, Instant::now())? {
+            TestTurn::Attempt(attempt) => break attempt,
+            TestTurn::SameKey(end) => end.wait().await,
+        }
+    };
+    // A call with the same key may have ended in between.
+    if let Some(kept) = judged_test(&service, &call, id).await? {
+        return Ok(kept);
+    }
+    let reader = service.reader(merchant_id).await?;
+    let tested = service.engine.webhooks().test(merchant_id, &found(&reader, id)?).await;
+    let tested = tested.map_err(|error| not_done(&*error))?;
+    let recorded = submit_change(&service, &TEST_WEBHOOK, &call, WebhookChange::RecordTest(tested)).await?;
+    drop(attempt); // The answer is kept, so that a call with the same key finds it.
+    tested_reply(&recorded)
+}
+
+/// Judges a call that tests a webhook, and returns the kept answer of an earlier one with the same key.
+async fn judged_test(service: &Service, call: &Call<MerchantCaller>, id: WebhookId) -> Result<Option<Reply>, ApiError> {
+    let judged = submit_change(service, &TEST_WEBHOOK, call, WebhookChange::JudgeTest(id)).await?;
+    if judged.replayed { tested_reply(&judged).map(Some) } else { Ok(None) }
+}
+
+fn tested_reply(answered: &Answered) -> Result<Reply, ApiError> {
+    let Answer::WebhookTested(tested) = answered.answer else { return Err(ApiError::unhandled()) };
+    let status = if tested.is_successful { DeliveryStatus::Successful } else { DeliveryStatus::Failed };
+    let reply = Reply::new(&Tested {
+        delivery_id: tested.delivery_id.to_string(),
+        status: status.name(),
+        response_status: tested.response_status,
+        latency_ms: tested.latency_ms,
+    });
+    Ok(reply.replayed(answered.replayed))
 }
 
 /// `POST /merchants/redeliver-webhook`
 pub(super) async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let (webhook_id, asked) = asked_events(&call)?;
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let events = match reader.get::<Webhooks>(webhook_id)? {
+        Some(webhook) => service.engine.webhooks().covered(reader.merchant_id(), &webhook, asked),
+        None => Ok(RedeliveredEvents::Range(None)), // The rules refuse it, after a look for a kept answer.
+    };
+    let events = events.map_err(|error| not_done(&*error))?;
+    let change = WebhookChange::Redeliver(RedeliverWebhook { webhook_id, events });
+    Ok(submit_change(&service, &REDELIVER_WEBHOOK, &call, change).await?.into())
+}
+
+/// The arguments of `redeliver-webhook`.
+fn asked_events(call: &Call<MerchantCaller>) -> Result<(WebhookId, AskedEvents), ApiError> {
     let mut fields = call.fields();
     let id = fields.required("webhook_id", webhook_id());
     let event_id = fields.optional("event_id", arguments::id("an event id (evt_...)"));
@@ -130,24 +174,20 @@ pub(super) async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller
         }
         (true, false) | (false, true) | (false, false) => {}
     }
-    let again =
-        event_id.map(Redelivery::Event).or(since.map(|seconds| Redelivery::Since(Millis(0).plus_seconds(seconds))));
-    let (id, again) = fields.finish(|| Some((id?, again?)))?;
-    let reader = service.reader(call.caller().merchant_id).await?;
-    let webhook = found(&reader, id)?;
-    if let Redelivery::Event(event_id) = again
-        && reader.get::<WebhookEvents>(event_id)?.is_none()
-    {
-        let message = "No event of this merchant has this event_id. list-events shows those of the last 30 days.";
-        return Err(ApiError::not_found("event_id", message));
-    }
-    if webhook.status != WebhookStatus::Connected {
-        let message = "The webhook is not connected, so that nothing is delivered to it. Call reconnect-webhook first.";
-        let details = json!({ "status": webhook.status.name() });
-        return Err(ApiError::new(Code::InvalidState, message).with_details(details));
-    }
-    let count = service.engine.webhooks().deliver_again(reader.merchant_id(), &webhook, again);
-    Ok(Reply::new(&count.map_err(|error| not_done(&*error))?))
+    let since = since.map(|seconds| AskedEvents::Since(Millis(0).plus_seconds(seconds)));
+    let asked = event_id.map(AskedEvents::One).or(since);
+    fields.finish(|| Some((id?, asked?)))
+}
+
+async fn submit_change(
+    service: &Service,
+    declaration: &'static Declaration,
+    call: &Call<MerchantCaller>,
+    change: WebhookChange,
+) -> Result<Answered, ApiError> {
+    let caller = call.caller();
+    let command = Command::ChangeWebhook(caller.merchant_id, change);
+    service.submit(declaration, call, caller.merchant_id, caller.as_domain(), command, None).await
 }
 
 /// `POST /merchants/list-webhook-deliveries`

@@ -116,7 +116,13 @@ impl ApiError {
             "The calls of {of} are limited to {limit_per_second} a second. Slow down, and continue after the seconds in Retry-After."
         );
         let details = json!({ "limit_per_second": limit_per_second });
-        ApiError::new(Code::RateLimited, message).with_details(details).retry_after(retry_after_seconds)
+        ApiError::too_many(message, retry_after_seconds).with_details(details)
+    }
+
+    /// `RATE_LIMITED` for another limit: nothing was done.
+    #[must_use]
+    pub fn too_many(message: impl Into<Cow<'static, str>>, retry_after_seconds: u32) -> ApiError {
+        ApiError::new(Code::RateLimited, message).retry_after(retry_after_seconds)
     }
 
     /// `UNAVAILABLE` (`not_done`): the server is overloaded. Such refusals do not get a log line each.

@@ -10,6 +10,7 @@ use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
 
 use super::body::Body;
+use super::concurrency::HeldPermit;
 use super::cross_origin::CrossOrigin;
 use super::request_id::RequestId;
 use crate::protocol::api_error::ApiError;
@@ -68,6 +69,7 @@ where
 pub struct Call<C> {
     pub(super) context: CallContext<C>,
     pub(super) body: Body,
+    pub(super) permit: HeldPermit,
 }
 
 /// A call without its arguments. It can be sent to another thread.
@@ -122,6 +124,11 @@ impl<C> Call<C> {
             Ok(key) => Ok(key.as_deref()),
             Err(fault) => Err(ApiError::invalid_arguments(std::slice::from_ref(fault))),
         }
+    }
+
+    /// Gives back the permit under which the call runs, before it waits for somebody else.
+    pub fn give_permit_back(&self) {
+        self.permit.give_back();
     }
 
     /// The id in the answer and in every log line of the call.

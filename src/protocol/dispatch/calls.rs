@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::bearer;
 use super::call::Function;
 use super::checked_call::CheckedCall;
-use super::concurrency::{Permit, ShareOf};
+use super::concurrency::{HeldPermit, Permit, ShareOf};
 use super::dispatcher::{Dispatcher, FULL_RETRY_SECONDS, arrival_for_document};
 use super::encoding::{self, Coding};
 use super::exchange::{Exchange, Incoming};
@@ -39,11 +39,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         if call.bytes.len() > LARGE_BYTES {
             return self.on_worker_pool(exchange, share, call).await;
         }
-        let permit = self.permit(share, declaration).await?;
+        let permit = HeldPermit::new(self.permit(share, declaration).await?);
         self.check_answer_room(declaration)?;
         let copy = (!declaration.flags.changes_something).then(|| call.copied());
-        let answered = call.answer().await;
-        drop(permit);
+        let answered = call.answer(permit.clone()).await;
+        permit.give_back();
         match (answered, copy) {
             (Err(error), Some(call)) if error.is_for_worker_pool() => self.on_worker_pool(exchange, share, call).await,
             (answered, _) => answered,
@@ -60,11 +60,14 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let permit = self.pool.permit(share).await?;
         self.check_answer_room(call.context.declaration)?;
         let coding = encoding::choose(exchange.head.headers);
-        let answered = self.pool.run(permit, move || async move {
-            match call.answer().await? {
-                Answer::Json { json, replayed } => Ok(Answer::encoded(json, replayed, coding)),
-                answer => Ok(answer),
-            }
+        let answered = self.pool.run(Permit::unlimited(), move || async move {
+            let permit = HeldPermit::new(permit);
+            let answer = match call.answer(permit.clone()).await? {
+                Answer::Json { json, replayed } => Answer::encoded(json, replayed, coding),
+                answer => answer,
+            };
+            permit.give_back();
+            Ok(answer)
         });
         answered.await?
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::answer::Answer;
 use super::body::{Body, BodyBytes};
 use super::call::{Call, CallContext, Function};
+use super::concurrency::HeldPermit;
 use super::encoding::{Coding, encode};
 use super::hooks::AuthenticatedCaller;
 use crate::protocol::api_error::ApiError;
@@ -22,10 +23,10 @@ impl<C: AuthenticatedCaller> CheckedCall<C> {
         CheckedCall { function: Arc::clone(&self.function), context: self.context.clone(), bytes: self.bytes.copied() }
     }
 
-    /// Parses the body and carries out the call.
-    pub(super) async fn answer(self) -> Result<Answer, ApiError> {
+    /// Parses the body and carries out the call, which may give its permit back before its end.
+    pub(super) async fn answer(self, permit: HeldPermit) -> Result<Answer, ApiError> {
         let body = Body::parse(self.bytes, self.context.declaration)?;
-        let reply = self.function.call(Call { context: self.context, body }).await?;
+        let reply = self.function.call(Call { context: self.context, body, permit }).await?;
         let replayed = reply.is_replayed();
         Ok(Answer::Json { json: reply.into_json(), replayed })
     }

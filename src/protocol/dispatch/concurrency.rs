@@ -9,8 +9,10 @@
 //! has its share of the queue, is not queued; its refusal is sent after the same time. So callers that ignore
 //! `Retry-After` and retry at once make one call a second on each connection, and the processor is left to the others.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,6 +83,22 @@ struct CallerQueue {
 #[must_use]
 pub(super) struct Permit {
     of: Option<(Arc<SharedLimit>, ShareOf)>,
+}
+
+/// The permit of a call, which the call can give back before its end. Clones share it.
+#[derive(Clone)]
+pub(super) struct HeldPermit(Rc<Cell<Option<Permit>>>);
+
+impl HeldPermit {
+    /// Holds a permit.
+    pub(super) fn new(permit: Permit) -> HeldPermit {
+        HeldPermit(Rc::new(Cell::new(Some(permit))))
+    }
+
+    /// Gives the permit back, unless that was done already.
+    pub(super) fn give_back(&self) {
+        drop(self.0.take());
+    }
 }
 
 /// The calls of a [`ConcurrencyLimit`], for the operator's tools.

@@ -8,7 +8,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::judgement_tests::{ECHO, Hooks, Key, TestResponse, post, send_to};
-use super::{Call, Dispatcher, Reply, endpoint};
+use super::{Call, CallLimits, Dispatcher, Reply, WorkerPool, endpoint};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package};
 use crate::protocol::field;
@@ -48,6 +48,14 @@ async fn search_letters(begun: Begun, _: Call<Key>) -> Result<Reply, ApiError> {
     Ok(Reply::new(&json!({ "thread": this_thread() })))
 }
 
+/// Answers the calls that hold a permit of either kind while it waits for somebody else.
+async fn count_permits((limits, pool): (CallLimits, WorkerPool), call: Call<Key>) -> Result<Reply, ApiError> {
+    text(&call)?;
+    let before = limits.count().in_flight + pool.count().in_flight;
+    call.give_permit_back();
+    Ok(Reply::new(&[before, limits.count().in_flight + pool.count().in_flight]))
+}
+
 /// Sends this text to an endpoint. Also returns the number of times that the endpoint was started.
 async fn sent(path: &str, text: &str, accepted: &str) -> (TestResponse, usize) {
     let begun = Begun::default();
@@ -71,6 +79,23 @@ async fn only_large_calls_run_on_the_worker_pool() {
     assert_eq!(small.json(), json!(this_thread()));
     let (large, _) = sent("/merchants/name-thread", &"a".repeat(LARGE_BYTES), "").await;
     assert_ne!(large.json(), json!(this_thread()));
+}
+
+#[actix_web::test]
+async fn a_call_that_waits_for_others_can_give_its_permit_back() {
+    for length in [1, LARGE_BYTES] {
+        let (hooks, limits, pool) = (Arc::new(Hooks), CallLimits::new(1), WorkerPool::start(1));
+        let dispatcher = Dispatcher::builder(&[Package::Merchants], hooks.clone())
+            .function(endpoint(&COMMAND, (limits.clone(), pool.clone()), count_permits))
+            .limits(limits)
+            .pool(pool)
+            .gate(hooks)
+            .build();
+        let body = json!({ "text": "a".repeat(length) }).to_string();
+        let request = post("/merchants/name-thread").set_payload(body);
+        let received = send_to(&Arc::new(dispatcher), request).await;
+        assert_eq!(received.json(), json!([1, 0]), "{length} bytes");
+    }
 }
 
 #[actix_web::test]

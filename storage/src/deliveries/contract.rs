@@ -53,6 +53,12 @@ pub trait Deliveries: Send + Sync {
     /// Also [`DeliveriesError::NotWritten`]: nothing was written, and a later write may succeed.
     fn write(&self, merchant_id: MerchantId, batch: &DeliveryBatch) -> Result<(), DeliveriesError>;
 
+    /// Checks that a delivery can be written now.
+    ///
+    /// # Errors
+    /// Also [`DeliveriesError::NotWritten`]: the disk has no more room than its reserve.
+    fn check_room(&self) -> Result<(), DeliveriesError>;
+
     /// The progress of a webhook; none when it never had an event.
     fn progress(
         &self,
@@ -68,6 +74,9 @@ pub trait Deliveries: Send + Sync {
         now: Millis,
         limit: usize,
     ) -> Result<Vec<Delivery>, DeliveriesError>;
+
+    /// The number of pending deliveries to a webhook, counted up to `limit`.
+    fn pending(&self, merchant_id: MerchantId, webhook_id: WebhookId, limit: usize) -> Result<usize, DeliveriesError>;
 
     /// The instant at which the first pending delivery to a webhook is due.
     fn next_due(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<Option<Millis>, DeliveriesError>;

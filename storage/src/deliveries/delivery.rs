@@ -79,4 +79,15 @@ pub struct WebhookProgress {
     pub handled_up_to: WebhookEventId,
     /// The first failure after the last success.
     pub failing_since: Option<Millis>,
+    /// The progress of its order to deliver events again.
+    pub redelivered: Option<RedeliveryProgress>,
+}
+
+/// The progress of an order to deliver events to a webhook again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RedeliveryProgress {
+    /// The order: the event after which it was given.
+    pub ordered_after: WebhookEventId,
+    /// Each of its events up to this one was delivered again or is passed over; none before the first.
+    pub handled_up_to: Option<WebhookEventId>,
 }

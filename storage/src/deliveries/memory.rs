@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 
@@ -23,6 +24,16 @@ impl MemoryDeliveries {
     pub fn new() -> MemoryDeliveries {
         DeliveryStore::of(MemoryRows::default())
     }
+
+    /// Refuses writes from now on, as a disk without room.
+    pub fn fill(&self) {
+        self.rows().is_full.store(true, Ordering::SeqCst);
+    }
+
+    /// Writes again from now on.
+    pub fn make_room(&self) {
+        self.rows().is_full.store(false, Ordering::SeqCst);
+    }
 }
 
 impl Default for MemoryDeliveries {
@@ -33,20 +44,31 @@ impl Default for MemoryDeliveries {
 
 /// The rows of deliveries in memory.
 #[derive(Debug, Default)]
-pub struct MemoryRows(RwLock<Arc<Map>>);
+pub struct MemoryRows {
+    rows: RwLock<Arc<Map>>,
+    is_full: AtomicBool,
+}
 
 impl SortedRows for MemoryRows {
     fn view(&self) -> Box<dyn SortedView + '_> {
-        Box::new(MemoryView(Arc::clone(&self.0.read())))
+        Box::new(MemoryView(Arc::clone(&self.rows.read())))
     }
 
     fn write(&self, changes: Changes) -> Result<(), DeliveriesError> {
-        let mut rows = self.0.write();
+        self.check_room()?;
+        let mut rows = self.rows.write();
         let rows = Arc::make_mut(&mut rows);
         for key in &changes.removed {
             rows.remove(key);
         }
         rows.extend(changes.put);
+        Ok(())
+    }
+
+    fn check_room(&self) -> Result<(), DeliveriesError> {
+        if self.is_full.load(Ordering::SeqCst) {
+            return Err(DeliveriesError::NotWritten { reason: "the store in memory is full".to_owned() });
+        }
         Ok(())
     }
 }

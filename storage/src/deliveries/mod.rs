@@ -22,7 +22,7 @@ mod model_tests;
 mod store_tests;
 
 pub use contract::{Deliveries, DeliveriesError, DeliveryBatch, DeliveryFilter, DeliveryPage};
-pub use delivery::{Delivery, DeliveryStatus, EXCERPT_BYTES_MAX, WebhookProgress};
+pub use delivery::{Delivery, DeliveryStatus, EXCERPT_BYTES_MAX, RedeliveryProgress, WebhookProgress};
 pub use memory::MemoryDeliveries;
 pub use rocks::RocksDeliveries;
 pub use shapes::FORMAT;

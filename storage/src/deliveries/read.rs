@@ -41,6 +41,12 @@ impl DeliveryReader<'_> {
         self.collect(&range, ScanDirection::Forward, limit, |key, _| self.due_delivery(key).map(Some))
     }
 
+    /// The number of pending deliveries to a webhook, counted up to `limit`.
+    pub(super) fn pending_count(&self, webhook_id: WebhookId, limit: usize) -> Result<usize, DeliveriesError> {
+        let range = keys::due_range(self.merchant_id, webhook_id, None);
+        Ok(self.collect(&range, ScanDirection::Forward, limit, |_, _| Ok(Some(())))?.len())
+    }
+
     fn due_delivery(&self, key: &[u8]) -> Result<Delivery, DeliveriesError> {
         let due = due_key(key)?;
         let delivery = self.delivery(due.delivery_id)?.ok_or_else(|| missing(due.delivery_id))?;

@@ -71,6 +71,13 @@ impl std::fmt::Debug for RocksRows {
     }
 }
 
+impl RocksRows {
+    fn admit(&self, byte_count: u64) -> Result<(), DeliveriesError> {
+        let admitted = self.disk.lock().admit(byte_count, Instant::now());
+        admitted.map_err(|reason| DeliveriesError::NotWritten { reason })
+    }
+}
+
 impl SortedRows for RocksRows {
     fn view(&self) -> Box<dyn SortedView + '_> {
         Box::new(RocksView(self.db.snapshot()))
@@ -80,10 +87,12 @@ impl SortedRows for RocksRows {
         let mut batch = WriteBatch::default();
         changes.removed.iter().for_each(|key| batch.delete(key));
         changes.put.iter().for_each(|(key, value)| batch.put(key, value));
-        let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
-        let admitted = self.disk.lock().admit(byte_count, Instant::now());
-        admitted.map_err(|reason| DeliveriesError::NotWritten { reason })?;
+        self.admit(u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX))?;
         self.db.write_opt(batch, &unsynced()).map_err(broken)
+    }
+
+    fn check_room(&self) -> Result<(), DeliveriesError> {
+        self.admit(0)
     }
 }
 

@@ -4,7 +4,7 @@ use till_domain::ids::{DeliveryId, MerchantId, WebhookEventId, WebhookId};
 use till_domain::time::Millis;
 use till_domain::webhook::WebhookEventKind;
 
-use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
+use super::delivery::{Delivery, DeliveryStatus, RedeliveryProgress, WebhookProgress};
 
 pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 pub(super) const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xab; 16]);
@@ -67,8 +67,11 @@ pub(super) fn deliveries() -> Vec<(String, Delivery)> {
     all
 }
 
-pub(super) fn progress() -> [(&'static str, WebhookProgress); 2] {
-    let progress = WebhookProgress { handled_up_to: EVENT, failing_since: None };
+pub(super) fn progress() -> [(&'static str, WebhookProgress); 3] {
+    let progress = WebhookProgress { handled_up_to: EVENT, failing_since: None, redelivered: None };
     let failing = WebhookProgress { failing_since: Some(Millis(0x0102_0304_0506)), ..progress };
-    [("progress", progress), ("progress.failing", failing)]
+    let ordered_after = WebhookEventId::from_bytes([0xee; 16]);
+    let order = RedeliveryProgress { ordered_after, handled_up_to: Some(EVENT) };
+    let redelivering = WebhookProgress { redelivered: Some(order), ..progress };
+    [("progress", progress), ("progress.failing", failing), ("progress.redelivering", redelivering)]
 }

@@ -3,7 +3,7 @@
 use till_domain::webhook::WebhookEventKind;
 
 use super::contract::DeliveriesError;
-use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
+use super::delivery::{Delivery, DeliveryStatus, RedeliveryProgress, WebhookProgress};
 use crate::shapes::ShapeError;
 use crate::shapes::frozen::{self, Decode, Shape};
 use crate::{frozen_enum, frozen_struct};
@@ -63,6 +63,15 @@ frozen_struct! {
     WebhookProgressV1 of WebhookProgress {
         handled_up_to: [u8; 16],
         failing_since: Option<u64>,
+        redelivered: Option<RedeliveryProgressV1>,
+    }
+}
+
+frozen_struct! {
+    /// The progress of an order to deliver events to a webhook again.
+    RedeliveryProgressV1 of RedeliveryProgress {
+        ordered_after: [u8; 16],
+        handled_up_to: Option<[u8; 16]>,
     }
 }
 

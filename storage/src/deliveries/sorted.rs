@@ -14,6 +14,12 @@ pub(super) trait SortedRows: Send + Sync {
     /// # Errors
     /// [`DeliveriesError::NotWritten`], [`DeliveriesError::Broken`].
     fn write(&self, changes: Changes) -> Result<(), DeliveriesError>;
+
+    /// Checks that a group can be written now.
+    ///
+    /// # Errors
+    /// [`DeliveriesError::NotWritten`].
+    fn check_room(&self) -> Result<(), DeliveriesError>;
 }
 
 /// Reads of one moment.

@@ -86,6 +86,10 @@ impl<R: SortedRows> Deliveries for DeliveryStore<R> {
         self.rows.write(changes)
     }
 
+    fn check_room(&self) -> Result<(), DeliveriesError> {
+        self.rows.check_room()
+    }
+
     fn progress(
         &self,
         merchant_id: MerchantId,
@@ -102,6 +106,10 @@ impl<R: SortedRows> Deliveries for DeliveryStore<R> {
         limit: usize,
     ) -> Result<Vec<Delivery>, DeliveriesError> {
         self.reader(merchant_id).pending(webhook_id, Some(now), limit)
+    }
+
+    fn pending(&self, merchant_id: MerchantId, webhook_id: WebhookId, limit: usize) -> Result<usize, DeliveriesError> {
+        self.reader(merchant_id).pending_count(webhook_id, limit)
     }
 
     fn next_due(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<Option<Millis>, DeliveriesError> {

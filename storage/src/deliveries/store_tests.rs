@@ -53,7 +53,7 @@ fn all_rows<R: SortedRows>(store: &DeliveryStore<R>) -> Vec<(Vec<u8>, Vec<u8>)> 
 #[test]
 fn a_batch_is_read_back_by_its_merchant_and_no_other() {
     on_both(|store| {
-        let [(_, first), (_, failing)] = progress();
+        let [(_, first), (_, failing), _] = progress();
         let batch = DeliveryBatch { deliveries: vec![pending(5)], progress: Some((WEBHOOK, first)) };
         store.write(MERCHANT, &batch).expect("it is written");
         assert_eq!(store.delivery(MERCHANT, pending(5).id), Ok(Some(pending(5))));
@@ -81,6 +81,30 @@ fn due_deliveries_are_ordered_and_later_ones_left_out() {
         assert_eq!(store.next_due(MERCHANT, OTHER_WEBHOOK), Ok(Some(Millis(1))));
         assert_eq!(store.next_due(OTHER_MERCHANT, WEBHOOK), Ok(None));
     });
+}
+
+#[test]
+fn pending_deliveries_are_counted_up_to_a_limit() {
+    on_both(|store| {
+        put(store, [due_at(1, 300), due_at(2, 100), answered(3, DeliveryStatus::Failed)]);
+        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(4) }]);
+        assert_eq!(store.pending(MERCHANT, WEBHOOK, 9), Ok(2));
+        assert_eq!(store.pending(MERCHANT, WEBHOOK, 1), Ok(1));
+        assert_eq!(store.pending(OTHER_MERCHANT, WEBHOOK, 9), Ok(0));
+    });
+}
+
+#[test]
+fn nothing_is_written_below_the_reserve_of_the_disk() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let limit = Duration::from_secs(60);
+    let store = RocksDeliveries::open(directory.path(), u64::MAX, limit).unwrap_or_else(|error| panic!("{error}"));
+    let refused = |result| assert!(matches!(result, Err(DeliveriesError::NotWritten { .. })), "{result:?}");
+    refused(store.check_room());
+    refused(store.write(MERCHANT, &DeliveryBatch { deliveries: vec![pending(1)], progress: None }));
+    assert_eq!(store.delivery(MERCHANT, pending(1).id), Ok(None));
+    drop(store);
+    assert_eq!(open(directory.path()).check_room(), Ok(()));
 }
 
 #[test]

@@ -31,7 +31,10 @@ use till_domain::text::{
     InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
-use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
+use till_domain::webhook::{
+    PreviousSecret, Redelivery, SecretSlot, Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject,
+    WebhookStatus, WebhookTest,
+};
 
 /// A source of values: the choices that proptest made, so that it can shrink them. It ends in zeros.
 pub(super) struct Draw {
@@ -578,6 +581,23 @@ impl Draw {
         }
     }
 
+    fn previous_secret(&mut self) -> PreviousSecret {
+        PreviousSecret { slot: self.one_of(&SecretSlot::ALL), until: self.millis() }
+    }
+
+    fn redelivery(&mut self) -> Redelivery {
+        Redelivery { ordered_after: self.id(), first: self.id(), last: self.id() }
+    }
+
+    fn webhook_test(&mut self) -> WebhookTest {
+        WebhookTest {
+            delivery_id: self.id(),
+            is_successful: self.flag(),
+            response_status: self.maybe(|draw| 200 + u16::from(draw.flag())),
+            latency_ms: self.maybe(Draw::magnitude),
+        }
+    }
+
     fn webhook(&mut self) -> Webhook {
         let subscription = if self.flag() {
             Subscription::All
@@ -595,7 +615,9 @@ impl Draw {
             connected_after: self.id(),
             created_at: self.millis(),
             disabled_at: self.maybe(Draw::millis),
-            previous_secret_until: self.maybe(Draw::millis),
+            secret_slot: self.one_of(&SecretSlot::ALL),
+            previous_secrets: self.maybe(Draw::previous_secret).into_iter().collect(),
+            redelivery: self.maybe(Draw::redelivery),
         }
     }
 
@@ -832,7 +854,9 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(18) {
+        match self.below(20) {
+            19 => Answer::WebhookTested(self.webhook_test()),
+            18 => Answer::Redelivery { events: self.magnitude() },
             17 => Answer::Card(self.id()),
             16 => Answer::Contact(self.id()),
             14 => Answer::Dispute(self.id()),

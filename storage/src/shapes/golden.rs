@@ -22,7 +22,7 @@ use till_domain::refund::RefundStatus;
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::ExternalId;
 use till_domain::time::Millis;
-use till_domain::webhook::{Subscription, WebhookEventKind, WebhookObject, WebhookStatus};
+use till_domain::webhook::{SecretSlot, Subscription, WebhookEventKind, WebhookObject, WebhookStatus};
 
 use super::activity::{ActivityObjectV1, ActivityTypeV1, ActorV1};
 use super::card::{CardSchemeV1, SaveCardV1, TokenUsageV1};
@@ -42,7 +42,7 @@ use super::session::{InstallmentPlanV1, InstrumentV1, InterestBearerV1};
 use super::shape::Shape;
 use super::state::{STATE_FORMAT, decode_state, encode_state};
 use super::tables::{ROW_FORMAT, TableKind};
-use super::webhook::{SubscriptionV1, WebhookEventKindV1, WebhookObjectV1, WebhookStatusV1};
+use super::webhook::{SecretSlotV1, SubscriptionV1, WebhookEventKindV1, WebhookObjectV1, WebhookStatusV1};
 
 const CHANGED: &str = "bytes on disk have changed. Records and snapshots of this format are in stores that are in \
     use: leave the shape as it was, and add a new version beside it (see the head of shapes/mod.rs)";
@@ -251,6 +251,7 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     assert_eq!(positions::<DisputeOutcomeV1, _>(&outcomes), up_to(outcomes.len()));
     assert_eq!(positions::<PayoutStatusV1, _>(&PayoutStatus::ALL), up_to(PayoutStatus::ALL.len()));
     assert_eq!(positions::<WebhookStatusV1, _>(&WebhookStatus::ALL), up_to(WebhookStatus::ALL.len()));
+    assert_eq!(positions::<SecretSlotV1, _>(&SecretSlot::ALL), up_to(SecretSlot::ALL.len()));
     assert_eq!(positions::<WebhookEventKindV1, _>(&WebhookEventKind::ALL), up_to(WebhookEventKind::ALL.len()));
     let objects = [
         WebhookObject::Payment(PaymentStatus::Failed),

@@ -25,7 +25,7 @@ use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
 use super::statement::{StatementPeriodV1, StatementV1};
-use super::webhook::{WebhookEventV1, WebhookV1};
+use super::webhook::{WebhookEventV1, WebhookTestV1, WebhookV1};
 
 /// The format of a mutation's body.
 pub const MUTATION_FORMAT: u8 = 1;
@@ -72,6 +72,8 @@ shape_enum! {
         Dispute(dispute_id: [u8; 16]),
         Contact(customer_id: [u8; 16]),
         Card(card_id: [u8; 16]),
+        Redelivery { events: u64 },
+        WebhookTested(result: WebhookTestV1),
     }
 }
 

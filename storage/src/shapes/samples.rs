@@ -14,9 +14,9 @@ use till_domain::dispute::{Dispute, DisputeOutcome, DisputeStatus, OpenDispute};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, DisputeClosing, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
-    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId, TokenId, TopupId, TransactionId,
-    UserId, WebhookEventId, WebhookId,
+    ActivityId, CardId, CustomerId, DeliveryId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId,
+    InvoiceId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId, TokenId, TopupId,
+    TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
@@ -43,7 +43,10 @@ use till_domain::text::{
     InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
-use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
+use till_domain::webhook::{
+    PreviousSecret, Redelivery, SecretSlot, Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject,
+    WebhookStatus, WebhookTest,
+};
 
 use crate::vault::{SubjectId, SubjectKind};
 
@@ -338,8 +341,19 @@ pub(super) fn webhook() -> Webhook {
         connected_after: WebhookEventId::from_bytes([0x1f; 16]),
         created_at: Millis(1_743_500_000_022),
         disabled_at: Some(Millis(1_743_500_000_023)),
-        previous_secret_until: Some(Millis(1_743_500_000_024)),
+        secret_slot: SecretSlot::Second,
+        previous_secrets: vec![PreviousSecret { slot: SecretSlot::First, until: Millis(1_743_500_000_024) }],
+        redelivery: Some(Redelivery {
+            ordered_after: WebhookEventId::from_bytes([0x2b; 16]),
+            first: WebhookEventId::from_bytes([0x2c; 16]),
+            last: WebhookEventId::from_bytes([0x2d; 16]),
+        }),
     }
+}
+
+fn webhook_test() -> WebhookTest {
+    let delivery_id = DeliveryId::from_bytes([0x2e; 16]);
+    WebhookTest { delivery_id, is_successful: true, response_status: Some(204), latency_ms: Some(300) }
 }
 
 pub(super) fn webhook_event() -> WebhookEvent {
@@ -1011,6 +1025,8 @@ pub(super) fn answers() -> Vec<Answer> {
         Answer::Dispute(dispute().id),
         Answer::Contact(customer().id),
         Answer::Card(card().id),
+        Answer::Redelivery { events: 300 },
+        Answer::WebhookTested(webhook_test()),
     ]
 }
 

@@ -1,6 +1,9 @@
 //! Shapes of webhooks and of the events that are delivered to them.
 
-use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
+use till_domain::webhook::{
+    PreviousSecret, Redelivery, SecretSlot, Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject,
+    WebhookStatus, WebhookTest,
+};
 
 use super::payment::{DisputeStatusV1, PaymentStatusV1, PayoutStatusV1, RefundStatusV1};
 use super::shape::{shape_enum, shape_struct};
@@ -61,6 +64,43 @@ shape_enum! {
     }
 }
 
+shape_enum! {
+    /// The slots of the vault for a webhook's secrets.
+    SecretSlotV1 of SecretSlot {
+        First,
+        Second,
+        Third,
+        Fourth,
+    }
+}
+
+shape_struct! {
+    /// A secret that was replaced and still signs.
+    PreviousSecretV1 of PreviousSecret {
+        slot: SecretSlotV1,
+        until: u64,
+    }
+}
+
+shape_struct! {
+    /// An order to deliver events to a webhook again.
+    RedeliveryV1 of Redelivery {
+        ordered_after: [u8; 16],
+        first: [u8; 16],
+        last: [u8; 16],
+    }
+}
+
+shape_struct! {
+    /// The result of the attempt that tested a webhook.
+    WebhookTestV1 of WebhookTest {
+        delivery_id: [u8; 16],
+        is_successful: bool,
+        response_status: Option<u16>,
+        latency_ms: Option<u64>,
+    }
+}
+
 shape_struct! {
     /// A webhook.
     WebhookV1 of Webhook {
@@ -74,6 +114,8 @@ shape_struct! {
         connected_after: [u8; 16],
         created_at: u64,
         disabled_at: Option<u64>,
-        previous_secret_until: Option<u64>,
+        secret_slot: SecretSlotV1,
+        previous_secrets: Vec<PreviousSecretV1>,
+        redelivery: Option<RedeliveryV1>,
     }
 }

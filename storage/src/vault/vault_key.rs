@@ -14,12 +14,12 @@
 //! | 5 | key of a payment without a customer | payment | sealed row of 32 bytes, 73 bytes |
 //! | 6 | an API key kept for a replay of the call that made it | API key uid | sealed row of its text, + 41 bytes |
 //! | 7 | key of a card token, for the name on the card | token | sealed row of 32 bytes, 73 bytes |
-//! | 8 | secret of a webhook | webhook | sealed row of 64 bytes, 105 bytes |
-//! | 9 | secret of a webhook before the last rotation | webhook | sealed row of 64 bytes, 105 bytes |
+//! | 8, 9, 10, 11 | secret of a webhook in the first, second, third or fourth slot | webhook | sealed row of 64 bytes, 105 bytes |
 //!
 //! The shape of a sealed row is described in `sealed.rs`; its associated data is the row's key as above.
 
 use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::webhook::SecretSlot;
 
 use super::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
 
@@ -31,8 +31,10 @@ const SESSION_KEY: u8 = 4;
 const PAYMENT_KEY: u8 = 5;
 const API_KEY_SECRET: u8 = 6;
 const TOKEN_KEY: u8 = 7;
-const WEBHOOK_SECRET: u8 = 8;
-const PREVIOUS_WEBHOOK_SECRET: u8 = 9;
+const FIRST_WEBHOOK_SECRET: u8 = 8;
+const SECOND_WEBHOOK_SECRET: u8 = 9;
+const THIRD_WEBHOOK_SECRET: u8 = 10;
+const FOURTH_WEBHOOK_SECRET: u8 = 11;
 
 /// The key of a row of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,7 +66,7 @@ pub enum VaultKey {
     WebhookSecret {
         /// The merchant that the webhook belongs to.
         merchant: MerchantId,
-        /// The webhook, and its present or previous secret.
+        /// The webhook, and the slot of the secret.
         of: WebhookSecretOf,
     },
 }
@@ -88,11 +90,8 @@ impl VaultKey {
                 key_bytes(subject_kind_byte(subject.kind), merchant, subject.id)
             }
             VaultKey::ApiKeySecret { merchant, key } => key_bytes(API_KEY_SECRET, merchant, key.to_bytes()),
-            VaultKey::WebhookSecret { merchant, of: WebhookSecretOf::Current(id) } => {
-                key_bytes(WEBHOOK_SECRET, merchant, id.to_bytes())
-            }
-            VaultKey::WebhookSecret { merchant, of: WebhookSecretOf::Previous(id) } => {
-                key_bytes(PREVIOUS_WEBHOOK_SECRET, merchant, id.to_bytes())
+            VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } } => {
+                key_bytes(slot_kind_byte(slot), merchant, webhook_id.to_bytes())
             }
         }
     }
@@ -105,7 +104,10 @@ impl VaultKey {
         let id = <[u8; 16]>::try_from(id).ok()?;
         let of = |of| VaultKey::CardNumber { merchant: MerchantId::from_bytes(*merchant), of };
         let of_subject = |subject| VaultKey::SubjectKey { merchant: MerchantId::from_bytes(*merchant), subject };
-        let of_webhook = |of| VaultKey::WebhookSecret { merchant: MerchantId::from_bytes(*merchant), of };
+        let of_webhook = |slot| {
+            let of = WebhookSecretOf { webhook_id: WebhookId::from_bytes(id), slot };
+            Some(VaultKey::WebhookSecret { merchant: MerchantId::from_bytes(*merchant), of })
+        };
         match *kind {
             KEYRING => (bytes == [KEYRING; Self::LEN]).then_some(VaultKey::Keyring),
             TOKEN_CARD_NUMBER => Some(of(CardNumberOf::Token(TokenId::from_bytes(id)))),
@@ -117,8 +119,10 @@ impl VaultKey {
             API_KEY_SECRET => {
                 Some(VaultKey::ApiKeySecret { merchant: MerchantId::from_bytes(*merchant), key: KeyId::from_bytes(id) })
             }
-            WEBHOOK_SECRET => Some(of_webhook(WebhookSecretOf::Current(WebhookId::from_bytes(id)))),
-            PREVIOUS_WEBHOOK_SECRET => Some(of_webhook(WebhookSecretOf::Previous(WebhookId::from_bytes(id)))),
+            FIRST_WEBHOOK_SECRET => of_webhook(SecretSlot::First),
+            SECOND_WEBHOOK_SECRET => of_webhook(SecretSlot::Second),
+            THIRD_WEBHOOK_SECRET => of_webhook(SecretSlot::Third),
+            FOURTH_WEBHOOK_SECRET => of_webhook(SecretSlot::Fourth),
             _ => None,
         }
     }
@@ -136,6 +140,15 @@ fn subject_kind_byte(kind: SubjectKind) -> u8 {
     }
 }
 
+const fn slot_kind_byte(slot: SecretSlot) -> u8 {
+    match slot {
+        SecretSlot::First => FIRST_WEBHOOK_SECRET,
+        SecretSlot::Second => SECOND_WEBHOOK_SECRET,
+        SecretSlot::Third => THIRD_WEBHOOK_SECRET,
+        SecretSlot::Fourth => FOURTH_WEBHOOK_SECRET,
+    }
+}
+
 fn key_bytes(kind: u8, merchant: MerchantId, id: [u8; 16]) -> [u8; VaultKey::LEN] {
     let mut key = [0; VaultKey::LEN];
     key[..16].copy_from_slice(&merchant.to_bytes());
@@ -150,8 +163,10 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn one_of_each_kind() -> [VaultKey; 10] {
-        let of_webhook = |of| VaultKey::WebhookSecret { merchant: MERCHANT, of };
+    fn one_of_each_kind() -> [VaultKey; 12] {
+        let webhook_id = WebhookId::from_bytes([0xbb; 16]);
+        let of_webhook =
+            |slot| VaultKey::WebhookSecret { merchant: MERCHANT, of: WebhookSecretOf { webhook_id, slot } };
         let of = |of| VaultKey::CardNumber { merchant: MERCHANT, of };
         let of_subject = |subject| VaultKey::SubjectKey { merchant: MERCHANT, subject };
         [
@@ -163,8 +178,10 @@ mod tests {
             of_subject(SubjectId::payment(PaymentId::from_bytes([0xbb; 16]))),
             VaultKey::ApiKeySecret { merchant: MERCHANT, key: KeyId::from_bytes([0xbb; 16]) },
             of_subject(SubjectId::token(TokenId::from_bytes([0xbb; 16]))),
-            of_webhook(WebhookSecretOf::Current(WebhookId::from_bytes([0xbb; 16]))),
-            of_webhook(WebhookSecretOf::Previous(WebhookId::from_bytes([0xbb; 16]))),
+            of_webhook(SecretSlot::First),
+            of_webhook(SecretSlot::Second),
+            of_webhook(SecretSlot::Third),
+            of_webhook(SecretSlot::Fourth),
         ]
     }
 
@@ -188,7 +205,7 @@ mod tests {
     #[test]
     fn other_kinds_and_lengths_and_an_owned_key_ring_are_not_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[16] = 10;
+        unknown[16] = 12;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

@@ -5,6 +5,7 @@
 //! a row of one kind does not open as the other.
 
 use till_domain::ids::{MerchantId, WebhookId};
+use till_domain::webhook::SecretSlot;
 use zeroize::Zeroizing;
 
 use super::keyring::{Keyring, Purpose};
@@ -17,13 +18,13 @@ pub const WEBHOOK_SECRET_LEN: usize = 64;
 /// A webhook's secret.
 pub type WebhookSecretBytes = Zeroizing<[u8; WEBHOOK_SECRET_LEN]>;
 
-/// A secret of a webhook: the present one, or the one before the last rotation.
+/// A secret of a webhook. The webhook's row has the slots of those that sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WebhookSecretOf {
-    /// The present one.
-    Current(WebhookId),
-    /// The previous one, which signs for a day.
-    Previous(WebhookId),
+pub struct WebhookSecretOf {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// The slot of the secret.
+    pub slot: SecretSlot,
 }
 
 impl Keyring {
@@ -71,12 +72,13 @@ mod tests {
 
     #[test]
     fn a_webhook_secret_opens_only_for_its_own_key() {
-        let (keyring, of) = (fixed_keyring(), WebhookSecretOf::Current(WEBHOOK));
+        let of = WebhookSecretOf { webhook_id: WEBHOOK, slot: SecretSlot::First };
+        let keyring = fixed_keyring();
         let secret = Zeroizing::new([7; WEBHOOK_SECRET_LEN]);
         let row = keyring.seal_webhook_secret(SHOP, of, &secret).expect("randomness");
         assert_eq!(keyring.open_webhook_secret(SHOP, of, &row).expect("opens"), secret);
-        let other = WebhookSecretOf::Current(WebhookId::from_bytes([4; 16]));
-        for of in [WebhookSecretOf::Previous(WEBHOOK), other] {
+        let other = WebhookSecretOf { webhook_id: WebhookId::from_bytes([4; 16]), ..of };
+        for of in [WebhookSecretOf { slot: SecretSlot::Second, ..of }, other] {
             assert_eq!(keyring.open_webhook_secret(SHOP, of, &row), Err(SealedError::Refused), "{of:?}");
         }
         let other_merchant = MerchantId::from_bytes([2; 16]);

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ pub(crate) enum Manner {
     Healthy,
     /// It refuses the first delivery of each event.
     RefusesFirst,
+    /// It accepts everything after a second.
+    Slow,
 }
 
 /// Events by id, each with its body and the number of its deliveries.
@@ -72,6 +75,9 @@ impl EventReceiver {
             entry.1 += 1;
             entry.1
         };
+        if self.manner == Manner::Slow {
+            thread::sleep(Duration::from_secs(1));
+        }
         let refuses = self.manner == Manner::RefusesFirst && times == 1;
         let status = if refuses { "500 Not Now" } else { "204 Taken" };
         let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

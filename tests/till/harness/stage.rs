@@ -312,6 +312,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         clock,
         security_codes,
         webhook_addresses: AddressPolicy::default(),
+        webhook_tests: Arc::default(),
         sandbox,
         last_used: Arc::new(LastUsed::open(data.path())),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),

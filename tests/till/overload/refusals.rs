@@ -86,12 +86,11 @@ fn a_refusal_does_not_wait_for_a_large_body_that_does_not_come() {
     assert!(took < Duration::from_secs(3), "{took:?}: waiting for it takes a quarter of a second each");
 }
 
-/// The permits of one merchant, of a server with one thread that reads requests.
-const PERMITS_OF_MERCHANT: usize = 128;
+/// Calls of one merchant: more than the permits that it may hold, of a server with one thread that reads requests.
+const CALLS: usize = 150;
 
-/// Lets this number of a merchant's calls wait for a receiver of webhooks that does not answer, until it is dropped.
-fn with_all_permits_taken(server: &Server, shop: &Shop, then: impl FnOnce()) {
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+/// Sends calls that test a webhook whose endpoint does not answer.
+fn tests_of(server: &Server, shop: &Shop, silent: &TcpListener) -> Vec<TcpStream> {
     let url = format!("http://{}/", silent.local_addr().expect("it has an address"));
     let connected = shop.call("connect-webhook", &json!({ "name": "a", "destination_url": url, "events": ["*"] })).ok();
     let test = json!({ "webhook_id": connected["webhook_id"] }).to_string();
@@ -102,31 +101,36 @@ fn with_all_permits_taken(server: &Server, shop: &Shop, then: impl FnOnce()) {
         stream.write_all(request.as_bytes()).expect("the server reads");
         stream
     };
-    let calls: Vec<TcpStream> = (0..PERMITS_OF_MERCHANT).map(call).collect();
-    while server.metric("till_calls_in_flight") != Some(128.0) {
-        thread::sleep(Duration::from_millis(5));
-    }
-    then();
-    drop(silent);
-    for mut stream in calls {
-        assert_eq!(next_answer(&mut stream).status, 200);
-    }
+    (0..CALLS).map(call).collect()
+}
+
+/// True once an answer has begun to arrive.
+fn is_answered(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).expect("a socket can be set so");
+    let peeked = stream.peek(&mut [0]).is_ok();
+    stream.set_nonblocking(false).expect("a socket can be set so");
+    peeked
 }
 
 #[test]
-fn only_the_merchant_without_a_free_permit_is_refused() {
+fn tests_of_a_silent_endpoint_hold_up_no_write() {
     let start = Start::default().with("TILL_HTTP_THREADS", "1");
     let server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
-    let (shop, other) = (server.shop(), server.shop());
-    let change = json!({ "key": "a", "value": 1 });
-    with_all_permits_taken(&server, &shop, || {
-        let asked = Instant::now();
-        let refused = shop.call("add-to-metadata-set", &change);
-        assert!(asked.elapsed() >= Duration::from_secs(1), "a permit may be given back meanwhile");
-        assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{}", refused.body);
-        assert_eq!(refused.details(), json!({ "outcome": "not_done" }));
-        assert_eq!(refused.header("retry-after"), Some("1"));
-        assert_eq!(other.call("add-to-metadata-set", &change).ok(), json!(true));
-    });
-    assert_eq!(shop.call("add-to-metadata-set", &change).ok(), json!(true), "what was refused was not done");
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let (shop, second, other) = (server.shop(), server.shop(), server.shop());
+    let mut calls = tests_of(&server, &shop, &silent);
+    calls.extend(tests_of(&server, &second, &silent));
+    for caller in [&other, &shop] {
+        assert_eq!(caller.call("add-to-metadata-set", &json!({ "key": "a", "value": 1 })).ok(), json!(true));
+    }
+    let until = Instant::now() + Duration::from_secs(10);
+    while calls.iter().filter(|stream| is_answered(stream)).count() < 2 * (CALLS - 2) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(server.metric("till_calls_in_flight"), Some(0.0), "two of each merchant wait, without a permit");
+    drop(silent);
+    let answers: Vec<RawAnswer> = calls.iter_mut().map(next_answer).collect();
+    let refused: Vec<&RawAnswer> = answers.iter().filter(|answer| answer.status == 429).collect();
+    assert_eq!((refused.len(), answers.len() - refused.len()), (2 * (CALLS - 2), 4));
+    assert!(refused.iter().all(|answer| answer.header("retry-after") == Some("5")));
 }

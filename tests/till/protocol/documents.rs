@@ -307,10 +307,13 @@ fn acceptable(endpoint: &Value, shop: &Shop) -> Value {
         "dispute_id" => json!("dsp_00000000000000000000000000"),
         _ => json!("x"),
     };
-    let is_one_of_four = |argument: &Value| endpoint["name"] == "add-contact" && argument["name"] == "contact_name";
+    let is_one_of_several = |argument: &Value| {
+        let one = (text(&endpoint["name"]), text(&argument["name"]));
+        [("add-contact", "contact_name"), ("redeliver-webhook", "event_id")].contains(&one)
+    };
     let required = items(&endpoint["arguments"])
         .iter()
-        .filter(|argument| argument["required"] == true || is_one_of_four(argument));
+        .filter(|argument| argument["required"] == true || is_one_of_several(argument));
     required.map(|argument| (text(&argument["name"]).to_owned(), of(text(&argument["name"])))).collect()
 }
 

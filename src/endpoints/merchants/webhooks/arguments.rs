@@ -17,29 +17,56 @@ use crate::protocol::version::ApiVersion;
 /// The default header of the plain HMAC.
 pub(super) const SIGNATURE_HEADER_DEFAULT: &str = "X-Webhook-Signature";
 
-/// Headers that HTTP or Standard Webhooks use themselves, in lower case.
-const HEADERS_IN_USE: [&str; 17] = [
+/// Headers that HTTP, its proxies and browsers, or Standard Webhooks use themselves, in lower case. Those of HTTP are
+/// the registered fields that a request can have.
+const HEADERS_IN_USE: [&str; 42] = [
+    "alt-used",
     "authorization",
+    "cache-control",
     "connection",
     "cookie",
+    "cookie2",
     "date",
+    "depth",
+    "destination",
+    "dnt",
+    "early-data",
     "expect",
     "forwarded",
+    "from",
     "host",
+    "http2-settings",
+    "idempotency-key",
     "keep-alive",
+    "last-event-id",
+    "link",
+    "max-forwards",
+    "origin",
+    "overwrite",
+    "pragma",
+    "prefer",
+    "priority",
+    "range",
+    "referer",
     "set-cookie",
     "te",
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "upgrade-insecure-requests",
     "user-agent",
+    "via",
+    "warning",
     "webhook-id",
     "webhook-timestamp",
     "webhook-signature",
+    "x-http-method-override",
+    "x-real-ip",
 ];
 
 /// Prefixes of more such headers.
-const HEADERS_IN_USE_BEGIN: [&str; 3] = ["accept", "content-", "proxy-"];
+const HEADERS_IN_USE_BEGIN: [&str; 7] =
+    ["accept", "access-control-", "content-", "if-", "proxy-", "sec-", "x-forwarded-"];
 
 pub(super) const DESTINATION_URL: ValueType = ValueType::Text(Text {
     kind: TextKind::Url,
@@ -71,7 +98,7 @@ pub(in crate::endpoints::merchants) fn webhook_id() -> impl Fn(&Json) -> Result<
 }
 
 /// The webhook of a call whose only argument it is.
-pub(super) fn named(call: &Call<MerchantCaller>) -> Result<WebhookId, ApiError> {
+pub(in crate::endpoints::merchants) fn named(call: &Call<MerchantCaller>) -> Result<WebhookId, ApiError> {
     let mut fields = call.fields();
     let id = fields.required("webhook_id", webhook_id());
     fields.finish(|| id)
@@ -133,6 +160,13 @@ mod tests {
             "Authorization",
             "Connection",
             "Content-MD5",
+            "Forwarded",
+            "If-Match",
+            "Origin",
+            "RANGE",
+            "Via",
+            "X-Forwarded-For",
+            "x-forwarded-host",
             "CONTENT-TYPE",
             "Cookie",
             "HOST",

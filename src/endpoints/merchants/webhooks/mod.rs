@@ -6,7 +6,7 @@ mod look_up;
 mod refusals;
 mod secrets;
 
-pub(super) use arguments::{WEBHOOK_ARGUMENT, webhook_id};
+pub(super) use arguments::{WEBHOOK_ARGUMENT, named, webhook_id};
 pub(super) use changes::{
     DISCONNECT_WEBHOOK, RECONNECT_WEBHOOK, UPDATE_WEBHOOK, disconnect_webhook, reconnect_webhook, update_webhook,
 };

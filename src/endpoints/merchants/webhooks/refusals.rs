@@ -7,5 +7,11 @@ use crate::protocol::declaration::DeclaredError;
 pub(in crate::endpoints::merchants) const WEBHOOK_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No webhook of this merchant has this id.");
 
+/// The refusal of a rotation that would leave a fourth replaced secret.
+pub(super) const TOO_MANY_SECRETS: DeclaredError = DeclaredError::when(
+    Code::Conflict,
+    "Three replaced secrets still sign: details name the `limit`. `end_previous` ends them.",
+);
+
 pub(super) const TOO_MANY: DeclaredError =
     DeclaredError::when(Code::Conflict, "50 webhooks are connected: details name the `limit`.");

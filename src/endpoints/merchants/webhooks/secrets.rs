@@ -3,7 +3,7 @@
 use serde::Serialize;
 use till_actors::Secret;
 use till_actors::webhooks::SigningSecret;
-use till_domain::command::{Command, ConnectWebhook, WebhookChange};
+use till_domain::command::{Command, ConnectWebhook, RotateSecret, WebhookChange};
 use till_domain::event::Answer;
 use till_domain::records::{Rows, Webhooks};
 use till_domain::text::HeaderName;
@@ -12,9 +12,9 @@ use till_storage::vault::{WEBHOOK_SECRET_LEN, WebhookSecretBytes, WebhookSecretO
 
 use super::arguments::{
     API_VERSION, DESTINATION_URL, EVENTS_DOCS, SIGNATURE_HEADER, SIGNATURE_HEADER_DEFAULT, SIGNATURE_HEADER_DOCS,
-    WEBHOOK_ARGUMENT, api_version, destination, named, signature_header, subscription,
+    WEBHOOK_ARGUMENT, api_version, destination, signature_header, subscription, webhook_id,
 };
-use super::refusals::{TOO_MANY, WEBHOOK_NOT_FOUND};
+use super::refusals::{TOO_MANY, TOO_MANY_SECRETS, WEBHOOK_NOT_FOUND};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::forms::NAME;
@@ -22,6 +22,7 @@ use crate::endpoints::shapes::webhook::EVENT_WORDS;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
 use crate::service::{Service, Shared};
 
 static CONNECTED_WEBHOOK: ObjectType = ObjectType {
@@ -38,10 +39,10 @@ static ROTATED_SECRET: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("secret", ValueType::STRING, "The new secret (`whsec_...`), only this once."),
         Attribute::always("public_key", ValueType::STRING, "The new public key (`whpk_...`)."),
-        Attribute::always(
+        Attribute::nullable(
             "previous_expires_at",
             ValueType::TIMESTAMP,
-            "The time until which the previous secret signs as well.",
+            "The time until which the replaced secret signs as well; null after `end_previous`.",
         ),
     ],
 };
@@ -73,10 +74,17 @@ pub(in crate::endpoints::merchants) static ROTATE_WEBHOOK_SECRET: Declaration = 
     package: Package::Merchants,
     group: "webhooks",
     summary: "Gives a webhook a new secret, and answers it, only this once.",
-    docs: "For 24 hours deliveries are signed with the previous secret as well. The plain HMAC uses the new secret at once.",
-    arguments: &[WEBHOOK_ARGUMENT],
+    docs: "Each replaced secret signs as well until its own 24 hours are over; at most three do. After a leak send `end_previous: true`, which ends all of them at once. The plain HMAC uses the new secret at once.",
+    arguments: &[
+        WEBHOOK_ARGUMENT,
+        Argument::optional(
+            "end_previous",
+            ValueType::Boolean,
+            "True to end all replaced secrets at once; false when left out.",
+        ),
+    ],
     returns: Returns::Object(&ROTATED_SECRET),
-    errors: &[WEBHOOK_NOT_FOUND],
+    errors: &[WEBHOOK_NOT_FOUND, TOO_MANY_SECRETS],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
@@ -91,7 +99,7 @@ struct Connected<'a> {
 struct Rotated<'a> {
     secret: &'a str,
     public_key: String,
-    previous_expires_at: u64,
+    previous_expires_at: Option<u64>,
 }
 
 /// `POST /merchants/connect-webhook`
@@ -127,11 +135,15 @@ pub(in crate::endpoints::merchants) async fn rotate_webhook_secret(
     service: Shared,
     call: Call<MerchantCaller>,
 ) -> Result<Reply, ApiError> {
-    let change = WebhookChange::RotateSecret(named(&call)?);
+    let mut fields = call.fields();
+    let webhook_id = fields.required("webhook_id", webhook_id());
+    let ends_previous = fields.optional("end_previous", field::boolean).unwrap_or_default();
+    let rotation = fields.finish(|| Some(RotateSecret { webhook_id: webhook_id?, ends_previous }))?;
+    let change = WebhookChange::RotateSecret(rotation);
     let (webhook, secret, replayed) = change_secret(&service, &ROTATE_WEBHOOK_SECRET, &call, change).await?;
     let (text, public_key) = (secret.secret_text(), secret.public_key_text());
-    let until = webhook.previous_secret_until.ok_or_else(ApiError::unhandled)?;
-    let rotated = Rotated { secret: &text, public_key, previous_expires_at: until.unix_seconds() };
+    let previous_expires_at = webhook.previous_secrets.last().map(|secret| secret.until.unix_seconds());
+    let rotated = Rotated { secret: &text, public_key, previous_expires_at };
     Ok(Reply::new(&rotated).replayed(replayed))
 }
 
@@ -150,7 +162,8 @@ async fn change_secret(
     let Answer::Webhook(id) = answered.answer else { return Err(ApiError::unhandled()) };
     let reader = service.reader(caller.merchant_id).await?;
     let webhook = reader.get::<Webhooks>(id)?.ok_or_else(ApiError::unhandled)?;
-    let kept = reader.webhook_secret(WebhookSecretOf::Current(id))?.ok_or_else(ApiError::unhandled)?;
+    let newest = WebhookSecretOf { webhook_id: id, slot: webhook.secret_slot };
+    let kept = reader.webhook_secret(newest)?.ok_or_else(ApiError::unhandled)?;
     Ok((webhook, SigningSecret::from_bytes(&kept), answered.replayed))
 }
 

@@ -70,9 +70,8 @@ fn of_vault(key: VaultKey) -> String {
         VaultKey::CardNumber { merchant: _, of: CardNumberOf::Card(id) } => format!("card number of {id}"),
         VaultKey::SubjectKey { merchant: _, subject } => format!("key of {}", of_subject(subject)),
         VaultKey::ApiKeySecret { merchant: _, key } => format!("text of {key}"),
-        VaultKey::WebhookSecret { merchant: _, of: WebhookSecretOf::Current(id) } => format!("secret of {id}"),
-        VaultKey::WebhookSecret { merchant: _, of: WebhookSecretOf::Previous(id) } => {
-            format!("previous secret of {id}")
+        VaultKey::WebhookSecret { merchant: _, of: WebhookSecretOf { webhook_id, slot: _ } } => {
+            format!("secret of {webhook_id}")
         }
     }
 }

@@ -426,8 +426,11 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
                 (VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)
             }
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
-            VaultWrite::KeepWebhookSecret(id) | VaultWrite::ReplaceWebhookSecret(id) => {
-                let of = WebhookSecretOf::Current(id);
+            VaultWrite::ForgetWebhookSecret(webhook_id, slot) => {
+                (VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } }, None)
+            }
+            VaultWrite::KeepWebhookSecret(webhook_id, slot) => {
+                let of = WebhookSecretOf { webhook_id, slot };
                 let secret = WebhookSecretBytes::new([7; WEBHOOK_SECRET_LEN]);
                 let value = self.keyring.seal_webhook_secret(merchant, of, &secret).expect("randomness");
                 (VaultKey::WebhookSecret { merchant, of }, Some(value))
