@@ -221,7 +221,7 @@ impl OpenAttempt<'_> {
     }
 
     fn open_for_writing(&self, purpose: Purpose) -> Result<Writable, OpenError> {
-        if let Some(reason) = table_damage::read_note(&self.options.directory) {
+        if let Some(reason) = table_damage::of_store(&self.options.directory) {
             tracing::error!(
                 reason,
                 "a table is damaged: reads of that place fail, and tables are not compacted until the directory is \
