@@ -97,7 +97,7 @@ pub fn assemble(
             observation,
             Arc::clone(service),
             started.store_statistics(),
-            started.scrubber(),
+            started.tables(),
             Calls { limits, pool },
         )))
         .build();

@@ -15,7 +15,7 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
 use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
-use till_operate::scrub::{ScrubSettings, Scrubber};
+use till_operate::scrub::{Scrubber, TableInspector};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::commit::GROUP_COMMIT_DELAY;
@@ -62,7 +62,8 @@ pub struct Started {
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
     file_watch: FileWatch,
-    scrubber: Option<Arc<Scrubber>>,
+    tables: Arc<TableInspector>,
+    scrubber: Option<Scrubber>,
     running_mark: RunningMark,
 }
 
@@ -158,12 +159,13 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     }
     let archiver = start_archiver(configuration, &disk)?;
-    let shelf = Shelf::at(&configuration.checkpoints.directory);
+    let shelf = Shelf::at(&configuration.checkpoints.directory).of(&configuration.data);
+    let tables = open_tables(configuration).context("failed to read what is known of tables")?;
     let books = vec![
         BookBeside { directory: SANDBOX_DIRECTORY, book: Box::new(book) },
         BookBeside { directory: WEBHOOKS_DIRECTORY, book: Box::new(Arc::clone(&deliveries)) },
     ];
-    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), books, shelf));
+    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), books, shelf, Arc::clone(&tables)));
     checkpoints.clear();
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -193,7 +195,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         rewrapping: parking_lot::Mutex::new(()),
     };
     let file_watch = watch_files(configuration, &disk).context("failed to start the watch over files")?;
-    let scrubber = start_scrub(configuration).context("failed to start the scrub of tables")?;
+    let scrubber = start_scrub(&tables).context("failed to start the scrub of tables")?;
     let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
     let service = Service {
         engine,
@@ -212,7 +214,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         pause_note,
         creation,
     };
-    Ok(Started { service: Arc::new(service), schedule, disk, file_watch, scrubber, running_mark })
+    Ok(Started { service: Arc::new(service), schedule, disk, file_watch, tables, scrubber, running_mark })
 }
 
 /// Has a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
@@ -252,11 +254,13 @@ fn watch_files(configuration: &Configuration, disk: &Arc<DiskEngine>) -> std::io
     FileWatch::start(Arc::clone(disk), beside.to_vec(), Box::new(on_gone))
 }
 
-fn start_scrub(configuration: &Configuration) -> std::io::Result<Option<Arc<Scrubber>>> {
-    let Some(every) = configuration.scrub_every else { return Ok(None) };
+fn open_tables(configuration: &Configuration) -> std::io::Result<Arc<TableInspector>> {
     let databases = vec![DATABASE_DIRECTORY, SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY];
-    let settings = ScrubSettings { data: configuration.data.clone(), databases, every };
-    Ok(Some(Arc::new(Scrubber::start(settings)?)))
+    Ok(Arc::new(TableInspector::open(&configuration.data, databases, configuration.scrub_every)?))
+}
+
+fn start_scrub(tables: &Arc<TableInspector>) -> std::io::Result<Option<Scrubber>> {
+    tables.every().map(|every| Scrubber::start(Arc::clone(tables), every)).transpose()
 }
 
 fn start_schedule(
@@ -276,10 +280,10 @@ impl Started {
         Arc::clone(&self.disk) as _
     }
 
-    /// The scrub of tables at rest, if there is one.
+    /// The inspector of the tables of all databases.
     #[must_use]
-    pub fn scrubber(&self) -> Option<Arc<Scrubber>> {
-        self.scrubber.clone()
+    pub fn tables(&self) -> Arc<TableInspector> {
+        Arc::clone(&self.tables)
     }
 
     /// Stops the service and closes the data, once no call is in progress any more.
@@ -289,7 +293,7 @@ impl Started {
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
         drop(self.file_watch);
-        self.scrubber.iter().for_each(|scrubber| scrubber.stop());
+        self.scrubber.iter().for_each(Scrubber::stop);
         // The store must not be closed while a checkpoint is being taken.
         self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use till_operate::scrub::Scrubber;
+use till_operate::scrub::TableInspector;
 use till_storage::statistics::StatisticsSource;
 
 use crate::exposition::{
-    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_scrub,
-    expose_store,
+    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_store,
+    expose_tables,
 };
 use crate::logging::LogFile;
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
@@ -48,7 +48,7 @@ pub struct EngineObservation {
     observation: Arc<Observation>,
     service: Shared,
     store: Arc<dyn StatisticsSource>,
-    scrubber: Option<Arc<Scrubber>>,
+    tables: Arc<TableInspector>,
     calls: Calls,
 }
 
@@ -67,10 +67,10 @@ impl EngineObservation {
         observation: Arc<Observation>,
         service: Shared,
         store: Arc<dyn StatisticsSource>,
-        scrubber: Option<Arc<Scrubber>>,
+        tables: Arc<TableInspector>,
         calls: Calls,
     ) -> EngineObservation {
-        EngineObservation { observation, service, store, scrubber, calls }
+        EngineObservation { observation, service, store, tables, calls }
     }
 }
 
@@ -82,9 +82,7 @@ impl Observe for EngineObservation {
         if let Some(archiver) = &self.service.archiver {
             expose_archive(&archiver.stats(), &mut families);
         }
-        if let Some(scrubber) = &self.scrubber {
-            expose_scrub(scrubber.stats(), &mut families);
-        }
+        expose_tables(&self.tables, &mut families);
         let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
         let help = "Time of the newest checkpoint, 0 for none.";
         families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
@@ -100,5 +98,9 @@ impl Observe for EngineObservation {
 
     fn is_paused(&self) -> bool {
         self.service.engine.is_paused()
+    }
+
+    fn damaged_tables(&self) -> Vec<String> {
+        self.tables.damaged().into_iter().map(|damaged| damaged.table).collect()
     }
 }

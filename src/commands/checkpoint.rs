@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::json;
@@ -39,22 +39,28 @@ pub enum CheckpointCommand {
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Removes the oldest checkpoints, and those that were not finished
+    /// Removes the oldest checkpoints, and those that were not finished. The newest one without known damage stays in any case
     Prune {
         /// The number of checkpoints to keep
         #[arg(long, value_name = "N")]
         keep: usize,
+        /// Must be given with `--keep 0`
+        #[arg(long)]
+        yes: bool,
     },
 }
 
 /// Carries the command out.
 pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointCommand) -> anyhow::Result<ExitCode> {
-    let shelf = Shelf::at(&configuration.checkpoints.directory);
+    let shelf = Shelf::at(&configuration.checkpoints.directory).of(&configuration.data);
     match command {
         CheckpointCommand::Create { name } => print_lines(&[create(configuration, name.as_deref())?]),
         CheckpointCommand::List => print_lines(&list(&shelf)?),
         CheckpointCommand::Verify { directory } => return verify(configuration, directory),
-        CheckpointCommand::Prune { keep } => print_lines(&prune(&shelf, *keep)?),
+        CheckpointCommand::Prune { keep: 0, yes: false } => {
+            bail!("--keep 0 removes all checkpoints but the newest one without known damage: add --yes");
+        }
+        CheckpointCommand::Prune { keep, yes: _ } => print_lines(&prune(&shelf, *keep)?),
     }
     Ok(ExitCode::SUCCESS)
 }

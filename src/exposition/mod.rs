@@ -15,4 +15,4 @@ pub use engine::{expose_archive, expose_calls, expose_engine};
 pub use failures::count_failures_from_zero;
 pub use families::Families;
 pub use process::{ProcessStart, expose_log_file, expose_process};
-pub use store::{expose_scrub, expose_store};
+pub use store::{expose_store, expose_tables};

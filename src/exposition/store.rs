@@ -1,6 +1,6 @@
 //! Metrics of the store.
 
-use till_operate::scrub::ScrubStats;
+use till_operate::scrub::TableInspector;
 use till_storage::statistics::StatisticsSource;
 
 use super::families::{Families, Unit};
@@ -48,6 +48,8 @@ pub fn expose_store(store: &dyn StatisticsSource, families: &mut Families) {
     for (name, help, value) in gauges {
         families.gauge(name, help, value);
     }
+    let help = "1. The identity of the store: two servers with the same one are copies of each other.";
+    families.labelled_one("till_store_info", help, "store", &store.store_identity());
     let counters = [
         ("till_store_background_errors_total", "Failed flushes and compactions.", statistics.background_errors),
         ("till_store_block_cache_hits_total", "Blocks found in the block cache.", statistics.block_cache_hits),
@@ -58,10 +60,13 @@ pub fn expose_store(store: &dyn StatisticsSource, families: &mut Families) {
     }
 }
 
-/// Adds the numbers of the scrub.
-pub fn expose_scrub(stats: ScrubStats, families: &mut Families) {
-    let help = "Time since all tables at rest were read, before the first time since the scrub began.";
-    families.gauge_seconds("till_scrub_age_seconds", help, stats.age);
-    let help = "Tables that the scrub met and that are damaged and still there, or missing.";
-    families.gauge("till_scrub_damaged_tables", help, stats.damaged_tables);
+/// Adds the numbers of tables at rest.
+pub fn expose_tables(tables: &TableInspector, families: &mut Families) {
+    if tables.every().is_some() {
+        let help =
+            "Time since all tables at rest were read; one that was never read counts from when it was seen first.";
+        families.gauge_seconds("till_scrub_age_seconds", help, tables.age());
+    }
+    let help = "Tables that are known to be damaged, or missing: met by the scrub, a checkpoint, a read or RocksDB.";
+    families.gauge("till_scrub_damaged_tables", help, tables.damaged().len() as u64);
 }

@@ -31,7 +31,7 @@ impl Checkpoints {
         let newest =
             checkpointer.shelf().list().ok().and_then(|kept| kept.iter().rev().find_map(KeptCheckpoint::taken_at_ms));
         let newest_ms = Arc::new(AtomicU64::new(newest.unwrap_or(0)));
-        for outcome in ["taken", "failed"] {
+        for outcome in ["taken", "damaged", "failed"] {
             // So that the series exists from the start.
             CHECKPOINTS.with_label_values(&[outcome]);
         }
@@ -53,7 +53,11 @@ impl Checkpoints {
         let name = name.map_or_else(|| name_of(now), str::to_owned);
         let wanted = CheckpointRequest { name: &name, taken_at_ms: now.0, program: env!("CARGO_PKG_VERSION") };
         let taken = self.take_unless_stopped(&wanted);
-        let outcome = if taken.is_ok() { "taken" } else { "failed" };
+        let outcome = match &taken {
+            Ok(_) => "taken",
+            Err(CheckpointError::TableDamaged { .. }) => "damaged",
+            Err(_) => "failed",
+        };
         CHECKPOINTS.with_label_values(&[outcome]).inc();
         match &taken {
             Ok(taken) => {

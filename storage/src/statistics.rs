@@ -39,4 +39,7 @@ pub trait StatisticsSource: Send + Sync {
     /// Microseconds of each synced write of a group: the append to the log, its sync, and the insertion into the
     /// tables in memory.
     fn write_micros(&self) -> &Histogram;
+
+    /// The identity of the store, as text. A copy of a directory has the same.
+    fn store_identity(&self) -> String;
 }

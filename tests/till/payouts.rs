@@ -1,5 +1,7 @@
 //! Payouts over HTTP: contract, sections 7, 9.1a, 10 and 11.
 
+use std::fs;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -226,4 +228,28 @@ fn open_payouts_survive_a_kill_and_are_shown_as_metrics() {
     let body = merged(&json!({ "merchant_id": shop.merchant_id }), &json!({ "payout_id": waits }));
     assert_eq!(server.admin("complete-payout", &body).ok(), true);
     assert_eq!(available(&shop), 10_000 - 1_098 - 500);
+}
+
+#[test]
+fn payouts_that_an_older_book_lacks_are_found() {
+    let mut server = Server::start();
+    let shop = shop_with(&server, 1_000);
+    ended(&shop, &send(&shop, 100));
+    assert!(server.stop());
+    let (book, aside) = (server.data().join("sandbox"), server.data().join("sandbox.aside"));
+    let copied = Command::new("cp").arg("-a").args([&book, &aside]).status();
+    assert!(copied.is_ok_and(|status| status.success()));
+    server.restart();
+    let shop = shop.on(&server);
+    (0..2).for_each(|_| drop(ended(&shop, &send(&shop, 100))));
+    assert!(server.stop());
+    let verify = || {
+        let output = server.command().arg("verify").output().expect("the binary can be started");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(verify().ends_with("no faults\n"));
+    fs::remove_dir_all(&book).expect("it is there");
+    fs::rename(&aside, &book).expect("it can be put back");
+    let faults = verify();
+    assert!(faults.contains("1 payouts that have ended, the log") && faults.contains("3 payouts"), "{faults}");
 }

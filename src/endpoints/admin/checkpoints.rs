@@ -44,7 +44,7 @@ pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
     returns: Returns::Object(&CHECKPOINT),
     errors: &[DeclaredError::when(
         Code::Conflict,
-        "A checkpoint with this name exists, or another checkpoint is being taken or removed.",
+        "A checkpoint with this name exists, another checkpoint is being taken or removed, or a table of the store is damaged.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
 };
@@ -93,9 +93,9 @@ fn refused(error: &CheckpointError) -> ApiError {
         CheckpointError::NameTaken { .. }
         | CheckpointError::Busy { .. }
         | CheckpointError::Gone { .. }
-        | CheckpointError::NoSpace { .. } => ApiError::new(Code::Conflict, error.to_string()),
-        CheckpointError::TableDamaged
-        | CheckpointError::Files { .. }
+        | CheckpointError::NoSpace { .. }
+        | CheckpointError::TableDamaged { .. } => ApiError::new(Code::Conflict, error.to_string()),
+        CheckpointError::Files { .. }
         | CheckpointError::Copy { .. }
         | CheckpointError::Open(_)
         | CheckpointError::Read { .. }

@@ -376,15 +376,21 @@ fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError>
         Probe::Metrics => Ok(Answer::Text { text: observe.metrics(), media_type: METRICS_MEDIA_TYPE }),
         Probe::Live => Ok(Answer::Json { json: "{\"status\":\"live\"}".to_owned(), replayed: false }),
         Probe::Ready => match observe.not_ready() {
-            None if observe.is_paused() => {
-                Ok(Answer::Json { json: "{\"status\":\"paused\"}".to_owned(), replayed: false })
-            }
-            None => Ok(Answer::Json { json: "{\"status\":\"ready\"}".to_owned(), replayed: false }),
+            None => Ok(Answer::Json { json: ready_json(observe), replayed: false }),
             Some(reason) => {
                 tracing::debug!(reason, "not ready");
                 Err(ApiError::unavailable(CallEffect::NotDone, READY_RETRY_SECONDS))
             }
         },
+    }
+}
+
+/// A server with damaged tables serves everything else: it stays ready, and names them.
+fn ready_json(observe: &dyn Observe) -> String {
+    let status = if observe.is_paused() { "paused" } else { "ready" };
+    match observe.damaged_tables() {
+        damaged if damaged.is_empty() => serde_json::json!({ "status": status }).to_string(),
+        damaged => serde_json::json!({ "status": status, "damaged_tables": damaged }).to_string(),
     }
 }
 

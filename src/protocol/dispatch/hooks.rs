@@ -71,6 +71,11 @@ pub trait Observe: Send + Sync {
     fn is_paused(&self) -> bool {
         false
     }
+
+    /// The damaged files of the store, for as long as they are neither repaired nor restored.
+    fn damaged_tables(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Lets every call in, and counts all of them as the operator's.

@@ -8,6 +8,7 @@ use till_domain::ids::{MerchantId, PaymentId, PayoutId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::Money;
 use till_domain::payment::Payment;
+use till_domain::payout::Payout;
 
 /// Lines of a book, one after the other.
 pub type AcquirerLines<'a> = Box<dyn Iterator<Item = Result<AcquirerLine, AcquirerBookError>> + 'a>;
@@ -26,6 +27,12 @@ pub trait AcquirerBook {
     /// # Errors
     /// [`AcquirerBookError`]: some of the payments may be recorded.
     fn record(&mut self, payments: &[(MerchantId, Arc<Payment>)]) -> Result<(), AcquirerBookError>;
+
+    /// Adds the results of these payouts in the same way.
+    ///
+    /// # Errors
+    /// [`AcquirerBookError`]: some of the payouts may be recorded.
+    fn record_payouts(&mut self, payouts: &[(MerchantId, Arc<Payout>)]) -> Result<(), AcquirerBookError>;
 }
 
 /// A book beside the store, of an acquirer or of deliveries, that can be copied while it is written to.

@@ -3,7 +3,7 @@
 #[path = "../../tests/fixtures/mod.rs"]
 mod fixtures;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,9 +23,10 @@ use till_operate::checkpoint::{
     KeptCheckpoint, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf, TakenCheckpoint, check_files, compare_heads,
     read_manifest,
 };
+use till_operate::scrub::TableInspector;
 use till_sandbox::book::{Book, BookLine, BookOperation, FollowUp, RocksBook};
 use till_storage::deliveries::{Deliveries, DeliveryBatch, RocksDeliveries, WebhookProgress};
-use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore};
+use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore, table_damage};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Head, Journal, Sequence, StoredRecord, record};
 use till_storage::rows::{RowReader, RowStore};
@@ -62,7 +63,7 @@ impl CheckpointWorld {
             [("sandbox", Box::new(book.clone())), ("webhooks", Box::new(Arc::clone(&deliveries)))];
         let books = books.into_iter().map(|(directory, book)| BookBeside { directory, book }).collect();
         let shelf = Shelf::at(directory.path().join("checkpoints"));
-        let checkpointer = Checkpointer::new(Arc::clone(&engine), books, shelf);
+        let checkpointer = Checkpointer::new(Arc::clone(&engine), books, shelf, inspector(&data));
         CheckpointWorld { directory, engine, book, deliveries, checkpointer }
     }
 
@@ -107,6 +108,11 @@ impl CheckpointWorld {
         restored(&taken.directory, &taken.manifest, &to);
         to
     }
+}
+
+/// Reads tables once.
+fn inspector(data: &Path) -> Arc<TableInspector> {
+    Arc::new(TableInspector::open(data, vec!["db", "sandbox", "webhooks"], None).expect("writable"))
 }
 
 fn open_deliveries(directory: &Path) -> RocksDeliveries {
@@ -264,7 +270,8 @@ fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     (0..200).take_while(|_| newest_log_bytes(&data.join("db")) < LONG_BYTES).for_each(|_| append());
     assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);
     let busy = Busy::with(move |_| append());
-    let checkpointer = Checkpointer::new(engine, Vec::new(), Shelf::at(directory.path().join("checkpoints")));
+    let shelf = Shelf::at(directory.path().join("checkpoints"));
+    let checkpointer = Checkpointer::new(engine, Vec::new(), shelf, inspector(&data));
     let taken = checkpointer.take(&wanted("short")).unwrap_or_else(|error| panic!("{error}"));
     busy.end();
     let copied = newest_log_bytes(&taken.directory.join("db"));
@@ -431,22 +438,31 @@ fn a_table_damaged_between_two_checkpoints_is_found_later() {
 }
 
 #[test]
-fn without_an_earlier_checkpoint_all_tables_are_read() {
+fn a_table_is_read_before_the_first_checkpoint_takes_it() {
     let world = CheckpointWorld::filled();
+    let data = world.below("data");
     let first = world.take("first");
-    let table = &first_table(&first).path;
-    flip(&first.directory.join(table), 10);
-    flip(&first.directory.join(MANIFEST_FILE), 30);
-    let after_damage = world.take("after-damage");
-    flip(&first.directory.join(table), 11);
-    world.shelf().prune(0, "", None).expect("no other process uses the shelf");
-    let after_none = world.take("after-none");
-    assert!(check_files(&after_none.directory, &after_none.manifest, &mut |_| {}).is_ok());
-    let hash =
-        |taken: &TakenCheckpoint| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
-    let hashes = [hash(&first), hash(&after_damage), hash(&after_none)];
-    assert!(hashes.iter().all(Option::is_some), "no table was rewritten meanwhile");
-    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2], "each was read");
+    let known: Vec<&Path> = first.manifest.files.iter().map(|file| file.path.as_path()).collect();
+    append(&world.engine, SHOPS[0], 300);
+    let tables = fs::read_dir(data.join("db")).expect("readable").map(|entry| entry.expect("it lists").path());
+    let is_new = |table: &PathBuf| {
+        table.extension().is_some_and(|end| end == "sst") && !known.contains(&table.strip_prefix(&data).expect("below"))
+    };
+    let table = tables.filter(is_new).min().expect("the memtable is small");
+    flip(&table, 10);
+    let refused = world.try_take("second");
+    let name = table.strip_prefix(&data).expect("it is below").display().to_string();
+    assert!(matches!(&refused, Err(CheckpointError::TableDamaged { tables }) if *tables == name), "{refused:?}");
+    assert_eq!(world.complete(), ["first"]);
+    assert!(
+        !data.join("checkpoint-staging").exists() && !world.shelf().directory().join("second.in-progress").exists()
+    );
+    let refused = world.try_take("third");
+    assert!(matches!(&refused, Err(CheckpointError::TableDamaged { tables }) if *tables == name), "{refused:?}");
+    flip(&table, 10);
+    table_damage::forget(&data, |_| true).expect("writable");
+    let third = world.take("third");
+    assert!(third.manifest.tables_read_at_ms >= first.manifest.tables_read_at_ms);
 }
 
 #[test]
@@ -571,9 +587,12 @@ fn one_checkpoint_is_taken_or_removed_at_a_time() {
 #[test]
 fn a_store_with_a_damaged_table_gives_no_checkpoint() {
     let world = CheckpointWorld::filled();
-    File::create(world.below("data").join(till_storage::engine::table_damage::NOTE)).expect("writable");
+    table_damage::note(&world.below("data"), "db/000009.sst", "Corruption: a block").expect("writable");
     let refused = world.try_take("damaged");
-    assert!(matches!(refused, Err(CheckpointError::TableDamaged)), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(CheckpointError::TableDamaged { tables }) if tables == "db/000009.sst"),
+        "{refused:?}"
+    );
     assert!(!world.shelf().directory().exists());
 }
 
@@ -602,7 +621,8 @@ fn a_checkpoint_that_is_being_read_is_not_pruned() {
     let _taken = ["a-1", "a-2"].map(|name| world.take(name));
     let directory = world.shelf().directory().join("a-1");
     let readers = [(); 2].map(|()| Reading::begin(&directory));
-    assert!(world.shelf().prune(0, "", None).expect("no other process uses the shelf") == ["a-2"]);
+    assert!(world.shelf().prune(0, "", None).expect("no other process uses the shelf").is_empty());
+    assert_eq!(world.complete(), ["a-1", "a-2"], "one is read, and the other is the newest");
     drop(readers);
     assert_eq!(world.shelf().prune(0, "", None).expect("no other process uses the shelf"), ["a-1"]);
 }

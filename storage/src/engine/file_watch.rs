@@ -4,6 +4,9 @@
 //! acknowledged, and missing at the next start. RocksDB never looks at the name again. It begins a log with a greater number
 //! before it removes an older one, so that the newest log of a directory is there for as long as the database is open, keeps
 //! its inode, and only grows.
+//!
+//! The thread also notes the damage that RocksDB's own background work has met: nothing else would tell of it before the next
+//! write.
 
 use std::fs;
 use std::io;
@@ -42,6 +45,7 @@ impl FileWatch {
         let mut files = WatchedFiles::of(&engine, beside);
         let watch = move |stop: &StopSignal| {
             while !stop.wait(LOOK_EVERY) {
+                engine.note_background_damage();
                 if let Some(gone) = files.first_gone() {
                     on_gone(format!("{}; {}", gone.fault, gone.remedy(engine.write_out())));
                     return;

@@ -12,6 +12,7 @@ mod identity;
 pub mod log_scan;
 mod manifest;
 mod mark_keeper;
+mod noting;
 mod open;
 mod options;
 mod read;

@@ -57,8 +57,12 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
         path: options.directory.clone(),
         source,
     })?;
-    let (high_water, found) = HighWater::open(&options.directory)?;
     let db_dir = options.directory.join("db");
+    let mark = options.directory.join("high-water");
+    if !mark.exists() && manifest::is_database(&db_dir) && options.accept_loss_up_to.is_none() {
+        return Err(OpenError::NoMark { file: mark, what: "is missing" }); // Before one is made.
+    }
+    let (high_water, found) = HighWater::open(&options.directory)?;
     let was_closed = !manifest::has_log_records(&db_dir);
     let opening = OpenAttempt { options, db_dir, high_water, was_closed };
     match opening.known(found)? {
@@ -217,7 +221,7 @@ impl OpenAttempt<'_> {
     }
 
     fn open_for_writing(&self, purpose: Purpose) -> Result<Writable, OpenError> {
-        if let Some(reason) = table_damage::read_note(&self.options.directory) {
+        if let Some(reason) = table_damage::of_store(&self.options.directory) {
             tracing::error!(
                 reason,
                 "a table is damaged: reads of that place fail, and tables are not compacted until the directory is \
@@ -275,6 +279,11 @@ impl OpenAttempt<'_> {
             Closed::TimedOut => {
                 OpenError::TimedOut { limit: self.options.open_limit, place: manifest::first_fault(&self.db_dir) }
             }
+            Closed::Said(reason) if reason.contains("/LOCK") && reason.contains("Is a directory") => OpenError::Files {
+                attempt: "lock",
+                path: self.db_dir.join("LOCK"),
+                source: io::Error::from(io::ErrorKind::IsADirectory),
+            },
             Closed::Said(reason) if reason.contains("/LOCK") && refused_by_the_disk(&reason).is_none() => {
                 OpenError::InUse { directory: self.options.directory.clone() }
             }

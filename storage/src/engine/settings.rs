@@ -110,7 +110,7 @@ fn limit_info_log(database: &mut Options) {
 
 /// Every family, with its options; they share one block cache.
 pub(super) fn families(options: &EngineOptions) -> Vec<ColumnFamilyDescriptor> {
-    let compacts = table_damage::read_note(&options.directory).is_none();
+    let compacts = table_damage::of_store(&options.directory).is_none();
     all_families(options, compacts)
 }
 

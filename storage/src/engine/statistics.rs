@@ -21,7 +21,7 @@ impl StatisticsSource for Engine {
             // These are properties of the whole database or of the shared cache, so any family returns them.
             is_write_stopped: of_database(db, properties::IS_WRITE_STOPPED) > 0,
             delayed_write_bytes_per_second: of_database(db, properties::ACTUAL_DELAYED_WRITE_RATE),
-            background_errors: of_database(db, properties::BACKGROUND_ERRORS),
+            background_errors: background_errors(db),
             block_cache_bytes: of_database(db, properties::BLOCK_CACHE_USAGE),
             block_cache_hits: counters.get_ticker_count(Ticker::BlockCacheHit),
             block_cache_misses: counters.get_ticker_count(Ticker::BlockCacheMiss),
@@ -34,6 +34,15 @@ impl StatisticsSource for Engine {
     fn write_micros(&self) -> &Histogram {
         self.write_times()
     }
+
+    fn store_identity(&self) -> String {
+        self.identity().to_string()
+    }
+}
+
+/// The number of failed flushes and compactions.
+pub(super) fn background_errors(db: &DB) -> u64 {
+    of_database(db, properties::BACKGROUND_ERRORS)
 }
 
 fn sum(db: &DB, property: impl CStrLike + Copy) -> u64 {

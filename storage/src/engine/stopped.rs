@@ -1,6 +1,7 @@
 //! The store of a stopped server, opened for reading: nothing in the data directory changes.
 
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -152,7 +153,12 @@ fn open_read_only(options: &EngineOptions, db_dir: &Path, families: &[Family]) -
 fn lock(options: &EngineOptions) -> Result<(File, Mark), OpenError> {
     let path = options.directory.join("high-water");
     let failed = |attempt, source| OpenError::Files { attempt, path: path.clone(), source };
-    let file = File::open(&path).map_err(|source| failed("open", source))?;
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(OpenError::NoMark { file: path.clone(), what: "is missing" });
+        }
+        file => file.map_err(|source| failed("open", source))?,
+    };
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { directory: options.directory.clone() }),

@@ -29,14 +29,20 @@ use super::disk::{DiskReserve, FIGURE_AGE_MAX};
 use super::high_water::HighWater;
 use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
+use super::noting::Noting;
 use super::open::{self, Opened};
 use super::read::{Live, SnapshotReader, handle};
 use super::refusal::{CloseError, OpenError};
+use super::statistics::background_errors;
 use super::{EngineOptions, manifest, settings, table_damage};
 
 /// The maximum number of merchants that are remembered as caught up: some 30 MB. The check of
 /// any further merchant reads two rows.
 const CAUGHT_UP_MAX: usize = 1_000_000;
+
+/// The line about a damaged table of the store.
+const TABLE_IS_DAMAGED: &str = "a table is damaged, and no checkpoint is taken: stop the server and run `till verify`; when rows are affected, run `till \
+     repair rows`, or restore the directory (docs/repair.md, \"A damaged table\")";
 
 /// The upper half of an epoch counts starts, the lower half the claims of one process.
 const EPOCHS_PER_START: u64 = 1 << 32;
@@ -56,6 +62,8 @@ pub struct Engine {
     /// Write options: each write is on the disk when it returns.
     write_options: WriteOptions,
     write_times: Histogram,
+    /// Failed flushes and compactions whose reason was asked for.
+    background_errors_asked: AtomicU64,
     disk_reserve_bytes: u64,
     claims: Claims,
     caught_up: RwLock<HashSet<MerchantId>>,
@@ -101,6 +109,7 @@ impl Engine {
             first_archive: Mutex::default(),
             write_options: settings::synced_write(),
             write_times: Histogram::default(),
+            background_errors_asked: AtomicU64::new(0),
             disk_reserve_bytes: options.disk_reserve_bytes,
             claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),
             caught_up: RwLock::default(),
@@ -158,8 +167,9 @@ impl Engine {
         self.queues_for_archive && self.first_archive().is_none()
     }
 
-    /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The
-    /// directory can be opened again once the last handle is dropped.
+    /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. On a full disk, or
+    /// with a damaged table, the log keeps what cannot be flushed. The directory can be opened again once the last handle is
+    /// dropped.
     ///
     /// # Errors
     /// Fails when a step failed. All acknowledged commits are durable nevertheless.
@@ -171,7 +181,9 @@ impl Engine {
         if !first {
             return Ok(());
         }
-        self.flush().map_err(|error| CloseError { attempt: "flush", reason: error.into_string() })?;
+        if let Err(error) = self.flush() {
+            tracing::warn!(%error, "rows in memory were not written to tables: the next start reads them from the log");
+        }
         self.db.cancel_all_background_work(true);
         let synced = manifest::position(&self.db_dir)
             .and_then(|position| self.high_water.advance_manifest(position))
@@ -242,6 +254,33 @@ impl Engine {
         self.high_water.path()
     }
 
+    /// Reads of the present state.
+    fn live(&self) -> Noting<'_, Live<'_>> {
+        Noting { reader: Live(&self.db), engine: self }
+    }
+
+    /// Notes a damaged table beside the database, if the message of a refusal names one.
+    pub(super) fn note_damage(&self, reason: &str) {
+        if !table_damage::is_cause_of(reason) {
+            return;
+        }
+        match table_damage::note_of_store(&self.directory, reason) {
+            Ok(true) => tracing::error!(reason, "{TABLE_IS_DAMAGED}"),
+            Ok(false) => {}
+            Err(error) => tracing::error!(%error, "the note about a damaged table could not be written"),
+        }
+    }
+
+    /// Notes the damage that a flush or compaction in the background has met. RocksDB then refuses every write, and says why:
+    /// an empty one changes nothing. It is asked once for each error.
+    pub fn note_background_damage(&self) {
+        let errors = background_errors(&self.db);
+        if self.stopped.get().is_none() && self.background_errors_asked.swap(errors, Ordering::AcqRel) < errors {
+            let refused = self.db.write_opt(WriteBatch::default(), &self.write_options);
+            refused.unwrap_or_else(|error| self.note_damage(error.as_ref()));
+        }
+    }
+
     fn flush(&self) -> Result<(), rocksdb::Error> {
         let mut flush = FlushOptions::default();
         flush.set_wait(true);
@@ -302,11 +341,7 @@ impl Engine {
     }
 
     fn stop(&self, reason: &str) -> AppendVerdict {
-        if table_damage::is_cause_of(reason)
-            && let Err(error) = table_damage::leave_note(&self.directory, reason)
-        {
-            tracing::error!(%error, "the note about a damaged table could not be written");
-        }
+        self.note_damage(reason);
         tracing::error!(reason, "the journal stops: the outcome of a write is unknown");
         // The first reason is kept.
         drop(self.stopped.set(format!("the outcome of a write is unknown: {reason}")));
@@ -367,7 +402,7 @@ fn writes<'g>(group: &'g [Append], plan: &'g WritePlan) -> impl Iterator<Item = 
 
 impl Journal for Engine {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
-        let claim = self.claims.claim(merchant_id, || layout::read_durable(&Live(&self.db), merchant_id))?;
+        let claim = self.claims.claim(merchant_id, || layout::read_durable(&self.live(), merchant_id))?;
         match self.stopped.get() {
             Some(reason) => Err(JournalError::Stopped { reason: reason.clone() }),
             None => Ok(claim),
@@ -399,20 +434,20 @@ impl Journal for Engine {
     fn head(&self, merchant_id: MerchantId) -> Result<Head, JournalError> {
         match self.claims.head(merchant_id) {
             Some(head) => Ok(head),
-            None => Ok(layout::read_head(&Live(&self.db), merchant_id)?),
+            None => Ok(layout::read_head(&self.live(), merchant_id)?),
         }
     }
 
     fn read(&self, merchant_id: MerchantId, from: Sequence, max: usize) -> Result<Vec<StoredRecord>, JournalError> {
-        layout::read_records(&Live(&self.db), merchant_id, from, max)
+        layout::read_records(&self.live(), merchant_id, from, max)
     }
 
     fn newest_snapshots(&self, merchant_id: MerchantId, max: usize) -> Result<Vec<StoredSnapshot>, JournalError> {
-        layout::read_snapshots(&Live(&self.db), merchant_id, max)
+        layout::read_snapshots(&self.live(), merchant_id, max)
     }
 
     fn merchants(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError> {
-        layout::read_merchants(&Live(&self.db), after, max)
+        layout::read_merchants(&self.live(), after, max)
     }
 
     fn last_commit(&self) -> CommitNumber {
@@ -422,11 +457,11 @@ impl Journal for Engine {
 
 impl RowReader for Engine {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
-        Live(&self.db).get(family, key)
+        self.live().get(family, key)
     }
 
     fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
-        Live(&self.db).get_many(family, keys)
+        self.live().get_many(family, keys)
     }
 
     fn visit(
@@ -437,17 +472,17 @@ impl RowReader for Engine {
         direction: ScanDirection,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
-        Live(&self.db).visit(family, lower, upper, direction, visit)
+        self.live().visit(family, lower, upper, direction, visit)
     }
 }
 
 impl RowStore for Engine {
     fn view(&self) -> Box<dyn RowReader + '_> {
-        Box::new(SnapshotReader::now(&self.db))
+        Box::new(Noting { reader: SnapshotReader::now(&self.db), engine: self })
     }
 
     fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError> {
-        layout::read_applied(&Live(&self.db), merchant_id)
+        layout::read_applied(&self.live(), merchant_id)
     }
 
     fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError> {
@@ -455,7 +490,7 @@ impl RowStore for Engine {
         if self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);
         }
-        let moment = SnapshotReader::now(&self.db);
+        let moment = Noting { reader: SnapshotReader::now(&self.db), engine: self };
         let applied = layout::read_applied(&moment, merchant_id)?;
         let head = layout::read_head(&moment, merchant_id)?;
         if applied != head {
@@ -473,7 +508,7 @@ impl RowStore for Engine {
         let byte_count = u64::try_from(rows.byte_count()).unwrap_or(u64::MAX);
         disk.admit(byte_count, Instant::now()).map_err(|reason| RowError::Unwritten { reason })?;
         let before = self.applied(merchant_id)?;
-        let head = layout::read_head(&Live(&self.db), merchant_id)?;
+        let head = layout::read_head(&self.live(), merchant_id)?;
         if applied.sequence <= before.sequence || applied.sequence > head.sequence {
             return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
         }
@@ -487,7 +522,7 @@ impl RowStore for Engine {
     }
 
     fn purge(&self, family: Family, keys: &[Vec<u8>]) -> Result<(), RowError> {
-        if table_damage::read_note(&self.directory).is_some() {
+        if table_damage::of_store(&self.directory).is_some() {
             return Err(RowError::Unwritten { reason: "a table is damaged, so tables are not rewritten".to_owned() });
         }
         self.flush().map_err(|error| RowError::Unwritten { reason: error.into_string() })?;

@@ -67,6 +67,19 @@ fn a_missing_or_damaged_high_water_mark_is_refused_by_name() {
     assert_refused(server.data(), &["high-water", "is damaged"]);
     fs::remove_file(&mark).expect("it is there");
     assert_refused(server.data(), &["high-water", "is missing"]);
+    assert!(!mark.exists(), "a refusal makes nothing");
+    let verified = start().command(server.data()).arg("verify").output().expect("the binary can be started");
+    let said = String::from_utf8_lossy(&verified.stderr).into_owned();
+    assert!(verified.status.code() == Some(2) && said.contains("high-water is missing"), "{said}");
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_lock_is_named() {
+    let server = stopped();
+    let lock = server.data().join("db/LOCK");
+    fs::remove_file(&lock).expect("it is there");
+    fs::create_dir(&lock).expect("writable");
+    assert_refused(server.data(), &["could not lock", "db/LOCK", "is a directory"]);
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn damaged_or_unreadable_tables_of_derived_rows_are_rebuilt() {
         // The whole second half: rows, and the table's metadata.
         overwrite(&table, length / 2, length);
     }
-    fs::write(scene.server.data().join("table-damaged"), format!("Corruption: in {}", "000001.sst")).expect("writable");
+    fs::write(scene.server.data().join("table-damaged"), "db/000001.sst Corruption: a block\n").expect("writable");
     assert_ne!(run(&scene.server, &["verify"]).0, Some(0), "it is damaged");
     let printed = ends(&scene.server, &["repair", "rows"], 1);
     assert!(

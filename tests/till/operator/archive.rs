@@ -279,6 +279,77 @@ fn archived_before_acknowledged_refuses_until_it_can_archive() {
 }
 
 #[test]
+fn nothing_is_acknowledged_into_an_archive_that_was_deleted() {
+    let place = ArchiveDirectories::new();
+    let server = place.server(&place.start().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true"));
+    let shop = server.shop();
+    take(&server, "one");
+    let before = shop.pay(100);
+    fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
+    for _ in 0..2 {
+        let refused = shop.call("invite-user", &json!({ "email": "ada@shop.example" }));
+        assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{refused:?}");
+        assert_eq!(refused.details(), json!({ "outcome": "not_done" }));
+        wait_until("it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
+        fs::create_dir_all(place.at("archive")).expect("another one is made in its place");
+    }
+    fs::remove_dir_all(place.at("archive")).expect("it is there");
+    fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
+    let invite = || shop.call("invite-user", &json!({ "email": "ada@shop.example" })).status == 200;
+    wait_until("calls are taken again", invite);
+    let after = shop.pay(200);
+    let seen = shop.picture(&[&before, &after]);
+    drop(server);
+    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
+    let copy = place.restored("one", "copy", &[]);
+    assert_eq!(shop.on(&copy).picture(&[&before, &after]), seen);
+}
+
+#[test]
+fn an_idle_server_notices_that_its_archive_is_gone() {
+    let place = ArchiveDirectories::new();
+    let log = place.at("log");
+    let server = place.server(&place.start().recording(&log));
+    let shop = server.shop();
+    take(&server, "one");
+    let first = shop.pay(100);
+    shop.settled(&first);
+    wait_until_archived(&server);
+    fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
+    wait_until("it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
+    let said = fs::read_to_string(&log).expect("it was recorded");
+    let line = said.lines().find(|line| line.contains("the archive cannot be written to")).expect("it is logged");
+    assert!(line.contains("was moved away, deleted or replaced") && line.contains("ERROR"), "{line}");
+    let second = shop.pay(200);
+    fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
+    wait_until_archived(&server);
+    let seen = shop.picture(&[&first, &second]);
+    drop(server);
+    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
+    let copy = place.restored("one", "copy", &[]);
+    assert_eq!(shop.on(&copy).picture(&[&first, &second]), seen);
+}
+
+#[test]
+fn a_restored_book_has_the_payouts_of_the_archive() {
+    let place = ArchiveDirectories::new();
+    let server = place.server(&place.start());
+    let shop = server.shop();
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 1_000 })).ok();
+    take(&server, "one");
+    let payout = shop.call("send-payout", &json!({ "amount": 100 })).id();
+    let status = |shop: &Shop| shop.call("find-payout", &json!({ "payout_id": payout })).ok()["status"].clone();
+    wait_until("it is paid", || status(&shop) == "SUCCESSFUL");
+    wait_until_archived(&server);
+    drop(server);
+    let mut copy = place.restored("one", "copy", &[]);
+    assert_eq!(status(&shop.on(&copy)), "SUCCESSFUL");
+    assert!(copy.stop());
+    let (code, verified, errors) = run(copy.command(), &["verify"]);
+    assert!(code == Some(0) && verified.ends_with("no faults\n"), "{verified}{errors}");
+}
+
+#[test]
 fn segments_are_listed_verified_and_pruned() {
     let place = ArchiveDirectories::new();
     let mut server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::Pair;
+use crate::harness::{Pair, Server, Start};
 
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -45,6 +45,23 @@ fn base(name: &str) -> &str {
 fn scraped(text: &str) -> BTreeSet<String> {
     let samples = text.lines().filter(|line| !line.starts_with('#'));
     samples.flat_map(|line| names(line.split(['{', ' ']).next().unwrap_or(""))).collect()
+}
+
+#[test]
+fn a_copy_of_a_store_shows_the_identity_of_its_original() {
+    let identity = |server: &Server| {
+        let Value::String(text) = server.admin_client().get("/metrics").body else { panic!("text") };
+        let line = text.lines().find_map(|line| line.strip_prefix("till_store_info{store=\""));
+        line.and_then(|line| line.strip_suffix("\"} 1")).expect("it is exposed").to_owned()
+    };
+    let place = TempDir::new().expect("a directory can be made");
+    let (data, copy) = (place.path().join("data"), place.path().join("copy"));
+    assert!(Start::default().server_in(&data).stop());
+    assert!(Command::new("cp").arg("-a").args([&data, &copy]).status().expect("cp is there").success());
+    let servers = [&data, &copy].map(|data| Start::default().server_in(data));
+    let [of_original, of_copy] = servers.each_ref().map(identity);
+    assert!(of_original == of_copy && of_original.len() == 32, "{of_original}, {of_copy}");
+    assert_ne!(identity(&Server::start()), of_original);
 }
 
 #[test]

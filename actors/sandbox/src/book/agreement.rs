@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use till_actors::acquirer::NamedCall;
+use till_actors::acquirer::{NamedCall, Reference};
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::session::Instrument;
 
 use till_operate::acquirer_book::{
@@ -39,6 +40,10 @@ macro_rules! acquirer_book {
             fn record(&mut self, payments: &[(MerchantId, Arc<Payment>)]) -> Result<(), AcquirerBookError> {
                 Ok(record(self, payments)?)
             }
+
+            fn record_payouts(&mut self, payouts: &[(MerchantId, Arc<Payout>)]) -> Result<(), AcquirerBookError> {
+                Ok(record_payouts(self, payouts)?)
+            }
         })*
     };
 }
@@ -57,6 +62,35 @@ fn record(book: &mut impl Book, payments: &[(MerchantId, Arc<Payment>)]) -> Resu
     }
     let lines: Vec<BookLine> = changed.into_values().collect();
     if lines.is_empty() { Ok(()) } else { book.write(&lines) }
+}
+
+/// Records the payouts that have ended, except those whose end is known.
+fn record_payouts(book: &mut impl Book, payouts: &[(MerchantId, Arc<Payout>)]) -> Result<(), BookError> {
+    let mut lines = Vec::new();
+    for line in payouts.iter().filter_map(|(merchant, payout)| line_of_payout(*merchant, payout)) {
+        let known = book.line(&line.reference)?.map(|known| known.operation);
+        if matches!(known, None | Some(BookOperation::TimedOut | BookOperation::Payout(PayoutOutcome::Pending))) {
+            lines.push(line);
+        }
+    }
+    if lines.is_empty() { Ok(()) } else { book.write(&lines) }
+}
+
+/// The line of a payout that has ended.
+fn line_of_payout(merchant: MerchantId, payout: &Payout) -> Option<BookLine> {
+    let outcome = match payout.status {
+        PayoutStatus::Pending => return None,
+        PayoutStatus::Successful => PayoutOutcome::Paid,
+        PayoutStatus::Failed => PayoutOutcome::Declined(DeclineReason::of_code(&payout.failure.as_ref()?.code)?),
+    };
+    Some(BookLine {
+        reference: Reference::of_payout(payout.id).into_text(),
+        merchant,
+        payment: None,
+        money: payout.money,
+        asked_at_ms: payout.created_at.0,
+        operation: BookOperation::Payout(outcome),
+    })
 }
 
 impl From<BookLine> for AcquirerLine {

@@ -192,7 +192,7 @@ fn catch_up(
     goes_on: &mut dyn FnMut() -> Result<bool, ArchiveError>,
 ) -> Result<(), ArchiveError> {
     gate.open(|| open_writer(engine, settings))?;
-    gate.with_writer(Writer::repair)?;
+    gate.with_writer(|writer| writer.repair().and_then(|()| writer.check_in_place()))?;
     loop {
         // First, since a crash may have left commits in the queue that the archive has.
         unqueue_archived(engine, gate)?;

@@ -121,8 +121,12 @@ impl ArchiveGate {
         self.caught_up.lock().elapsed()
     }
 
-    /// Notes a failure, and logs it unless it was logged just now.
+    /// Notes a failure, and logs it unless it was logged just now. An archive that is not in its place is opened anew once it
+    /// is back, with all checks of a start.
     pub(super) fn fail(&self, error: &ArchiveError) {
+        if matches!(error, ArchiveError::Replaced { .. }) {
+            self.close();
+        }
         self.failures.fetch_add(1, Ordering::Relaxed);
         let reason = error.chain();
         let mut failure = self.failure.lock();

@@ -89,6 +89,16 @@ pub enum ArchiveError {
         /// The archive.
         archive: PathBuf,
     },
+    /// What is written to the file from now on is archived nowhere.
+    #[error(
+        "{file} was moved away, deleted or replaced while it was written to: put the archive's directory back, or name an empty \
+         one and take a checkpoint",
+        file = file.display()
+    )]
+    Replaced {
+        /// The open segment.
+        file: PathBuf,
+    },
     /// The archive was closed, for example by a stop.
     #[error("the archive is closed")]
     Closed,
@@ -192,7 +202,7 @@ pub enum ArchiveError {
 impl ArchiveError {
     /// True when the archive may be reachable again later, unchanged.
     pub(super) fn is_passing(&self) -> bool {
-        matches!(self, ArchiveError::Files { .. } | ArchiveError::Gone { .. })
+        matches!(self, ArchiveError::Files { .. } | ArchiveError::Gone { .. } | ArchiveError::Replaced { .. })
     }
 
     /// Names the attempt and the path that failed.

@@ -240,9 +240,9 @@ impl<'a> ArchiveReplay<'a> {
         let head = record.follow(merchant_id, head).map_err(|error| error.to_string())?;
         let mut personal = MerchantReader::new(merchant_id, Some(Arc::clone(self.keyring)), self.overlay);
         let mutation = decode_mutation(record.body, &personal).map_err(|error| error.to_string())?;
-        let payments = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
-        for payment in payments {
-            self.book.add_payment(merchant_id, payment).map_err(|error| error.chain())?;
+        let rows = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
+        for row in rows {
+            self.book.add(merchant_id, row).map_err(|error| error.chain())?;
         }
         let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: bytes.to_vec() };
         layout::write_record(merchant_id, &encoded, commit.commit, &mut Vec::new(), &mut &*self.overlay);

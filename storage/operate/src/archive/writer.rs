@@ -4,8 +4,9 @@
 //! written: the bytes of a failed write or sync are not relied upon, and never synced again. A closed segment has only
 //! commits that the store has for sure.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -47,6 +48,19 @@ struct OpenSegment {
     last: CommitNumber,
     group: u64,
     opened: Instant,
+}
+
+impl OpenSegment {
+    /// A segment that was moved away or deleted takes writes and syncs without an error.
+    fn check_in_place(&self) -> Result<(), ArchiveError> {
+        let file = |metadata: Metadata| (metadata.dev(), metadata.ino());
+        let place = match fs::metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(file(found.map_err(ArchiveError::files("look at", &self.path))?)),
+        };
+        let written = self.file.metadata().map_err(ArchiveError::files("look at", &self.path))?;
+        if place == Some(file(written)) { Ok(()) } else { Err(ArchiveError::Replaced { file: self.path.clone() }) }
+    }
 }
 
 /// The facts about the store that the writer needs.
@@ -124,13 +138,21 @@ impl Writer {
         if self.current.is_none() {
             self.begin(self.closed.last)?;
         }
+        // After the sync: what was written to a file that is not there any more is archived nowhere.
         let written = self.add(commits);
-        if written.is_err() {
+        if let Err(error) = &written {
             self.needs_repair = true;
             // At once, while it may still be possible: the callers that wait are told that nothing was done.
-            drop(self.repair());
+            if !matches!(error, ArchiveError::Replaced { .. }) {
+                drop(self.repair());
+            }
         }
         written
+    }
+
+    /// Refuses to go on with a segment that is not where a start would look for it.
+    pub(super) fn check_in_place(&self) -> Result<(), ArchiveError> {
+        self.current.as_ref().map_or(Ok(()), OpenSegment::check_in_place)
     }
 
     /// Leaves out commits that the store cannot give any more: the next segment begins after `base`.
@@ -180,6 +202,7 @@ impl Writer {
         }
         let written = current.file.write_all(&bytes).and_then(|()| current.file.sync_data());
         written.map_err(ArchiveError::files("write to", &current.path))?;
+        current.check_in_place()?;
         current.hasher.update(&bytes);
         current.offset += bytes.len() as u64;
         current.commits += u64::from(size);

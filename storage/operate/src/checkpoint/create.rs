@@ -4,36 +4,36 @@
 //!    the deliveries of webhooks. Commits go on.
 //! 2. Link the files of the database, then those of the books, into the data directory, which is on their disk:
 //!    table files as links, logs and lists as copies. Nothing is flushed. Let writes to each book go on.
-//! 3. Move them to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
+//! 3. Read the tables that were never read whole, or not for long: a damaged one ends it.
+//! 4. Move the files to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
 //!    logs that were linked.
-//! 4. Open the copy for reading, note the heads of its logs, and give it a high-water mark at its last commit.
-//! 5. Sync all files, and list each with its checksum.
-//! 6. Give the directory its name.
+//! 5. Open the copy for reading, note the heads of its logs, and give it a high-water mark at its last commit.
+//! 6. Sync all files, and list each with its checksum.
+//! 7. Give the directory its name.
 //!
 //! Nothing is written to a book from before the database's moment until after its own. So every result that the log has
 //! is in the sandbox's book, and everything in the book was requested in the log. Until the last step the directory has
 //! a name that no checkpoint has.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use till_storage::engine::table_damage::NOTE;
 use till_storage::engine::{Engine, EngineOptions, HeldDirectory, free_bytes, mark_copy};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal};
 
 use crate::durable;
 use crate::last_used::LastUsedDirectory;
+use crate::scrub::{FaultyTable, InspectionError, TableFault, TableInspector};
 
 use super::background::with_low_priority;
 use super::beside::BookBeside;
 use super::heads::HeadsError;
 use super::manifest::{Manifest, ManifestEntry};
-use super::shelf::{CheckpointStatus, KeptCheckpoint, Shelf, is_name};
+use super::shelf::{Shelf, is_name};
 use super::throttle::Throttle;
 use super::{
     CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum, copying, heads,
@@ -109,13 +109,21 @@ pub struct Checkpointer {
     engine: Arc<Engine>,
     books: Vec<BookBeside>,
     shelf: Shelf,
+    tables: Arc<TableInspector>,
 }
 
 impl Checkpointer {
-    /// For this store and these books; checkpoints are kept on this shelf.
+    /// For this store and these books; checkpoints are kept on this shelf, and their tables are read by the inspector of the
+    /// data directory.
     #[must_use]
-    pub fn new(engine: Arc<Engine>, books: Vec<BookBeside>, shelf: Shelf) -> Checkpointer {
-        Checkpointer { engine, books, shelf }
+    pub fn new(engine: Arc<Engine>, books: Vec<BookBeside>, shelf: Shelf, tables: Arc<TableInspector>) -> Checkpointer {
+        Checkpointer { engine, books, shelf, tables }
+    }
+
+    /// The inspector of the store's tables.
+    #[must_use]
+    pub fn tables(&self) -> &TableInspector {
+        &self.tables
     }
 
     /// The shelf that its checkpoints are kept on.
@@ -175,9 +183,7 @@ impl Checkpointer {
         if !is_name(wanted.name) {
             return Err(CheckpointError::Name { name: wanted.name.to_owned() });
         }
-        if self.engine.directory().join(NOTE).exists() {
-            return Err(CheckpointError::TableDamaged);
-        }
+        self.refuse_damage()?;
         // The reserved disk space is not for copies.
         self.engine.admit(0).map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
         let known = self.known();
@@ -199,6 +205,13 @@ impl Checkpointer {
             self.clean_up(wanted.name);
         }
         taken
+    }
+
+    /// Refuses while damage is known, RocksDB's own included.
+    fn refuse_damage(&self) -> Result<(), CheckpointError> {
+        self.engine.note_background_damage();
+        let tables: Vec<String> = self.tables.damaged().into_iter().map(|damaged| damaged.table).collect();
+        if tables.is_empty() { Ok(()) } else { Err(CheckpointError::TableDamaged { tables: tables.join(", ") }) }
     }
 
     fn make(&self, wanted: &CheckpointRequest<'_>, done: &mut Done<'_>) -> Result<TakenCheckpoint, CheckpointError> {
@@ -228,6 +241,7 @@ impl Checkpointer {
         let commits = || self.engine.last_commit();
         let mut throttle = Throttle::beside(&commits);
         self.refuse_without_space(&staging)?;
+        let tables_read_at_ms = self.inspect(&staging, &mut throttle)?.unwrap_or(wanted.taken_at_ms);
         let moved = move_all(&staging, &unfinished, &mut throttle);
         moved.map_err(CheckpointError::files("move the files to", &unfinished))?;
         log_wait::wait_while(&|| shares_a_log(&unfinished), &commits);
@@ -235,14 +249,55 @@ impl Checkpointer {
         unshared.map_err(CheckpointError::files("copy the files in", &unfinished))?;
         done(CheckpointStage::Moved)?;
         let (last_commit, merchants) = survey(&unfinished, acknowledged, done)?;
-        let earlier = self.earlier()?;
-        let files = list(&unfinished, &earlier, &mut throttle).map_err(CheckpointError::files("list", &unfinished))?;
+        let files = self.list(&unfinished, &mut throttle)?;
         let (taken_at_ms, program) = (wanted.taken_at_ms, wanted.program.to_owned());
-        let manifest = Manifest { taken_at_ms, program, last_commit, merchants, files };
+        let manifest = Manifest { taken_at_ms, program, last_commit, merchants, tables_read_at_ms, files };
         let written = write_manifest(&unfinished, &manifest, &mut throttle);
         written.map_err(CheckpointError::files("write", &unfinished.join(MANIFEST_FILE)))?;
         done(CheckpointStage::Listed)?;
         Ok(manifest)
+    }
+
+    /// Reads the tables of all databases that were never read whole, or not for long. Returns the oldest time at which one of
+    /// them was read.
+    fn inspect(&self, staging: &Path, throttle: &mut Throttle<'_>) -> Result<Option<u64>, CheckpointError> {
+        let mut oldest = None;
+        let databases = self.books.iter().map(|beside| beside.directory);
+        for database in std::iter::once(DATABASE_DIRECTORY).chain(databases) {
+            let read =
+                self.tables.inspect_copy(database, &staging.join(database), &mut |rest| throttle.pause_for(rest));
+            let read_at_ms = read.map_err(|error| refusal_of(error, staging))?;
+            oldest = [oldest, read_at_ms].into_iter().flatten().min();
+        }
+        Ok(oldest)
+    }
+
+    /// Lists the files with their checksums. A table keeps the one that it had in an earlier checkpoint if it is the same file;
+    /// a copy must have it, too.
+    fn list(&self, directory: &Path, throttle: &mut Throttle<'_>) -> Result<Vec<ManifestEntry>, CheckpointError> {
+        let failed = || CheckpointError::files("list", directory);
+        let mut entries = Vec::new();
+        for path in durable::files(directory).map_err(failed())? {
+            let known = path.to_str().filter(|_| is_table(&path)).and_then(|table| self.tables.hash(table));
+            let entry = entry_of(directory, path, known, throttle).map_err(failed())?;
+            if is_table(&entry.path) {
+                self.check_copy(&entry, known.map(|(_, hash)| hash))?;
+            }
+            entries.push(entry);
+        }
+        self.tables.keep();
+        Ok(entries)
+    }
+
+    /// Compares the checksum of a table with the one of an earlier checkpoint, and keeps it for later ones.
+    fn check_copy(&self, entry: &ManifestEntry, known: Option<blake3::Hash>) -> Result<(), CheckpointError> {
+        let table = entry.path.display().to_string();
+        if known.is_none_or(|known| known == entry.hash) {
+            self.tables.keep_hash(&table, &entry.hash);
+            return Ok(());
+        }
+        self.tables.inspect_again(&table).map_err(|error| refusal_of(error, &entry.path))?;
+        Err(CheckpointError::Copy { what: "a table", reason: format!("{table} is not what was copied before") })
     }
 
     /// Refuses a copy that would take another disk below the reserve: an archive may be on it, too.
@@ -275,16 +330,6 @@ impl Checkpointer {
             linked.map_err(|reason| CheckpointError::Copy { what: directory, reason })?;
         }
         done(CheckpointStage::BooksLinked)
-    }
-
-    /// The newest complete checkpoint: table files that it shares with the new one need not be read again.
-    fn earlier(&self) -> Result<Earlier, CheckpointError> {
-        let newest = self.shelf.list()?.pop();
-        let Some(KeptCheckpoint { name, status: CheckpointStatus::Complete(manifest) }) = newest else {
-            return Ok(Earlier::default());
-        };
-        let hashes = manifest.files.into_iter().map(|file| (file.path, file.hash)).collect();
-        Ok(Earlier { directory: self.shelf.directory().join(name), hashes })
     }
 
     fn name(&self, unfinished: &Path, name: &str) -> Result<PathBuf, CheckpointError> {
@@ -371,32 +416,30 @@ fn survey(
     Ok((found, merchants))
 }
 
-/// An earlier checkpoint and the checksums of its files.
-#[derive(Default)]
-struct Earlier {
-    directory: PathBuf,
-    hashes: BTreeMap<PathBuf, blake3::Hash>,
-}
-
-impl Earlier {
-    /// The checksum that a table file had when it was read for the earlier checkpoint, if it is the same file.
-    fn hash_of(&self, directory: &Path, file: &Path) -> Option<blake3::Hash> {
-        let hash = self.hashes.get(file).filter(|_| is_table(file))?;
-        let (new, old) = (fs::metadata(directory.join(file)).ok()?, fs::metadata(self.directory.join(file)).ok()?);
-        (new.dev() == old.dev() && new.ino() == old.ino()).then_some(*hash)
-    }
-}
-
-fn list(directory: &Path, earlier: &Earlier, throttle: &mut Throttle<'_>) -> io::Result<Vec<ManifestEntry>> {
-    let entry = |path: PathBuf| {
-        let file = File::open(directory.join(&path))?;
-        let (bytes, hash) = match earlier.hash_of(directory, &path) {
-            Some(hash) => (file.metadata()?.len(), hash),
-            None => checksum::of(file, throttle)?,
-        };
-        Ok(ManifestEntry { path, bytes, hash })
+/// A file with its length and checksum. One that is the file whose checksum is known is not read.
+fn entry_of(
+    directory: &Path,
+    path: PathBuf,
+    known: Option<(u64, blake3::Hash)>,
+    throttle: &mut Throttle<'_>,
+) -> io::Result<ManifestEntry> {
+    let file = File::open(directory.join(&path))?;
+    let metadata = file.metadata()?;
+    let (bytes, hash) = match known {
+        Some((inode, hash)) if inode == metadata.ino() => (metadata.len(), hash),
+        Some(_) | None => checksum::of(file, throttle)?,
     };
-    durable::files(directory)?.into_iter().map(entry).collect()
+    Ok(ManifestEntry { path, bytes, hash })
+}
+
+fn refusal_of(error: InspectionError, path: &Path) -> CheckpointError {
+    match error {
+        InspectionError::Faulty(FaultyTable { fault: TableFault::Unavailable, reason, .. }) => {
+            CheckpointError::Copy { what: "a table", reason }
+        }
+        InspectionError::Faulty(FaultyTable { table, .. }) => CheckpointError::TableDamaged { tables: table },
+        InspectionError::Files(source) => CheckpointError::files("read the tables of", path)(source),
+    }
 }
 
 fn write_manifest(directory: &Path, manifest: &Manifest, throttle: &mut Throttle<'_>) -> io::Result<()> {

@@ -6,6 +6,7 @@
 //! program 0.1.0
 //! last_commit 42
 //! merchants 3
+//! tables_read_at_ms 1763661788000
 //! file <64 hexadecimal digits: BLAKE3-256 of the bytes> <bytes> <path>
 //! ... a line a file, in the order of their paths ...
 //! end <64 hexadecimal digits: BLAKE3-256 of all lines before>
@@ -45,6 +46,8 @@ pub struct Manifest {
     pub last_commit: CommitNumber,
     /// The number of logs in it.
     pub merchants: u64,
+    /// The oldest time at which one of its tables was read whole and was good, milliseconds since the Unix epoch.
+    pub tables_read_at_ms: u64,
     /// Every file but the manifest, in the order of paths.
     pub files: Vec<ManifestEntry>,
 }
@@ -68,9 +71,10 @@ impl Manifest {
     /// The text.
     #[must_use]
     pub fn encode(&self) -> String {
-        let Manifest { taken_at_ms, program, last_commit, merchants, files } = self;
+        let Manifest { taken_at_ms, program, last_commit, merchants, tables_read_at_ms, files } = self;
         let mut text = format!("{FIRST}{FORMAT}\ntaken_at_ms {taken_at_ms}\nprogram {program}\n");
         write!(text, "last_commit {last_commit}\nmerchants {merchants}\n").expect("writing to a string cannot fail");
+        writeln!(text, "tables_read_at_ms {tables_read_at_ms}").expect("writing to a string cannot fail");
         for ManifestEntry { path, bytes, hash } in files {
             writeln!(text, "file {hash} {bytes} {}", path.display()).expect("writing to a string cannot fail");
         }
@@ -94,6 +98,7 @@ impl Manifest {
             program: value(lines.next(), "program ")?.to_owned(),
             last_commit: CommitNumber(number(lines.next(), "last_commit ")?),
             merchants: number(lines.next(), "merchants ")?,
+            tables_read_at_ms: number(lines.next(), "tables_read_at_ms ")?,
             files: lines.map(entry).collect::<Result<_, _>>()?,
         };
         if manifest.files.is_sorted_by(|one, next| one.path < next.path) {
@@ -156,6 +161,7 @@ mod tests {
             program: "0.1.0".to_owned(),
             last_commit: CommitNumber(42),
             merchants: 3,
+            tables_read_at_ms: 1_763_661_788_000,
             files: vec![file("db/000012.sst", 900), file("heads", 0), file("high-water", 4_128)],
         }
     }
@@ -176,10 +182,17 @@ mod tests {
         let text = sample().encode();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
-            lines[..5],
-            ["till-checkpoint 1", "taken_at_ms 1763661789000", "program 0.1.0", "last_commit 42", "merchants 3"]
+            lines[..6],
+            [
+                "till-checkpoint 1",
+                "taken_at_ms 1763661789000",
+                "program 0.1.0",
+                "last_commit 42",
+                "merchants 3",
+                "tables_read_at_ms 1763661788000"
+            ]
         );
-        assert_eq!(lines[5], format!("file {} 900 db/000012.sst", blake3::hash(b"db/000012.sst")));
+        assert_eq!(lines[6], format!("file {} 900 db/000012.sst", blake3::hash(b"db/000012.sst")));
         assert_eq!(sealed(&text[..text.find("end ").expect("it has a last line")]), text);
     }
 

@@ -58,8 +58,15 @@ pub enum CheckpointError {
         needed: u64,
     },
     /// A copy of a damaged table is of no use, and taking it would push older, good ones out.
-    #[error("the store has a damaged table, and a checkpoint would have it too; keep the older ones")]
-    TableDamaged,
+    #[error(
+        "the table {tables} is damaged, and a checkpoint would have the damage too. Keep the older ones. Stop the server and run \
+         `till verify`; when rows are affected, run `till repair rows`, or restore the directory (docs/repair.md, \"A damaged \
+         table\")"
+    )]
+    TableDamaged {
+        /// The paths of the damaged tables below the data directory.
+        tables: String,
+    },
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
     Files {

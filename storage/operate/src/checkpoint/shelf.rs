@@ -2,8 +2,10 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use till_storage::engine::table_damage;
 use till_storage::journal::CommitNumber;
 
 use crate::durable;
@@ -23,6 +25,8 @@ const LOCK_FILE: &str = "shelf.lock";
 #[derive(Debug, Clone)]
 pub struct Shelf {
     directory: PathBuf,
+    /// The data directory whose checkpoints are kept on it, if the damage that is known of is to count.
+    data: Option<PathBuf>,
 }
 
 /// The status of a directory on the shelf.
@@ -71,7 +75,13 @@ impl Shelf {
     /// The shelf at a directory, which may be missing.
     #[must_use]
     pub fn at(directory: impl Into<PathBuf>) -> Shelf {
-        Shelf { directory: directory.into() }
+        Shelf { directory: directory.into(), data: None }
+    }
+
+    /// The same, for the checkpoints of a data directory.
+    #[must_use]
+    pub fn of(self, data: impl Into<PathBuf>) -> Shelf {
+        Shelf { data: Some(data.into()), ..self }
     }
 
     /// Its directory.
@@ -116,8 +126,8 @@ impl Shelf {
 
     /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, except
     /// those that are being read ([`super::Reading`]), and all unfinished ones. The one called `newest` was taken just
-    /// now: it counts as the newest, even when another store has left some that reach further. Returns the names of the
-    /// removed ones.
+    /// now: it counts as the newest, even when another store has left some that reach further. The newest one that has none of
+    /// the tables that are known to be damaged is never removed. Returns the names of the removed ones.
     ///
     /// # Errors
     /// [`CheckpointError::Busy`] while one is being taken; an error of the system.
@@ -127,12 +137,13 @@ impl Shelf {
         }
         let _lock = self.lock()?;
         let mut removed = self.remove_unfinished()?;
-        let complete = |kept: &KeptCheckpoint| {
-            matches!(kept.status, CheckpointStatus::Complete(_)) && kept.name.starts_with(prefix)
-        };
-        let mut complete: Vec<KeptCheckpoint> = self.list()?.into_iter().filter(complete).collect();
+        let is_complete = |kept: &KeptCheckpoint| matches!(kept.status, CheckpointStatus::Complete(_));
+        let mut complete: Vec<KeptCheckpoint> = self.list()?.into_iter().filter(is_complete).collect();
         complete.sort_by_key(|kept| newest == Some(&kept.name)); // Stable: the others keep their order.
-        for old in complete.iter().take(complete.len().saturating_sub(keep)) {
+        let good = complete.iter().rev().find(|kept| !self.has_known_damage(&kept.name)).map(|kept| kept.name.clone());
+        complete.retain(|kept| kept.name.starts_with(prefix));
+        let old = complete.iter().take(complete.len().saturating_sub(keep));
+        for old in old.filter(|old| Some(&old.name) != good.as_ref()) {
             if is_read(&self.directory.join(&old.name)) {
                 tracing::warn!(checkpoint = old.name, "a checkpoint is being read, and is removed later");
                 continue;
@@ -141,6 +152,17 @@ impl Shelf {
             removed.push(old.name.clone());
         }
         Ok(removed)
+    }
+
+    /// True when a checkpoint shares a table with the store that is known to be damaged.
+    fn has_known_damage(&self, name: &str) -> bool {
+        let Some(data) = &self.data else { return false };
+        let file = |path: PathBuf| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+        let mut damaged = table_damage::noted(data).into_iter().map(|damaged| damaged.table);
+        damaged.any(|table| {
+            let kept = file(self.directory.join(name).join(&table));
+            kept.is_some() && kept == file(data.join(&table))
+        })
     }
 
     /// Removes unfinished checkpoints. The lock must be held.

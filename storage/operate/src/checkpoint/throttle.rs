@@ -27,10 +27,15 @@ impl<'c> Throttle<'c> {
 
     /// Must be called after each slice.
     pub(super) fn pause(&mut self) {
+        self.pause_for(pause_after(self.paused_at.elapsed()));
+    }
+
+    /// Pauses for this time, if there was a commit since the last pause.
+    pub(super) fn pause_for(&mut self, pause: Duration) {
         if (self.commits)() == self.seen {
             return;
         }
-        thread::sleep(pause_after(self.paused_at.elapsed()));
+        thread::sleep(pause);
         (self.seen, self.paused_at) = ((self.commits)(), Instant::now());
     }
 }

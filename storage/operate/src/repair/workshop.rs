@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use till_storage::engine::table_damage::{NOTE, tables_in};
+use till_storage::engine::table_damage;
 use till_storage::engine::{
     BEFORE_DIRECTORY, EngineOptions, HeldDirectory, OpenError, REPAIRED_DIRECTORY, is_repair_unfinished, refuse_unfit,
 };
@@ -78,18 +78,14 @@ impl Workshop {
 
     fn put_in_place(&self) -> io::Result<()> {
         fs::rename(self.directory.join(REPAIRED_DIRECTORY), self.database())?;
-        self.drop_note_of_gone_table()?;
+        self.drop_note_of_gone_tables()?;
         self.sync()
     }
 
-    /// Removes the note of a damaged table when none of the tables that it names exists any more.
-    fn drop_note_of_gone_table(&self) -> io::Result<()> {
-        let note = self.directory.join(NOTE);
-        let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };
-        let tables = tables_in(&text);
-        let is_gone = |table: &&str| !self.database().join(table).exists();
-        let all_gone = !tables.is_empty() && tables.iter().all(is_gone);
-        if all_gone { fs::remove_file(note) } else { Ok(()) }
+    /// Removes from the note the tables of the database that do not exist any more.
+    fn drop_note_of_gone_tables(&self) -> io::Result<()> {
+        let is_gone = |table: &str| table.starts_with("db/") && !self.directory.join(table).exists();
+        table_damage::forget(&self.directory, is_gone)
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -1,9 +1,12 @@
-//! Tables at rest are read from the disk, slowly, while the server runs: damage in a table that nothing reads is found while
-//! the checkpoints and archives are kept that can replace it.
+//! Tables at rest are read whole, and the checksum of each of their blocks is compared: by the scrub, slowly, while the server
+//! runs, so that damage in a table that nothing reads is found while the checkpoints and archives are kept that can replace
+//! it; and by each checkpoint that takes a table which was not read for long.
 
-mod position;
-mod progress;
+mod live_tables;
+mod table_check;
+mod readings;
+mod inspector;
 mod scrubber;
-mod table_reader;
 
-pub use scrubber::{ScrubSettings, ScrubStats, Scrubber};
+pub use inspector::{FaultyTable, InspectionError, TableFault, TableInspector};
+pub use scrubber::Scrubber;

@@ -1,7 +1,7 @@
 //! Compares the acquirer's book with the payments: the results of the acquirer with those in the logs.
 //!
 //! Line by line, the payment's recorded result must be the line's, unless a call for it is still open. Then each
-//! merchant's captures must have the same sums: a missing line shows there. Several threads look payments up at a time,
+//! merchant's captures and payouts must have the same sums: a missing line shows there. Several threads look payments up at a time,
 //! one section of the book after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,6 +91,7 @@ impl BookTally {
                 self.unclear.insert(line.merchant_id);
             }
             self.add(line.merchant_id, judged.captured_minor);
+            self.sums.entry(line.merchant_id).or_default().payouts += u64::from(judged.is_ended_payout);
             if let Some(wrong) = judged.wrong {
                 job.fault(line.merchant_id, FaultLocation::BookLine(line.reference.clone()), wrong);
             }
@@ -122,6 +123,8 @@ impl BookTally {
 struct Judged {
     /// The captured amount of its payment, if it was captured.
     captured_minor: Option<u64>,
+    /// True when it is of a payout that has ended in the log.
+    is_ended_payout: bool,
     /// True when its payment could not be read, or is not as the log says: then the book is not at fault.
     is_unclear: bool,
     wrong: Option<Wrong>,
@@ -179,6 +182,7 @@ impl Judge<'_> {
         match look_up(payment_id, personal) {
             Ok((Some(payment), is_open)) => Judged {
                 captured_minor: payment.capture.map(|capture| capture.amount_minor),
+                is_ended_payout: false,
                 is_unclear: false,
                 wrong: difference(line, authorization, &payment).filter(|_| !is_open),
             },
@@ -196,21 +200,22 @@ impl Judge<'_> {
         personal: &ReplayPersonal<'_>,
     ) -> Judged {
         if self.is_known_faulty(line.merchant_id, &AnyKey::Payouts(payout_id), personal) {
-            return Judged::default();
+            return Judged { is_unclear: true, ..Judged::default() };
         }
-        let wrong = match personal.get::<Payouts>(payout_id) {
+        match personal.get::<Payouts>(payout_id) {
             Ok(Some(payout)) => {
                 let agrees = match payout.status {
                     PayoutStatus::Pending => true,
                     PayoutStatus::Successful => end == PayoutLine::Paid,
                     PayoutStatus::Failed => end == PayoutLine::Declined,
                 };
-                (!agrees || payout.money != line.money).then_some(Wrong::OtherResult)
+                let wrong = (!agrees || payout.money != line.money).then_some(Wrong::OtherResult);
+                let is_ended_payout = payout.status != PayoutStatus::Pending;
+                Judged { wrong, is_ended_payout, ..Judged::default() }
             }
-            Ok(None) => Some(Wrong::NoPayout),
-            Err(_) => None, // Reported where rows are walked.
-        };
-        Judged { wrong, ..Judged::default() }
+            Ok(None) => Judged { wrong: Some(Wrong::NoPayout), ..Judged::default() },
+            Err(_) => Judged { is_unclear: true, ..Judged::default() }, // Reported where rows are walked.
+        }
     }
 
     /// True when the row that the line is about is not as the log says.

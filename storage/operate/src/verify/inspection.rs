@@ -1,11 +1,12 @@
 //! The rules for a merchant's stored rows that hold regardless of its log: the ledger, and the numbers of cards that
-//! may still be charged. The inspection also adds up the captures, for the comparison with the acquirer's book.
+//! may still be charged. The inspection also adds up captures and payouts, for the comparison with the acquirer's book.
 
 use std::collections::BTreeMap;
 
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::ledger::{BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::payment::Payment;
+use till_domain::payout::PayoutStatus;
 use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Payments, Rows, Single, Table, Transactions};
 use till_domain::time::Millis;
 use till_storage::family::Family;
@@ -48,7 +49,8 @@ impl Inspection<'_, '_> {
         let mut sums = Sums::default();
         // Statements before entries, which are added to them.
         let of_the_ledger = [TableKind::Transactions, TableKind::Statements, TableKind::Entries];
-        for table in [TableKind::Tokens, TableKind::Payments, TableKind::Cards].into_iter().chain(of_the_ledger) {
+        let of_the_acquirer = [TableKind::Tokens, TableKind::Payments, TableKind::Payouts, TableKind::Cards];
+        for table in of_the_acquirer.into_iter().chain(of_the_ledger) {
             self.inspect_table(table, &mut sums, job);
         }
         if !sums.incomplete {
@@ -101,6 +103,9 @@ impl Inspection<'_, '_> {
             if Some(payment.acquirer) == job.acquirer {
                 sums.add_capture(&payment);
             }
+        } else if let AnyRow::Payouts(payout) = row {
+            let has_ended = Some(payout.acquirer) == job.acquirer && payout.status != PayoutStatus::Pending;
+            sums.captures.payouts += u64::from(has_ended);
         } else if let AnyRow::Transactions(transaction) = row {
             self.check_transaction(&transaction, sums, job);
         } else if let AnyRow::Statements(statement) = row {

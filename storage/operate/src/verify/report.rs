@@ -159,18 +159,21 @@ impl fmt::Display for FaultLocation {
     }
 }
 
-/// Captures in the sandbox's book or in a log.
+/// Captures and payouts in the sandbox's book or in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BookSums {
     /// The number of captured payments.
     pub count: u64,
     /// The captured amount of all together, in minor units.
     pub captured_minor: u128,
+    /// The number of payouts that were paid or declined.
+    pub payouts: u64,
 }
 
 impl fmt::Display for BookSums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} captures of {} minor units", self.count, self.captured_minor)
+        write!(f, "{} captures of {} minor units", self.count, self.captured_minor)?;
+        if self.payouts == 0 { Ok(()) } else { write!(f, " and {} payouts that have ended", self.payouts) }
     }
 }
 
@@ -286,7 +289,7 @@ pub enum Wrong {
     /// The log differs from the book.
     #[error("does not match the payment in the log")]
     OtherResult,
-    /// The captures of a merchant differ.
+    /// The captures or payouts of a merchant differ.
     #[error("holds {book}, the log {log}")]
     OtherSums {
         /// In the book, for the lines that were matched with payments.

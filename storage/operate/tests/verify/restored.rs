@@ -15,6 +15,7 @@ use till_operate::archive::{
     restore_to,
 };
 use till_operate::checkpoint::{BookBeside, CheckpointRequest, Checkpointer, Restoring, Shelf, TakenCheckpoint};
+use till_operate::scrub::TableInspector;
 use till_operate::verify::{Report, VerifyOptions, verify};
 use till_sandbox::book::{Book, MemoryBook, RocksBook};
 use till_storage::engine::{Engine, EngineOptions, StoppedStore};
@@ -69,6 +70,7 @@ impl RestoreWorld {
             Arc::clone(&self.engine),
             vec![BookBeside { directory: "sandbox", book: Box::new(book) }],
             shelf,
+            Arc::new(TableInspector::open(self.engine.directory(), vec!["db", "sandbox"], None).expect("writable")),
         );
         let wanted = CheckpointRequest { name: "one", taken_at_ms: 1, program: "0.1.0" };
         self.checkpoint = Some(checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}")));
