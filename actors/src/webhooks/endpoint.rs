@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use till_domain::ids::{MerchantId, WebhookEventId, WebhookId};
-use till_domain::records::{Rows, Unreadable, WebhookEvents, Webhooks};
+use till_domain::records::{Profiles, Rows, Single, Unreadable, WebhookEvents, Webhooks};
 use till_domain::time::Millis;
 use till_domain::webhook::{Webhook, WebhookStatus};
 use till_storage::shapes::MerchantReader;
@@ -44,6 +44,12 @@ impl WebhookReader {
     pub(super) fn connected(&self, endpoint: WebhookEndpoint) -> Result<Option<Webhook>, Unreadable> {
         let webhook = self.reader(endpoint.merchant_id).get::<Webhooks>(endpoint.webhook_id)?;
         Ok(webhook.filter(|webhook| webhook.status == WebhookStatus::Connected))
+    }
+
+    /// True while the merchant is suspended.
+    pub(super) fn is_suspended(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {
+        let profile = self.reader(merchant_id).get::<Profiles>(Single)?;
+        Ok(profile.is_some_and(|profile| profile.suspended))
     }
 
     /// The body of an event; none when the event is not kept any longer.

@@ -298,7 +298,8 @@ fn webhook_deliveries_are_checkpointed_and_restored() {
     let world = CheckpointWorld::filled();
     let webhook_id = WebhookId::from_bytes([7; 16]);
     let write = |number| {
-        let progress = WebhookProgress { handled_up_to: WebhookEventId::from_bytes([number; 16]), failing_since: None };
+        let progress =
+            WebhookProgress { handled_up_to: WebhookEventId::from_bytes([number; 16]), failing_ms: 0, failed_at: None };
         let batch = DeliveryBatch { progress: Some((webhook_id, progress)), ..DeliveryBatch::default() };
         world.deliveries.write(SHOPS[0], &batch).expect("it is open");
         progress

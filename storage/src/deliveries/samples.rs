@@ -68,7 +68,7 @@ pub(super) fn deliveries() -> Vec<(String, Delivery)> {
 }
 
 pub(super) fn progress() -> [(&'static str, WebhookProgress); 2] {
-    let progress = WebhookProgress { handled_up_to: EVENT, failing_since: None };
-    let failing = WebhookProgress { failing_since: Some(Millis(0x0102_0304_0506)), ..progress };
+    let progress = WebhookProgress { handled_up_to: EVENT, failing_ms: 0, failed_at: None };
+    let failing = WebhookProgress { failing_ms: 300, failed_at: Some(Millis(0x0102_0304_0506)), ..progress };
     [("progress", progress), ("progress.failing", failing)]
 }
