@@ -6,11 +6,11 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
-use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, Store};
+use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, StartError, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
@@ -154,9 +154,13 @@ fn open_as(
 /// Like [`open`]; or when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
+    let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
+    let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
     let Opened { disk, keyring, book, deliveries, sandbox } = open(configuration, &secrets.vault_keys)?;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
+    } else {
+        missing.iter().for_each(|directory| tell_of_missing(directory));
     }
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory).of(&configuration.data);
@@ -180,7 +184,8 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     };
     let pause_note = PauseNote::of(&configuration.data);
     let running_mark = mark_as_running(&configuration.data, &pause_note)?;
-    let engine = Engine::start(dependencies, engine_options(configuration, pause_note.is_there()))?;
+    let engine = Engine::start(dependencies, engine_options(configuration, pause_note.is_there()));
+    let engine = engine.map_err(|error| with_remedy(error, configuration))?;
     if engine.is_paused() {
         tracing::warn!("the server is paused: no acquirer is called and no timer fires before `till resume`");
     }
@@ -215,6 +220,11 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         creation,
     };
     Ok(Started { service: Arc::new(service), schedule, disk, file_watch, tables, scrubber, running_mark })
+}
+
+/// A store that is not new has both databases beside its own, unless it was restored without them.
+fn tell_of_missing(directory: &Path) {
+    tracing::warn!(directory = %directory.display(), "a directory of the store was missing and is made anew, empty");
 }
 
 /// Has a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
@@ -364,6 +374,14 @@ fn acquirers(sandbox: &Arc<SandboxAcquirer>) -> Acquirers {
 fn open_deliveries(configuration: &Configuration) -> Result<RocksDeliveries, DeliveriesError> {
     let directory = configuration.data.join(WEBHOOKS_DIRECTORY);
     RocksDeliveries::open(&directory, configuration.disk_reserve_bytes, configuration.open_time_max)
+}
+
+/// Damaged deliveries can be moved away.
+fn with_remedy(error: StartError, configuration: &Configuration) -> anyhow::Error {
+    match error {
+        StartError::Deliveries(error) => anyhow!(error.advice(&configuration.data.join(WEBHOOKS_DIRECTORY))),
+        StartError::Thread(_) | StartError::Unreadable(_) => error.into(),
+    }
 }
 
 fn webhook_addresses(configuration: &Configuration) -> AddressPolicy {

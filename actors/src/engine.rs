@@ -11,6 +11,7 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::Lifetimes;
 use till_domain::records::Unreadable;
 use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, Urgency};
+use till_storage::deliveries::DeliveriesError;
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
 use tokio::runtime::Runtime;
@@ -89,6 +90,9 @@ pub enum StartError {
     /// The system gave no thread.
     #[error("failed to start a thread")]
     Thread(#[from] std::io::Error),
+    /// The deliveries of webhooks could not be read.
+    #[error("failed to read the webhooks with pending deliveries")]
+    Deliveries(#[from] DeliveriesError),
     /// Open effects or timers could not be read.
     #[error("failed to read open effects or timers: {0}")]
     Unreadable(String),
@@ -123,15 +127,12 @@ impl Engine {
         let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
         outbox.queue_open_work(dependencies.store.as_ref()).map_err(unreadable)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
-        let committer = Arc::new(Committer::start(journal, options.group_commit_delay, options.on_fatal)?);
-        let background = runtime("till-background")?;
-        let deliveries = runtime("till-webhooks")?;
-        let waiting = dependencies.webhooks.deliveries.pending_webhooks();
-        let waiting = waiting.map_err(|error| StartError::Unreadable(error.to_string()))?;
+        let waiting = dependencies.webhooks.deliveries.pending_webhooks()?;
         let waiting: Vec<WebhookEndpoint> =
             waiting.into_iter().map(|(merchant_id, webhook_id)| WebhookEndpoint { merchant_id, webhook_id }).collect();
-        let taken_up = outbox.queue_webhooks(dependencies.store.as_ref(), &waiting);
-        taken_up.map_err(unreadable)?;
+        outbox.queue_webhooks(dependencies.store.as_ref(), &waiting).map_err(unreadable)?;
+        let committer = Arc::new(Committer::start(journal, options.group_commit_delay, options.on_fatal)?);
+        let (background, deliveries) = runtimes()?;
         // From here on nothing fails, so that no thread is left running after an error.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
         let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.live_actors_max));
@@ -251,6 +252,12 @@ impl Engine {
     #[must_use]
     pub fn busy_webhooks(&self) -> usize {
         self.outbox.webhooks.served()
+    }
+
+    /// The number of webhooks that nothing is sent to, since their deliveries cannot be read or written.
+    #[must_use]
+    pub fn failing_webhooks(&self) -> usize {
+        self.outbox.webhooks.failing()
     }
 
     /// The delay of the earliest timer that has come due and was not served.
@@ -378,6 +385,18 @@ fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Sile
     let barrier = Submission::Barrier { merchant_id: no_merchant, expected_head: Head::default(), completion };
     committer.submit(barrier, Urgency::Urgent).map_err(|_| Silent::CommitThread)?;
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
+}
+
+/// The runtimes of background work and of deliveries. A start runs within a runtime, where none may be dropped.
+fn runtimes() -> std::io::Result<(Runtime, Runtime)> {
+    let background = runtime("till-background")?;
+    match runtime("till-webhooks") {
+        Ok(deliveries) => Ok((background, deliveries)),
+        Err(error) => {
+            background.shutdown_background();
+            Err(error)
+        }
+    }
 }
 
 fn runtime(name: &str) -> std::io::Result<Runtime> {

@@ -12,6 +12,7 @@ use till_operate::checkpoint::compare_heads;
 use till_operate::head::{Descent, StoreHead, check_store};
 use till_operate::verify::{self, Fault, FaultLocation, Report, VerifyOptions, VerifyProgress, Wrong};
 use till_sandbox::book::RocksBook;
+use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::vault::Keyring;
 
@@ -19,7 +20,7 @@ use super::exit_code::ExitCode;
 use super::head::read_heads;
 use super::progress::{self, Unit};
 use super::verify_report::report_json;
-use crate::bootstrap::SANDBOX_DIRECTORY;
+use crate::bootstrap::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
 
@@ -136,6 +137,7 @@ impl VerificationTarget<'_> {
         let book = book.as_ref().map(|book| book as &dyn AcquirerBook);
         let mut report = verify::verify(&store, &keyring, book, &options, &mut progress_display("verified"))?;
         report.add(book_fault);
+        report.add(self.deliveries_fault());
         earlier.heads.iter().for_each(|head| report.add(head_fault(&store, head, earlier.descent)));
         Ok(report)
     }
@@ -146,6 +148,18 @@ impl VerificationTarget<'_> {
             Some(merchant) => bail!("the log of {merchant} does not end where the checkpoint says"),
             None => Ok(()),
         }
+    }
+
+    /// The first damage of the deliveries of webhooks, if there are any.
+    fn deliveries_fault(&self) -> Option<Fault> {
+        let directory = self.directory.join(WEBHOOKS_DIRECTORY);
+        if !directory.exists() {
+            return None;
+        }
+        let deliveries = RocksDeliveries::open_read_only(&directory, self.open_time_max);
+        let error = deliveries.and_then(|deliveries| deliveries.check()).err()?;
+        let wrong = Wrong::Unreadable { reason: error.advice(&directory) };
+        Some(Fault { merchant_id: None, location: FaultLocation::Deliveries, wrong })
     }
 
     /// The sandbox's book, when there is one. A book that cannot be opened is a fault, but the store is still verified.

@@ -57,6 +57,7 @@ fn location(location: &FaultLocation) -> Value {
                 "expected": expected,
             })
         }
+        FaultLocation::Deliveries => json!({ "kind": "deliveries" }),
         FaultLocation::Book => json!({ "kind": "book" }),
         FaultLocation::BookLine(reference) => json!({ "kind": "book_line", "reference": reference }),
     }

@@ -68,6 +68,8 @@ fn expose_webhooks(engine: &Engine, families: &mut Families) {
         "Webhooks that are sent something now.",
         engine.busy_webhooks() as u64,
     );
+    let help = "Webhooks that are sent nothing, since their deliveries cannot be read or written here.";
+    families.gauge("till_webhook_endpoints_failing", help, engine.failing_webhooks() as u64);
     families.gauge_seconds("till_webhook_oldest_seconds", "Time since the oldest of them was made.", lag);
 }
 

@@ -126,6 +126,11 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
         self.state.lock().served()
     }
 
+    /// The number of subjects that failed when they were last served.
+    pub(crate) fn failing(&self) -> usize {
+        self.state.lock().entries.values().filter(|entry| !entry.pause.is_zero()).count()
+    }
+
     /// Calls `see` with every subject and the instant at which it was added.
     pub(crate) fn each(&self, mut see: impl FnMut(S, Instant)) {
         self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since));
@@ -223,6 +228,21 @@ mod tests {
 
     fn take(queue: &WorkQueue<char>, clock: u64, now: Instant) -> Option<char> {
         queue.take_due(Millis(clock), now, MAX).map(|(subject, _, _)| subject)
+    }
+
+    #[test]
+    fn a_subject_is_failing_until_it_is_served_without_an_error() {
+        let (queue, now) = queue();
+        ['a', 'b'].into_iter().for_each(|subject| queue.add(subject, Millis(1), None));
+        assert_eq!(queue.failing(), 0);
+        assert_eq!(take(&queue, 9, now), Some('a'));
+        queue.fail('a', RETRY, now);
+        assert_eq!(queue.failing(), 1);
+        assert_eq!(take(&queue, 9, now), Some('b'));
+        assert_eq!(take(&queue, 9, now + RETRY.pause_first), Some('a'));
+        assert_eq!(queue.failing(), 1, "while it is tried again");
+        queue.finish('a', Some(Millis(99)), now);
+        assert_eq!(queue.failing(), 0);
     }
 
     #[test]

@@ -12,6 +12,11 @@ use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::allowed_networks::AllowedNetworks;
 
+/// The port of https.
+const HTTPS_PORT: u16 = 443;
+/// Only privileged programs listen at ports up to this one.
+const PRIVILEGED_PORT_MAX: u16 = 1_023;
+
 /// The reason why nothing is delivered to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RefusedAddress {
@@ -95,6 +100,13 @@ impl AddressPolicy {
         is_allowed.then_some(()).ok_or(RefusedAddress::NotForHttp)
     }
 
+    /// True when an address may be called at a port: 443, one that needs no privilege to listen at, or any in an allowed
+    /// network. Behind the others are mail, remote shells and the like, which nobody receives webhooks with.
+    #[must_use]
+    pub(super) fn allows_port(&self, address: IpAddr, port: u16) -> bool {
+        is_port_of_endpoints(port) || self.allowed.contains(address.to_canonical())
+    }
+
     /// The networks that are allowed although they are not public.
     #[must_use]
     pub fn allowed_networks(&self) -> &AllowedNetworks {
@@ -107,6 +119,11 @@ impl AddressPolicy {
             None => check_native_ipv6(address),
         }
     }
+}
+
+/// True for the ports at which endpoints are called at any address.
+pub(super) const fn is_port_of_endpoints(port: u16) -> bool {
+    port == HTTPS_PORT || port > PRIVILEGED_PORT_MAX
 }
 
 /// The first network that holds an address says why it is refused.

@@ -1,16 +1,15 @@
 //! A connection to an endpoint: its name is resolved, every address is judged, and only then it is called.
 
-use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::net::{TcpStream, lookup_host};
+use till_domain::ids::MerchantId;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -19,44 +18,31 @@ use url::{Host, Url};
 use super::address_policy::{AddressPolicy, RefusedAddress};
 use super::destination::Scheme;
 use super::failure::FailureReason;
+use super::names::ResolveNames;
 
 /// Addresses of one name that are tried in an attempt, at most.
 pub(super) const ADDRESSES_TRIED_MAX: u32 = 3;
 
-/// The pending addresses of a name.
-pub type Resolving<'n> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'n>>;
-
-/// Finds the addresses of names.
-pub trait ResolveNames: Send + Sync {
-    /// The addresses that a name has now, in the order in which they are to be tried.
-    fn addresses_of<'n>(&'n self, name: &'n str) -> Resolving<'n>;
-}
-
-/// Resolves names by the system's resolver.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemNames;
-
-impl ResolveNames for SystemNames {
-    fn addresses_of<'n>(&'n self, name: &'n str) -> Resolving<'n> {
-        Box::pin(async move { Ok(lookup_host((name, 0)).await?.map(|address| address.ip()).collect()) })
-    }
-}
-
-/// Connects to the host of a URL, at the first of its addresses that accepts within `time_limit`.
+/// Connects for a merchant to the host of a URL, at the first of its addresses that accepts within `time_limit`.
 ///
 /// # Errors
-/// [`FailureReason`] when the host has no address that may be called by this scheme, or none of them accepts.
+/// [`FailureReason`] when the host has no address that may be called by this scheme and at this port, or none of them
+/// accepts.
 pub(super) async fn connect(
-    url: &Url,
+    (merchant_id, url): (MerchantId, &Url),
     scheme: Scheme,
     names: &dyn ResolveNames,
     policy: &AddressPolicy,
     time_limit: Duration,
 ) -> Result<TcpStream, FailureReason> {
     let port = url.port_or_known_default().ok_or(FailureReason::Unsendable)?;
-    let found = addresses_of(url, names).await?;
+    let found = addresses_of(merchant_id, url, names).await?;
     let mut failure = FailureReason::NameNotFound;
     for address in permitted(found, |address| policy.check_for(scheme, address))? {
+        if !policy.allows_port(address, port) {
+            failure = FailureReason::RefusedPort;
+            continue;
+        }
         match timeout(time_limit, TcpStream::connect(SocketAddr::new(address, port))).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(error)) => failure = FailureReason::NotConnected(error.kind()),
@@ -105,11 +91,15 @@ pub(super) fn system_roots() -> RootCertStore {
     roots
 }
 
-async fn addresses_of(url: &Url, names: &dyn ResolveNames) -> Result<Vec<IpAddr>, FailureReason> {
+async fn addresses_of(
+    merchant_id: MerchantId,
+    url: &Url,
+    names: &dyn ResolveNames,
+) -> Result<Vec<IpAddr>, FailureReason> {
     match url.host().ok_or(FailureReason::Unsendable)? {
         Host::Ipv4(address) => Ok(vec![IpAddr::V4(address)]),
         Host::Ipv6(address) => Ok(vec![IpAddr::V6(address)]),
-        Host::Domain(name) => names.addresses_of(name).await.map_err(|_| FailureReason::NameNotFound),
+        Host::Domain(name) => names.addresses_of(merchant_id, name).await.map_err(|_| FailureReason::NameNotFound),
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-use super::address_policy::{AddressPolicy, RefusedAddress};
+use super::address_policy::{AddressPolicy, RefusedAddress, is_port_of_endpoints};
 
 /// Bytes of a destination, at most: what servers and proxies commonly take.
 pub const DESTINATION_BYTES_MAX: usize = 2_048;
@@ -27,6 +27,9 @@ pub enum RefusedDestination {
     /// It has a fragment, which is never sent.
     #[error("must not have a fragment (#)")]
     Fragment,
+    /// Its port is none of those that may be called.
+    #[error("must have port 443 or one above 1023")]
+    Port,
     /// Its host is an address, or a name of one, to which nothing is delivered.
     #[error("must not lead to {0}")]
     Address(RefusedAddress),
@@ -48,7 +51,7 @@ impl AddressPolicy {
             return Err(RefusedDestination::Fragment);
         }
         self.check_host(&url, scheme).map_err(RefusedDestination::Address)?;
-        Ok(url)
+        if self.may_allow_port(&url) { Ok(url) } else { Err(RefusedDestination::Port) }
     }
 
     /// Judges an address that is called by this scheme.
@@ -66,6 +69,16 @@ impl AddressPolicy {
         match Scheme::of(url) {
             Some(Scheme::Http) if self.allowed_networks().is_empty() => Err(RefusedDestination::NotHttps),
             scheme => scheme.ok_or(RefusedDestination::NotHttps),
+        }
+    }
+
+    /// True unless the port of a URL is refused whatever the addresses of its host are.
+    fn may_allow_port(&self, url: &Url) -> bool {
+        let port = url.port_or_known_default().unwrap_or_default();
+        match url.host() {
+            Some(Host::Ipv4(address)) => self.allows_port(IpAddr::V4(address), port),
+            Some(Host::Ipv6(address)) => self.allows_port(IpAddr::V6(address), port),
+            Some(Host::Domain(_)) | None => is_port_of_endpoints(port) || !self.allowed_networks().is_empty(),
         }
     }
 
@@ -156,7 +169,7 @@ mod tests {
         let names =
             ["https://shop.example/webhooks", "HTTPS://SHOP.example:8443/a?b=c", "https://xn--bcher-kva.example"];
         assert_taken(&AddressPolicy::default(), &names);
-        assert_taken(&AddressPolicy::default(), &["https://8.8.8.8/", "https://[2606:4700:4700::1111]:444/x"]);
+        assert_taken(&AddressPolicy::default(), &["https://8.8.8.8/", "https://[2606:4700:4700::1111]:8443/x"]);
         let url = AddressPolicy::default().check_url("https://shop.example/webhooks?shop=1").expect("it is taken");
         assert_eq!(url.as_str(), "https://shop.example/webhooks?shop=1");
     }
@@ -259,6 +272,25 @@ mod tests {
         assert_taken(&policy, &["http://10.0.0.1:8080/", "https://10.0.0.1/", "http://shop.example/"]);
         assert_refused(&policy, RefusedDestination::Address(RefusedAddress::NotForHttp), &["http://8.8.8.8/"]);
         assert_refused(&policy, RefusedDestination::Address(RefusedAddress::Loopback), &["http://localhost/"]);
+    }
+
+    #[test]
+    fn privileged_ports_but_443_are_refused() {
+        for port in [1, 22, 25, 80, 442, 444, 1_023] {
+            for host in ["shop.example", "8.8.8.8", "[2606:4700:4700::1111]"] {
+                let url = format!("https://{host}:{port}/");
+                assert_refused(&AddressPolicy::default(), RefusedDestination::Port, &[&url]);
+            }
+        }
+        let urls = ["https://shop.example:443/", "https://8.8.8.8:1024/", "https://shop.example:65535/"];
+        assert_taken(&AddressPolicy::default(), &urls);
+    }
+
+    #[test]
+    fn allowed_networks_are_called_at_any_port() {
+        let policy = allowing("10.0.0.0/8");
+        assert_taken(&policy, &["http://10.0.0.1/", "https://10.0.0.1:22/", "https://shop.example:80/"]);
+        assert_refused(&policy, RefusedDestination::Port, &["https://8.8.8.8:22/"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! between two turns of an endpoint. An event whose first attempt is under way has no row yet: after a crash it is sent
 //! again, under the same id.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,12 +24,15 @@ use super::address_policy::AddressPolicy;
 use super::body::EventBody;
 use super::destination::RefusedDestination;
 use super::endpoint::{WebhookEndpoint, WebhookReader};
+use super::failing::FailingTime;
 use super::failure::FailureReason;
+use super::limits::{ENDPOINTS_MAX, FURTHER_ATTEMPTS_MAX};
 use super::order_in_turn::OrderInTurn;
 use super::outcome::{AttemptOutcome, given_up};
 use super::resting::{ATTEMPTS_AT_ONCE, Resting};
 use super::retry_schedule::{DeliveryVerdict, RetrySchedule};
 use super::sender::{Attempt, AttemptResult, Post, Sender};
+use super::shares::MerchantShares;
 use super::statistics::{WaitingDeliveries, WebhookStatistics};
 use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::clock::{Clock, OsEntropy};
@@ -43,8 +46,8 @@ pub(super) const EVENTS_READ_AT_ONCE: usize = 64;
 pub(super) const PENDING_DELIVERIES_MAX: usize = 1_000;
 /// The pause between two reads of new events while attempts are under way.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
-/// The time without one success after which an endpoint is disabled.
-const DISABLED_AFTER_SECONDS: u64 = 5 * 86_400;
+/// The pause of an endpoint whose merchant has its part of the turns.
+const TURN_AGAIN_AFTER_SECONDS: u64 = 1;
 /// Number of events in a row without a delivery after which no more are looked up: no more can have been under way when
 /// the process before ended.
 const UNDER_WAY_MAX: usize = 2 * ATTEMPTS_AT_ONCE;
@@ -84,6 +87,12 @@ pub(crate) struct Dispatcher {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) statistics: WebhookStatistics,
     resting: Resting,
+    /// Turns of endpoints: connected ones are too few for a merchant's part, others end their turns soon.
+    turns: Arc<MerchantShares>,
+    /// Attempts beside the first one of an endpoint.
+    further_attempts: Arc<MerchantShares>,
+    /// Failures count from here on.
+    started_at: Millis,
     /// Endpoints whose events after their progress are known to have no delivery.
     caught_up: Mutex<BTreeSet<WebhookEndpoint>>,
     ids: Mutex<(IdPosition, OsEntropy)>,
@@ -94,31 +103,24 @@ impl BackgroundWork for Arc<Dispatcher> {
     type Prepared = ();
 
     /// A slow endpoint takes one of these turns for as long as its attempts last.
-    const SERVED_MAX: usize = 1_024;
+    const SERVED_MAX: usize = ENDPOINTS_MAX;
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
 
     async fn serve(&self, endpoint: WebhookEndpoint, _: Millis, _: Option<()>) -> Served {
         if let Some(end) = self.resting.until(endpoint, self.clock.now()) {
             return Ok(Some(end));
         }
-        let mut turn = self.begin(endpoint)?;
-        let mut attempts: JoinSet<Result<Tried, WorkError>> = JoinSet::new();
+        let Some(_permit) = self.turns.enter(endpoint.merchant_id) else {
+            return Ok(Some(self.clock.now().plus_seconds(TURN_AGAIN_AFTER_SECONDS)));
+        };
+        let (mut turn, mut attempts) = (self.begin(endpoint)?, Attempts::new());
         loop {
-            let webhook = self.library.connected(endpoint)?;
-            let order_goes_on = match &webhook {
-                Some(webhook) => self.read_ordered(&mut turn, webhook)?,
-                None => false,
-            };
-            while attempts.len() < self.resting.attempts_at_once(endpoint, self.clock.now()) {
-                let Some(webhook) = webhook.as_ref() else { break };
-                let Some(delivery) = self.next(&mut turn, webhook)? else { break };
-                // Without room for its result no attempt is made. The endpoint is tried again later.
-                self.deliveries().check_room()?;
-                attempts.spawn(Arc::clone(self).attempt(endpoint, webhook.clone(), delivery));
-            }
+            let Some(webhook) = self.library.connected(endpoint)? else { return self.cut_off(turn, attempts).await };
+            let order_goes_on = self.read_ordered(&mut turn, &webhook)?;
+            self.start_attempts(&mut turn, &webhook, &mut attempts)?;
             self.end_finished_order(&mut turn).await?;
             match (attempts.is_empty(), order_goes_on) {
-                (true, false) => return self.end(&turn, webhook.is_some()),
+                (true, false) => return self.end(&turn),
                 (true, true) => tokio::task::yield_now().await, // None of the events that were read is sent.
                 (false, _) => {
                     let ended = tokio::time::timeout(LOOK_AGAIN_AFTER, attempts.join_next()).await;
@@ -135,6 +137,9 @@ impl BackgroundWork for Arc<Dispatcher> {
     }
 }
 
+/// Attempts under way.
+type Attempts = JoinSet<Result<Tried, WorkError>>;
+
 /// The state of an endpoint during one turn.
 pub(super) struct Turn {
     pub(super) endpoint: WebhookEndpoint,
@@ -142,8 +147,8 @@ pub(super) struct Turn {
     read_up_to: WebhookEventId,
     /// Events that were read and wait for a first attempt.
     read: VecDeque<WebhookEvent>,
-    /// Events whose first attempts are under way.
-    first_attempts: BTreeSet<WebhookEventId>,
+    /// Deliveries whose first attempts are under way, by their events.
+    first_attempts: BTreeMap<WebhookEventId, Delivery>,
     /// Deliveries that are attempted again.
     retried: BTreeSet<DeliveryId>,
     /// The order to deliver events again.
@@ -152,7 +157,7 @@ pub(super) struct Turn {
     pending: usize,
     /// The time at which the first of the deliveries that wait for another attempt is due.
     next_due: Option<Millis>,
-    failing_since: Option<Millis>,
+    failing: FailingTime,
     /// The number of events without a delivery that were read in a row; none once that is not checked any more.
     undelivered: Option<usize>,
 }
@@ -161,15 +166,17 @@ impl Turn {
     /// Every event up to this one has a delivery or needs none.
     fn handled_up_to(&self) -> WebhookEventId {
         let waiting = self.read.front().map(|event| event.id);
-        let open = self.first_attempts.first().copied().into_iter().chain(waiting).min();
+        let open = self.first_attempts.keys().next().copied().into_iter().chain(waiting).min();
         let before = open.and_then(|id| id.to_raw().predecessor()).map(WebhookEventId::from_raw);
         before.unwrap_or(self.read_up_to)
     }
 
     fn progress(&self) -> WebhookProgress {
+        let FailingTime { counted_ms: failing_ms, up_to: failed_at } = self.failing;
         WebhookProgress {
             handled_up_to: self.handled_up_to(),
-            failing_since: self.failing_since,
+            failing_ms,
+            failed_at,
             redelivered: self.order.progress(),
         }
     }
@@ -200,9 +207,12 @@ impl Dispatcher {
             delivery,
             registry,
             outbox,
+            started_at: clock.now(),
             clock,
             statistics: WebhookStatistics::default(),
             resting: Resting::default(),
+            turns: MerchantShares::new(ENDPOINTS_MAX),
+            further_attempts: MerchantShares::new(FURTHER_ATTEMPTS_MAX),
             caught_up: Mutex::default(),
             ids: Mutex::default(),
         }
@@ -257,14 +267,40 @@ impl Dispatcher {
             endpoint,
             read_up_to: handled.into_iter().chain(connected_after).max().unwrap_or(first),
             read: VecDeque::new(),
-            first_attempts: BTreeSet::new(),
+            first_attempts: BTreeMap::new(),
             retried: BTreeSet::new(),
             order: OrderInTurn::of(order, progress.and_then(|progress| progress.redelivered)),
             pending: self.deliveries().pending(merchant_id, webhook_id, PENDING_DELIVERIES_MAX)?,
             next_due: self.deliveries().next_due(merchant_id, webhook_id)?,
-            failing_since: progress.and_then(|progress| progress.failing_since),
+            failing: FailingTime::of(progress),
             undelivered: (!self.caught_up.lock().contains(&endpoint)).then_some(0),
         })
+    }
+
+    /// Starts attempts while there are deliveries and permits. The first one needs none, so that no endpoint waits for
+    /// another.
+    fn start_attempts(
+        self: &Arc<Self>,
+        turn: &mut Turn,
+        webhook: &Webhook,
+        attempts: &mut Attempts,
+    ) -> Result<(), WorkError> {
+        let endpoint = turn.endpoint;
+        while attempts.len() < self.resting.attempts_at_once(endpoint, self.clock.now()) {
+            let permit = (!attempts.is_empty()).then(|| self.further_attempts.enter(endpoint.merchant_id));
+            if matches!(permit, Some(None)) {
+                break;
+            }
+            let Some(delivery) = self.next(turn, webhook)? else { break };
+            // Without room for its result no attempt is made. The endpoint is tried again later.
+            self.deliveries().check_room()?;
+            let attempt = Arc::clone(self).attempt(endpoint, webhook.clone(), delivery);
+            attempts.spawn(async move {
+                let _permit = permit;
+                attempt.await
+            });
+        }
+        Ok(())
     }
 
     /// The next delivery to attempt: a repeated one that is due, else that of the next event, else one of an order.
@@ -280,8 +316,9 @@ impl Dispatcher {
             self.read_events(turn, webhook)?;
         }
         let Some(event) = turn.read.pop_front() else { return self.next_ordered(turn, webhook) };
-        turn.first_attempts.insert(event.id);
-        Ok(Some(self.fresh(webhook, (event.id, Some(&event)))))
+        let delivery = self.fresh(webhook, (event.id, Some(&event)));
+        turn.first_attempts.insert(event.id, delivery.clone());
+        Ok(Some(delivery))
     }
 
     fn next_retry(&self, turn: &mut Turn) -> Result<Option<Delivery>, WorkError> {
@@ -363,9 +400,10 @@ impl Dispatcher {
             Ok(url) => url,
             Err(refused) => return Ok(refused_attempt(refused)),
         };
-        let letter = self.library.letter(endpoint.merchant_id, webhook, event, self.clock.now())?;
+        let merchant_id = endpoint.merchant_id;
+        let letter = self.library.letter(merchant_id, webhook, event, self.clock.now())?;
         let headers = letter.headers.named(webhook.signature_header.as_str());
-        Ok(self.delivery.sender.post(Post { url: &url, headers: &headers, body: &letter.body }).await)
+        Ok(self.delivery.sender.post(Post { merchant_id, url: &url, headers: &headers, body: &letter.body }).await)
     }
 
     /// Records the result of an attempt, and the endpoint's progress with it.
@@ -382,11 +420,7 @@ impl Dispatcher {
                 (delivery, Some(verdict))
             }
         };
-        turn.failing_since = match verdict {
-            Some(DeliveryVerdict::Succeeded) => None,
-            Some(DeliveryVerdict::Failed | DeliveryVerdict::Gone) => turn.failing_since.or(Some(now)),
-            None => turn.failing_since,
-        };
+        turn.failing = self.failing_after(turn, verdict, now)?;
         let was_retry = turn.retried.remove(&delivery.id);
         if !was_retry && !turn.order.end(delivery.id) {
             turn.first_attempts.remove(&delivery.event_id);
@@ -402,12 +436,32 @@ impl Dispatcher {
         } else {
             turn.next_due.into_iter().chain(next_attempt_at).min()
         };
-        let has_failed_for_days =
-            turn.failing_since.is_some_and(|since| since.plus_seconds(DISABLED_AFTER_SECONDS) <= now);
-        if verdict == Some(DeliveryVerdict::Gone) || has_failed_for_days {
+        if verdict == Some(DeliveryVerdict::Gone) || turn.failing.is_too_long() {
             self.disable(turn.endpoint).await?;
         }
         Ok(())
+    }
+
+    /// The time for which an endpoint has failed, after an attempt with this verdict.
+    fn failing_after(
+        &self,
+        turn: &Turn,
+        verdict: Option<DeliveryVerdict>,
+        now: Millis,
+    ) -> Result<FailingTime, WorkError> {
+        match verdict {
+            Some(DeliveryVerdict::Succeeded) => Ok(FailingTime::default()),
+            Some(DeliveryVerdict::Failed | DeliveryVerdict::Gone) => {
+                let failing = turn.failing;
+                let is_suspended = self.library.is_suspended(turn.endpoint.merchant_id)?;
+                Ok(if is_suspended {
+                    failing.with_suspended_failure()
+                } else {
+                    failing.with_failure(now, self.started_at)
+                })
+            }
+            None => Ok(turn.failing),
+        }
     }
 
     async fn disable(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) -> Result<(), WorkError> {
@@ -417,16 +471,28 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Ends a turn: waiting deliveries to an endpoint that is not connected any more have failed.
-    fn end(&self, turn: &Turn, is_connected: bool) -> Served {
-        let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
-        if !is_connected {
-            self.outbox.forget_webhook(turn.endpoint);
-            self.resting.forget(turn.endpoint);
-            self.deliveries().end_pending(merchant_id, webhook_id)?;
-            self.statistics.note(turn.endpoint, WaitingDeliveries::default());
-            return Ok(None);
+    /// Ends the turn of an endpoint that is not connected any more. Attempts under way are cut off: their deliveries and
+    /// those that wait have failed.
+    async fn cut_off(&self, mut turn: Turn, mut attempts: Attempts) -> Served {
+        while let Some(ended) = attempts.try_join_next() {
+            self.record(&mut turn, ended??).await?;
         }
+        drop(attempts);
+        let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
+        self.outbox.forget_webhook(turn.endpoint);
+        self.resting.forget(turn.endpoint);
+        let cut_off = |delivery| given_up(delivery, "the webhook was disconnected during the attempt");
+        let under_way = turn.first_attempts.into_values().chain(turn.order.into_under_way());
+        let deliveries: Vec<Delivery> = under_way.map(cut_off).collect();
+        self.deliveries().write(merchant_id, &DeliveryBatch { deliveries, progress: None })?;
+        self.deliveries().end_pending(merchant_id, webhook_id)?;
+        self.statistics.note(turn.endpoint, WaitingDeliveries::default());
+        Ok(None)
+    }
+
+    /// Ends the turn of an endpoint without attempts under way.
+    fn end(&self, turn: &Turn) -> Served {
+        let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
         // Events that are not sent to the endpoint move its progress, too.
         let progress = turn.progress();
         if self.deliveries().progress(merchant_id, webhook_id)? != Some(progress) {
@@ -452,6 +518,7 @@ fn refused_attempt(refused: RefusedDestination) -> Attempt {
         | RefusedDestination::NotHttps
         | RefusedDestination::UserInformation
         | RefusedDestination::Fragment => FailureReason::Unsendable,
+        RefusedDestination::Port => FailureReason::RefusedPort,
     };
     Attempt { latency: Duration::ZERO, result: AttemptResult::Failed(reason) }
 }

@@ -46,6 +46,12 @@ impl WebhookReader {
         Ok(webhook.filter(|webhook| webhook.status == WebhookStatus::Connected))
     }
 
+    /// True while the merchant is suspended.
+    pub(super) fn is_suspended(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {
+        let profile = self.reader(merchant_id).get::<Profiles>(Single)?;
+        Ok(profile.is_some_and(|profile| profile.suspended))
+    }
+
     /// The body of an event; none when the event is not kept any longer.
     pub(super) fn body(&self, merchant_id: MerchantId, id: WebhookEventId) -> Result<Option<EventBody>, Unreadable> {
         let rows = self.reader(merchant_id);

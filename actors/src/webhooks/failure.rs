@@ -4,6 +4,9 @@ use std::io;
 
 use super::address_policy::RefusedAddress;
 
+/// Heads before that of the answer (1xx) that an attempt reads, at most. Endpoints send one, if any.
+pub(super) const INTERIM_HEADS_MAX: usize = 8;
+
 /// The reason why an attempt has no answer. The messages name no address, so that merchants do not learn from them how
 /// the server's network resolves names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +20,9 @@ pub enum FailureReason {
     /// No address of the host may be called.
     #[error("the host has {0}")]
     Refused(RefusedAddress),
+    /// The port is none of those that may be called.
+    #[error("the port is neither 443 nor above 1023")]
+    RefusedPort,
     /// No address accepted a connection.
     #[error("the connection was not made: {0}")]
     NotConnected(io::ErrorKind),
@@ -26,6 +32,9 @@ pub enum FailureReason {
     /// The endpoint sent bytes that are not an answer of HTTP, or closed the connection.
     #[error("the answer is missing: {0}")]
     NoAnswer(String),
+    /// The endpoint sent more heads before that of its answer than are read.
+    #[error("there were more than {INTERIM_HEADS_MAX} interim answers (1xx) before the answer")]
+    TooManyInterimHeads,
     /// The time limit has passed.
     #[error("the answer did not come in time")]
     TimedOut,

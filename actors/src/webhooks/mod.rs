@@ -7,6 +7,9 @@ mod allowed_networks;
 mod address_policy;
 mod destination;
 mod failure;
+mod limits;
+mod shares;
+mod names;
 mod sender;
 mod connection;
 mod answer;
@@ -14,6 +17,7 @@ mod retry_schedule;
 mod endpoint;
 mod outcome;
 mod resting;
+mod failing;
 mod statistics;
 mod order_in_turn;
 mod dispatcher;
@@ -26,12 +30,13 @@ pub use allowed_networks::{ALLOWED_NETWORKS_MAX, AllowedNetworks, AllowedNetwork
 pub use answer::{EXCERPT_BYTES_MAX, EndpointAnswer};
 pub use body::{EventBody, name_of_delivered};
 pub use by_hand::{AskedEvents, Webhooks};
-pub use connection::{ResolveNames, Resolving, SystemNames};
 pub use destination::{DESTINATION_BYTES_MAX, RefusedDestination};
 pub(crate) use dispatcher::Dispatcher;
 pub use dispatcher::WebhookDelivery;
 pub use endpoint::WebhookEndpoint;
 pub use failure::FailureReason;
+pub use limits::SOCKETS_MAX;
+pub use names::{ResolveNames, Resolving, SystemNames};
 pub(crate) use removal::remove_old_deliveries;
 pub use retry_schedule::{
     DeliveryVerdict, RETRY_AFTER_MAX, RETRY_DELAY_MAX, RETRY_DELAYS_MAX, RetrySchedule, RetryScheduleError, retry_after,

@@ -5,15 +5,19 @@
 //! the address.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
+use hyper::ext::on_informational;
 use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
 use hyper_util::rt::TokioIo;
+use till_domain::ids::MerchantId;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
@@ -21,11 +25,11 @@ use url::{Position, Url};
 
 use super::address_policy::AddressPolicy;
 use super::answer::{EndpointAnswer, asked_wait, excerpt_of, gather};
-use super::connection::{
-    ADDRESSES_TRIED_MAX, ResolveNames, SystemNames, begin_tls, connect, system_roots, tls_trusting,
-};
+use super::connection::{ADDRESSES_TRIED_MAX, begin_tls, connect, system_roots, tls_trusting};
 use super::destination::Scheme;
-use super::failure::FailureReason;
+use super::failure::{FailureReason, INTERIM_HEADS_MAX};
+use super::limits::ATTEMPTS_MAX;
+use super::names::{ResolveNames, SystemNames};
 
 /// The time limit of an attempt in all: resolving, connecting, sending and reading.
 pub const ATTEMPT_TIME_LIMIT: Duration = Duration::from_secs(15);
@@ -43,11 +47,15 @@ pub struct Sender {
     names: Arc<dyn ResolveNames>,
     tls: TlsConnector,
     time_limit: Duration,
+    /// Bounds the sockets of attempts, those by hand included.
+    attempts: Arc<Semaphore>,
 }
 
 /// The content of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Post<'p> {
+    /// The merchant whose endpoint it is.
+    pub merchant_id: MerchantId,
     /// The endpoint, as [`AddressPolicy::check_url`] read it.
     pub url: &'p Url,
     /// Headers besides those of HTTP: names with values.
@@ -79,23 +87,28 @@ impl Sender {
     /// certificates that the system trusts.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Sender {
-        Sender::with_names(policy, Arc::new(SystemNames))
+        Sender::with_names(policy, Arc::new(SystemNames::new()))
     }
 
     /// Like [`Sender::new`], but names are resolved by `names`.
     #[must_use]
     pub fn with_names(policy: AddressPolicy, names: Arc<dyn ResolveNames>) -> Sender {
-        Sender { policy, names, tls: tls_trusting(system_roots()), time_limit: ATTEMPT_TIME_LIMIT }
+        let (tls, attempts) = (tls_trusting(system_roots()), Arc::new(Semaphore::new(ATTEMPTS_MAX)));
+        Sender { policy, names, tls, time_limit: ATTEMPT_TIME_LIMIT, attempts }
     }
 
     /// Makes one attempt. It ends within [`ATTEMPT_TIME_LIMIT`], and dropping it ends its connection.
     pub async fn post(&self, post: Post<'_>) -> Attempt {
         let started = Instant::now();
         let deadline = started + self.time_limit;
-        let asked = timeout_at(deadline, self.ask(post)).await;
+        let asked = timeout_at(deadline, async {
+            let permit = self.attempts.acquire().await;
+            Ok((self.ask(post).await?, permit))
+        });
+        let asked = asked.await;
         let latency = started.elapsed();
         let result = match asked.unwrap_or(Err(FailureReason::TimedOut)) {
-            Ok(asked) => AttemptResult::Answered(asked.answer_until(deadline).await),
+            Ok((asked, _permit)) => AttemptResult::Answered(asked.answer_until(deadline).await),
             Err(reason) => AttemptResult::Failed(reason),
         };
         Attempt { latency, result }
@@ -107,7 +120,7 @@ impl Sender {
         let scheme = Scheme::of(post.url).ok_or(FailureReason::Unsendable)?;
         // Each address has a part of the time, and one part is left for the answer.
         let part = self.time_limit / (ADDRESSES_TRIED_MAX + 1);
-        let stream = connect(post.url, scheme, self.names.as_ref(), &self.policy, part).await?;
+        let stream = connect((post.merchant_id, post.url), scheme, self.names.as_ref(), &self.policy, part).await?;
         match scheme {
             Scheme::Https => ask_over(begin_tls(stream, post.url, &self.tls).await?, request).await,
             Scheme::Http => ask_over(stream, request).await,
@@ -141,7 +154,7 @@ impl PendingResponse {
     }
 }
 
-async fn ask_over<S>(stream: S, request: Request<Full<Bytes>>) -> Result<PendingResponse, FailureReason>
+async fn ask_over<S>(stream: S, mut request: Request<Full<Bytes>>) -> Result<PendingResponse, FailureReason>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -151,8 +164,26 @@ where
     let (mut requests, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(no_answer)?;
     let mut driver = JoinSet::new();
     driver.spawn(connection);
-    let response = requests.send_request(request).await.map_err(no_answer)?;
-    Ok(PendingResponse { response, _connection: driver })
+    let too_many = notice_of_interim_heads(&mut request);
+    tokio::select! {
+        biased;
+        () = too_many.notified() => Err(FailureReason::TooManyInterimHeads),
+        response = requests.send_request(request) => {
+            Ok(PendingResponse { response: response.map_err(no_answer)?, _connection: driver })
+        }
+    }
+}
+
+/// Notifies when more heads come before that of the answer than an attempt reads: HTTP sets no limit to them.
+fn notice_of_interim_heads(request: &mut Request<Full<Bytes>>) -> Arc<Notify> {
+    let (too_many, count) = (Arc::new(Notify::new()), AtomicUsize::new(0));
+    let notice = Arc::clone(&too_many);
+    on_informational(request, move |_| {
+        if count.fetch_add(1, Ordering::Relaxed) == INTERIM_HEADS_MAX {
+            notice.notify_one();
+        }
+    });
+    too_many
 }
 
 fn request_of(post: Post<'_>) -> Result<Request<Full<Bytes>>, FailureReason> {

@@ -16,9 +16,10 @@ use tokio_rustls::TlsAcceptor;
 
 use super::super::address_policy::RefusedAddress;
 use super::super::answer::EXCERPT_BYTES_MAX;
-use super::super::connection::Resolving;
+use super::super::names::Resolving;
 use super::*;
 
+const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const BODY: &[u8] = br#"{"event":"test"}"#;
 
 /// Long enough for any attempt against a server that answers, even on a busy machine.
@@ -35,6 +36,8 @@ enum Behaviour {
     Stalls(String),
     /// Sends this, and then the letter x for as long as the client reads.
     NeverEnds(String),
+    /// Sends this again and again for as long as the client reads.
+    Repeats(&'static str),
 }
 
 /// A server that behaves in one way, and keeps the requests that it read.
@@ -141,6 +144,9 @@ async fn behave(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), behaviour: &
                 stream.write_all(&[b'x'; 4_096]).await?;
             }
         }
+        Behaviour::Repeats(text) => loop {
+            stream.write_all(text.as_bytes()).await?;
+        },
     }
 }
 
@@ -160,7 +166,7 @@ impl ScriptedNames {
 }
 
 impl ResolveNames for ScriptedNames {
-    fn addresses_of<'n>(&'n self, _: &'n str) -> Resolving<'n> {
+    fn addresses_of<'n>(&'n self, _: MerchantId, _: &'n str) -> Resolving<'n> {
         let mut script = self.0.lock().expect("no test panics while it holds them");
         let addresses = if script.len() > 1 { script.pop() } else { script.last().cloned() };
         Box::pin(async move { addresses.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)) })
@@ -177,8 +183,8 @@ fn sender() -> Sender {
 }
 
 fn sender_with(policy: AddressPolicy, script: &[&[&str]]) -> Sender {
-    let tls = tls_trusting(RootCertStore::empty());
-    Sender { policy, names: ScriptedNames::answering(script), tls, time_limit: AMPLE }
+    let (tls, attempts) = (tls_trusting(RootCertStore::empty()), Arc::new(Semaphore::new(ATTEMPTS_MAX)));
+    Sender { policy, names: ScriptedNames::answering(script), tls, time_limit: AMPLE, attempts }
 }
 
 fn trusting(certificate: CertificateDer<'static>) -> TlsConnector {
@@ -188,7 +194,7 @@ fn trusting(certificate: CertificateDer<'static>) -> TlsConnector {
 }
 
 async fn result_of(sender: &Sender, url: &Url) -> AttemptResult {
-    sender.post(Post { url, headers: &[], body: BODY }).await.result
+    sender.post(Post { merchant_id: MERCHANT, url, headers: &[], body: BODY }).await.result
 }
 
 async fn answer_of(sender: &Sender, url: &Url) -> EndpointAnswer {
@@ -210,7 +216,7 @@ async fn a_delivery_is_one_post_with_its_headers_and_body() {
     let endpoint = TestServer::start(answers("204 No Content", "", "")).await;
     let url = endpoint.url("http", "shop.example", "/hooks/a%20b?shop=1&c=d");
     let headers = [("webhook-id", "evt_1"), ("Shop-Signature", "hmac_sha256=00")];
-    let attempt = sender().post(Post { url: &url, headers: &headers, body: BODY }).await;
+    let attempt = sender().post(Post { merchant_id: MERCHANT, url: &url, headers: &headers, body: BODY }).await;
     assert_eq!(
         attempt.result,
         AttemptResult::Answered(EndpointAnswer { status: 204, excerpt: String::new(), retry_after: None })
@@ -260,7 +266,7 @@ async fn an_endpoint_that_does_not_answer_in_time_has_failed() {
     for sent in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n"] {
         let endpoint = TestServer::start(Behaviour::Stalls(sent.to_owned())).await;
         let url = endpoint.url("http", "127.0.0.1", "/");
-        let attempt = sender.post(Post { url: &url, headers: &[], body: BODY }).await;
+        let attempt = sender.post(Post { merchant_id: MERCHANT, url: &url, headers: &[], body: BODY }).await;
         assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::TimedOut), "{sent:?}");
         assert!(attempt.latency >= SHORT && attempt.latency < AMPLE, "{:?}", attempt.latency);
     }
@@ -302,6 +308,47 @@ async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
     assert!(matches!(of_padding(READ_BUFFER_BYTES_MAX / 2).await, AttemptResult::Answered(_)));
     let failed = of_padding(READ_BUFFER_BYTES_MAX).await;
     assert!(matches!(failed, AttemptResult::Failed(FailureReason::NoAnswer(_))), "{failed:?}");
+}
+
+#[tokio::test]
+async fn an_endless_row_of_interim_heads_ends_the_attempt_at_once() {
+    let endpoint = TestServer::start(Behaviour::Repeats("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")).await;
+    let url = endpoint.url("http", "127.0.0.1", "/");
+    let attempt = sender().post(Post { merchant_id: MERCHANT, url: &url, headers: &[], body: BODY }).await;
+    assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::TooManyInterimHeads));
+    assert!(attempt.latency < AMPLE, "it does not read until the time is over");
+}
+
+#[tokio::test]
+async fn a_few_interim_heads_come_before_the_answer() {
+    let before = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(INTERIM_HEADS_MAX);
+    let answer = format!("{before}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    let endpoint = TestServer::start(Behaviour::Answers(answer)).await;
+    assert_eq!(answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await.status, 200);
+}
+
+#[tokio::test]
+async fn no_more_attempts_are_made_at_once_than_there_are_permits() {
+    let endpoint = TestServer::start(answers("200 OK", "", "")).await;
+    let sender = Sender { attempts: Arc::new(Semaphore::new(1)), time_limit: SHORT, ..sender() };
+    let url = endpoint.url("http", "127.0.0.1", "/");
+    let permit = sender.attempts.acquire().await.expect("it is never closed");
+    assert_eq!(failure_of(&sender, &url).await, FailureReason::TimedOut);
+    assert_eq!(endpoint.connections(), 0);
+    drop(permit);
+    let sender = Sender { time_limit: AMPLE, ..sender.clone() };
+    for _ in 0..2 {
+        assert_eq!(answer_of(&sender, &url).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_called_at_privileged_ports_of_allowed_networks_only() {
+    let sender = sender_with(allowing("127.0.0.2/32"), &[&["8.8.8.8"], &["127.0.0.2"]]);
+    let url: Url = "https://shop.example:1/".parse().expect("it is a URL");
+    assert_eq!(failure_of(&sender, &url).await, FailureReason::RefusedPort);
+    let refused = FailureReason::NotConnected(io::ErrorKind::ConnectionRefused);
+    assert_eq!(failure_of(&sender, &url).await, refused, "it was called");
 }
 
 #[tokio::test]
@@ -473,7 +520,7 @@ async fn a_header_that_cannot_be_sent_fails_before_anybody_is_called() {
     let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let url = endpoint.url("http", "127.0.0.1", "/");
     for headers in [[("bad name", "value")], [("name", "line\r\nbreak: 1")]] {
-        let attempt = sender().post(Post { url: &url, headers: &headers, body: BODY }).await;
+        let attempt = sender().post(Post { merchant_id: MERCHANT, url: &url, headers: &headers, body: BODY }).await;
         assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::Unsendable));
     }
     assert_eq!(endpoint.connections(), 0);
@@ -484,7 +531,7 @@ fn every_path_and_query_of_a_url_can_be_sent() {
     for character in (0..=127_u8).map(char::from).chain(['é', 'บ', '😀']) {
         let text = format!("https://shop.example/a{character}b?c{character}d");
         if let Ok(url) = AddressPolicy::default().check_url(&text) {
-            let request = request_of(Post { url: &url, headers: &[], body: BODY });
+            let request = request_of(Post { merchant_id: MERCHANT, url: &url, headers: &[], body: BODY });
             assert!(request.is_ok(), "{text}");
         }
     }

@@ -1,5 +1,6 @@
 //! Events on their way to webhooks.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use till_actors::Secret;
@@ -22,6 +23,8 @@ const FIRST: u8 = 7;
 const NEXT: u8 = 8;
 const THIRD: u8 = 9;
 const FOURTH: u8 = 10;
+
+const DAY_SECONDS: u64 = 86_400;
 
 fn secret(byte: u8) -> Secret {
     Secret::WebhookSecret(WebhookSecretBytes::new([byte; 64]))
@@ -65,6 +68,15 @@ impl EngineWorld {
         for _ in 0..times {
             let payment = self.pay(shop, |words| words).await;
             self.settles_down_as(shop, payment, till_domain::payment::PaymentStatus::Successful).await;
+        }
+    }
+
+    /// Pays once a day, for this many days after the first payment, and waits until each event was attempted.
+    async fn fails_for_days(&self, shop: &TestShop, webhook_id: WebhookId, days: usize) {
+        for day in 0..=days {
+            self.clock.pass_seconds(if day == 0 { 0 } else { DAY_SECONDS });
+            self.pay_times(shop, 1).await;
+            eventually("an attempt has failed", || self.deliveries_to(shop, webhook_id).len() == day + 1).await;
         }
     }
 
@@ -214,12 +226,42 @@ async fn an_endpoint_that_took_nothing_for_five_days_is_disabled() {
     let shop = world.open_shop().await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.always_answers(500);
-    world.pay_times(&shop, 1).await;
-    eventually("an attempt is made", || receiver.received().len() == 1).await;
-    eventually("and written", || world.statuses(&shop, id) == [DeliveryStatus::Pending]).await;
-    world.clock.pass_seconds(5 * 86_400);
+    world.fails_for_days(&shop, id, 4).await;
+    assert_eq!(world.webhook(&shop, id).status, WebhookStatus::Connected);
+    world.clock.pass_seconds(DAY_SECONDS);
     eventually("it is disabled", || world.webhook(&shop, id).status == WebhookStatus::Disabled).await;
-    assert_eq!(receiver.received().len(), 2, "the attempt of the fifth day decides");
+}
+
+#[actix_rt::test]
+async fn days_of_downtime_or_suspension_disable_no_endpoint() {
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.always_answers(500);
+    world.fails_for_days(&shop, id, 4).await;
+    let clock = Arc::clone(&world.clock);
+    let world = world.restart_after(|_| clock.pass_seconds(DAY_SECONDS));
+    eventually("the newest is tried again", || world.deliveries_to(&shop, id)[0].attempt == 2).await;
+    done(world.submit(shop.merchant_id, by(Caller::Operator, Command::SuspendMerchant)).await);
+    for attempt in 3..=4 {
+        clock.pass_seconds(DAY_SECONDS);
+        eventually("it is tried again", || world.deliveries_to(&shop, id)[0].attempt == attempt).await;
+    }
+    assert_eq!(world.webhook(&shop, id).status, WebhookStatus::Connected);
+}
+
+#[actix_rt::test]
+async fn attempts_at_a_disconnected_endpoint_are_cut_off() {
+    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
+    let shop = world.open_shop().await;
+    receiver.is_slow(Duration::from_secs(8));
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    world.pay_times(&shop, 3).await;
+    eventually("attempts are under way", || receiver.received().len() == 3).await;
+    world.change_webhook(&shop, WebhookChange::Disconnect(id), None).await;
+    eventually("they have failed", || world.statuses(&shop, id) == [DeliveryStatus::Failed; 3]).await;
+    assert_eq!(world.deliveries_to(&shop, id)[0].response_status, None);
+    eventually("the turn has ended", || world.engine.busy_webhooks() == 0).await;
 }
 
 #[actix_rt::test]

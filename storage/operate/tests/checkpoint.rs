@@ -306,7 +306,7 @@ fn webhook_deliveries_are_checkpointed_and_restored() {
     let webhook_id = WebhookId::from_bytes([7; 16]);
     let write = |number| {
         let handled_up_to = WebhookEventId::from_bytes([number; 16]);
-        let progress = WebhookProgress { handled_up_to, failing_since: None, redelivered: None };
+        let progress = WebhookProgress { handled_up_to, failing_ms: 0, failed_at: None, redelivered: None };
         let batch = DeliveryBatch { progress: Some((webhook_id, progress)), ..DeliveryBatch::default() };
         world.deliveries.write(SHOPS[0], &batch).expect("it is open");
         progress

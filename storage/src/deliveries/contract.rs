@@ -1,6 +1,6 @@
 //! The contract of a store of deliveries.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use till_domain::ids::{DeliveryId, MerchantId, WebhookEventId, WebhookId};
 use till_domain::time::Millis;
@@ -104,8 +104,8 @@ pub trait Deliveries: Send + Sync {
     /// Also [`DeliveriesError::NotWritten`]: some deliveries may have ended.
     fn end_pending(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<usize, DeliveriesError>;
 
-    /// Removes at most `limit` deliveries of a merchant that were made before an instant and are not pending, the
-    /// oldest first, and returns their number: when it is the limit, there may be more.
+    /// Removes at most `limit` deliveries of a merchant that were made before an instant, pending ones too and the oldest
+    /// first, and returns their number: when it is the limit, there may be more.
     ///
     /// # Errors
     /// Also [`DeliveriesError::NotWritten`]: none was removed.
@@ -128,10 +128,7 @@ pub trait Deliveries: Send + Sync {
 pub enum DeliveriesError {
     /// It does not open.
     #[error(
-        "the deliveries of webhooks in {directory} cannot be opened: {reason}; if they are damaged, they can be moved \
-         away, and the server starts with none and delivers the events of the last 30 days again: mv {directory} \
-         {directory}.damaged",
-        directory = directory.display()
+        "the deliveries of webhooks in {} cannot be opened: {reason}; {}", directory.display(), remedy(directory)
     )]
     Unopened {
         /// Its directory.
@@ -165,4 +162,27 @@ pub enum DeliveriesError {
         /// The format byte.
         found: u8,
     },
+}
+
+impl DeliveriesError {
+    /// The message for an operator whose store is in this directory, with the remedy where there is one.
+    #[must_use]
+    pub fn advice(&self, directory: &Path) -> String {
+        match self {
+            DeliveriesError::Broken { .. } | DeliveriesError::Damaged { .. } => {
+                format!("{self}; {}", remedy(directory))
+            }
+            DeliveriesError::Unopened { .. }
+            | DeliveriesError::NotWritten { .. }
+            | DeliveriesError::UnknownFormat { .. } => self.to_string(),
+        }
+    }
+}
+
+fn remedy(directory: &Path) -> String {
+    let directory = directory.display();
+    format!(
+        "if they are damaged, they can be moved away, and the server starts with none and delivers the events of the \
+         last 30 days again: mv {directory} {directory}.damaged"
+    )
 }

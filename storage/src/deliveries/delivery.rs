@@ -77,8 +77,10 @@ impl Delivery {
 pub struct WebhookProgress {
     /// Each event up to this one has a delivery or is not subscribed to.
     pub handled_up_to: WebhookEventId,
-    /// The first failure after the last success.
-    pub failing_since: Option<Millis>,
+    /// The time for which it has failed since its last success, in milliseconds.
+    pub failing_ms: u64,
+    /// The instant up to which that time is counted: the last attempt, if it failed and its time counts.
+    pub failed_at: Option<Millis>,
     /// The progress of its order to deliver events again.
     pub redelivered: Option<RedeliveryProgress>,
 }

@@ -46,6 +46,34 @@ fn key(kind: u8, merchant_id: MerchantId, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
+/// The kinds of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ValueKind {
+    Delivery,
+    Progress,
+    /// The key is in a list, and has no value.
+    Nothing,
+}
+
+/// The kind of a key's value; none when no row has such a key.
+pub(super) fn value_kind(key: &[u8]) -> Option<ValueKind> {
+    let (kind, rest_len) = match *key.first()? {
+        DELIVERY => (ValueKind::Delivery, 16),
+        PROGRESS => (ValueKind::Progress, 16),
+        DUE => (ValueKind::Nothing, 16 + 8 + 16),
+        OF_EVENT => (ValueKind::Nothing, 16 + 16),
+        OF_STATUS => (ValueKind::Nothing, 1 + 16),
+        OF_WEBHOOK => (ValueKind::Nothing, 16 + 1 + 16),
+        _ => return None,
+    };
+    (key.len() == MERCHANT_LEN + rest_len).then_some(kind)
+}
+
+/// Every key, of all merchants.
+pub(super) fn every_key() -> KeyRange {
+    (vec![u8::MIN], vec![u8::MAX])
+}
+
 /// The key of a webhook's progress.
 pub(super) fn progress(merchant_id: MerchantId, webhook_id: WebhookId) -> Vec<u8> {
     key(PROGRESS, merchant_id, &[&webhook_id.to_bytes()])

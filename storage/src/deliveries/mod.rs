@@ -12,6 +12,7 @@ mod shapes;
 mod sorted;
 mod read;
 mod store;
+mod check;
 mod memory;
 mod rocks;
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl Model {
             }
             StoreCall::Remove(merchant, instant, limit) => {
                 let of_merchant = self.0.entry(*merchant).or_default();
-                let is_old = |one: &&Delivery| one.created_at < *instant && one.status != DeliveryStatus::Pending;
+                let is_old = |one: &&Delivery| one.created_at < *instant;
                 let old: Vec<_> = of_merchant.values().filter(is_old).map(|one| one.id).take(*limit).collect();
                 old.iter().for_each(|id| drop(of_merchant.remove(id)));
                 old.len()

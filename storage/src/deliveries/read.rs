@@ -62,10 +62,10 @@ impl DeliveryReader<'_> {
         first.map(|key| due_key(&key).map(|key| key.due)).transpose()
     }
 
-    /// At most `limit` deliveries that were made before an instant and are not pending, the oldest first.
+    /// At most `limit` deliveries that were made before an instant, the oldest first.
     pub(super) fn created_before(&self, instant: Millis, limit: usize) -> Result<Vec<Delivery>, DeliveriesError> {
         let ids = DeliveryList::All.range(self.merchant_id, Some(Cursor::After(first_id_of(instant))));
-        let is_old = |delivery: &Delivery| delivery.created_at < instant && delivery.due().is_none();
+        let is_old = |delivery: &Delivery| delivery.created_at < instant;
         self.collect(
             &ids,
             ScanDirection::Forward,
@@ -192,7 +192,7 @@ pub(super) fn due_key(key: &[u8]) -> Result<DueKey, DeliveriesError> {
     DueKey::decode(key).ok_or_else(|| damaged("a key of a pending delivery has another length".to_owned()))
 }
 
-fn decode(id: DeliveryId, value: &[u8]) -> Result<Delivery, DeliveriesError> {
+pub(super) fn decode(id: DeliveryId, value: &[u8]) -> Result<Delivery, DeliveriesError> {
     let delivery = shapes::decode_delivery(value)?;
     if delivery.id == id { Ok(delivery) } else { Err(damaged(format!("{id} has the row of {}", delivery.id))) }
 }

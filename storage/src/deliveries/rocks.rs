@@ -28,16 +28,26 @@ impl RocksDeliveries {
         disk_reserve_bytes: u64,
         limit: Duration,
     ) -> Result<RocksDeliveries, DeliveriesError> {
-        let place: PathBuf = directory.to_owned();
-        let open = move || {
+        let open = |place: PathBuf| {
             let mut options = auxiliary_database_options();
             options.create_if_missing(true);
-            DB::open(&options, place).map_err(rocksdb::Error::into_string)
+            DB::open(&options, place)
         };
-        let opened = within(limit, open).unwrap_or_else(|reason| Err(no_result(reason, limit)));
-        let db = opened.map_err(|reason| DeliveriesError::Unopened { directory: directory.to_owned(), reason })?;
+        Ok(RocksDeliveries::of_database(opened(directory, limit, open)?, directory, disk_reserve_bytes))
+    }
+
+    /// Opens the deliveries in a directory for reading, while no server uses them. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`DeliveriesError::Unopened`], as for [`RocksDeliveries::open`].
+    pub fn open_read_only(directory: &Path, limit: Duration) -> Result<RocksDeliveries, DeliveriesError> {
+        let open = |place: PathBuf| DB::open_for_read_only(&auxiliary_database_options(), place, false);
+        Ok(RocksDeliveries::of_database(opened(directory, limit, open)?, directory, 0))
+    }
+
+    fn of_database(db: DB, directory: &Path, disk_reserve_bytes: u64) -> RocksDeliveries {
         let disk = Mutex::new(DiskReserve::watch(directory, disk_reserve_bytes));
-        Ok(DeliveryStore::of(RocksRows { db, disk }))
+        DeliveryStore::of(RocksRows { db, disk })
     }
 
     /// Waits for a write that is in progress, and prevents further writes of deliveries until the result is dropped or
@@ -50,6 +60,17 @@ impl RocksDeliveries {
             linked
         }
     }
+}
+
+fn opened(
+    directory: &Path,
+    limit: Duration,
+    open: impl FnOnce(PathBuf) -> Result<DB, rocksdb::Error> + Send + 'static,
+) -> Result<DB, DeliveriesError> {
+    let place = directory.to_owned();
+    let opened = within(limit, move || open(place).map_err(rocksdb::Error::into_string));
+    let opened = opened.unwrap_or_else(|reason| Err(no_result(reason, limit)));
+    opened.map_err(|reason| DeliveriesError::Unopened { directory: directory.to_owned(), reason })
 }
 
 fn no_result(reason: NoResult, limit: Duration) -> String {

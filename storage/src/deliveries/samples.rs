@@ -68,8 +68,8 @@ pub(super) fn deliveries() -> Vec<(String, Delivery)> {
 }
 
 pub(super) fn progress() -> [(&'static str, WebhookProgress); 3] {
-    let progress = WebhookProgress { handled_up_to: EVENT, failing_since: None, redelivered: None };
-    let failing = WebhookProgress { failing_since: Some(Millis(0x0102_0304_0506)), ..progress };
+    let progress = WebhookProgress { handled_up_to: EVENT, failing_ms: 0, failed_at: None, redelivered: None };
+    let failing = WebhookProgress { failing_ms: 300, failed_at: Some(Millis(0x0102_0304_0506)), ..progress };
     let ordered_after = WebhookEventId::from_bytes([0xee; 16]);
     let order = RedeliveryProgress { ordered_after, handled_up_to: Some(EVENT) };
     let redelivering = WebhookProgress { redelivered: Some(order), ..progress };

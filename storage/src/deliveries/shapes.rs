@@ -62,7 +62,8 @@ frozen_struct! {
     /// The progress of a webhook.
     WebhookProgressV1 of WebhookProgress {
         handled_up_to: [u8; 16],
-        failing_since: Option<u64>,
+        failing_ms: u64,
+        failed_at: Option<u64>,
         redelivered: Option<RedeliveryProgressV1>,
     }
 }

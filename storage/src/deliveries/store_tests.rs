@@ -1,7 +1,9 @@
 //! The promises of a store of deliveries, tested with both stores.
 
+use std::fs::{self, File};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use till_domain::ids::WebhookEventId;
@@ -180,20 +182,17 @@ fn ending_all_pending_deliveries_leaves_other_webhooks_alone() {
 }
 
 #[test]
-fn old_deliveries_are_removed_oldest_first_except_pending_ones() {
+fn old_deliveries_are_removed_oldest_first_pending_ones_too() {
     let store = MemoryDeliveries::new();
-    put(&store, [pending(1)]);
-    let kept = all_rows(&store);
-    put(&store, [answered(2, DeliveryStatus::Failed), answered(3, DeliveryStatus::Successful)]);
-    put(&store, [answered(4, DeliveryStatus::Successful)]);
-    assert_eq!(store.remove_created_before(MERCHANT, Millis(2), 9), Ok(0), "made at the instant is not before it");
+    put(&store, [pending(1), answered(2, DeliveryStatus::Failed), answered(4, DeliveryStatus::Successful)]);
+    assert_eq!(store.remove_created_before(MERCHANT, Millis(1), 9), Ok(0), "made at the instant is not before it");
     assert_eq!(store.remove_created_before(OTHER_MERCHANT, Millis(9), 9), Ok(0));
     assert_eq!(store.remove_created_before(MERCHANT, Millis(4), 1), Ok(1));
-    assert_eq!(store.delivery(MERCHANT, id(2, 0xdd)), Ok(None));
+    assert_eq!(store.next_due(MERCHANT, WEBHOOK), Ok(None));
     assert_eq!(store.remove_created_before(MERCHANT, Millis(4), 9), Ok(1));
     assert_eq!(store.delivery(MERCHANT, id(4, 0xdd)), Ok(Some(answered(4, DeliveryStatus::Successful))));
     assert_eq!(store.remove_created_before(MERCHANT, Millis(u64::MAX >> 16), 9), Ok(1));
-    assert_eq!(all_rows(&store), kept);
+    assert!(all_rows(&store).is_empty());
 }
 
 #[test]
@@ -259,4 +258,50 @@ fn a_key_without_its_row_or_a_row_under_another_key_is_damage() {
     store.rows().write(Changes { removed: vec![row.clone()], put: Vec::new() }).expect("it is written");
     assert!(matches!(store.due(MERCHANT, WEBHOOK, Millis(9), 9), Err(DeliveriesError::Damaged { .. })));
     assert!(matches!(store.of_event(MERCHANT, EVENT), Err(DeliveriesError::Damaged { .. })));
+}
+
+#[test]
+fn a_check_reads_every_row_and_finds_damaged_ones() {
+    let (store, [_, (_, failing)]) = (MemoryDeliveries::new(), progress());
+    let deliveries = vec![pending(1), answered(2, DeliveryStatus::Failed)];
+    let batch = DeliveryBatch { deliveries, progress: Some((WEBHOOK, failing)) };
+    store.write(MERCHANT, &batch).expect("it is written");
+    let rows = store.check();
+    assert_eq!(rows, Ok(5 + 4 + 1));
+    let row = keys::DeliveryList::All.key(MERCHANT, pending(1).id);
+    let progress = keys::progress(MERCHANT, WEBHOOK);
+    let list = keys::DeliveryList::OfEvent(EVENT).key(MERCHANT, pending(1).id);
+    let unknown = [[9].as_slice(), &MERCHANT.to_bytes()].concat();
+    for (key, value) in
+        [(row.clone(), vec![1, 2]), (progress, vec![]), (list, vec![1]), (row[1..].to_vec(), vec![]), (unknown, vec![])]
+    {
+        let before = store.rows().view().get(&key).expect("readable");
+        store.rows().write(Changes { removed: Vec::new(), put: vec![(key.clone(), value)] }).expect("it is written");
+        assert!(matches!(store.check(), Err(DeliveriesError::Damaged { .. })), "{key:?}");
+        let put = before.map(|value| (key.clone(), value)).into_iter().collect();
+        store.rows().write(Changes { removed: vec![key], put }).expect("it is written");
+    }
+    assert_eq!(store.check(), rows);
+}
+
+/// The newest table in a directory.
+fn newest_table(directory: &Path) -> PathBuf {
+    let files = fs::read_dir(directory).expect("readable").map(|entry| entry.expect("it lists").path());
+    files.filter(|file| file.extension().is_some_and(|end| end == "sst")).max().expect("there is a table")
+}
+
+#[test]
+fn a_flipped_bit_is_found_by_a_check_and_the_remedy_named() {
+    let directory = tempfile::tempdir().expect("a directory");
+    put(&open(directory.path()), (1..=2_000).map(pending));
+    drop(open(directory.path())); // Its log becomes a table.
+    let check = || RocksDeliveries::open_read_only(directory.path(), Duration::from_secs(60))?.check();
+    assert_eq!(check(), Ok(2_000 * 5));
+    let table = File::options().read(true).write(true).open(newest_table(directory.path())).expect("it is there");
+    let mut byte = [0];
+    table.read_exact_at(&mut byte, 3_000).expect("it is long enough");
+    table.write_all_at(&[byte[0] ^ 1], 3_000).expect("writable");
+    let error = check().expect_err("the block is damaged");
+    let place = directory.path().display();
+    assert!(error.advice(directory.path()).contains(&format!("mv {place} {place}.damaged")), "{error}");
 }

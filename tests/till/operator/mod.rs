@@ -6,6 +6,7 @@ mod calls;
 mod checkpoints;
 mod command_line;
 mod configuration;
+mod damaged_deliveries;
 mod damaged_tables;
 mod files_in_place;
 mod generate;

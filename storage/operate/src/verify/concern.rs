@@ -13,8 +13,8 @@ pub enum Concern {
     Vault,
     /// Data that follows from the log.
     Derived,
-    /// A surplus or missing card number, or the sandbox's book: neither follows from the log, and neither prevents the
-    /// repair of data that does.
+    /// A surplus or missing card number, the sandbox's book, or the deliveries of webhooks: none of them follows from
+    /// the log, and none prevents the repair of data that does.
     Beside,
 }
 
@@ -27,7 +27,7 @@ impl Concern {
             FaultLocation::Applied | FaultLocation::Snapshot(_) => Concern::Derived,
             FaultLocation::Row(name) => of_row(name.family, &fault.wrong),
             FaultLocation::Rows { family, .. } => of_row(*family, &fault.wrong),
-            FaultLocation::Book | FaultLocation::BookLine(_) => Concern::Beside,
+            FaultLocation::Deliveries | FaultLocation::Book | FaultLocation::BookLine(_) => Concern::Beside,
         }
     }
 

@@ -127,6 +127,8 @@ pub enum FaultLocation {
         /// The number of rows that belong there by the log, if known.
         expected: Option<u64>,
     },
+    /// The deliveries of webhooks as a whole.
+    Deliveries,
     /// The sandbox's book as a whole.
     Book,
     /// A line of the sandbox's book, by its reference.
@@ -153,6 +155,7 @@ impl fmt::Display for FaultLocation {
                 }
                 expected.map_or(Ok(()), |count| write!(f, ", with {count} rows by the log,"))
             }
+            FaultLocation::Deliveries => f.write_str("the store of deliveries"),
             FaultLocation::Book => f.write_str("the sandbox's book"),
             FaultLocation::BookLine(reference) => write!(f, "the line {reference} of the sandbox's book"),
         }

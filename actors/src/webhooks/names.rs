@@ -1,0 +1,193 @@
+//! Looking names up. The system's resolver may take half a minute to say that a server of names is silent, and cannot be
+//! cut off, so that its threads are counted for the merchant that they are for.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use till_domain::ids::MerchantId;
+use tokio::sync::watch;
+
+use super::limits::LOOKUPS_MAX;
+use super::shares::{MerchantShares, SharedPermit};
+
+/// The pause before a name is tried again while too many are looked up.
+const LOOK_UP_AGAIN_AFTER: Duration = Duration::from_millis(20);
+
+/// The pending addresses of a name.
+pub type Resolving<'n> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'n>>;
+
+/// Finds the addresses of names.
+pub trait ResolveNames: Send + Sync {
+    /// The addresses that a name has now, in the order in which they are to be tried. A merchant's attempt needs them.
+    fn addresses_of<'n>(&'n self, merchant_id: MerchantId, name: &'n str) -> Resolving<'n>;
+}
+
+type LookUp = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
+/// The answer to a look-up, once there is one; no addresses when it failed.
+type LookupAnswer = watch::Receiver<Option<Vec<IpAddr>>>;
+type PendingLookups = Mutex<BTreeMap<(MerchantId, String), LookupAnswer>>;
+
+/// Resolves names by the system's resolver. Attempts of a merchant that need the same name at the same time share one
+/// look-up, so that one name takes one of its permits.
+pub struct SystemNames {
+    look_up: Arc<LookUp>,
+    permits: Arc<MerchantShares>,
+    pending: Arc<PendingLookups>,
+}
+
+impl SystemNames {
+    /// The system's resolver.
+    #[must_use]
+    pub fn new() -> SystemNames {
+        SystemNames::by(|name| Ok((name, 0).to_socket_addrs()?.map(|address| address.ip()).collect()), LOOKUPS_MAX)
+    }
+
+    fn by(
+        look_up: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static,
+        lookups_max: usize,
+    ) -> SystemNames {
+        SystemNames { look_up: Arc::new(look_up), permits: MerchantShares::new(lookups_max), pending: Arc::default() }
+    }
+
+    /// The answer to the look-up of a name, which begins unless it is under way; none while too many names are looked up.
+    fn begin(&self, merchant_id: MerchantId, name: &str) -> Option<LookupAnswer> {
+        let key = (merchant_id, name.to_owned());
+        let mut pending = self.pending.lock();
+        if let Some(answer) = pending.get(&key) {
+            return Some(answer.clone());
+        }
+        let permit = self.permits.enter(merchant_id)?;
+        let (answers, answer) = watch::channel(None);
+        pending.insert(key.clone(), answer.clone());
+        drop(pending);
+        let entry = LookupEntry { key, of: Arc::clone(&self.pending), _permit: permit };
+        let look_up = Arc::clone(&self.look_up);
+        let run = move || {
+            answers.send_replace(Some(look_up(&entry.key.1).unwrap_or_default()));
+        };
+        // Without a thread the closure is dropped with everything in it, as after the look-up.
+        _ = thread::Builder::new().name("look-up".to_owned()).spawn(run);
+        Some(answer)
+    }
+}
+
+impl Default for SystemNames {
+    fn default() -> SystemNames {
+        SystemNames::new()
+    }
+}
+
+impl ResolveNames for SystemNames {
+    fn addresses_of<'n>(&'n self, merchant_id: MerchantId, name: &'n str) -> Resolving<'n> {
+        Box::pin(async move {
+            let mut answer = loop {
+                match self.begin(merchant_id, name) {
+                    Some(answer) => break answer,
+                    None => tokio::time::sleep(LOOK_UP_AGAIN_AFTER).await,
+                }
+            };
+            let found = answer.wait_for(Option::is_some).await;
+            found.ok().and_then(|found| found.clone()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        })
+    }
+}
+
+/// A look-up under way, until its thread ends.
+struct LookupEntry {
+    key: (MerchantId, String),
+    of: Arc<PendingLookups>,
+    _permit: SharedPermit,
+}
+
+impl Drop for LookupEntry {
+    fn drop(&mut self) {
+        self.of.lock().remove(&self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use parking_lot::Condvar;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+    const SHORT: Duration = Duration::from_millis(100);
+    const AMPLE: Duration = Duration::from_secs(10);
+
+    /// A resolver that answers for names beginning with "silent" only after it is let go.
+    struct HangingResolver {
+        names: SystemNames,
+        calls: Arc<AtomicUsize>,
+        gate: Arc<(Mutex<bool>, Condvar)>,
+    }
+
+    impl HangingResolver {
+        fn new(lookups_max: usize) -> HangingResolver {
+            let (calls, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new((Mutex::new(false), Condvar::new())));
+            let (counted, waits) = (Arc::clone(&calls), Arc::clone(&gate));
+            let look_up = move |name: &str| {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let mut is_open = waits.0.lock();
+                while name.starts_with("silent") && !*is_open {
+                    waits.1.wait(&mut is_open);
+                }
+                if name == "unknown" { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(vec![ADDRESS]) }
+            };
+            HangingResolver { names: SystemNames::by(look_up, lookups_max), calls, gate }
+        }
+
+        async fn find(&self, merchant: u8, name: &str, patience: Duration) -> Option<Vec<IpAddr>> {
+            let found = self.names.addresses_of(MerchantId::from_bytes([merchant; 16]), name);
+            timeout(patience, found).await.ok().map(Result::unwrap_or_default)
+        }
+
+        fn let_go(&self) {
+            *self.gate.0.lock() = true;
+            self.gate.1.notify_all();
+        }
+    }
+
+    #[tokio::test]
+    async fn names_that_hang_take_a_part_of_the_lookups_only() {
+        let resolver = HangingResolver::new(16);
+        for name in ["silent.example", "silent.test", "silent.invalid"] {
+            assert_eq!(resolver.find(1, name, SHORT).await, None, "{name}");
+        }
+        assert_eq!(resolver.calls.load(Ordering::SeqCst), 2, "an eighth, also after their attempts were cut off");
+        assert_eq!(resolver.find(1, "shop.example", SHORT).await, None);
+        assert_eq!(resolver.find(2, "shop.example", AMPLE).await, Some(vec![ADDRESS]));
+        resolver.let_go();
+        assert_eq!(resolver.find(1, "shop.example", AMPLE).await, Some(vec![ADDRESS]));
+    }
+
+    #[tokio::test]
+    async fn attempts_that_need_one_name_share_a_look_up() {
+        let resolver = HangingResolver::new(16);
+        let find = || resolver.find(1, "silent.example", AMPLE);
+        let release = async {
+            tokio::time::sleep(SHORT).await;
+            resolver.let_go();
+        };
+        let (first, second, third, ()) = tokio::join!(find(), find(), find(), release);
+        assert_eq!([first, second, third], [(); 3].map(|()| Some(vec![ADDRESS])));
+        assert_eq!(resolver.calls.load(Ordering::SeqCst), 1);
+        assert_eq!(find().await, Some(vec![ADDRESS]));
+        assert_eq!(resolver.calls.load(Ordering::SeqCst), 2, "a later attempt looks it up again");
+    }
+
+    #[tokio::test]
+    async fn a_name_that_is_not_found_has_no_address() {
+        assert_eq!(HangingResolver::new(16).find(1, "unknown", AMPLE).await, Some(Vec::new()));
+    }
+}
