@@ -391,7 +391,8 @@ fn webhook_addresses(configuration: &Configuration) -> AddressPolicy {
 fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveries>) -> WebhookDelivery {
     let addresses = webhook_addresses(configuration);
     let schedule = configuration.webhooks.retry_schedule.clone();
-    WebhookDelivery { deliveries, sender: Sender::new(addresses.clone()), addresses, schedule }
+    let sockets = usize::try_from(DescriptorShares::current().webhook_sockets).unwrap_or(usize::MAX);
+    WebhookDelivery { deliveries, sender: Sender::within(addresses.clone(), sockets), addresses, schedule }
 }
 
 /// Opens the book on a thread of its own, since RocksDB never returns from some damaged logs.

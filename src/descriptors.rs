@@ -2,15 +2,13 @@
 //! what the other parts leave.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use till_actors::webhooks::SOCKETS_MAX;
 
 /// The least number of descriptors that a server can do with.
 const LIMIT_MIN: u64 = 768;
 
 /// Open table files of the store.
 const TABLES_MAX: u64 = 1_024;
-
-/// Sockets of webhooks.
-const WEBHOOK_SOCKETS_MAX: u64 = 1_024;
 
 /// Sockets of the operator's listener: 256 connections, as many as a quarter of them that are being ended, and 64 refusals.
 const ADMIN_SOCKETS_MAX: u64 = 384;
@@ -44,7 +42,7 @@ impl DescriptorShares {
     /// Shares out a limit: what the other parts leave is for the public listener.
     fn of(limit: u64) -> DescriptorShares {
         let tables = (limit / 4).min(TABLES_MAX);
-        let webhook_sockets = (limit / 8).min(WEBHOOK_SOCKETS_MAX);
+        let webhook_sockets = (limit / 8).min(u64::try_from(SOCKETS_MAX).unwrap_or(u64::MAX));
         let admin_sockets = (limit / 8).min(ADMIN_SOCKETS_MAX);
         let others = (limit / 4).clamp(OTHERS.0, OTHERS.1);
         let public_sockets = limit.saturating_sub(tables + webhook_sockets + admin_sockets + others);

@@ -74,11 +74,6 @@ impl WebhookReader {
         Ok(SignedBody { body, headers })
     }
 
-    /// True while calls of the merchant are refused.
-    pub(super) fn is_suspended(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {
-        Ok(self.reader(merchant_id).get::<Profiles>(Single)?.is_some_and(|profile| profile.suspended))
-    }
-
     /// The newest secret of a webhook, and those that it replaced and that still sign, the newest first.
     fn secrets(
         &self,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use till_domain::ids::{DeliveryId, Id, WebhookEventId};
 use till_domain::webhook::{Redelivery, WebhookEvent};
-use till_storage::deliveries::RedeliveryProgress;
+use till_storage::deliveries::{Delivery, RedeliveryProgress};
 
 /// The order of a webhook during one turn.
 #[derive(Debug, Default)]
@@ -14,8 +14,8 @@ pub(super) struct OrderInTurn {
     read_up_to: Option<WebhookEventId>,
     /// Events that were read and wait for their attempt.
     read: VecDeque<WebhookEvent>,
-    /// The attempts that are under way, with their events: both in the order of time.
-    under_way: BTreeMap<DeliveryId, WebhookEventId>,
+    /// The deliveries whose attempts are under way: they and their events are in the order of time.
+    under_way: BTreeMap<DeliveryId, Delivery>,
 }
 
 impl OrderInTurn {
@@ -54,10 +54,15 @@ impl OrderInTurn {
     }
 
     /// Notes that the attempt for the next event is under way.
-    pub(super) fn begin(&mut self, delivery_id: DeliveryId) {
-        if let Some(event) = self.read.pop_front() {
-            self.under_way.insert(delivery_id, event.id);
+    pub(super) fn begin(&mut self, delivery: &Delivery) {
+        if self.read.pop_front().is_some() {
+            self.under_way.insert(delivery.id, delivery.clone());
         }
+    }
+
+    /// The deliveries whose attempts are under way.
+    pub(super) fn into_under_way(self) -> impl Iterator<Item = Delivery> {
+        self.under_way.into_values()
     }
 
     /// Notes that an attempt has ended. Returns true when it was one of the order's.
@@ -73,7 +78,7 @@ impl OrderInTurn {
     /// The progress of the order, if there is one.
     pub(super) fn progress(&self) -> Option<RedeliveryProgress> {
         let waiting = self.read.front().map(|event| event.id);
-        let first_open = self.under_way.values().copied().chain(waiting).min();
+        let first_open = self.under_way.values().map(|delivery| delivery.event_id).chain(waiting).min();
         let handled_up_to = match first_open {
             Some(id) => id.to_raw().predecessor().map(WebhookEventId::from_raw),
             None => self.read_up_to,

@@ -52,7 +52,7 @@ impl Dispatcher {
             return Ok(None);
         }
         let delivery = self.fresh(webhook, (event.id, Some(event)));
-        turn.order.begin(delivery.id);
+        turn.order.begin(&delivery);
         Ok(Some(delivery))
     }
 

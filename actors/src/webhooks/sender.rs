@@ -28,7 +28,7 @@ use super::answer::{EndpointAnswer, asked_wait, excerpt_of, gather};
 use super::connection::{ADDRESSES_TRIED_MAX, begin_tls, connect, system_roots, tls_trusting};
 use super::destination::Scheme;
 use super::failure::{FailureReason, INTERIM_HEADS_MAX};
-use super::limits::ATTEMPTS_MAX;
+use super::limits::{ATTEMPTS_MAX, LOOKUPS_MAX, SOCKETS_MAX};
 use super::names::{ResolveNames, SystemNames};
 
 /// The time limit of an attempt in all: resolving, connecting, sending and reading.
@@ -87,7 +87,15 @@ impl Sender {
     /// certificates that the system trusts.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Sender {
-        Sender::with_names(policy, Arc::new(SystemNames::new()))
+        Sender::within(policy, SOCKETS_MAX)
+    }
+
+    /// Like [`Sender::new`], with at most this number of sockets: attempts and look-ups have them in the usual proportion.
+    #[must_use]
+    pub fn within(policy: AddressPolicy, sockets: usize) -> Sender {
+        let part = |most: usize| (most * sockets.min(SOCKETS_MAX) / SOCKETS_MAX).max(1);
+        let names = Arc::new(SystemNames::within(part(LOOKUPS_MAX)));
+        Sender { attempts: Arc::new(Semaphore::new(part(ATTEMPTS_MAX))), ..Sender::with_names(policy, names) }
     }
 
     /// Like [`Sender::new`], but names are resolved by `names`.

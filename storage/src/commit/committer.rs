@@ -25,6 +25,7 @@ pub type BarrierCompletion = Box<dyn FnOnce(BarrierVerdict) + Send>;
 type OnFatal = Box<dyn Fn(String) + Send>;
 
 /// A submission to the commit thread.
+#[expect(clippy::large_enum_variant, reason = "nearly all are batches, and a box would be an allocation for each")]
 pub enum Submission {
     /// A batch to write.
     Append {

@@ -262,7 +262,7 @@ fn a_key_without_its_row_or_a_row_under_another_key_is_damage() {
 
 #[test]
 fn a_check_reads_every_row_and_finds_damaged_ones() {
-    let (store, [_, (_, failing)]) = (MemoryDeliveries::new(), progress());
+    let (store, [_, (_, failing), _]) = (MemoryDeliveries::new(), progress());
     let deliveries = vec![pending(1), answered(2, DeliveryStatus::Failed)];
     let batch = DeliveryBatch { deliveries, progress: Some((WEBHOOK, failing)) };
     store.write(MERCHANT, &batch).expect("it is written");
