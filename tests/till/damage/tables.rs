@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -111,41 +111,6 @@ fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
         let expected = before + acknowledged..=before + acknowledged + at_most_one_unknown;
         assert!(expected.contains(&now), "{damage}: {now} of {expected:?}");
     }
-}
-
-/// The longest time that an idle server's first compactions take.
-const COMPACTED_WITHIN: Duration = Duration::from_secs(20);
-
-#[test]
-fn damage_met_by_an_idle_server_is_remembered_and_not_copied() {
-    let image = Image::stopped();
-    let mut dice = dice();
-    let mut has_met = false;
-    for family in FAMILIES {
-        let copy = image.copy();
-        let table = table(&copy, family);
-        let damage = flip(&table, place_of_first(&mut dice, &table), dice.index(8));
-        let mut server = copy.start(&damage).unwrap_or_else(|message| panic!("{damage}: {message}"));
-        // Effects are read, and timers; RocksDB may merge tables.
-        let errors = |server: &Server| server.metric("till_store_background_errors_total").expect("it is exposed");
-        let until = Instant::now() + COMPACTED_WITHIN;
-        while errors(&server) < 1.0 && Instant::now() < until {
-            thread::sleep(Duration::from_millis(50));
-        }
-        if errors(&server) < 1.0 {
-            println!("{damage}: no table was merged");
-            continue;
-        }
-        has_met = true;
-        server.admin("create-checkpoint", &json!({ "name": "bad" })).refused("CONFLICT");
-        let noted = fs::read_to_string(copy.data().join("table-damaged")).expect("it is noted");
-        assert!(noted.contains(&name_of(&table)), "{damage}: {noted}");
-        assert!(server.stop(), "{damage}: everything acknowledged is on the disk");
-        let server = copy.start(&damage).unwrap_or_else(|message| panic!("{damage}: {message}"));
-        assert_eq!(server.metric("till_scrub_damaged_tables"), Some(1.0), "{damage}");
-        server.admin("create-checkpoint", &json!({ "name": "bad" })).refused("CONFLICT");
-    }
-    assert!(has_met, "no flipped bit was in a table that is merged");
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -41,6 +43,11 @@ fn name_of(data: &Path, table: &Path) -> String {
     text(table.strip_prefix(data).expect("it is in it")).to_owned()
 }
 
+/// A store whose book has tables, too: a start writes them.
+fn store_with_book(data: &Path) {
+    (0..2).for_each(|_| store(data));
+}
+
 fn ready(server: &Server) -> Value {
     server.admin_client().get("/health/ready").ok()
 }
@@ -63,7 +70,7 @@ fn a_first_checkpoint_reads_tables_and_refuses_a_damaged_one() {
     let place = place();
     let (data, log) = (place.path().join("data"), place.path().join("log"));
     for database in ["db", "sandbox"] {
-        store(&data);
+        store_with_book(&data);
         let table = largest_table(&data.join(database));
         damage(&table);
         let name = name_of(&data, &table);
@@ -139,6 +146,7 @@ fn a_table_that_was_read_long_ago_is_read_again() {
     let mut server = seconds("604800").server_in(&data);
     server.admin("create-checkpoint", &json!({ "name": "linked" })).ok();
     assert!(server.stop());
+    thread::sleep(Duration::from_millis(1_100)); // The last reading is at least so old.
     let server = seconds("1").server_in(&data);
     server.admin("create-checkpoint", &json!({ "name": "read-again" })).refused("CONFLICT");
     assert_eq!(damaged_tables(&server), Some(1.0));
@@ -172,12 +180,40 @@ fn the_newest_checkpoint_without_known_damage_is_kept() {
     assert_eq!(complete(&data.join("checkpoints")), [data.join("checkpoints/good")]);
 }
 
+/// Tables of the newest level at which RocksDB merges them.
+const MERGED_TABLES: usize = 8;
+
+#[test]
+fn damage_met_by_an_idle_server_is_remembered() {
+    let place = place();
+    let data = place.path().join("data");
+    (1..MERGED_TABLES).for_each(|_| store(&data));
+    let start = Start::default().with("TILL_SCRUB_EVERY_SECONDS", "0");
+    let mut server = start.server_in(&data);
+    let shop = server.shop();
+    shop.settled(&shop.pay(100));
+    server.kill();
+    let table = largest_table(&data.join("db"));
+    damage(&table);
+    // The start writes the last table of each family from the log, and RocksDB merges them.
+    let mut server = start.server_in(&data);
+    wait_until("they are merged", || server.metric("till_store_background_errors_total") >= Some(1.0));
+    server.admin("create-checkpoint", &json!({ "name": "bad" })).refused("CONFLICT");
+    let noted = fs::read_to_string(data.join("table-damaged")).expect("it is noted");
+    assert!(noted.starts_with(&format!("{} Corruption", name_of(&data, &table))), "{noted}");
+    assert!(server.stop(), "everything acknowledged is on the disk");
+    let server = start.server_in(&data);
+    assert_eq!(damaged_tables(&server), Some(1.0));
+    assert_eq!(ready(&server), json!({ "status": "ready", "damaged_tables": [name_of(&data, &table)] }));
+    server.admin("create-checkpoint", &json!({ "name": "bad" })).refused("CONFLICT");
+}
+
 #[test]
 fn damage_of_a_book_that_was_replaced_is_forgotten() {
     let place = place();
     let data = place.path().join("data");
-    store(&data);
-    let table = tables(&data.join("sandbox")).pop().expect("a stop writes tables");
+    store_with_book(&data);
+    let table = largest_table(&data.join("sandbox"));
     damage(&table);
     let mut server = Start::default().with("TILL_SCRUB_EVERY_SECONDS", "0").server_in(&data);
     server.admin("create-checkpoint", &json!({ "name": "bad" })).refused("CONFLICT");
