@@ -170,11 +170,27 @@ fn callers_that_take_all_connections_exclude_nobody() {
 }
 
 #[test]
-fn connections_that_showed_a_key_are_not_ended_for_others() {
+fn one_key_cannot_hold_all_connections_from_many_addresses() {
+    let server = limited_to("8", "4").server();
+    let (shop, other) = (server.shop(), server.shop());
+    let wires = [1, 2].map(|last| Wire::new(server.public()).from(last));
+    let path = "/merchants/find-payment";
+    let others = used(&wires[0], &with_key(&other, path), 2);
+    let held: Vec<TcpStream> =
+        [2, 4].into_iter().zip(&wires).flat_map(|(count, wire)| used(wire, &with_key(&shop, path), count)).collect();
+    for _ in 0..4 {
+        is_served_at_once(&Wire::new(server.public()).from(3), "/merchants");
+    }
+    assert_eq!(held.iter().filter(|stream| is_ended(stream)).count(), 1, "callers without a key give way after it");
+    assert!(!others.iter().any(is_ended), "a quarter is kept");
+}
+
+#[test]
+fn a_merchant_with_a_quarter_of_the_connections_keeps_them() {
     let server = limited_to("4", "4").server();
-    let shop = server.shop();
     let wire = Wire::new(server.public());
-    let _held = used(&wire, &with_key(&shop, "/merchants/find-payment"), 4);
+    let request = |_| with_key(&server.shop(), "/merchants/find-payment");
+    let _held: Vec<_> = (0..4).map(request).flat_map(|request| used(&wire, &request, 1)).collect();
     is_refused(&wire.from(2));
     assert_eq!(count(&server, "till_connections_refused_total{limit=\"in_all\"}"), 1);
     assert_eq!(count(&server, "till_connections_evicted_total"), 0);

@@ -1,7 +1,7 @@
 //! Few file descriptors: a server accepts fewer connections, says so, and goes on under any number of idle ones.
 
 use std::io::ErrorKind;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -67,6 +67,29 @@ fn idle_connections_never_end_a_server_of_few_descriptors() {
         assert!(server.stop(), "exit code 0: {}", log());
         std::fs::remove_file(directory.path().join("log")).expect("it was recorded");
     }
+}
+
+#[test]
+fn webhooks_of_silent_endpoints_never_end_a_server_of_few_descriptors() {
+    raise_own_limit();
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let start = Start::default().behind("ulimit -n 1024").recording(&directory.path().join("log"));
+    let mut server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
+    let shop = server.shop();
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 1_000 })).ok();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("http://{}/", silent.local_addr().expect("it is bound"));
+    let connect = json!({ "name": "a", "destination_url": url, "events": ["*"] });
+    for _ in 0..8 {
+        let webhooks: Vec<_> =
+            (0..50).map(|_| shop.call("connect-webhook", &connect).ok()["webhook_id"].clone()).collect();
+        (0..8).for_each(|_| _ = shop.call("send-payout", &json!({ "amount": 1 })).ok());
+        for webhook in webhooks {
+            assert_eq!(shop.call("disconnect-webhook", &json!({ "webhook_id": webhook })).ok(), true);
+        }
+    }
+    assert!(server.metric("process_open_fds").is_some_and(|open| open < 700.0), "sockets of webhooks have a share");
+    assert!(server.stop(), "exit code 0: {}", read(&directory.path().join("log")));
 }
 
 #[test]

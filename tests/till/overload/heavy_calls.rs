@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::closed_loop::{PreparedRequest, key_of, statuses};
 use super::light_calls::LightCalls;
-use crate::harness::{Server, Shop, TestDice};
+use crate::harness::{EventReceiver, Manner, Server, Shop, Start, TestDice, dead_url, merged};
 
 /// The time that each load lasts in the suite.
 const SUITE_DURATION: Duration = Duration::from_millis(1_500);
@@ -41,8 +41,8 @@ struct HeavyCalls {
     name: &'static str,
     /// For each connection the requests that it makes in turns.
     turns: Vec<Vec<PreparedRequest>>,
-    /// The status of calls that are not refused.
-    expected: u16,
+    /// The statuses of calls that are not refused for overload.
+    expected: &'static [u16],
     /// The time that 99 of 100 light calls may take in a campaign.
     p99_max: Duration,
 }
@@ -50,7 +50,12 @@ struct HeavyCalls {
 impl HeavyCalls {
     /// The same request from each of `connections` connections.
     fn alike(name: &'static str, request: &PreparedRequest, connections: usize) -> HeavyCalls {
-        HeavyCalls { name, turns: vec![vec![request.clone()]; connections], expected: 200, p99_max: CAMPAIGN_P99_MAX }
+        HeavyCalls {
+            name,
+            turns: vec![vec![request.clone()]; connections],
+            expected: &[200],
+            p99_max: CAMPAIGN_P99_MAX,
+        }
     }
 
     /// Makes the calls beside a merchant with light calls, and prints the results of both. Checks that they were
@@ -60,7 +65,8 @@ impl HeavyCalls {
         let seconds = number("TILL_HEAVY_SECONDS").map(Duration::from_secs);
         let (mut counts, light) = self.make(server, seconds.unwrap_or(SUITE_DURATION));
         let mut count = |status| counts.remove(&status).unwrap_or(0);
-        let (answered, refused) = (count(self.expected), count(503));
+        let answered: u64 = self.expected.iter().map(|status| count(*status)).sum();
+        let refused = count(503);
         println!("{}: {answered} answered, {refused} refused with 503, others {counts:?}", self.name);
         println!("  light calls meanwhile: {light}");
         assert_eq!(counts, BTreeMap::new(), "other statuses, 0 for no answer");
@@ -120,14 +126,14 @@ fn anybodys_call(bytes: usize) -> PreparedRequest {
 fn bodies_without_a_key_delay_no_light_calls() {
     let request = anybodys_call(64 << 10);
     let calls = HeavyCalls::alike("bodies of 64 KiB without a key", &request, 64);
-    HeavyCalls { expected: 400, ..calls }.delay_no_light_calls(&Server::start());
+    HeavyCalls { expected: &[400], ..calls }.delay_no_light_calls(&Server::start());
 }
 
 #[test]
 fn bodies_that_are_too_large_delay_no_light_calls() {
     let request = anybodys_call(ARRAY_BYTES);
     let calls = HeavyCalls::alike("bodies of 1 MB without a key", &request, 64);
-    HeavyCalls { expected: 413, ..calls }.delay_no_light_calls(&Server::start());
+    HeavyCalls { expected: &[413], ..calls }.delay_no_light_calls(&Server::start());
 }
 
 #[test]
@@ -175,7 +181,7 @@ fn large_arrays_that_become_sets_delay_no_light_calls() {
     };
     let (name, turns) = ("arrays of 1 MB that become sets", (0..8).map(turns).collect());
     // Each call is a commit of some 300,000 rows, for which the others wait.
-    HeavyCalls { name, turns, expected: 200, p99_max: 10 * CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
+    HeavyCalls { name, turns, expected: &[200], p99_max: 10 * CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
 }
 
 /// Pipelines of 0.9 MB whose steps have faults, each as one call: unknown members of a step, and references to results that
@@ -194,12 +200,50 @@ fn pipelines_with_faults(headers: &str) -> [(&'static str, PreparedRequest); 2] 
 fn pipelines_with_many_faults_delay_no_light_calls() {
     let server = Server::start();
     let key = key_of(&server.shop());
-    for (headers, expected) in [("", 413), (key.as_str(), 400)] {
+    for (headers, expected) in [("", &[413]), (key.as_str(), &[400])] {
         for (name, request) in pipelines_with_faults(headers) {
             let calls = HeavyCalls::alike(name, &request, 64);
             HeavyCalls { expected, ..calls }.delay_no_light_calls(&server);
         }
     }
+}
+
+/// Payouts of a merchant, each of which has an event: more than deliveries of a webhook may wait.
+const PAYOUTS: usize = 1_100;
+
+/// A server whose merchants may have webhooks on this machine.
+fn server_with_webhooks() -> Server {
+    Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server()
+}
+
+/// The body of calls for a webhook with this address.
+fn webhook_at(shop: &Shop, url: &str) -> Value {
+    let body = json!({ "name": "a", "destination_url": url, "events": ["*"] });
+    json!({ "webhook_id": shop.call("connect-webhook", &body).ok()["webhook_id"] })
+}
+
+#[test]
+fn orders_to_deliver_again_delay_no_light_calls() {
+    let server = server_with_webhooks();
+    let shop = server.shop();
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": PAYOUTS })).ok();
+    (0..PAYOUTS).for_each(|_| _ = shop.call("send-payout", &json!({ "amount": 1 })).ok());
+    let webhooks: Vec<Value> = (0..8).map(|_| webhook_at(&shop, &dead_url())).collect();
+    let order = |webhook: &Value| call(&shop, "redeliver-webhook", &merged(webhook, &json!({ "since": 0 })));
+    let turns = (0..64).map(|_| webhooks.iter().map(order).collect()).collect();
+    let name = "orders to deliver 1,100 events again";
+    HeavyCalls { name, turns, expected: &[200, 429], p99_max: CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
+}
+
+#[test]
+fn tests_of_slow_endpoints_delay_no_light_calls() {
+    let server = server_with_webhooks();
+    let receiver = EventReceiver::start(Manner::Slow);
+    let tests =
+        [server.shop(), server.shop()].map(|shop| call(&shop, "test-webhook", &webhook_at(&shop, &receiver.url())));
+    let turns = (0..128).map(|connection| vec![tests[connection % 2].clone()]).collect();
+    let name = "tests of slow endpoints by two merchants";
+    HeavyCalls { name, turns, expected: &[200, 429], p99_max: CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
 }
 
 /// Invites users with one key of a merchant and switches the plan with another one, both at once, so that their entries
