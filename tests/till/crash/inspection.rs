@@ -72,8 +72,10 @@ fn check_payments(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
 
 fn check_payment(found: &Value, id: &str, payment: &KnownPayment, merchant: &LoadedMerchant) {
     let (sale, status, captured) = (&payment.sale, payment.status(), payment.captured_minor());
-    let fee = merchant.fee_minor(captured);
-    let fees = if fee == 0 { json!([]) } else { json!([{ "type": "PAYMENT_FEE", "amount": fee, "currency": "THB" }]) };
+    let costs = [("PAYMENT_FEE", merchant.fee_minor(captured)), ("INTEREST", sale.interest_minor(captured))];
+    let costs = costs.into_iter().filter(|(_, minor)| *minor > 0);
+    let fees: Vec<Value> =
+        costs.map(|(kind, minor)| json!({ "type": kind, "amount": minor, "currency": "THB" })).collect();
     let expected = json!({
         "payment_id": id, "external_id": sale.external_id, "payment_session_id": sale.session, "amount": sale.minor,
         "status": status, "amount_captured": captured, "amount_refunded": payment.refunded_minor(),

@@ -118,18 +118,16 @@ fn a_full_disk_refuses_writes_only_until_there_is_space() {
 }
 
 #[test]
-fn a_stop_on_a_disk_that_is_full_loses_nothing_and_says_so() {
+fn a_stop_on_a_disk_that_is_full_ends_with_0_and_loses_nothing() {
     let Some(disk) = Volume::if_possible(128 * MIB) else { return };
-    let (data, record) = (disk.path().join("data"), disk.path().with_file_name("said"));
-    let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &MIB.to_string()).recording(&record);
+    let data = disk.path().join("data");
+    let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &MIB.to_string());
     let mut server = start.server_in(&data);
     let shop = server.shop();
     let payment = shop.pay(100);
     (0..50).for_each(|_| drop(shop.pay(100)));
     let filler = Filler::leaving(&disk.path(), 0);
     assert!(server.stop(), "everything acknowledged is on the disk");
-    let said = std::fs::read_to_string(&record).expect("it was recorded");
-    assert!(said.contains("were not written to tables"), "{said}");
     drop(filler);
     let mut server = start.server_in(&data);
     assert_eq!(shop.on(&server).settled(&payment)["status"], "SUCCESSFUL");
