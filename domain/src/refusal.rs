@@ -266,7 +266,7 @@ pub enum Refusal {
         /// The available amount, in minor units.
         available_minor: i64,
     },
-    /// What is available and on its way to the merchant does not cover the refund.
+    /// Neither the available money nor the money on its way to the merchant covers the refund.
     #[error("{}", not_covered(*.available_minor, *.pending_minor, *.is_reversible))]
     RefundNotCovered {
         /// The available amount, in minor units.

@@ -89,7 +89,7 @@ pub enum ArchiveError {
         /// The archive.
         archive: PathBuf,
     },
-    /// What is written to the file from now on is archived nowhere.
+    /// Later writes to the file are archived nowhere.
     #[error(
         "{file} was moved away, deleted or replaced while it was written to: put the archive's directory back, or name an empty \
          one and take a checkpoint",
