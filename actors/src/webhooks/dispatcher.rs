@@ -26,7 +26,7 @@ use super::destination::RefusedDestination;
 use super::endpoint::{WebhookEndpoint, WebhookReader};
 use super::failing::FailingTime;
 use super::failure::FailureReason;
-use super::limits::{ENDPOINTS_MAX, FURTHER_ATTEMPTS_MAX};
+use super::limits::{ENDPOINTS_MAX, FURTHER_ATTEMPTS_MAX, part_of};
 use super::order_in_turn::OrderInTurn;
 use super::outcome::{AttemptOutcome, given_up};
 use super::resting::{ATTEMPTS_AT_ONCE, Resting};
@@ -201,7 +201,7 @@ impl Dispatcher {
         outbox: Arc<Outbox>,
         clock: Arc<dyn Clock>,
     ) -> Dispatcher {
-        let (store, keyring) = library;
+        let ((store, keyring), sockets) = (library, delivery.sender.sockets());
         Dispatcher {
             library: WebhookReader { store, keyring },
             delivery,
@@ -211,8 +211,8 @@ impl Dispatcher {
             clock,
             statistics: WebhookStatistics::default(),
             resting: Resting::default(),
-            turns: MerchantShares::new(ENDPOINTS_MAX),
-            further_attempts: MerchantShares::new(FURTHER_ATTEMPTS_MAX),
+            turns: MerchantShares::new(part_of(ENDPOINTS_MAX, sockets)),
+            further_attempts: MerchantShares::new(part_of(FURTHER_ATTEMPTS_MAX, sockets)),
             caught_up: Mutex::default(),
             ids: Mutex::default(),
         }

@@ -18,6 +18,11 @@ pub(super) const MERCHANT_PARTS: usize = 8;
 /// Sockets that deliveries have open at once, at most: 1,792 of attempts, and 3 for each of 256 names that are looked up.
 pub const SOCKETS_MAX: usize = ATTEMPTS_MAX + LOOKUPS_MAX * LOOKUP_SOCKETS;
 
+/// The part of a limit that deliveries with this number of sockets have, so that a merchant has its part of it, too.
+pub(super) fn part_of(limit: usize, sockets: usize) -> usize {
+    (limit * sockets.min(SOCKETS_MAX) / SOCKETS_MAX).max(MERCHANT_PARTS)
+}
+
 const _: () = assert!(SOCKETS_MAX == 2_560, "it is told to operators: docs/limits.md");
 const _: () = assert!(
     till_domain::webhook::WEBHOOKS_MAX < ENDPOINTS_MAX / MERCHANT_PARTS,

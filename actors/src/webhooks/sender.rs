@@ -28,7 +28,7 @@ use super::answer::{EndpointAnswer, asked_wait, excerpt_of, gather};
 use super::connection::{ADDRESSES_TRIED_MAX, begin_tls, connect, system_roots, tls_trusting};
 use super::destination::Scheme;
 use super::failure::{FailureReason, INTERIM_HEADS_MAX};
-use super::limits::{ATTEMPTS_MAX, LOOKUPS_MAX, SOCKETS_MAX};
+use super::limits::{ATTEMPTS_MAX, LOOKUPS_MAX, SOCKETS_MAX, part_of};
 use super::names::{ResolveNames, SystemNames};
 
 /// The time limit of an attempt in all: resolving, connecting, sending and reading.
@@ -49,6 +49,7 @@ pub struct Sender {
     time_limit: Duration,
     /// Bounds the sockets of attempts, those by hand included.
     attempts: Arc<Semaphore>,
+    sockets: usize,
 }
 
 /// The content of a delivery.
@@ -93,16 +94,21 @@ impl Sender {
     /// Like [`Sender::new`], with at most this number of sockets: attempts and look-ups have them in the usual proportion.
     #[must_use]
     pub fn within(policy: AddressPolicy, sockets: usize) -> Sender {
-        let part = |most: usize| (most * sockets.min(SOCKETS_MAX) / SOCKETS_MAX).max(1);
-        let names = Arc::new(SystemNames::within(part(LOOKUPS_MAX)));
-        Sender { attempts: Arc::new(Semaphore::new(part(ATTEMPTS_MAX))), ..Sender::with_names(policy, names) }
+        let names = Arc::new(SystemNames::within(part_of(LOOKUPS_MAX, sockets)));
+        let attempts = Arc::new(Semaphore::new(part_of(ATTEMPTS_MAX, sockets)));
+        Sender { attempts, sockets, ..Sender::with_names(policy, names) }
     }
 
     /// Like [`Sender::new`], but names are resolved by `names`.
     #[must_use]
     pub fn with_names(policy: AddressPolicy, names: Arc<dyn ResolveNames>) -> Sender {
         let (tls, attempts) = (tls_trusting(system_roots()), Arc::new(Semaphore::new(ATTEMPTS_MAX)));
-        Sender { policy, names, tls, time_limit: ATTEMPT_TIME_LIMIT, attempts }
+        Sender { policy, names, tls, time_limit: ATTEMPT_TIME_LIMIT, attempts, sockets: SOCKETS_MAX }
+    }
+
+    /// The number of sockets that deliveries have.
+    pub(super) const fn sockets(&self) -> usize {
+        self.sockets
     }
 
     /// Makes one attempt. It ends within [`ATTEMPT_TIME_LIMIT`], and dropping it ends its connection.

@@ -184,7 +184,7 @@ fn sender() -> Sender {
 
 fn sender_with(policy: AddressPolicy, script: &[&[&str]]) -> Sender {
     let (tls, attempts) = (tls_trusting(RootCertStore::empty()), Arc::new(Semaphore::new(ATTEMPTS_MAX)));
-    Sender { policy, names: ScriptedNames::answering(script), tls, time_limit: AMPLE, attempts }
+    Sender { policy, names: ScriptedNames::answering(script), tls, time_limit: AMPLE, attempts, sockets: SOCKETS_MAX }
 }
 
 fn trusting(certificate: CertificateDer<'static>) -> TlsConnector {
