@@ -138,6 +138,9 @@ impl Inspection<'_, '_> {
         if !transaction.is_balanced() {
             self.fault(&AnyKey::Transactions(transaction.id), Wrong::Unbalanced, job);
         }
+        if transaction.is_held_capture() {
+            sums.entries = sums.entries.with_uncovered(transaction.missing_minor(0));
+        }
         for expected in transaction.balance_entries() {
             sums.entries_expected += 1;
             let wrong = match self.personal.get::<Entries>(expected.id) {
@@ -157,7 +160,9 @@ impl Inspection<'_, '_> {
             let Ok(Some(payment)) = self.personal.get::<Payments>(*payment_id) else { continue };
             let capture = payment.capture.map(|capture| self.personal.get::<Transactions>(capture.transaction_id));
             let held = capture.and_then(Result::ok).flatten().filter(|found| found.status == EntryStatus::OnHold);
-            let uncovered_minor = held.map_or(*held_minor, |held| held.missing_minor(*held_minor));
+            // The excess of a capture's own costs was added with the capture.
+            let uncovered_minor =
+                held.map_or(*held_minor, |held| held.missing_minor(*held_minor) - held.missing_minor(0));
             sums.entries = sums.entries.with_uncovered(uncovered_minor);
         }
     }
