@@ -261,10 +261,21 @@ impl OpenAttempt<'_> {
             batch.put_cf(meta, GivenUpKey(found.next()).encode(), marked.0.to_be_bytes());
         }
         let written = db.write_opt(batch, &settings::synced_write());
-        written.map_err(|error| self.damaged(error.into_string()))?;
+        written.map_err(|error| self.refused_write(error.into_string()))?;
         self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
         let OpenAttempt { db_dir, high_water, was_closed, options: _ } = self;
         Ok(Opened { db, options, db_dir, high_water, last_commit, starts, identity, was_closed })
+    }
+
+    /// Tables may be merged as soon as the database is open. A damaged one that this has met is noted, so that the next start
+    /// leaves tables as they are.
+    fn refused_write(&self, reason: String) -> OpenError {
+        if table_damage::is_cause_of(&reason)
+            && let Err(error) = table_damage::note_of_store(&self.options.directory, &reason)
+        {
+            tracing::error!(%error, "the note about a damaged table could not be written");
+        }
+        self.damaged(reason)
     }
 
     /// Advances the mark after opening, which RocksDB ends with a sync of the MANIFEST.

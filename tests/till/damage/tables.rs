@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -111,6 +111,49 @@ fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
         let expected = before + acknowledged..=before + acknowledged + at_most_one_unknown;
         assert!(expected.contains(&now), "{damage}: {now} of {expected:?}");
     }
+}
+
+/// Tables of the newest level of a family at which RocksDB merges them, see `NEWEST_TABLES` of the engine.
+const MERGED_TABLES: usize = 8;
+
+/// The longest time until the damage is noted: RocksDB is asked every five seconds.
+const NOTED_WITHIN: Duration = Duration::from_secs(60);
+
+/// The table of a family that has most bytes.
+fn largest_table(copy: &Copy, family: &str) -> PathBuf {
+    let files = fs::read_dir(copy.data().join("db")).expect("a database").map(|file| file.expect("it lists").path());
+    let tables = files.filter(|file| file.extension().is_some_and(|end| end == "sst") && is_of(file, family));
+    tables.max_by_key(|table| fs::metadata(table).expect("it is there").len()).expect("there is one")
+}
+
+/// Nothing is written: nothing but the merge of tables meets the damage. It may do so before the start has ended.
+#[test]
+fn damage_met_by_a_merge_of_tables_is_noted_at_once() {
+    let image = Image::stopped();
+    let (copy, mut dice) = (image.copy(), dice());
+    let topup = json!({ "merchant_id": image.witnesses[1].shop.merchant_id, "amount": 100 });
+    let start = || copy.start("before the damage").unwrap_or_else(|message| panic!("{message}"));
+    for _ in 1..MERGED_TABLES {
+        let mut server = start();
+        server.admin("add-topup", &topup).ok();
+        assert!(server.stop(), "a stop writes one more table of each family");
+    }
+    let mut server = start();
+    server.admin("add-topup", &topup).ok();
+    server.kill();
+    let table = largest_table(&copy, "journal");
+    let damage = flip(&table, place_of_first(&mut dice, &table), dice.index(8));
+    let server = copy.start(&damage).or_else(|_| copy.start(&damage));
+    let mut server = server.unwrap_or_else(|message| panic!("{damage}: {message}"));
+    let until = Instant::now() + NOTED_WITHIN;
+    while server.metric("till_scrub_damaged_tables") != Some(1.0) {
+        assert!(Instant::now() < until, "{damage}: it is not noted");
+        thread::sleep(Duration::from_millis(50));
+    }
+    server.admin("create-checkpoint", &json!({ "name": "bad" })).refused("CONFLICT");
+    assert!(server.stop(), "{damage}: everything acknowledged is on the disk");
+    let server = copy.start(&damage).unwrap_or_else(|message| panic!("{damage}: {message}"));
+    assert_eq!(server.metric("till_scrub_damaged_tables"), Some(1.0), "{damage}");
 }
 
 #[test]
