@@ -10,7 +10,7 @@ use crate::time::Millis;
 
 /// The maximum number of webhooks of one merchant that events are sent to.
 pub const WEBHOOKS_MAX: usize = 50;
-/// The time for which an event is kept, in seconds: 30 days.
+/// The time for which an event is kept, in seconds of the wall clock: 30 days.
 pub const EVENT_KEPT_SECONDS: u64 = 30 * 86_400;
 /// The time for which a replaced secret continues to sign, in seconds: a day.
 pub const PREVIOUS_SECRET_SECONDS: u64 = 86_400;
@@ -145,13 +145,16 @@ pub struct WebhookEvent {
     pub amount_minor: u64,
     /// The time at which it happened.
     pub created_at: Millis,
+    /// The time by which the merchant was ahead of the wall clock then, in milliseconds.
+    pub clock_ahead_ms: u64,
 }
 
 impl WebhookEvent {
-    /// Returns true when it is no longer kept at `now`.
+    /// Returns true when it is no longer kept at a time of the wall clock.
     #[must_use]
-    pub fn is_forgotten(&self, now: Millis) -> bool {
-        self.created_at.plus_seconds(EVENT_KEPT_SECONDS) <= now
+    pub fn is_forgotten(&self, wall_clock: Millis) -> bool {
+        let kept_until = self.created_at.plus_seconds(EVENT_KEPT_SECONDS);
+        kept_until.0.saturating_sub(self.clock_ahead_ms) <= wall_clock.0
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use till_domain::command::{Command, Expired};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
-use till_domain::records::MerchantDirectory;
+use till_domain::records::{MerchantDirectory, Rows, TestClocks};
 use till_domain::time::Millis;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
@@ -122,7 +122,7 @@ impl Remover {
     /// Reads the old rows of one merchant. Rows whose removal fails are read again at the next visit.
     async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), WorkError> {
         let now = Millis(self.clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
-        let (lower, upper) = self.walk.range(merchant_id, now);
+        let (lower, upper) = self.walk.range(merchant_id, self.by_clock_of(merchant_id, now)?);
         let mut position = self.positions.get(&merchant_id).cloned().unwrap_or_else(|| ScanPosition::at(lower.clone()));
         let mut rows = 0;
         while rows < VISIT_ROWS_MAX {
@@ -144,6 +144,16 @@ impl Remover {
             }
         }
         Ok(())
+    }
+
+    /// The time by which ids of the walk's rows are judged. Ids are made by the merchant's clock. A test clock never goes
+    /// back, so what is old enough by the wall clock has such an id; other rows have until then as well.
+    fn by_clock_of(&self, merchant_id: MerchantId, now: Millis) -> Result<Millis, WorkError> {
+        if self.walk != ExpiryWalk::WebhookEvents {
+            return Ok(now);
+        }
+        let test_clock = MerchantReader::of_all_merchants(&*self.finder.store).get::<TestClocks>(merchant_id)?;
+        Ok(Millis(now.0.saturating_add(test_clock.map_or(0, |clock| clock.offset_ms))))
     }
 
     fn remember(&mut self, merchant_id: MerchantId, position: &ScanPosition, beginning: &[u8]) {

@@ -31,7 +31,7 @@ pub(crate) enum ExpiryWalk {
     UsedTokens,
     /// Sessions, used or not.
     Sessions,
-    /// Events for webhooks.
+    /// Events for webhooks, which are kept by the wall clock.
     WebhookEvents,
     /// Kept answers. Their keys contain no time, so that all are read.
     Answers,
@@ -83,7 +83,7 @@ impl ExpiryWalk {
         }
     }
 
-    /// The keys of the rows that are old enough at `now`.
+    /// The keys of the rows that may be old enough at `now`.
     pub(super) fn range(self, merchant_id: MerchantId, now: Millis) -> KeyRange {
         let Some(age_seconds) = self.age_seconds() else { return shapes::table_range(merchant_id, self.table()) };
         let made_by = now.0.saturating_sub(age_seconds.saturating_mul(1_000));
@@ -188,7 +188,8 @@ impl Look<'_> {
                 Ok((!stored.is_kept(self.now)).then_some(Expired::Answer(scope)).into())
             }
             (ExpiryWalk::WebhookEvents, AnyRow::WebhookEvents(event), _) => {
-                Ok(event.is_forgotten(self.now).then_some(Expired::WebhookEvent(event.id)).into())
+                let id = Expired::WebhookEvent(event.id);
+                Ok(if event.is_forgotten(self.now) { RowJudgement::Expired(id) } else { RowJudgement::ExpiresLater })
             }
             // A row of a table has that kind: its key was decoded as such.
             (

@@ -166,7 +166,8 @@ impl<R: Records> Sweep<'_, R> {
 
     fn webhook_event(&mut self, id: WebhookEventId) -> Result<(), Unreadable> {
         let event = self.records.shared::<WebhookEvents>(id)?;
-        if event.is_some_and(|event| event.is_forgotten(self.now)) {
+        let wall_clock = Millis(self.now.0.saturating_sub(self.records.state().clock_offset_ms()));
+        if event.is_some_and(|event| event.is_forgotten(wall_clock)) {
             self.swept.webhook_events.push(id);
         }
         Ok(())

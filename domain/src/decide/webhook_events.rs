@@ -25,7 +25,9 @@ pub(super) fn following(
             sequence = sequence.saturating_add(1);
             let News { kind, payment_id, object, amount_minor } = news;
             let (id, created_at) = (context.mint(), context.now);
-            let event = WebhookEvent { id, sequence, kind, payment_id, object, amount_minor, created_at };
+            let clock_ahead_ms = records.state().clock_offset_ms();
+            let event =
+                WebhookEvent { id, sequence, kind, payment_id, object, amount_minor, created_at, clock_ahead_ms };
             events.push(Event::WebhookEventRecorded(event));
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::words::*;
 use crate::world::ScenarioWorld;
+use till_domain::command::Expired;
 use till_domain::decide::Outcome;
 use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::Answer;
@@ -9,9 +10,10 @@ use till_domain::ids::Id;
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{ADVANCE_MAX_SECONDS, SETTLEMENT_DELAY_DEFAULT_SECONDS, TestClock};
 use till_domain::payment::AUTHORIZATION_LIFETIME_SECONDS;
-use till_domain::records::{ApiKeys, Effects, Payments, TestClocks, Webhooks};
+use till_domain::records::{ApiKeys, Effects, Payments, TestClocks, WebhookEvents, Webhooks};
 use till_domain::refusal::Refusal;
 use till_domain::time::Millis;
+use till_domain::webhook::EVENT_KEPT_SECONDS;
 
 const DAY_SECONDS: u64 = 86_400;
 const CHANGED: Answer = Answer::Changed(true);
@@ -153,6 +155,21 @@ fn a_replaced_webhook_secret_signs_for_a_day_of_the_wall_clock() {
     let webhook = world.look_up::<Webhooks>(id);
     assert_eq!(webhook.previous_secrets[0].until, world.clock.plus_seconds(DAY_SECONDS));
     assert_eq!(webhook.created_at, world.merchant_now());
+}
+
+#[test]
+fn a_webhook_event_is_kept_for_30_days_of_the_wall_clock() {
+    let mut world = ScenarioWorld::on_test_clock();
+    world.given(advance_clock(world.merchant_id, world.clock.plus_seconds(90 * DAY_SECONDS)));
+    world.held();
+    let event = world.all::<WebhookEvents>().pop().expect("an authorization is an event");
+    assert_eq!(event.created_at, world.merchant_now());
+    world.given(advance_clock(world.merchant_id, world.merchant_now().plus_seconds(90 * DAY_SECONDS)));
+    world.after_seconds(EVENT_KEPT_SECONDS - 1);
+    world.when(sweep([Expired::WebhookEvent(event.id)])).changes_nothing(Answer::Changed(false));
+    world.after_seconds(1);
+    world.when(sweep([Expired::WebhookEvent(event.id)])).answers(CHANGED);
+    assert_eq!(world.find::<WebhookEvents>(event.id), None);
 }
 
 #[test]

@@ -579,6 +579,7 @@ impl Draw {
             amount_minor: self.magnitude(),
             created_at: self.millis(),
         }
+            clock_ahead_ms: self.magnitude(),
     }
 
     fn previous_secret(&mut self) -> PreviousSecret {

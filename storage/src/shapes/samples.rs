@@ -370,6 +370,7 @@ pub(super) fn webhook_event() -> WebhookEvent {
 
 fn refund() -> Refund {
     Refund {
+        clock_ahead_ms: 86_400_000,
         id: RefundId::from_bytes([0x1a; 16]),
         external_id: external_id("back-1"),
         payment_id: payment().id,

@@ -44,6 +44,7 @@ shape_struct! {
         object: WebhookObjectV1,
         amount_minor: u64,
         created_at: u64,
+        clock_ahead_ms: u64,
     }
 }
 
