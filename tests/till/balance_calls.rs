@@ -61,3 +61,29 @@ fn an_invoice_is_charged_once_and_may_overdraw_the_balance() {
     assert_eq!(charge(json!({ "amount": 1, "description": "4242 4242 4242 4242" })).faults(), ["invalid description"]);
     assert_eq!(shop.balance()["available"], -250);
 }
+
+#[test]
+fn costs_beyond_a_held_capture_are_missing_at_once() {
+    let mut server = Server::start();
+    let shop = server.shop();
+    let prices = json!({
+        "merchant_id": shop.merchant_id, "payment_method": "INSTALLMENT", "acquirer": "sandbox", "enabled": true,
+        "authorizes_without_capture": true, "fee_fixed": 500,
+    });
+    server.admin("configure-payment-method", &prices).ok();
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 100 })).ok();
+    let bearer = json!({ "interest_bearer": "merchant" });
+    let payment = shop.initiate(&shop.installment_session(500, "merchant"), 500, &bearer).id();
+    let fees = shop.settled(&payment)["fees"].clone();
+    assert_eq!((&fees[0]["amount"], &fees[1]["amount"]), (&json!(500), &json!(15)), "{fees}");
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 85, "pending": 0 }));
+    let details = shop.call("send-payout", &json!({ "amount": 100 })).refused("INSUFFICIENT_BALANCE");
+    assert_eq!(details, json!({ "available": 85 }));
+    shop.pay(1_000);
+    shop.call("refund-payment", &json!({ "payment_id": payment, "amount": 200 })).id();
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": -115, "pending": 1_000 }));
+    assert!(server.stop());
+    let verified = server.command().arg("verify").output().expect("the binary can be started");
+    let report = String::from_utf8_lossy(&verified.stdout);
+    assert!(verified.status.success() && report.contains("no faults"), "{report}");
+}
