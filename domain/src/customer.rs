@@ -4,6 +4,9 @@ use crate::ids::{CardId, CustomerId};
 use crate::text::{Email, ExternalId, Mobile, PersonName};
 use crate::time::Millis;
 
+/// The maximum number of [`Customer::other_emails`]: a later one takes the place of the oldest.
+pub const OTHER_EMAILS_MAX: usize = 50;
+
 /// A customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Customer {
@@ -17,12 +20,30 @@ pub struct Customer {
     pub mobile: Option<Mobile>,
     /// Its name.
     pub name: Option<PersonName>,
+    /// Further addresses that its payments may show, the newest last, at most [`OTHER_EMAILS_MAX`]: its former ones, and
+    /// those that were given with its payments and belong to another customer.
+    pub other_emails: Vec<Email>,
     /// The saved card that is used unless another is named.
     pub default_card_id: Option<CardId>,
     /// The time at which it was created.
     pub created_at: Millis,
     /// The time at which it last changed.
     pub updated_at: Millis,
+}
+
+impl Customer {
+    /// Remembers the addresses that payments show or may show, where they are not its present one.
+    pub(crate) fn remember_emails<'a>(&mut self, emails: impl IntoIterator<Item = &'a Email>) {
+        for email in emails {
+            if !self.other_emails.contains(email) {
+                self.other_emails.push(email.clone());
+            }
+        }
+        let present = self.email.as_ref();
+        self.other_emails.retain(|email| Some(email) != present);
+        let surplus = self.other_emails.len().saturating_sub(OTHER_EMAILS_MAX);
+        self.other_emails.drain(..surplus);
+    }
 }
 
 /// The reference by which a call names a customer.

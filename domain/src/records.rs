@@ -289,6 +289,9 @@ tables! {
     CustomersByExternalId: ExternalId => CustomerId;
     /// Customers by e-mail address.
     CustomersByEmail: Email => CustomerId;
+    /// Customers by an address that is not theirs but that their payments may show. The row repeats the customer, since the
+    /// address makes the key a digest.
+    CustomersByOtherEmail: (Email, CustomerId) => CustomerId, for lists;
     /// Customers by mobile number.
     CustomersByMobile: Mobile => CustomerId;
     /// Saved cards by the merchant's identifier.

@@ -295,3 +295,23 @@ fn a_removed_customer_is_found_by_no_filter_of_payments() {
     shop.call("list-payments", &json!({ "contact_id": contact_id })).refused("NOT_FOUND");
     assert_eq!(PAYMENTS.found(&shop, &json!({ "amount": 300 })), [id]);
 }
+
+#[test]
+fn a_payment_is_found_by_the_address_that_it_shows() {
+    let server = Server::start();
+    let shop = server.shop();
+    let of = |payment: &Value| payment["payment_id"].as_str().expect("an id").to_owned();
+    let ann = of(&shop.pay_with(100, &json!({ "customer_id": "ann", "customer_email": "ann@shop.example" })));
+    let bert = of(&shop.pay_with(200, &json!({ "customer_id": "bert", "customer_email": "bert@shop.example" })));
+    let shown = shop.pay_with(300, &json!({ "customer_id": "bert", "customer_email": "ann@shop.example" }));
+    assert_eq!(shown["customer_email"], "ann@shop.example");
+    let lent = of(&shown);
+    let found = |terms: &str| PAYMENTS.found(&shop, &json!({ "terms": terms }));
+    assert_eq!(found("Ann@Shop.example"), [lent.clone(), ann.clone()]);
+    shop.call("update-contact", &json!({ "contact_id": "bert", "contact_email": "b@new.example" })).ok();
+    assert_eq!(found("bert@shop.example"), [bert.clone()], "the address on the receipt");
+    assert_eq!(found("b@new.example"), [lent, bert], "the address of now");
+    shop.call("remove-contact", &json!({ "contact_id": "bert" })).ok();
+    assert_eq!(found("ann@shop.example"), [ann]);
+    assert!(found("bert@shop.example").is_empty() && found("b@new.example").is_empty());
+}

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::ids::{CardId, CustomerId};
 use crate::records::{
     Cards, CardsByExternalId, CardsByFingerprint, CustomerCards, Customers, CustomersByEmail, CustomersByExternalId,
-    CustomersByMobile, RowsMut, Unreadable,
+    CustomersByMobile, CustomersByOtherEmail, RowsMut, Unreadable,
 };
 use crate::text::ExternalId;
 use crate::time::Millis;
@@ -48,6 +48,9 @@ fn put_customer(customer: &Customer, rows: &mut impl RowsMut) {
     if let Some(mobile) = &customer.mobile {
         rows.put::<CustomersByMobile>(mobile.clone(), customer.id);
     }
+    for email in &customer.other_emails {
+        rows.put::<CustomersByOtherEmail>((email.clone(), customer.id), customer.id);
+    }
     rows.put::<Customers>(customer.id, customer.clone());
 }
 
@@ -61,9 +64,12 @@ fn remove_indexes(customer: &Customer, rows: &mut impl RowsMut) {
     if let Some(mobile) = &customer.mobile {
         rows.remove::<CustomersByMobile>(mobile.clone());
     }
+    for email in &customer.other_emails {
+        rows.remove::<CustomersByOtherEmail>((email.clone(), customer.id));
+    }
 }
 
-/// The customer's address and number are taken from the row, since the event has none. In a replay, which no longer has
+/// The customer's addresses and number are taken from the row, since the event has none. In a replay, which no longer has
 /// the person's key, neither the row nor the index ever had them.
 fn remove_customer(
     customer_id: CustomerId,

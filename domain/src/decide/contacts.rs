@@ -23,6 +23,7 @@ pub(super) fn add(
         email: fields.contact.email.clone(),
         mobile: fields.contact.mobile.clone(),
         name: fields.contact.name.clone(),
+        other_emails: Vec::new(),
         default_card_id: None,
         created_at: context.now,
         updated_at: context.now,
@@ -47,6 +48,7 @@ pub(super) fn update(
         name: given.name.or_else(|| before.name.clone()),
         ..before.clone()
     };
+    after.remember_emails(&before.email);
     if after == before {
         return Ok((Decision::nothing(), Answer::Changed(false)));
     }

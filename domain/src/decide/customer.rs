@@ -167,6 +167,7 @@ fn update(
         after.external_id = new_external_id;
     }
     take_contact(records, &mut after, given)?;
+    after.remember_emails(before.email.iter().chain(&given.email));
     if after == before {
         return Ok(Linked { customer: after, event: None, is_new: false });
     }
@@ -187,11 +188,13 @@ fn create(
         email: None,
         mobile: None,
         name: None,
+        other_emails: Vec::new(),
         default_card_id: None,
         created_at: context.now,
         updated_at: context.now,
     };
     take_contact(records, &mut customer, given)?;
+    customer.remember_emails(&given.email);
     let event = Event::CustomerCreated(customer.clone());
     Ok(Linked { customer, event: Some(event), is_new: true })
 }

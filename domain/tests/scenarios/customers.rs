@@ -2,10 +2,10 @@
 
 use crate::words::*;
 use crate::world::{ScenarioWorld, raw_id};
-use till_domain::customer::{Customer, CustomerFields};
+use till_domain::customer::{Customer, CustomerFields, OTHER_EMAILS_MAX};
 use till_domain::ids::CustomerId;
 use till_domain::payment::Payment;
-use till_domain::records::{Customers, CustomersByEmail, CustomersByMobile};
+use till_domain::records::{Customers, CustomersByEmail, CustomersByMobile, CustomersByOtherEmail};
 use till_domain::refusal::Refusal;
 
 const SOMCHAI: &str = "somchai@example.com";
@@ -400,4 +400,35 @@ fn a_name_given_with_the_owner_of_a_saved_card_renames_it() {
     let payment = world.when(initiate(session).customer(customer_fields().email(SOMCHAI).called("Somchai J"))).pays();
     let owner = world.customer_row(payment.customer_id.expect("the owner was named"));
     assert_eq!(owner.name, Some(person("Somchai J")));
+}
+
+#[test]
+fn an_address_that_payments_may_show_leads_to_the_customer() {
+    let mut world = ScenarioWorld::open();
+    let first = world.customer(customer_fields().known_as("c-1").email(SOMCHAI));
+    world.customer(customer_fields().known_as("c-2").email(MALEE));
+    let (_, customer) = pay(&mut world, customer_fields().own(first).email(MALEE));
+    assert_eq!(customer.other_emails, [email(MALEE)], "another customer's, which the payment shows");
+    let (_, again) = pay(&mut world, customer_fields().own(first).email(MALEE));
+    assert_eq!(again, customer, "an address that is known changes nothing");
+    let (_, moved) = pay(&mut world, customer_fields().own(first).email("new@example.com"));
+    assert_eq!(moved.other_emails, [email(MALEE), email(SOMCHAI)], "and a former one");
+    let (_, back) = pay(&mut world, customer_fields().own(first).email(SOMCHAI));
+    assert_eq!(back.other_emails, [email(MALEE), email("new@example.com")]);
+    assert_eq!(world.all::<CustomersByOtherEmail>().len(), 2);
+    assert!(world.find::<CustomersByOtherEmail>((email(MALEE), first)).is_some());
+    world.given(remove_contact(first));
+    assert!(world.all::<CustomersByOtherEmail>().is_empty());
+}
+
+#[test]
+fn the_newest_addresses_of_a_customer_are_kept() {
+    let mut world = ScenarioWorld::open();
+    let id = world.customer(customer_fields().known_as("c-1").email("c0@example.com"));
+    for number in 1..=OTHER_EMAILS_MAX + 1 {
+        world.given(update_contact(id, &customer_fields().email(&format!("c{number}@example.com"))));
+    }
+    let kept = world.customer_row(id).other_emails;
+    assert_eq!((kept.len(), &kept[0]), (OTHER_EMAILS_MAX, &email("c1@example.com")));
+    assert_eq!(world.all::<CustomersByOtherEmail>().len(), OTHER_EMAILS_MAX);
 }

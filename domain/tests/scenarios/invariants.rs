@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::TokenUsage;
+use till_domain::customer::OTHER_EMAILS_MAX;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
@@ -17,13 +18,13 @@ use till_domain::payment::{CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CurrentPlan,
-    CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes,
-    DisputesByPayment, DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId,
-    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
-    MetadataPositions, MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts,
-    PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment,
-    RefundsByStatus, Sessions, Single, TestClocks, Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId,
-    Transactions, Users,
+    CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile,
+    CustomersByOtherEmail, Disputes, DisputesByPayment, DisputesByStatus, Effects, Entries, Installations,
+    Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata, MetadataByCreation,
+    MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets, OpenEvidence, OpenPayouts,
+    Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds,
+    RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks, Timers, TokenQueues,
+    TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 use till_domain::time::Millis;
@@ -563,6 +564,7 @@ fn check_payouts(world: &ScenarioWorld) {
 }
 
 fn check_references_of_payments(world: &ScenarioWorld, payments: &[Payment]) {
+    check_shown_emails(world, payments);
     let named: BTreeMap<_, PaymentId> =
         payments.iter().filter_map(|payment| Some((payment.external_id.clone()?, payment.id))).collect();
     let count = payments.iter().filter(|payment| payment.external_id.is_some()).count();
@@ -573,12 +575,26 @@ fn check_references_of_payments(world: &ScenarioWorld, payments: &[Payment]) {
     assert_eq!(world.all::<PaymentsByExternalId>().len(), count);
 }
 
+/// The address that a payment shows leads to its customer, as long as there is one.
+fn check_shown_emails(world: &ScenarioWorld, payments: &[Payment]) {
+    for payment in payments {
+        let (Some(id), Some(email)) = (payment.customer_id, payment.contact.email.clone()) else { continue };
+        let Some(customer) = world.find::<Customers>(id) else { continue };
+        let leads_there = world.find::<CustomersByEmail>(email.clone()) == Some(id)
+            || world.find::<CustomersByOtherEmail>((email, id)).is_some()
+            || customer.other_emails.len() == OTHER_EMAILS_MAX;
+        assert!(leads_there, "{}", payment.id);
+    }
+}
+
 /// An identifier, an address and a number belong to one customer at a time, and lead to that customer.
 fn check_customers(world: &ScenarioWorld) {
     let customers = world.all::<Customers>();
     let count = |has: fn(&till_domain::customer::Customer) -> bool| customers.iter().filter(|one| has(one)).count();
     assert_eq!(world.all::<CustomersByExternalId>().len(), count(|one| one.external_id.is_some()));
     assert_eq!(world.all::<CustomersByEmail>().len(), count(|one| one.email.is_some()));
+    let other_emails = customers.iter().map(|one| one.other_emails.len()).sum::<usize>();
+    assert_eq!(world.all::<CustomersByOtherEmail>().len(), other_emails);
     assert_eq!(world.all::<CustomersByMobile>().len(), count(|one| one.mobile.is_some()));
     for customer in &customers {
         let id = Some(customer.id);
@@ -586,6 +602,10 @@ fn check_customers(world: &ScenarioWorld) {
         assert!(external_id.is_none_or(|key| world.find::<CustomersByExternalId>(key) == id));
         assert!(customer.email.clone().is_none_or(|key| world.find::<CustomersByEmail>(key) == id));
         assert!(customer.mobile.clone().is_none_or(|key| world.find::<CustomersByMobile>(key) == id));
+        for email in &customer.other_emails {
+            assert_ne!(Some(email), customer.email.as_ref());
+            assert_eq!(world.find::<CustomersByOtherEmail>((email.clone(), customer.id)), id);
+        }
         let default = customer.default_card_id.and_then(|card_id| world.find::<Cards>(card_id));
         assert_eq!(default.map(|card| card.customer_id), customer.default_card_id.map(|_| customer.id));
     }

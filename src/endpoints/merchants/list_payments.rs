@@ -71,7 +71,7 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
         Argument::optional(
             "terms",
             printable(TERMS_MAX_BYTES, "order-"),
-            "The beginning of the `external_id`; the whole id of the payment, of one of its refunds or disputes, or of its customer; the customer's e-mail address; or the last four digits of the card.",
+            "The beginning of the `external_id`; the whole id of the payment, of one of its refunds or disputes, or of its customer; the e-mail address that the payment shows or that its customer has now; or the last four digits of the card.",
         ),
     ],
     returns: Returns::Page(&PAYMENT),

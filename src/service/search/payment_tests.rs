@@ -12,7 +12,8 @@ use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::{Capture, CaptureMode, Payment, PaymentStatus};
 use till_domain::records::{
-    AnyKey, AnyRow, Customers, CustomersByEmail, Effects, Payments, PaymentsByExternalId, Refunds, Table,
+    AnyKey, AnyRow, Customers, CustomersByEmail, CustomersByOtherEmail, Effects, Payments, PaymentsByExternalId,
+    Refunds, Table,
 };
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
@@ -69,6 +70,15 @@ fn is_captured(status: PaymentStatus) -> bool {
     matches!(status, Successful | Reversed | PartiallyRefunded | Refunded | Disputed)
 }
 
+/// The address that a payment of a customer shows: its own, another's, or one that many customers gave.
+fn shown_email(customer: u64, dice: &mut Dice) -> Email {
+    match dice.below(4) {
+        0 => email(dice.below(CUSTOMERS)),
+        1 => Email::new("shared@shop.example").expect("an address of a test"),
+        _ => email(customer),
+    }
+}
+
 fn payment(number: u64, dice: &mut Dice) -> Payment {
     let at = START + number * STEP_MS + dice.below(STEP_MS);
     let status = dice.pick(&PaymentStatus::ALL);
@@ -81,6 +91,7 @@ fn payment(number: u64, dice: &mut Dice) -> Payment {
         at: Millis(at + delay),
         settles_at: Millis(at + delay),
     });
+    let customer = dice.once_in(2).then(|| dice.below(CUSTOMERS));
     Payment {
         id: PaymentId::from_raw(RawId::new(IdPosition { millis: at, counter: 0 }, number)),
         external_id: dice.once_in(2).then(|| {
@@ -94,8 +105,8 @@ fn payment(number: u64, dice: &mut Dice) -> Payment {
         acquirer: AcquirerName::Sandbox,
         capture_mode: CaptureMode::Automatic,
         return_url: ReturnUrl::new("https://shop.example/done").expect("a URL"),
-        customer_id: dice.once_in(2).then(|| customer_id(dice.below(CUSTOMERS))),
-        contact: Contact::default(),
+        customer_id: customer.map(customer_id),
+        contact: Contact { email: customer.map(|number| shown_email(number, dice)), ..Contact::default() },
         save_card: None,
         created_at: Millis(at),
         authorization: None,
@@ -120,6 +131,9 @@ fn rows_of(payment: &Payment, dice: &mut Dice) -> Vec<(AnyKey, AnyRow)> {
     rows.push(row::<Payments>(payment.id, payment.clone()));
     if let Some(external_id) = &payment.external_id {
         rows.push(row::<PaymentsByExternalId>(external_id.clone(), payment.id));
+    }
+    if let (Some(id), Some(shown)) = (payment.customer_id, &payment.contact.email) {
+        rows.push(row::<CustomersByOtherEmail>((shown.clone(), id), id));
     }
     // Other payments have open calls to the acquirer as well.
     let is_pending = payment.status == PaymentStatus::Pending;
@@ -160,6 +174,7 @@ fn customer(number: u64) -> Customer {
         email: Some(email(number)),
         mobile: None,
         name: None,
+        other_emails: Vec::new(),
         default_card_id: None,
         created_at: Millis(START),
         updated_at: Millis(START),
@@ -228,6 +243,7 @@ impl Shop {
         payment.external_id.as_ref().is_some_and(|own| own.as_str().starts_with(terms))
             || payment.id.to_string() == lower_case
             || self.refunds.get(&payment.id).is_some_and(|refund| refund.to_string() == lower_case)
+            || payment.contact.email.as_ref().is_some_and(|email| email.as_str() == lower_case)
             || (of_customer.is_some() && payment.customer_id == of_customer.map(customer_id))
             || payment.instrument.card().is_some_and(|card| card.last_digits == terms)
     }
@@ -246,6 +262,7 @@ impl Shop {
             "0002".to_owned(),
             "C1@SHOP.example".to_owned(),
             "nobody@shop.example".to_owned(),
+            "shared@shop.example".to_owned(),
             customer_id(dice.below(CUSTOMERS)).to_string(),
             payment.id.to_string().to_uppercase(),
             refund,

@@ -266,6 +266,7 @@ impl Draw {
             email,
             mobile,
             name,
+            other_emails: self.list(3, Draw::email),
             default_card_id: self.maybe(Draw::id),
             created_at: self.millis(),
             updated_at: self.millis(),
@@ -578,8 +579,8 @@ impl Draw {
             object,
             amount_minor: self.magnitude(),
             created_at: self.millis(),
-        }
             clock_ahead_ms: self.magnitude(),
+        }
     }
 
     fn previous_secret(&mut self) -> PreviousSecret {
@@ -1042,7 +1043,7 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(65) {
+        match self.below(68) {
             60 => {
                 let key = (self.one_of(&PaymentStatus::ALL), self.method(), self.id());
                 (AnyKey::PaymentsByStatus(key), records::PaymentsByStatus::wrap(Present))
@@ -1067,6 +1068,10 @@ impl Draw {
                 (AnyKey::TokenUses(self.id()), records::TokenUses::wrap(token_use))
             }
             66 => (AnyKey::CustomerTokens(self.id()), records::CustomerTokens::wrap(self.id())),
+            67 => {
+                let key = (self.email(), self.id());
+                (AnyKey::CustomersByOtherEmail(key), records::CustomersByOtherEmail::wrap(self.id()))
+            }
             54 => (AnyKey::TestClocks(self.id()), records::TestClocks::wrap(self.test_clock())),
             47 => under!(Disputes, self.dispute(), id),
             48 => {

@@ -18,6 +18,8 @@ pub(super) struct ContactLabels {
     name: &'static str,
 }
 
+/// The label of another address of a customer.
+const OTHER_EMAIL: &str = "customer.other_email";
 const OF_CUSTOMER: ContactLabels =
     ContactLabels { email: "customer.email", mobile: "customer.mobile", name: "customer.name" };
 /// Of the contact of a payment.
@@ -120,6 +122,7 @@ pub(super) struct CustomerV1 {
     id: [u8; 16],
     external_id: Option<String>,
     contact: ContactV1,
+    other_emails: Vec<Vec<u8>>,
     default_card_id: Option<[u8; 16]>,
     created_at: u64,
     updated_at: u64,
@@ -127,11 +130,15 @@ pub(super) struct CustomerV1 {
 
 impl Shape<Customer> for CustomerV1 {
     fn write(customer: &Customer, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        let Customer { id, external_id, email, mobile, name, default_card_id, created_at, updated_at } = customer;
+        let Customer { id, external_id, email, mobile, name, other_emails, default_card_id, created_at, updated_at } =
+            customer;
         let contact = Contact { email: email.clone(), mobile: mobile.clone(), name: name.clone() };
         <[u8; 16]>::write(id, personal, out)?;
         Option::<String>::write(external_id, personal, out)?;
-        ContactV1::seal(&contact, SubjectId::customer(*id), &OF_CUSTOMER, personal, out)?;
+        let subject = SubjectId::customer(*id);
+        ContactV1::seal(&contact, subject, &OF_CUSTOMER, personal, out)?;
+        let sealed = other_emails.iter().map(|email| personal.seal(subject, OTHER_EMAIL, email.as_str()));
+        put(&sealed.collect::<Result<Vec<Vec<u8>>, Unreadable>>()?, out)?;
         Option::<[u8; 16]>::write(default_card_id, personal, out)?;
         u64::write(created_at, personal, out)?;
         u64::write(updated_at, personal, out)
@@ -139,13 +146,17 @@ impl Shape<Customer> for CustomerV1 {
 
     fn unpack(self, personal: &dyn Personal) -> Result<Customer, ShapeError> {
         let id = self.id.unpack(personal)?;
-        let Contact { email, mobile, name } = self.contact.open(SubjectId::customer(id), &OF_CUSTOMER, personal)?;
+        let subject = SubjectId::customer(id);
+        let Contact { email, mobile, name } = self.contact.open(subject, &OF_CUSTOMER, personal)?;
+        let open = |sealed: &Vec<u8>| personal.open(subject, OTHER_EMAIL, sealed).transpose();
+        let other_emails = self.other_emails.iter().filter_map(open).map(|email| email.map(Email::from_stored));
         Ok(Customer {
             id,
             external_id: self.external_id.unpack(personal)?,
             email,
             mobile,
             name,
+            other_emails: other_emails.collect::<Result<Vec<Email>, ShapeError>>()?,
             default_card_id: self.default_card_id.unpack(personal)?,
             created_at: self.created_at.unpack(personal)?,
             updated_at: self.updated_at.unpack(personal)?,

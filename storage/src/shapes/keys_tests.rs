@@ -54,7 +54,7 @@ proptest! {
         prop_assert_eq!(parts.table(), Some(table));
         match parts {
             KeyParts::Row(read) => prop_assert_eq!(read, row),
-            KeyParts::Digest { digest, .. } => prop_assert_eq!(&bytes[HEAD_LEN..], digest),
+            KeyParts::Digest { digest, .. } => prop_assert!(bytes[HEAD_LEN..].starts_with(&digest)),
             KeyParts::AppliedPosition => prop_assert!(false),
         }
     }

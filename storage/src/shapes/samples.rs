@@ -233,6 +233,10 @@ pub(super) fn session() -> Session {
     }
 }
 
+fn other_email() -> Email {
+    Email::new("former@example.com").expect("an address")
+}
+
 pub(super) fn customer() -> Customer {
     let Contact { email, mobile, name } = contact();
     Customer {
@@ -241,6 +245,7 @@ pub(super) fn customer() -> Customer {
         email,
         mobile,
         name,
+        other_emails: vec![other_email()],
         default_card_id: Some(card().id),
         created_at: Millis(1_743_500_000_005),
         updated_at: Millis(1_743_500_000_006),
@@ -365,12 +370,12 @@ pub(super) fn webhook_event() -> WebhookEvent {
         object: WebhookObject::Refund(refund().id, RefundStatus::Successful),
         amount_minor: 17,
         created_at: Millis(1_743_500_000_025),
+        clock_ahead_ms: 86_400_000,
     }
 }
 
 fn refund() -> Refund {
     Refund {
-        clock_ahead_ms: 86_400_000,
         id: RefundId::from_bytes([0x1a; 16]),
         external_id: external_id("back-1"),
         payment_id: payment().id,
@@ -1135,6 +1140,10 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::ActivitiesWithEmail(id), records::ActivitiesWithEmail::wrap(Present)),
         (AnyKey::TokenUses(token().id), records::TokenUses::wrap(token_use())),
         (AnyKey::CustomerTokens(customer().id), records::CustomerTokens::wrap(token().id)),
+        (
+            AnyKey::CustomersByOtherEmail((other_email(), customer().id)),
+            records::CustomersByOtherEmail::wrap(customer().id),
+        ),
         (AnyKey::KeyDirectory(api_key().digest), records::KeyDirectory::wrap(owner)),
         (AnyKey::MerchantDirectory(MERCHANT), records::MerchantDirectory::wrap(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), records::CreatedMerchants::wrap(created)),

@@ -13,7 +13,7 @@ use crate::rows::{Beside, Cursor, RowPair, RowReader, ScanDirection};
 
 use super::keys::{self, KeyError, all_effects_range, all_timers_range, row_key, table_range};
 use super::reader::MerchantReader;
-use super::rows::decode_row;
+use super::rows::{decode_row, decode_row_of};
 use super::tables::{KeyParts, StoredTable, TableKind};
 
 /// A row with its key.
@@ -45,6 +45,21 @@ impl<R: RowReader> MerchantReader<R> {
     ) -> Result<Vec<T::Key>, Unreadable> {
         let pairs = self.pairs::<T>(range, direction, limit)?;
         pairs.iter().map(|(key, _)| decode_key::<T>(key)).collect()
+    }
+
+    /// Such rows alone, of a table whose keys do not tell an address.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when a row cannot be read.
+    pub fn scan_rows<T: StoredTable>(
+        &self,
+        range: impl RangeBounds<T::Key>,
+        direction: ScanDirection,
+        limit: usize,
+    ) -> Result<Vec<T::Row>, Unreadable> {
+        let pairs = self.pairs::<T>(range, direction, limit)?;
+        let row = |(_, value): &RowPair| T::unwrap(decode_row_of(T::KIND, value, self)?).ok_or_else(malformed::<T>);
+        pairs.iter().map(row).collect()
     }
 
     /// Returns true when there is a row in a range.

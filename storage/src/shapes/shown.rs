@@ -249,7 +249,7 @@ never_shown! { [u8; 32], CardFingerprint, ItemHash, KeyDigest }
 // The shapes of these are written by hand, because they contain sealed fields.
 shown_struct! { Contact { email, mobile, name } }
 shown_struct! { CustomerFields { id, contact } }
-shown_struct! { Customer { id, external_id, email, mobile, name, default_card_id, created_at, updated_at } }
+shown_struct! { Customer { id, external_id, email, mobile, name, other_emails, default_card_id, created_at, updated_at } }
 shown_struct! {
     Session { id, installation_id, money, instrument, customer, created_at, expires_at, payment_id }
 }

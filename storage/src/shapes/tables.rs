@@ -6,6 +6,7 @@
 //! the formats and shapes of what the ones before cannot hold, and the field or method that a row tells its key by
 //! ```
 
+use till_domain::ids::CustomerId;
 use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
 use till_domain::text::Email;
 
@@ -51,7 +52,7 @@ pub enum KeyParts {
     AppliedPosition,
     /// The whole key.
     Row(AnyKey),
-    /// The digest of an e-mail address or mobile number, which cannot be recovered from it.
+    /// The digest of an e-mail address or mobile number, which cannot be recovered from it. What follows it is left out.
     Digest {
         /// The table.
         table: TableKind,
@@ -65,6 +66,10 @@ macro_rules! push_key {
     ($key:ident, $personal:ident, $bytes:ident) => {
         KeyBytes::push($key, $bytes)
     };
+    ($key:ident, $personal:ident, $bytes:ident, email_digest_and_id) => {{
+        $bytes.extend_from_slice(&$personal.email_digest(&$key.0));
+        KeyBytes::push(&$key.1, $bytes)
+    }};
     ($key:ident, $personal:ident, $bytes:ident, text) => {
         $bytes.extend_from_slice($key.as_str().as_bytes())
     };
@@ -92,6 +97,11 @@ macro_rules! decode_parts {
     ($name:ident, $rest:ident $(, text)?) => {
         KeyParts::Row(AnyKey::$name(records::$name::decode_key($rest)?))
     };
+    ($name:ident, $rest:ident, email_digest_and_id) => {{
+        let (digest, id) = $rest.split_first_chunk()?;
+        let _: CustomerId = key_bytes::decode(id)?;
+        KeyParts::Digest { table: TableKind::$name, digest: *digest }
+    }};
     ($name:ident, $rest:ident, $digest:ident) => {
         KeyParts::Digest { table: TableKind::$name, digest: $rest.try_into().ok()? }
     };
@@ -303,6 +313,7 @@ tables! {
     ActivitiesWithEmail = 74 in Indexes: ();
     TokenUses = 78 in Rows: TokenUseV1;
     CustomerTokens = 79 in Indexes: [u8; 16];
+    CustomersByOtherEmail = 80 in Indexes by email_digest_and_id: [u8; 16];
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

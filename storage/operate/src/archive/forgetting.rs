@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use till_domain::ids::{CustomerId, MerchantId};
-use till_domain::records::{AnyKey, AnyRow, CustomersByEmail, CustomersByMobile, Table};
+use till_domain::records::{AnyKey, AnyRow, CustomersByEmail, CustomersByMobile, CustomersByOtherEmail, Table};
 use till_storage::archive_queue::VaultChange;
 use till_storage::family::Family;
 use till_storage::rows::RowReader;
@@ -69,8 +69,11 @@ fn forget_customer(
     let Some((_, _, AnyRow::Customers(found))) = row(&AnyKey::Customers(customer))? else { return Ok(()) };
     let by_email = found.email.clone().map(CustomersByEmail::key);
     let by_mobile = found.mobile.clone().map(CustomersByMobile::key);
-    for key in by_email.into_iter().chain(by_mobile) {
-        let Some((family, bytes, AnyRow::CustomersByEmail(of) | AnyRow::CustomersByMobile(of))) = row(&key)? else {
+    let by_others = found.other_emails.iter().map(|email| CustomersByOtherEmail::key((email.clone(), customer)));
+    for key in by_email.into_iter().chain(by_mobile).chain(by_others) {
+        let Some((family, bytes, found)) = row(&key)? else { continue };
+        let (AnyRow::CustomersByEmail(of) | AnyRow::CustomersByMobile(of) | AnyRow::CustomersByOtherEmail(of)) = found
+        else {
             continue;
         };
         if *of == customer {

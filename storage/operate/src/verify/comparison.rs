@@ -118,8 +118,9 @@ impl Comparison<'_, '_> {
 }
 
 fn customer_of(table: TableKind, stored: &[u8], personal: &dyn Personal) -> Option<SubjectId> {
-    use till_domain::records::{CustomersByEmail, CustomersByMobile, Table};
+    use till_domain::records::{CustomersByEmail, CustomersByMobile, CustomersByOtherEmail, Table};
     let row = decode_row_of(table, stored, personal).ok()?;
-    let id = CustomersByEmail::unwrap(row.clone()).or_else(|| CustomersByMobile::unwrap(row))?;
+    let id = CustomersByEmail::unwrap(row.clone()).or_else(|| CustomersByOtherEmail::unwrap(row.clone()));
+    let id = id.or_else(|| CustomersByMobile::unwrap(row))?;
     Some(SubjectId::customer(id))
 }
