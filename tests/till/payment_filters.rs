@@ -309,7 +309,7 @@ fn a_payment_is_found_by_the_address_that_it_shows() {
     let found = |terms: &str| PAYMENTS.found(&shop, &json!({ "terms": terms }));
     assert_eq!(found("Ann@Shop.example"), [lent.clone(), ann.clone()]);
     shop.call("update-contact", &json!({ "contact_id": "bert", "contact_email": "b@new.example" })).ok();
-    assert_eq!(found("bert@shop.example"), [bert.clone()], "the address on the receipt");
+    assert_eq!(found("bert@shop.example"), std::slice::from_ref(&bert), "the address on the receipt");
     assert_eq!(found("b@new.example"), [lent, bert], "the address of now");
     shop.call("remove-contact", &json!({ "contact_id": "bert" })).ok();
     assert_eq!(found("ann@shop.example"), [ann]);
