@@ -237,7 +237,7 @@ pub enum Refusal {
         payout_id: PayoutId,
     },
     /// The payment's status, or an operation that is open, does not permit it.
-    #[error("{}", not_permitted("This cannot be done to the payment now", *.status, *.operation))]
+    #[error("{}", not_permitted("This cannot be done to the payment now", *.status, *.operation, advice(*.status)))]
     InvalidState {
         /// The status of the payment.
         status: PaymentStatus,
@@ -245,7 +245,7 @@ pub enum Refusal {
         operation: Option<OperationKind>,
     },
     /// The payment cannot be refunded.
-    #[error("{}", not_permitted("The payment cannot be refunded now", *.status, *.operation))]
+    #[error("{}", not_permitted("The payment cannot be refunded now", *.status, *.operation, refund_advice(*.status)))]
     NotRefundable {
         /// The status of the payment.
         status: PaymentStatus,
@@ -520,13 +520,50 @@ fn difference(given: &Money, session: &Money) -> String {
 }
 
 /// The reason for which the payment does not permit something, and advice.
-fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationKind>) -> String {
+fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationKind>, advice: &str) -> String {
     match operation {
         Some(operation) => format!(
             "{what}: its operation {} has not ended. Ask again once find-payment shows no operation.",
             operation.name()
         ),
-        None => format!("{what}: it is {}. The flags of find-payment say what can be done.", status.name()),
+        None => format!("{what}: it is {}. {advice}", status.name()),
+    }
+}
+
+/// What can be done with a payment of this status instead.
+const fn advice(status: PaymentStatus) -> &'static str {
+    match status {
+        PaymentStatus::Pending => "Ask again once find-payment shows another status.",
+        PaymentStatus::Authorized => "Call capture-payment to take the money, or void-payment to give it free.",
+        PaymentStatus::Successful => {
+            "To give money back, call reverse-payment while find-payment says reversible, else refund-payment."
+        }
+        PaymentStatus::PartiallyRefunded => "To give more of it back, call refund-payment.",
+        PaymentStatus::Disputed => {
+            "The customer's bank has asked for the money: answer with challenge-dispute or concede-dispute."
+        }
+        PaymentStatus::Failed
+        | PaymentStatus::Expired
+        | PaymentStatus::Voided
+        | PaymentStatus::Reversed
+        | PaymentStatus::Refunded => "It has ended: nothing more can be done with it.",
+    }
+}
+
+/// The same for a payment that cannot be refunded.
+const fn refund_advice(status: PaymentStatus) -> &'static str {
+    match status {
+        PaymentStatus::Successful | PaymentStatus::PartiallyRefunded => {
+            "All that is left of it is being refunded already: see list-refunds-by-payment."
+        }
+        PaymentStatus::Pending
+        | PaymentStatus::Authorized
+        | PaymentStatus::Disputed
+        | PaymentStatus::Failed
+        | PaymentStatus::Expired
+        | PaymentStatus::Voided
+        | PaymentStatus::Reversed
+        | PaymentStatus::Refunded => advice(status),
     }
 }
 
