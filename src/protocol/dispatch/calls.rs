@@ -2,19 +2,29 @@
 
 use std::sync::Arc;
 
+use actix_web::http::header::AUTHORIZATION;
+
 use super::answer::Answer;
 use super::bearer;
 use super::call::Function;
 use super::checked_call::CheckedCall;
 use super::concurrency::{HeldPermit, Permit, ShareOf};
+use super::cross_origin;
 use super::dispatcher::{Dispatcher, FULL_RETRY_SECONDS, arrival_for_document};
 use super::encoding::{self, Coding};
 use super::exchange::{Exchange, Incoming};
 use super::hooks::{Arrival, AuthenticatedCaller};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::Declaration;
+use crate::protocol::declaration::{Declaration, Package};
+use crate::protocol::fault::Fault;
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
+
+/// The beginning of every secret API key.
+const SECRET_KEY_PREFIX: &str = "sk_";
+
+/// The refusal of a secret API key that a page sends.
+const KEY_OF_PAGE: &str = "this header has a secret API key, and the header Origin says that a web page made the call. Everybody who opens the page can read the key: revoke it with revoke-key, and leave the header out, since /sdk needs none";
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Checks a call of a function, from its key on, and has it carried out.
@@ -33,6 +43,9 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             exchange.head.connection.inspect(|connection| connection.show_key(share));
         }
         self.gate.count(&arrival)?;
+        if declaration.package == Package::Sdk && matches!(incoming, Incoming::Payload(_)) {
+            self.refuse_key_of_page(exchange).await?;
+        }
         let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
         let call =
             CheckedCall { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
@@ -95,6 +108,20 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
         exchange.caller.replace(Some(caller.log_name()));
         Ok(caller)
+    }
+
+    /// Refuses a call of the SDK that a page made and that shows a secret key: whoever opens the page can read the key,
+    /// which is named in the log, so that it can be revoked. A shop's own server may send one: it sends no `Origin`.
+    async fn refuse_key_of_page(&self, exchange: &Exchange<'_, C>) -> Result<(), ApiError> {
+        let headers = exchange.head.headers;
+        let (Some(origin), Ok(token)) = (cross_origin::origin(headers), bearer::token(headers)) else { return Ok(()) };
+        if !token.starts_with(SECRET_KEY_PREFIX) {
+            return Ok(());
+        }
+        let key_id = self.authenticate.authenticate(token).await.ok().map(|caller| caller.log_name().to_string());
+        tracing::warn!(key_id, "a page sent a secret API key: everybody who opens the page can read it");
+        exchange.cross_origin.allow_only(origin); // The refusal is for the eyes of whoever wrote the page.
+        Err(ApiError::invalid_arguments(&[Fault::invalid(AUTHORIZATION.as_str(), KEY_OF_PAGE)]))
     }
 
     /// Compresses a large document for a caller that asks for it. When the worker pool is busy, the document is sent

@@ -8,8 +8,9 @@ use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 use parking_lot::Mutex;
 
-/// Headers that a page may send.
-const ALLOWED_HEADERS: &str = "content-type, idempotency-key, api-version, client-version, x-request-id";
+/// Headers that a page may send. A secret key in `authorization` is refused, and the page is told: without the permission
+/// the browser would not send the call, and the leak would go unnoticed.
+const ALLOWED_HEADERS: &str = "content-type, idempotency-key, api-version, client-version, x-request-id, authorization";
 
 /// Headers of an answer that a page may read.
 const EXPOSED_HEADERS: &str = "x-request-id, api-version, idempotent-replayed, retry-after";

@@ -386,14 +386,30 @@ async fn preflights_of_any_origin_succeed_for_sdk_calls_only() {
 
 #[actix_web::test]
 async fn a_page_reads_the_answer_once_the_endpoint_allows_it() {
+    let page = || {
+        let request = TestRequest::with_uri("/sdk/check-status").method(Method::POST);
+        request.insert_header(("Content-Type", "application/json")).insert_header(("Origin", "https://shop.example"))
+    };
     for body in ["{\"text\":\"hi\"}", "{}"] {
-        let received =
-            send(post("/sdk/check-status").insert_header(("Origin", "https://shop.example")).set_payload(body)).await;
+        let received = send(page().set_payload(body)).await;
         assert_eq!(received.header("access-control-allow-origin"), Some("https://shop.example"), "{body}");
     }
-    let before_the_endpoint =
-        post("/sdk/check-status").insert_header(("Origin", "https://shop.example")).set_payload("");
-    assert_eq!(send(before_the_endpoint).await.header("access-control-allow-origin"), None);
+    assert_eq!(send(page().set_payload("")).await.header("access-control-allow-origin"), None);
+}
+
+#[actix_web::test]
+async fn a_secret_key_that_a_page_sends_is_refused_and_the_page_told() {
+    let origin = ("Origin", "https://shop.example");
+    for key in ["Bearer sk_good", "Bearer sk_of_nobody"] {
+        let received =
+            send(post("/sdk/check-status").insert_header(("Authorization", key)).insert_header(origin)).await;
+        assert_eq!(received.refusal(), refused(400, Code::InvalidArguments), "{key}");
+        assert_eq!(received.json()[2][0]["argument"], "authorization");
+        assert_eq!(received.header("access-control-allow-origin"), Some("https://shop.example"));
+    }
+    assert_eq!(send(post("/sdk/check-status")).await.status, 200, "a server's own call");
+    let other = post("/sdk/check-status").insert_header(("Authorization", "Bearer other")).insert_header(origin);
+    assert_eq!(send(other).await.status, 200, "no key of Till's");
 }
 
 #[actix_web::test]
