@@ -118,7 +118,8 @@ impl Checkpoints {
 }
 
 /// The error with its sources.
-fn error_chain(error: &CheckpointError) -> String {
+#[must_use]
+pub fn error_chain(error: &CheckpointError) -> String {
     std::iter::successors(std::error::Error::source(error), |error| error.source())
         .fold(error.to_string(), |text, source| format!("{text}: {source}"))
 }

@@ -18,7 +18,7 @@ mod shared;
 mod webhook_tests;
 
 pub use checkpoint_schedule::CheckpointSchedule;
-pub use checkpoints::Checkpoints;
+pub use checkpoints::{Checkpoints, error_chain};
 pub use denial::{RETRY_AFTER_SECONDS, refused};
 pub use filtered_page::Filtered;
 pub use id_span::IdSpan;

@@ -226,5 +226,5 @@ impl From<Unreadable> for ApiError {
 /// The error for a row that could not be read.
 fn unreadable(error: &dyn std::error::Error) -> ApiError {
     tracing::error!(%error, "a row cannot be read");
-    ApiError::unavailable(CallEffect::NotDone, denial::RETRY_AFTER_SECONDS)
+    ApiError::unavailable(CallEffect::NotDone, denial::RETRY_AFTER_SECONDS).because(error.to_string())
 }

@@ -11,7 +11,7 @@ use crate::protocol::declaration::{
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
-use crate::service::{RETRY_AFTER_SECONDS, Shared};
+use crate::service::{RETRY_AFTER_SECONDS, Shared, error_chain};
 
 /// The form of a checkpoint's name, as the documents of the API show it. The checkpointer checks the name.
 const CHECKPOINT_NAME: ValueType =
@@ -76,7 +76,7 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
     let mut fields = call.fields();
     let name = fields.optional("name", field::name);
     let name = fields.finish(|| Some(name))?;
-    let checkpoints = service.checkpoints.clone().ok_or_else(not_now)?;
+    let checkpoints = service.checkpoints.clone().ok_or_else(|| not_now("this server takes no checkpoints"))?;
     let now = service.now();
     // The blocking thread enters this span, so that its log lines have the id of the request.
     let span = tracing::Span::current();
@@ -86,7 +86,7 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
     Ok(Reply::new(&CheckpointShape::of(&taken)))
 }
 
-/// The error that the operator receives. The log has the details.
+/// The error that the operator receives.
 fn refused(error: &CheckpointError) -> ApiError {
     match error {
         CheckpointError::Name { .. } => ApiError::invalid_arguments(&[Fault::invalid("name", error.to_string())]),
@@ -107,10 +107,10 @@ fn refused(error: &CheckpointError) -> ApiError {
         | CheckpointError::Damaged { .. }
         | CheckpointError::NotEmpty { .. }
         | CheckpointError::InUse { .. }
-        | CheckpointError::Stopped { .. } => not_now(),
+        | CheckpointError::Stopped { .. } => not_now(error_chain(error)),
     }
 }
 
-fn not_now() -> ApiError {
-    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
+fn not_now(cause: impl Into<String>) -> ApiError {
+    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).because(cause)
 }

@@ -107,7 +107,7 @@ async fn end_at_sandbox(
     let reference = Reference::of_payout(payout.id);
     service.sandbox.end_pending(merchant_id, reference, end).await.map_err(|error| {
         tracing::warn!(%error, "the sandbox did not end a payout");
-        ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)
+        ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).because(error.to_string())
     })
 }
 

@@ -107,7 +107,7 @@ async fn end_at_sandbox(
     let reference = Reference::new(refund.payment_id, PaymentStep::Refund(refund.id));
     service.sandbox.end_pending(merchant_id, reference, end).await.map_err(|error| {
         tracing::warn!(%error, "the sandbox did not end a refund");
-        ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)
+        ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).because(error.to_string())
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) async fn resume_effects(service: Shared, call: Call<Operator>) -> Res
     // The file first: after a crash between the two, the operator's decision must not be lost.
     if let Err(error) = service.pause_note.remove() {
         tracing::error!(%error, "the note that effects are paused could not be removed");
-        return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS));
+        return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).because(error.to_string()));
     }
     let was_paused = service.engine.resume();
     if was_paused {

@@ -34,14 +34,17 @@ pub(super) async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> R
     let key =
         fields.required("vault_key", field::from_text("a vault key (64 hexadecimal characters)", RootKey::from_hex));
     let key = fields.finish(|| key)?;
-    let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
     let keyring = service.operations.as_ref().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
     let span = tracing::Span::current(); // The log lines carry the id of the request.
     let rewrap = move || span.in_scope(|| keyring.rewrap(&key));
     let rewrapped = tokio::task::spawn_blocking(rewrap).await;
     let rewrapped = rewrapped.map_err(|_| ApiError::unhandled())?.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "the vault key was not changed");
-        not_now()
+        not_now().because(format!("{error:#}"))
     })?;
     Ok(Reply::new(&rewrapped))
+}
+
+fn not_now() -> ApiError {
+    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
 }

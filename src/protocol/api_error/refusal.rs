@@ -8,7 +8,7 @@ use super::Code;
 use crate::protocol::fault::{Fault, FaultKind};
 use crate::protocol::json::Malformed;
 
-/// The reason why a call did not succeed: everything that the caller is told. Details for the operator go to the log.
+/// The reason why a call did not succeed: everything that the caller is told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiError {
     code: Code,
@@ -20,6 +20,8 @@ pub struct ApiError {
     overload: bool,
     for_worker_pool: bool,
     ends_connection: bool,
+    /// The cause as the log has it, which only the operator is told.
+    cause: Option<String>,
 }
 
 /// The known effect of a call that the server could not complete.
@@ -54,6 +56,7 @@ impl ApiError {
             overload: false,
             for_worker_pool: false,
             ends_connection: false,
+            cause: None,
         }
     }
 
@@ -151,6 +154,21 @@ impl ApiError {
         };
         let error = ApiError::new(Code::Unavailable, message).retry_after(retry_after_seconds);
         error.with_details(json!({ "outcome": outcome.name() }))
+    }
+
+    /// The same with the cause that the log has. Only the operator is told.
+    #[must_use]
+    pub fn because(self, cause: impl Into<String>) -> ApiError {
+        ApiError { cause: Some(cause.into()), ..self }
+    }
+
+    /// The error as the operator is told it: with the cause that the log has.
+    #[must_use]
+    pub fn for_operator(mut self) -> ApiError {
+        match self.cause.take() {
+            Some(cause) => self.with_note(&format!("The reason: {cause}.")),
+            None => self,
+        }
     }
 
     /// `UNHANDLED_ERROR`: a bug or a broken component. It reveals nothing internal.

@@ -185,7 +185,10 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             exchange.changes_something.set(target.changes_something());
         }
         let judged = AssertUnwindSafe(self.judge(exchange, target, incoming)).catch_unwind().await;
-        let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged the place.
+        let mut outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged the place.
+        if exchange.is_of_operator() {
+            outcome = outcome.map_err(ApiError::for_operator);
+        }
         self.with_room(outcome, exchange.changes_something.get())
     }
 

@@ -21,7 +21,7 @@ use super::memory_budget::MemoryBudget;
 use super::path::{ParsedPath, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
-use crate::protocol::declaration::Declaration;
+use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::json::Object;
 use crate::protocol::pipelining::{PipelineStep, Results};
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
@@ -165,6 +165,11 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             may_read_cross_origin: self.may_be_read_by_its_page(),
             form: self.form.get(),
         }
+    }
+
+    /// True for a call of the operator, who alone reaches these paths.
+    pub(super) fn is_of_operator(&self) -> bool {
+        matches!(self.place, Some(ParsedPath::Package { package: Package::Admin, .. }))
     }
 
     /// True when a page of the origin that the call names may read the answer.
