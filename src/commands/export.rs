@@ -2,22 +2,31 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 use till_actors::clock::{Clock, SystemClock};
 use till_domain::activity::Activity;
-use till_domain::ids::{MerchantId, StatementId};
+use till_domain::card::Card;
+use till_domain::customer::{Customer, CustomerRef};
+use till_domain::dispute::Dispute;
+use till_domain::ids::{CustomerId, MerchantId, StatementId};
 use till_domain::ledger::Entry;
 use till_domain::payment::Payment;
+use till_domain::payout::Payout;
+use till_domain::refund::Refund;
+use till_domain::text::ExternalId;
 use till_domain::time::Millis;
 use till_operate::offline::{ApiShapes, Export, ExportFile, OpenKeyring, Source};
 use till_storage::rows::RowReader;
 
 use super::progress::{ProgressDisplay, Unit};
 use crate::configuration::{Configuration, Secrets};
-use crate::endpoints::shapes::{activity::ActivityShape, entry::EntryShape, payment::PaymentShape};
+use crate::endpoints::shapes::{
+    activity::ActivityShape, card::CardShape, contact::ContactShape, dispute::DisputeShape, entry::EntryShape,
+    payment::PaymentShape, payout::PayoutShape, refund::RefundShape,
+};
 use crate::vault_keys::RootKeys;
 
 /// The content of the export, and its directory.
@@ -29,6 +38,9 @@ pub struct ExportArguments {
     /// Only this merchant [default: all]
     #[arg(long, value_name = "MERCHANT")]
     pub merchant: Option<MerchantId>,
+    /// Only what is stored of this customer of the merchant: its id or the merchant's own identifier
+    #[arg(long, value_name = "CONTACT", requires = "merchant", value_parser = contact)]
+    pub contact: Option<CustomerRef>,
     /// Only these files, with commas between them [default: all]
     #[arg(long, value_delimiter = ',', value_parser = files())]
     pub what: Vec<ExportFile>,
@@ -45,8 +57,28 @@ impl ApiShapes for MerchantApi {
         json(PaymentShape::new(payment, now))
     }
 
-    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>) -> Value {
-        json(EntryShape::new(entry, statement_id))
+    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>, external_id: Option<ExternalId>) -> Value {
+        json(EntryShape::new(entry, statement_id, external_id))
+    }
+
+    fn contact(&self, customer: &Customer) -> Value {
+        json(ContactShape::new(customer))
+    }
+
+    fn card(&self, card: &Card, customer: &Customer) -> Value {
+        json(CardShape::new(card, customer))
+    }
+
+    fn refund(&self, refund: &Refund) -> Value {
+        json(RefundShape::new(refund))
+    }
+
+    fn dispute(&self, dispute: &Dispute, external_id: Option<ExternalId>) -> Value {
+        json(DisputeShape::new(dispute, external_id))
+    }
+
+    fn payout(&self, payout: &Payout) -> Value {
+        json(PayoutShape::new(payout))
     }
 
     fn activity(&self, activity: &Activity) -> Value {
@@ -63,14 +95,35 @@ fn files() -> impl TypedValueParser<Value = ExportFile> {
     PossibleValuesParser::new(ExportFile::ALL.map(ExportFile::name)).map(named)
 }
 
+/// Reads a customer's id, else takes the text for the merchant's own identifier.
+fn contact(text: &str) -> Result<CustomerRef, String> {
+    if let Ok(id) = text.parse::<CustomerId>() {
+        return Ok(CustomerRef::Own(id));
+    }
+    ExternalId::new(text.to_owned()).map(CustomerRef::External).map_err(|error| error.to_string())
+}
+
+impl ExportArguments {
+    /// The files to write, in their order.
+    fn files(&self) -> anyhow::Result<Vec<ExportFile>> {
+        let possible: &[ExportFile] =
+            if self.contact.is_some() { &ExportFile::OF_A_CUSTOMER } else { &ExportFile::ALL };
+        if let Some(other) = self.what.iter().find(|what| !possible.contains(what)) {
+            let names = possible.iter().map(|what| what.name()).collect::<Vec<_>>().join(", ");
+            bail!("--what {}: an export of one customer has {names}", other.name());
+        }
+        let is_wanted = |what: &&ExportFile| self.what.is_empty() || self.what.contains(what);
+        Ok(possible.iter().filter(is_wanted).copied().collect())
+    }
+}
+
 /// Exports the selected files, and returns a summary of their size.
 pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments) -> anyhow::Result<String> {
-    let ExportArguments { to, merchant, what, open_personal_data } = arguments;
+    let ExportArguments { to, merchant, contact, what: _, open_personal_data } = arguments;
+    let what = arguments.files()?;
     let source = open(configuration, *open_personal_data)?;
-    let mut what = if what.is_empty() { ExportFile::ALL.to_vec() } else { what.clone() };
-    what.sort();
-    what.dedup();
-    let export = Export { source: &source, api: &MerchantApi, merchant_id: *merchant, what, now: SystemClock.now() };
+    let (customer, now) = (contact.clone(), SystemClock.now());
+    let export = Export { source: &source, api: &MerchantApi, merchant_id: *merchant, customer, what, now };
     let mut shown = ProgressDisplay::begin("exported", Unit::Things("merchants"), None);
     let summary = export.write(to, &mut |done, total| shown.show_of(done, total))?;
     drop(shown);

@@ -13,10 +13,16 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp, ToSpan};
+use till_domain::ids::Id;
 use till_domain::merchant::Profile;
+use till_domain::records::{Profiles, Rows, Single};
 use till_domain::time::Millis;
 
-use crate::protocol::declaration::{Text, ValueType};
+use super::arguments;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, Text, ValueType};
+use crate::protocol::fields::Fields;
+use crate::service::{FilterText, IdSpan, Reader, Service};
 
 /// The message about a text of no known form.
 const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and time (2025-04-01T10:30), a range of these (a..b, a.., ..b), or today, yesterday, this_week, last_week, this_month or last_month";
@@ -32,6 +38,35 @@ pub(super) const CREATED_AT_DOCS: &str = "When it was recorded, in the merchant'
 const PATTERN: &str = "^(today|yesterday|this_week|last_week|this_month|last_month\
     |[0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?\
     |([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?\\.\\.([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?)$";
+
+/// The filter of a list by time of creation, as an argument.
+pub(super) const CREATED_AT_ARGUMENT: Argument = Argument::optional("created_at", CREATED_AT, CREATED_AT_DOCS);
+
+/// The filter of a list by time of creation, when it was given.
+pub(super) struct CreatedAt(Option<CreatedRange>);
+
+impl CreatedAt {
+    /// Reads the argument, in the time zone and at the time of the merchant.
+    pub(super) fn read(fields: &mut Fields<'_>, service: &Service, reader: &Reader<'_>) -> Result<CreatedAt, ApiError> {
+        let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
+        let (now, zone) = (service.clock_of(reader.merchant_id()), zone(&profile));
+        let range = fields.optional("created_at", |value| created_range(&arguments::own_text(value)?, now, &zone));
+        Ok(CreatedAt(range))
+    }
+
+    /// The ids of what was created then; `None` when there can be none.
+    pub(super) fn span<K: Id + Ord>(&self) -> Option<IdSpan<K>> {
+        match &self.0 {
+            Some(created) => IdSpan::made(created.from, created.until),
+            None => Some(IdSpan::all()),
+        }
+    }
+
+    /// The filter for the calls for the pages beside one.
+    pub(super) fn given(&self) -> FilterText {
+        ("created_at", self.0.as_ref().map(|created| created.text.clone()))
+    }
+}
 
 /// The merchant's time zone. A name that the zone database has lost since is UTC.
 pub(super) fn zone(profile: &Profile) -> TimeZone {

@@ -3,16 +3,74 @@
 use std::fmt::Display;
 
 use till_domain::ids::Id;
+use till_domain::records::Rows;
 use till_storage::rows::{Beside, Cursor, ScanDirection};
+use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::id_span::IdSpan;
 use super::page::Page;
+use super::shared::Reader;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
 use crate::protocol::request_thread;
 
 /// Rows that are looked at before a scan is interrupted.
 const ROWS_AT_A_TIME: usize = 256;
+
+/// The page that a call asks for of a table's rows in a span.
+///
+/// # Errors
+/// `UNAVAILABLE` when a row cannot be read.
+pub async fn read_span<T: StoredTable<Key: Id + Ord + Display>>(
+    reader: &Reader<'_>,
+    request: PageRequest<T::Key>,
+    span: Option<IdSpan<T::Key>>,
+) -> Result<Page<T::Row>, ApiError> {
+    let rows = |span: IdSpan<_>, direction, limit| Ok(reader.view().scan::<T>(span.range(), direction, limit)?);
+    Filtered { rows, passes: |_: &T::Row| true }.page(request, span).await
+}
+
+/// The page that a call asks for of the rows in a span whose ids an index has under `first`.
+///
+/// # Errors
+/// As [`read_span`]; also when a row that the index names is missing.
+pub async fn read_index_span<I, T, F>(
+    reader: &Reader<'_>,
+    first: F,
+    request: PageRequest<T::Key>,
+    span: Option<IdSpan<T::Key>>,
+) -> Result<Page<T::Row>, ApiError>
+where
+    I: StoredTable<Key = (F, T::Key)>,
+    T: StoredTable<Key: Id + Ord + Display>,
+    F: Clone,
+{
+    let rows = |span, direction, limit| rows_of_index::<I, T, F>(reader, &first, span, direction, limit);
+    Filtered { rows, passes: |_: &T::Row| true }.page(request, span).await
+}
+
+/// At most so many rows in a span, with their ids, that an index has under `first`.
+///
+/// # Errors
+/// As [`read_index_span`].
+pub fn rows_of_index<I, T, F>(
+    reader: &Reader<'_>,
+    first: &F,
+    span: IdSpan<T::Key>,
+    direction: ScanDirection,
+    limit: usize,
+) -> Result<Vec<KeyedRow<T>>, ApiError>
+where
+    I: StoredTable<Key = (F, T::Key)>,
+    T: StoredTable<Key: Id + Ord>,
+    F: Clone,
+{
+    let (view, range) = (reader.view(), span.range());
+    let keys = (first.clone(), *range.start())..=(first.clone(), *range.end());
+    let ids = view.scan_keys::<I>(keys, direction, limit)?;
+    let row = |(_, id)| Ok((id, view.get::<T>(id)?.ok_or_else(ApiError::unhandled)?));
+    ids.into_iter().map(row).collect()
+}
 
 /// A list of which a page is wanted.
 pub struct Filtered<F, P> {
@@ -91,10 +149,13 @@ impl<F, P> Filtered<F, P> {
         P: Fn(&R) -> bool,
     {
         let mut found = Vec::new();
+        // Most rows of most lists pass, so that no more are read at first than are wanted.
+        let mut count = wanted.min(ROWS_AT_A_TIME);
         while let Some(within) = span {
-            let rows = (self.rows)(within, direction, ROWS_AT_A_TIME)?;
-            let last = rows.last().map(|(id, _)| *id).filter(|_| rows.len() == ROWS_AT_A_TIME);
+            let rows = (self.rows)(within, direction, count)?;
+            let last = rows.last().map(|(id, _)| *id).filter(|_| rows.len() == count);
             found.extend(rows.into_iter().filter(|(_, row)| (self.passes)(row)).take(wanted - found.len()));
+            count = ROWS_AT_A_TIME;
             span = last.filter(|_| found.len() < wanted).and_then(|last| within.beyond(last, direction));
             if span.is_some() {
                 request_thread::interrupt_scan().await?;

@@ -28,6 +28,11 @@ impl<K: Id + Ord> IdSpan<K> {
         Some(IdSpan { oldest: K::from_raw(RawId::first_at(from.0)), newest: K::from_raw(RawId::last_at(last)) })
     }
 
+    /// The span of the same times for ids of another kind.
+    pub(super) fn of_other_ids<L: Id>(self) -> IdSpan<L> {
+        IdSpan { oldest: L::from_raw(self.oldest.to_raw()), newest: L::from_raw(self.newest.to_raw()) }
+    }
+
     /// The ids that are older than one.
     pub(super) fn older_than(self, id: K) -> Option<IdSpan<K>> {
         let newest = K::from_raw(id.to_raw().predecessor()?).min(self.newest);

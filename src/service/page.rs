@@ -13,6 +13,9 @@ use super::shared::Reader;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
 
+/// A filter of a list by the name of its argument, with its text when it was given.
+pub type FilterText = (&'static str, Option<String>);
+
 /// The body of the call for a neighbouring page: a cursor, the size and the same filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
@@ -32,8 +35,9 @@ impl Neighbour {
         Neighbour { cursor: ("before", id.to_string()), per_page, filters: Vec::new() }
     }
 
-    fn carrying(self, filters: &[(&'static str, String)]) -> Neighbour {
-        Neighbour { filters: filters.to_vec(), ..self }
+    fn carrying(self, filters: &[FilterText]) -> Neighbour {
+        let given = |(name, text): &FilterText| Some((*name, text.clone()?));
+        Neighbour { filters: filters.iter().filter_map(given).collect(), ..self }
     }
 }
 
@@ -99,9 +103,9 @@ impl<T> Page<T> {
         Ok(Page { previous: self.previous, page, next: self.next })
     }
 
-    /// The page with these filters in the calls for those beside it.
+    /// The page with those of these filters that were given in the calls for the pages beside it.
     #[must_use]
-    pub fn carrying(self, filters: &[(&'static str, String)]) -> Page<T> {
+    pub fn carrying(self, filters: &[FilterText]) -> Page<T> {
         let carrying = |neighbour: Neighbour| neighbour.carrying(filters);
         Page { previous: self.previous.map(carrying), next: self.next.map(carrying), ..self }
     }

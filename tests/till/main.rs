@@ -14,6 +14,7 @@ mod offline;
 mod initiate;
 mod take_and_give_back;
 mod balance_calls;
+mod entry_filters;
 mod payouts;
 mod disputes;
 mod contacts;

@@ -125,7 +125,7 @@ pub(super) async fn list_installations(service: Shared, call: Call<Operator>) ->
     check_exists(&service, merchant_id)?;
     let page = read_page::<Installations>(&service.reader(merchant_id).await?, request)?;
     let page = page.map(|installation: &Installation| InstallationShape::new(installation));
-    Reply::page(&page.carrying(&[("merchant_id", merchant_id.to_string())]))
+    Reply::page(&page.carrying(&[("merchant_id", Some(merchant_id.to_string()))]))
 }
 
 /// `POST /admin/update-installation`

@@ -147,7 +147,7 @@ pub(super) async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> R
     let contact_id = contacts::text(&customer);
     let customer = contacts::find(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;
-    let page = page.carrying(&[("contact_id", contact_id)]);
+    let page = page.carrying(&[("contact_id", Some(contact_id))]);
     Reply::page(&page.borrowed(|card| CardShape::new(card, &customer)))
 }
 

@@ -24,7 +24,7 @@ use crate::protocol::declaration::{
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
-use crate::service::{Page, RETRY_AFTER_SECONDS, Service, Shared, TestTurn};
+use crate::service::{FilterText, Page, RETRY_AFTER_SECONDS, Service, Shared, TestTurn};
 
 const PAGE: [Argument; 3] = page_arguments(DeliveryId::PREFIX);
 
@@ -209,13 +209,12 @@ pub(super) async fn list_webhook_deliveries(service: Shared, call: Call<Merchant
 }
 
 /// The filters, for the bodies of the calls for the adjacent pages.
-fn texts(filter: &DeliveryFilter) -> Vec<(&'static str, String)> {
-    let texts = [
+fn texts(filter: &DeliveryFilter) -> Vec<FilterText> {
+    vec![
         ("webhook_id", filter.webhook_id.map(|id| id.to_string())),
         ("event_id", filter.event_id.map(|id| id.to_string())),
         ("status", filter.status.map(|status| status.name().to_owned())),
-    ];
-    texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+    ]
 }
 
 /// The error when the store of deliveries or the vault cannot be used.

@@ -2,15 +2,15 @@
 
 use till_domain::command::{ChallengeDispute, Command};
 use till_domain::dispute::{Dispute, DisputeStatus};
-use till_domain::ids::{DisputeId, PaymentId};
+use till_domain::ids::DisputeId;
 use till_domain::payment::PaymentRef;
 use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, Rows};
 use till_domain::text::{EVIDENCE_MAX_CHARACTERS, Evidence};
-use till_storage::rows::ScanDirection;
 
 use super::{by_merchant, named_payment};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt};
 use crate::endpoints::forms::EXTERNAL_ID;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
 use crate::protocol::api_error::{ApiError, Code};
@@ -20,7 +20,7 @@ use crate::protocol::declaration::{
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field::{self, PageRequest};
 use crate::protocol::json::Json;
-use crate::service::{Filtered, IdSpan, Page, Reader, Shared, read_index_page, read_page};
+use crate::service::{Filtered, IdSpan, Page, Reader, Shared, read_index_span, read_span, rows_of_index};
 
 const PAGE: [Argument; 3] = page_arguments(DisputeId::PREFIX);
 
@@ -67,6 +67,7 @@ pub(super) static LIST_DISPUTES: Declaration = Declaration {
             EXTERNAL_ID,
             "Only disputes of this payment: its id (`pay_...`) or the merchant's own `external_id`.",
         ),
+        CREATED_AT_ARGUMENT,
     ],
     returns: Returns::Page(&DISPUTE),
     errors: &[],
@@ -123,22 +124,26 @@ pub(super) async fn find_dispute(service: Shared, call: Call<MerchantCaller>) ->
 
 /// `POST /merchants/list-disputes`
 pub(super) async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let reader = service.reader(call.caller().merchant_id).await?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, dispute_id());
     let status = fields.optional("status", field::one_of(&DisputeStatus::ALL, DisputeStatus::name));
     let payment = fields.optional("payment_id", arguments::payment_ref);
+    let created = CreatedAt::read(&mut fields, &service, &reader)?;
     let request = fields.finish(|| page)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let span = created.span();
     let page = match (&payment, status) {
-        (Some(payment), status) => page_of_payment(&reader, payment, status, request).await?,
-        (None, Some(status)) => read_index_page::<DisputesByStatus, Disputes, _>(&reader, status, request)?,
-        (None, None) => read_page::<Disputes>(&reader, request)?,
+        (Some(payment), status) => page_of_payment(&reader, payment, status, request, span).await?,
+        (None, Some(status)) => {
+            read_index_span::<DisputesByStatus, Disputes, _>(&reader, status, request, span).await?
+        }
+        (None, None) => read_span::<Disputes>(&reader, request, span).await?,
     };
     let filters = [
         ("status", status.map(|status| status.name().to_owned())),
         ("payment_id", payment.as_ref().map(named_payment::text)),
+        created.given(),
     ];
-    let filters: Vec<_> = filters.into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
     Reply::page(&page.try_map(|dispute| shape(&reader, dispute))?.carrying(&filters))
 }
 
@@ -147,27 +152,15 @@ async fn page_of_payment(
     payment: &PaymentRef,
     status: Option<DisputeStatus>,
     request: PageRequest<DisputeId>,
+    span: Option<IdSpan<DisputeId>>,
 ) -> Result<Page<Dispute>, ApiError> {
     let payment_id = named_payment::id(reader, payment)?;
-    let rows = |span: IdSpan<DisputeId>, direction: ScanDirection, limit| {
-        payment_id.map_or(Ok(Vec::new()), |payment_id| rows_of_payment(reader, payment_id, span, direction, limit))
+    let rows = |span, direction, limit| {
+        let of = |id| rows_of_index::<DisputesByPayment, Disputes, _>(reader, &id, span, direction, limit);
+        payment_id.map_or(Ok(Vec::new()), of)
     };
     let passes = |dispute: &Dispute| status.is_none_or(|status| status == dispute.status);
-    Filtered { rows, passes }.page(request, Some(IdSpan::all())).await
-}
-
-fn rows_of_payment(
-    reader: &Reader<'_>,
-    payment_id: PaymentId,
-    span: IdSpan<DisputeId>,
-    direction: ScanDirection,
-    limit: usize,
-) -> Result<Vec<(DisputeId, Dispute)>, ApiError> {
-    let (view, range) = (reader.view(), span.range());
-    let keys = (payment_id, *range.start())..=(payment_id, *range.end());
-    let ids = view.scan_keys::<DisputesByPayment>(keys, direction, limit)?;
-    let dispute = |(_, id)| Ok((id, view.get::<Disputes>(id)?.ok_or_else(ApiError::unhandled)?));
-    ids.into_iter().map(dispute).collect()
+    Filtered { rows, passes }.page(request, span.filter(|_| payment_id.is_some())).await
 }
 
 /// `POST /merchants/challenge-dispute`

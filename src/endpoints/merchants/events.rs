@@ -2,15 +2,13 @@
 
 use till_actors::webhooks::EventBody;
 use till_domain::ids::WebhookEventId;
-use till_domain::payment::PaymentRef;
-use till_domain::records::{Profiles, Rows, Single, WebhookEvents, WebhookEventsByPayment};
+use till_domain::records::{Rows, WebhookEvents, WebhookEventsByPayment};
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
-use till_storage::rows::ScanDirection;
 
 use super::named_payment;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_DOCS, CreatedRange, created_range, zone};
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt};
 use crate::endpoints::forms::EXTERNAL_ID;
 use crate::endpoints::shapes::event::EVENT;
 use crate::protocol::api_error::{ApiError, Code};
@@ -20,7 +18,7 @@ use crate::protocol::declaration::{
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
-use crate::service::{Filtered, IdSpan, Reader, Shared};
+use crate::service::{Filtered, IdSpan, Reader, Shared, rows_of_index};
 
 const PAGE: [Argument; 3] = page_arguments(WebhookEventId::PREFIX);
 
@@ -40,7 +38,7 @@ pub(super) static LIST_EVENTS: Declaration = Declaration {
             EXTERNAL_ID,
             "Only events about this payment: its id (`pay_...`) or the merchant's own `external_id`.",
         ),
-        Argument::optional("created_at", CREATED_AT, CREATED_AT_DOCS),
+        CREATED_AT_ARGUMENT,
     ],
     returns: Returns::Page(&EVENT),
     errors: &[],
@@ -59,53 +57,31 @@ pub(super) static FIND_EVENT: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-/// The filters in the caller's spelling.
-struct Filters {
-    kind: Option<WebhookEventKind>,
-    payment: Option<PaymentRef>,
-    created: Option<CreatedRange>,
-}
-
 /// `POST /merchants/list-events`
 pub(super) async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
-    let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, event_id());
-    let (now, zone) = (service.clock_of(reader.merchant_id()), zone(&profile));
-    let filters = Filters {
-        kind: fields.optional("event", field::one_of(&WebhookEventKind::ALL, WebhookEventKind::name)),
-        payment: fields.optional("payment_id", arguments::payment_ref),
-        created: fields.optional("created_at", |value| created_range(&arguments::own_text(value)?, now, &zone)),
-    };
+    let kind = fields.optional("event", field::one_of(&WebhookEventKind::ALL, WebhookEventKind::name));
+    let payment = fields.optional("payment_id", arguments::payment_ref);
+    let created = CreatedAt::read(&mut fields, &service, &reader)?;
     let request = fields.finish(|| page)?;
-    let passes = |event: &WebhookEvent| filters.kind.is_none_or(|kind| kind == event.kind);
-    let span = match &filters.created {
-        Some(created) => IdSpan::made(created.from, created.until),
-        None => Some(IdSpan::all()),
-    };
-    let view = reader.view();
-    let page = match &filters.payment {
-        None => {
-            let rows =
-                |span: IdSpan<_>, direction, limit| Ok(view.scan::<WebhookEvents>(span.range(), direction, limit)?);
-            Filtered { rows, passes }.page(request, span).await?
-        }
-        Some(payment) => {
-            let payment_id = named_payment::id(&reader, payment)?;
-            let rows = |span: IdSpan<_>, direction: ScanDirection, limit| {
-                let Some(payment_id) = payment_id else { return Ok(Vec::new()) };
-                let range = span.range();
-                let keys = (payment_id, *range.start())..=(payment_id, *range.end());
-                let ids = view.scan_keys::<WebhookEventsByPayment>(keys, direction, limit)?;
-                let event = |id| Ok((id, view.get::<WebhookEvents>(id)?.ok_or_else(ApiError::unhandled)?));
-                ids.into_iter().map(|(_, id)| event(id)).collect()
-            };
-            Filtered { rows, passes }.page(request, span).await?
+    let payment_id = payment.as_ref().map(|payment| named_payment::id(&reader, payment)).transpose()?;
+    let rows = |span: IdSpan<_>, direction, limit| match payment_id {
+        None => Ok(reader.view().scan::<WebhookEvents>(span.range(), direction, limit)?),
+        Some(None) => Ok(Vec::new()),
+        Some(Some(id)) => {
+            rows_of_index::<WebhookEventsByPayment, WebhookEvents, _>(&reader, &id, span, direction, limit)
         }
     };
-    let bodies = page.try_map(|event| body(&reader, event))?;
-    Reply::page(&bodies.carrying(&filters.texts()))
+    let passes = |event: &WebhookEvent| kind.is_none_or(|kind| kind == event.kind);
+    let page = Filtered { rows, passes }.page(request, created.span()).await?;
+    let filters = [
+        ("event", kind.map(|kind| kind.name().to_owned())),
+        ("payment_id", payment.as_ref().map(named_payment::text)),
+        created.given(),
+    ];
+    Reply::page(&page.try_map(|event| body(&reader, event))?.carrying(&filters))
 }
 
 /// `POST /merchants/find-event`
@@ -128,16 +104,4 @@ fn event_id() -> impl Fn(&crate::protocol::json::Json) -> Result<WebhookEventId,
 
 fn body(reader: &Reader<'_>, event: &WebhookEvent) -> Result<EventBody, ApiError> {
     Ok(EventBody::read(event, reader)?)
-}
-
-impl Filters {
-    /// The filters, for the bodies of the calls for the adjacent pages.
-    fn texts(&self) -> Vec<(&'static str, String)> {
-        let texts = [
-            ("event", self.kind.map(|kind| kind.name().to_owned())),
-            ("payment_id", self.payment.as_ref().map(named_payment::text)),
-            ("created_at", self.created.as_ref().map(|created| created.text.clone())),
-        ];
-        texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
-    }
 }

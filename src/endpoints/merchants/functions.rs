@@ -45,6 +45,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&cards::FORGET_CARD, of(service), cards::forget_card),
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
+        endpoint(&balance_history::LIST_ENTRIES_BY_PAYMENT, of(service), balance_history::list_entries_by_payment),
         endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),
         endpoint(&payouts::SEND_PAYOUT, of(service), payouts::send_payout),
         endpoint(&payouts::FIND_PAYOUT, of(service), payouts::find_payout),

@@ -15,7 +15,7 @@ use till_storage::shapes::ActivityIndex;
 use super::named_payment;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_DOCS, CreatedRange, created_range, zone};
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, created_range, zone};
 use crate::endpoints::forms::{EXTERNAL_ID, printable};
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
 use crate::protocol::api_error::{ApiError, Code};
@@ -26,7 +26,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{ActivityTerms, Reader, Selection, Shared, search};
+use crate::service::{ActivityTerms, FilterText, Reader, Selection, Shared, search};
 
 /// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
 const TERMS_MAX_BYTES: usize = 255;
@@ -79,7 +79,7 @@ pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
             EXTERNAL_ID,
             "The payment of the refund or dispute that it is about: its id or the merchant's own identifier.",
         ),
-        Argument::optional("created_at", CREATED_AT, CREATED_AT_DOCS),
+        CREATED_AT_ARGUMENT,
         Argument::optional(
             "terms",
             printable(TERMS_MAX_BYTES, "somchai"),
@@ -189,13 +189,13 @@ impl Filters {
     }
 
     /// The filters for the calls for the pages beside this one.
-    fn texts(&self) -> Vec<(&'static str, String)> {
+    fn texts(&self) -> Vec<FilterText> {
         let object = self.object.as_ref().map(|object| match object {
             ObjectRef::Own(object) => object.id_text(),
             ObjectRef::External(external_id) => external_id.as_str().to_owned(),
         });
         let parent = self.parent.as_ref().map(named_payment::text);
-        let texts = [
+        vec![
             ("activity_type", self.types.map(|(word, _)| word.to_owned())),
             ("actor_email", self.actor_email.as_ref().map(|email| email.as_str().to_owned())),
             ("actor_key_id", self.actor_key_id.map(|key_id| key_id.to_string())),
@@ -203,8 +203,7 @@ impl Filters {
             ("parent_id", parent),
             ("created_at", self.created.as_ref().map(|created| created.text.clone())),
             ("terms", self.terms.clone()),
-        ];
-        texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+        ]
     }
 }
 

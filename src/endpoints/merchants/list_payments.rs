@@ -12,7 +12,7 @@ use till_domain::time::Millis;
 use super::contacts;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_DOCS, CreatedRange, created_range, zone};
+use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, created_range, zone};
 use crate::endpoints::forms::{CUSTOMER_REF, PAYMENT_METHOD_WORDS, printable};
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
 use crate::protocol::api_error::{ApiError, Code};
@@ -23,7 +23,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{AmountRange, PaymentFilters, Reader, Shared, search};
+use crate::service::{AmountRange, FilterText, PaymentFilters, Reader, Shared, search};
 
 /// Longest text of `terms`, in bytes: that of an `external_id`.
 const TERMS_MAX_BYTES: usize = 255;
@@ -52,7 +52,7 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
         PAGE[2],
         Argument::optional("status", words_of!(PaymentStatus), "Only payments with this status."),
         Argument::optional("payment_method", PAYMENT_METHOD_WORDS, "Only payments by this method."),
-        Argument::optional("created_at", CREATED_AT, CREATED_AT_DOCS),
+        CREATED_AT_ARGUMENT,
         Argument::optional(
             "captured_at",
             CREATED_AT,
@@ -134,8 +134,8 @@ impl GivenFilters {
     }
 
     /// The filters for the calls for the pages beside this one.
-    fn texts(&self) -> Vec<(&'static str, String)> {
-        let texts = [
+    fn texts(&self) -> Vec<FilterText> {
+        vec![
             ("status", self.status.map(|status| status.name().to_owned())),
             ("payment_method", self.method.map(|method| method.name().to_owned())),
             ("created_at", self.created.as_ref().map(|created| created.text.clone())),
@@ -143,8 +143,7 @@ impl GivenFilters {
             ("amount", self.amount.as_ref().map(|amounts| amounts.text.clone())),
             ("contact_id", self.contact.as_ref().map(contacts::text)),
             ("terms", self.terms.clone()),
-        ];
-        texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+        ]
     }
 }
 

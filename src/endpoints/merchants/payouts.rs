@@ -8,6 +8,7 @@ use till_domain::records::{Payouts, PayoutsByStatus};
 use super::by_merchant;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt};
 use crate::endpoints::forms::{DESCRIPTION, EXTERNAL_ID, PAYOUT_ARGUMENT};
 use crate::endpoints::named;
 use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
@@ -17,7 +18,7 @@ use crate::protocol::declaration::{
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
-use crate::service::{Shared, read_index_page, read_page};
+use crate::service::{Shared, read_index_span, read_span};
 
 const PAGE: [Argument; 3] = page_arguments(PayoutId::PREFIX);
 
@@ -65,12 +66,13 @@ pub(super) static LIST_PAYOUTS: Declaration = Declaration {
     package: Package::Merchants,
     group: "payouts",
     summary: "Lists the merchant's payouts, newest first.",
-    docs: "The status of a payout is that at the time of the call. `next` and `previous` carry the filter.",
+    docs: "The status of a payout is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: &[
         PAGE[0],
         PAGE[1],
         PAGE[2],
         Argument::optional("status", words_of!(PayoutStatus), "Only payouts with this status."),
+        CREATED_AT_ARGUMENT,
     ],
     returns: Returns::Page(&PAYOUT),
     errors: &[],
@@ -98,15 +100,18 @@ pub(super) async fn find_payout(service: Shared, call: Call<MerchantCaller>) -> 
 
 /// `POST /merchants/list-payouts`
 pub(super) async fn list_payouts(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let reader = service.reader(call.caller().merchant_id).await?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, arguments::id::<PayoutId>("a payout id (pyo_...)"));
     let status = fields.optional("status", field::one_of(&PayoutStatus::ALL, PayoutStatus::name));
+    let created = CreatedAt::read(&mut fields, &service, &reader)?;
     let request = fields.finish(|| page)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
     let page = match status {
-        None => read_page::<Payouts>(&reader, request)?,
-        Some(status) => read_index_page::<PayoutsByStatus, Payouts, _>(&reader, status, request)?
-            .carrying(&[("status", status.name().to_owned())]),
+        None => read_span::<Payouts>(&reader, request, created.span()).await?,
+        Some(status) => {
+            read_index_span::<PayoutsByStatus, Payouts, _>(&reader, status, request, created.span()).await?
+        }
     };
-    Reply::page(&page.map(PayoutShape::new))
+    let filters = [("status", status.map(|status| status.name().to_owned())), created.given()];
+    Reply::page(&page.map(PayoutShape::new).carrying(&filters))
 }

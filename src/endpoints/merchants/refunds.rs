@@ -9,6 +9,7 @@ use till_domain::text::{NAME_MAX_CHARACTERS, Reason};
 use super::{by_merchant, named_payment};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt};
 use crate::endpoints::forms::{EXTERNAL_ID, PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, REFUND_ARGUMENT, printable};
 use crate::endpoints::named;
 use crate::endpoints::shapes::refund::{REFUND, RefundShape};
@@ -19,7 +20,7 @@ use crate::protocol::declaration::{
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::json::Json;
-use crate::service::{Shared, read_index_page, read_page};
+use crate::service::{Shared, read_index_page, read_index_span, read_span};
 
 const PAGE: [Argument; 3] = page_arguments(RefundId::PREFIX);
 
@@ -78,12 +79,13 @@ pub(super) static LIST_REFUNDS: Declaration = Declaration {
     package: Package::Merchants,
     group: "refunds",
     summary: "Lists the merchant's refunds, newest first.",
-    docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the filter.",
+    docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: &[
         PAGE[0],
         PAGE[1],
         PAGE[2],
         Argument::optional("status", words_of!(RefundStatus), "Only refunds with this status."),
+        CREATED_AT_ARGUMENT,
     ],
     returns: Returns::Page(&REFUND),
     errors: &[],
@@ -124,17 +126,20 @@ pub(super) async fn find_refund(service: Shared, call: Call<MerchantCaller>) -> 
 
 /// `POST /merchants/list-refunds`
 pub(super) async fn list_refunds(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let reader = service.reader(call.caller().merchant_id).await?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, refund_id());
     let status = fields.optional("status", field::one_of(&RefundStatus::ALL, RefundStatus::name));
+    let created = CreatedAt::read(&mut fields, &service, &reader)?;
     let request = fields.finish(|| page)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
     let page = match status {
-        None => read_page::<Refunds>(&reader, request)?,
-        Some(status) => read_index_page::<RefundsByStatus, Refunds, _>(&reader, status, request)?
-            .carrying(&[("status", status.name().to_owned())]),
+        None => read_span::<Refunds>(&reader, request, created.span()).await?,
+        Some(status) => {
+            read_index_span::<RefundsByStatus, Refunds, _>(&reader, status, request, created.span()).await?
+        }
     };
-    Reply::page(&page.map(RefundShape::new))
+    let filters = [("status", status.map(|status| status.name().to_owned())), created.given()];
+    Reply::page(&page.map(RefundShape::new).carrying(&filters))
 }
 
 /// `POST /merchants/list-refunds-by-payment`
@@ -147,7 +152,7 @@ pub(super) async fn list_refunds_by_payment(service: Shared, call: Call<Merchant
     let found = named_payment::id(&reader, &payment)?.map_or(Ok(None), |id| reader.get::<Payments>(id))?;
     let payment_id = found.ok_or_else(named_payment::unknown)?.id;
     let page = read_index_page::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
-    Reply::page(&page.carrying(&[("payment_id", named_payment::text(&payment))]).map(RefundShape::new))
+    Reply::page(&page.carrying(&[("payment_id", Some(named_payment::text(&payment)))]).map(RefundShape::new))
 }
 
 fn refund_id() -> impl Fn(&Json) -> Result<RefundId, String> {

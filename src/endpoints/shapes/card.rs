@@ -25,7 +25,7 @@ pub(in crate::endpoints) static CARD: ObjectType = ObjectType {
 };
 
 #[derive(Serialize)]
-pub(in crate::endpoints) struct CardShape<'a> {
+pub(crate) struct CardShape<'a> {
     card_id: String,
     external_id: Option<&'a str>,
     contact_id: String,
@@ -41,7 +41,7 @@ pub(in crate::endpoints) struct CardShape<'a> {
 
 impl<'a> CardShape<'a> {
     /// The object for a card of a customer.
-    pub(in crate::endpoints) fn new(card: &'a Card, customer: &Customer) -> CardShape<'a> {
+    pub(crate) fn new(card: &'a Card, customer: &Customer) -> CardShape<'a> {
         CardShape {
             card_id: card.id.to_string(),
             external_id: card.external_id.as_ref().map(|external_id| external_id.as_str()),

@@ -20,7 +20,7 @@ pub(in crate::endpoints) static CONTACT: ObjectType = ObjectType {
 };
 
 #[derive(Serialize)]
-pub(in crate::endpoints) struct ContactShape<'a> {
+pub(crate) struct ContactShape<'a> {
     contact_id: String,
     external_id: Option<&'a str>,
     email: Option<&'a str>,
@@ -33,7 +33,7 @@ pub(in crate::endpoints) struct ContactShape<'a> {
 
 impl<'a> ContactShape<'a> {
     /// The object of a customer.
-    pub(in crate::endpoints) fn new(customer: &'a Customer) -> ContactShape<'a> {
+    pub(crate) fn new(customer: &'a Customer) -> ContactShape<'a> {
         ContactShape {
             contact_id: customer.id.to_string(),
             external_id: customer.external_id.as_ref().map(|external_id| external_id.as_str()),

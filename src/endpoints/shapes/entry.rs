@@ -3,6 +3,7 @@
 use serde::Serialize;
 use till_domain::ids::StatementId;
 use till_domain::ledger::{Direction, Entry, EntryStatus, EntryType};
+use till_domain::text::ExternalId;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
@@ -20,6 +21,11 @@ pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
         Attribute::always("status", words_of!(EntryStatus), "The present status."),
         Attribute::nullable("payment_id", ValueType::STRING, "The payment it is linked to."),
+        Attribute::nullable(
+            "external_id",
+            ValueType::STRING,
+            "The merchant's own reference of that payment, or of the payout; the operator's of the top-up or invoice.",
+        ),
         Attribute::nullable("refund_id", ValueType::STRING, "The refund it is linked to."),
         Attribute::nullable("invoice_id", ValueType::STRING, "The invoice it is linked to."),
         Attribute::nullable(
@@ -48,6 +54,7 @@ pub(crate) struct EntryShape {
     currency: String,
     status: &'static str,
     payment_id: Option<String>,
+    external_id: Option<String>,
     refund_id: Option<String>,
     invoice_id: Option<String>,
     statement_id: Option<String>,
@@ -62,8 +69,9 @@ pub(crate) struct EntryShape {
 }
 
 impl EntryShape {
-    /// The object for an entry, and for the closed statement of the month in which it became effective.
-    pub(crate) fn new(entry: &Entry, statement_id: Option<StatementId>) -> EntryShape {
+    /// The object for an entry, with the closed statement of the month in which it became effective and the external
+    /// identifier of what it was posted for.
+    pub(crate) fn new(entry: &Entry, statement_id: Option<StatementId>, external_id: Option<ExternalId>) -> EntryShape {
         let parent = entry.cause.disputed_payment_id();
         EntryShape {
             entry_id: entry.id.to_string(),
@@ -74,6 +82,7 @@ impl EntryShape {
             currency: entry.currency.to_string(),
             status: entry.status.name(),
             payment_id: entry.cause.payment_id().map(|id| id.to_string()),
+            external_id: external_id.map(|external_id| external_id.as_str().to_owned()),
             refund_id: entry.cause.refund_id().map(|id| id.to_string()),
             invoice_id: entry.cause.invoice_id().map(|id| id.to_string()),
             statement_id: statement_id.map(|id| id.to_string()),

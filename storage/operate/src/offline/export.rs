@@ -8,17 +8,26 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use till_domain::activity::Activity;
-use till_domain::ids::{MerchantId, StatementId};
+use till_domain::card::Card;
+use till_domain::customer::{Customer, CustomerRef};
+use till_domain::dispute::Dispute;
+use till_domain::ids::{CustomerId, MerchantId, PaymentId, StatementId};
 use till_domain::ledger::Entry;
 use till_domain::payment::Payment;
-use till_domain::records::{Activities, AnyRow, Balances, Entries, Payments, Profiles, Rows, Single};
+use till_domain::payout::Payout;
+use till_domain::records::{
+    Activities, AnyRow, Balances, Cards, Customers, CustomersByExternalId, Disputes, Entries, Payments, Payouts,
+    Profiles, Refunds, Rows, Single, Unreadable,
+};
+use till_domain::refund::Refund;
+use till_domain::text::ExternalId;
 use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::{Head, Sequence};
 use till_storage::keys::{AppliedKey, JournalKey, decode_head};
 use till_storage::rows::{RowPair, RowReader, ScanDirection};
 use till_storage::shapes::{
-    Disclosure, MerchantReader, Shown, StatementFinder, StoredTable, decode_row_of, table_range,
+    Disclosure, ExternalIdFinder, MerchantReader, Shown, StatementFinder, StoredTable, decode_row_of, table_range,
 };
 
 use super::log_record::{LogRecord, hex};
@@ -49,8 +58,23 @@ pub trait ApiShapes {
     /// A payment as `find-payment` answers it at `now`.
     fn payment(&self, payment: &Payment, now: Millis) -> Value;
 
-    /// An entry with its statement as `balance-history` answers it.
-    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>) -> Value;
+    /// An entry with its statement and its external identifier as `balance-history` answers it.
+    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>, external_id: Option<ExternalId>) -> Value;
+
+    /// A customer as `find-contact` answers it.
+    fn contact(&self, customer: &Customer) -> Value;
+
+    /// A saved card as `find-card` answers it.
+    fn card(&self, card: &Card, customer: &Customer) -> Value;
+
+    /// A refund as `find-refund` answers it.
+    fn refund(&self, refund: &Refund) -> Value;
+
+    /// A dispute with the external identifier of its payment as `find-dispute` answers it.
+    fn dispute(&self, dispute: &Dispute, external_id: Option<ExternalId>) -> Value;
+
+    /// A payout as `find-payout` answers it.
+    fn payout(&self, payout: &Payout) -> Value;
 
     /// An entry of the activity log as `list-activity-logs` answers it.
     fn activity(&self, activity: &Activity) -> Value;
@@ -63,6 +87,16 @@ pub enum ExportFile {
     Merchants,
     /// Payments as `find-payment` shows them.
     Payments,
+    /// Customers as `find-contact` shows them.
+    Contacts,
+    /// Saved cards as `find-card` shows them, without their numbers.
+    Cards,
+    /// Refunds as `find-refund` shows them.
+    Refunds,
+    /// Disputes as `find-dispute` shows them.
+    Disputes,
+    /// Payouts as `find-payout` shows them.
+    Payouts,
     /// Ledger entries as `balance-history` shows them.
     Entries,
     /// The activity log as `list-activity-logs` shows it.
@@ -73,8 +107,28 @@ pub enum ExportFile {
 
 impl ExportFile {
     /// Every file.
-    pub const ALL: [ExportFile; 5] =
-        [ExportFile::Merchants, ExportFile::Payments, ExportFile::Entries, ExportFile::Activity, ExportFile::Log];
+    pub const ALL: [ExportFile; 10] = [
+        ExportFile::Merchants,
+        ExportFile::Payments,
+        ExportFile::Contacts,
+        ExportFile::Cards,
+        ExportFile::Refunds,
+        ExportFile::Disputes,
+        ExportFile::Payouts,
+        ExportFile::Entries,
+        ExportFile::Activity,
+        ExportFile::Log,
+    ];
+
+    /// The files that an export of one customer has: what is stored of that person.
+    pub const OF_A_CUSTOMER: [ExportFile; 6] = [
+        ExportFile::Payments,
+        ExportFile::Contacts,
+        ExportFile::Cards,
+        ExportFile::Refunds,
+        ExportFile::Disputes,
+        ExportFile::Entries,
+    ];
 
     /// Its name on the command line.
     #[must_use]
@@ -82,6 +136,11 @@ impl ExportFile {
         match self {
             ExportFile::Merchants => "merchants",
             ExportFile::Payments => "payments",
+            ExportFile::Contacts => "contacts",
+            ExportFile::Cards => "cards",
+            ExportFile::Refunds => "refunds",
+            ExportFile::Disputes => "disputes",
+            ExportFile::Payouts => "payouts",
             ExportFile::Entries => "entries",
             ExportFile::Activity => "activity",
             ExportFile::Log => "log",
@@ -101,7 +160,9 @@ pub struct Export<'a> {
     pub api: &'a dyn ApiShapes,
     /// The merchant to export; all merchants when none is named.
     pub merchant_id: Option<MerchantId>,
-    /// The files to write.
+    /// The customer of that merchant whose data alone is exported; all customers when none is named.
+    pub customer: Option<CustomerRef>,
+    /// The files to write: with a customer, some of [`ExportFile::OF_A_CUSTOMER`].
     pub what: Vec<ExportFile>,
     /// The instant by which expiry is judged, or the merchant's last event if that is later.
     pub now: Millis,
@@ -155,7 +216,8 @@ impl Export<'_> {
         for (number, (merchant_id, head)) in merchants.iter().enumerate() {
             tell(count(number), count(merchants.len()));
             let rows = self.source.reader(*merchant_id);
-            let merchant = OfMerchant { export: self, rows, merchant_id: *merchant_id, head: *head };
+            let customer_id = self.customer.as_ref().map(|named| customer_id(&rows, named)).transpose()?;
+            let merchant = OfMerchant { export: self, rows, merchant_id: *merchant_id, head: *head, customer_id };
             merchant.write(&mut files).with_context(|| format!("failed to export {merchant_id}"))?;
         }
         tell(count(merchants.len()), count(merchants.len()));
@@ -179,6 +241,7 @@ impl Export<'_> {
             "last_commit": self.source.last_commit()?.0,
             "personal_data": self.source.disclosure().name(),
             "merchant_id": parts::text(self.merchant_id),
+            "contact_id": self.customer.as_ref().map(parts::customer),
             "merchants": merchants.len(),
             "files": files.iter().map(file).collect::<Vec<_>>(),
         }))
@@ -191,6 +254,18 @@ struct OfMerchant<'a> {
     rows: MerchantReader<&'a dyn RowReader>,
     merchant_id: MerchantId,
     head: Head,
+    /// The customer whose data alone is exported.
+    customer_id: Option<CustomerId>,
+}
+
+/// The id of the customer that is named.
+fn customer_id(rows: &MerchantReader<&dyn RowReader>, named: &CustomerRef) -> anyhow::Result<CustomerId> {
+    let id = match named {
+        CustomerRef::Own(id) => rows.get::<Customers>(*id).map(|found| found.map(|customer| customer.id)),
+        CustomerRef::External(external_id) => rows.get::<CustomersByExternalId>(external_id.clone()),
+    };
+    let id = id.map_err(|error| anyhow::anyhow!(error.reason))?;
+    id.context("the merchant has no such customer, or the customer was removed")
 }
 
 impl OfMerchant<'_> {
@@ -203,9 +278,40 @@ impl OfMerchant<'_> {
             match file.what {
                 ExportFile::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
                 ExportFile::Payments => self.table::<Payments>(&mut |payment| {
+                    if !self.is_of_customer(payment.customer_id) {
+                        return Ok(());
+                    }
                     let answered = api.payment(&payment, now);
                     file.line("payment", self.merchant_id, parts::payment(answered, &payment, disclosure))
                 })?,
+                ExportFile::Contacts => self.table::<Customers>(&mut |customer| {
+                    if !self.is_of_customer(Some(customer.id)) {
+                        return Ok(());
+                    }
+                    file.line(
+                        "contact",
+                        self.merchant_id,
+                        parts::contact(api.contact(&customer), &customer, disclosure),
+                    )
+                })?,
+                ExportFile::Cards => self.cards(file)?,
+                ExportFile::Refunds => self.table::<Refunds>(&mut |refund| {
+                    if !self.has_payment_of_customer(refund.payment_id)? {
+                        return Ok(());
+                    }
+                    file.line("refund", self.merchant_id, api.refund(&refund))
+                })?,
+                ExportFile::Disputes => self.table::<Disputes>(&mut |dispute| {
+                    if !self.has_payment_of_customer(dispute.payment_id)? {
+                        return Ok(());
+                    }
+                    let payment = self.rows.get::<Payments>(dispute.payment_id).map_err(unreadable)?;
+                    let external_id = payment.and_then(|payment| payment.external_id);
+                    file.line("dispute", self.merchant_id, api.dispute(&dispute, external_id))
+                })?,
+                ExportFile::Payouts => {
+                    self.table::<Payouts>(&mut |payout| file.line("payout", self.merchant_id, api.payout(&payout)))?
+                }
                 ExportFile::Entries => self.entries(file)?,
                 ExportFile::Activity => self.table::<Activities>(&mut |activity| {
                     file.line("activity", self.merchant_id, parts::activity(api.activity(&activity), disclosure))
@@ -225,11 +331,46 @@ impl OfMerchant<'_> {
         Ok(())
     }
 
+    /// True for what belongs to the customer, and for everything when none is named.
+    fn is_of_customer(&self, customer_id: Option<CustomerId>) -> bool {
+        self.customer_id.is_none_or(|wanted| customer_id == Some(wanted))
+    }
+
+    /// The same for what belongs to a payment.
+    fn has_payment_of_customer(&self, payment_id: PaymentId) -> io::Result<bool> {
+        if self.customer_id.is_none() {
+            return Ok(true);
+        }
+        let payment = self.rows.get::<Payments>(payment_id).map_err(unreadable)?;
+        Ok(self.is_of_customer(payment.and_then(|payment| payment.customer_id)))
+    }
+
+    fn cards(&self, file: &mut ExportWriter) -> anyhow::Result<()> {
+        self.table::<Cards>(&mut |card| {
+            let customer = self.rows.get::<Customers>(card.customer_id).map_err(unreadable)?;
+            // The cards of a removed customer are answered no longer.
+            let Some(customer) = customer.filter(|customer| self.is_of_customer(Some(customer.id))) else {
+                return Ok(());
+            };
+            let answered = self.export.api.card(&card, &customer);
+            let disclosure = self.export.source.disclosure();
+            file.line("card", self.merchant_id, parts::card(answered, &card, disclosure))
+        })
+    }
+
     fn entries(&self, file: &mut ExportWriter) -> anyhow::Result<()> {
-        let mut statements = StatementFinder::default();
+        let (mut statements, mut external_ids) = (StatementFinder::default(), ExternalIdFinder::default());
         self.table::<Entries>(&mut |entry| {
+            let is_wanted = match entry.cause.payment_id() {
+                Some(payment_id) => self.has_payment_of_customer(payment_id)?,
+                None => self.customer_id.is_none(),
+            };
+            if !is_wanted {
+                return Ok(());
+            }
             let statement_id = statements.find(&self.rows, &entry).map_err(io::Error::other)?;
-            let mut shown = self.export.api.entry(&entry, statement_id);
+            let external_id = external_ids.find(&self.rows, &entry).map_err(io::Error::other)?;
+            let mut shown = self.export.api.entry(&entry, statement_id, external_id);
             shown["cause_id"] = Value::from(entry.cause.id_text());
             file.line("entry", self.merchant_id, shown)
         })
@@ -297,6 +438,10 @@ impl OfMerchant<'_> {
             page.into_iter().try_for_each(&mut *visit)?;
         }
     }
+}
+
+fn unreadable(error: Unreadable) -> io::Error {
+    io::Error::other(error)
 }
 
 /// A file that is being written.

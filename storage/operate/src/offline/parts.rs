@@ -2,7 +2,9 @@
 //! Unix seconds.
 
 use serde_json::{Value, json};
+use till_domain::card::Card;
 use till_domain::command::{Caller, IdempotencyScope};
+use till_domain::customer::{Customer, CustomerRef};
 use till_domain::payment::Payment;
 use till_storage::shapes::{Disclosure, Shown};
 
@@ -18,6 +20,29 @@ pub(super) fn payment(mut answered: Value, payment: &Payment, disclosure: Disclo
         answered[format!("customer_{member}")] = contact[member].take();
     }
     answered
+}
+
+/// A customer as `find-contact` answers it; personal data as `disclosure` says.
+pub(super) fn contact(mut answered: Value, customer: &Customer, disclosure: Disclosure) -> Value {
+    let mut shown = shape(Shown::new(customer, disclosure));
+    for member in ["email", "mobile", "name"] {
+        answered[member] = shown[member].take();
+    }
+    answered
+}
+
+/// A saved card as `find-card` answers it; its holder as `disclosure` says.
+pub(super) fn card(mut answered: Value, card: &Card, disclosure: Disclosure) -> Value {
+    answered["cardholder_name"] = shape(Shown::new(&card.card.holder, disclosure));
+    answered
+}
+
+/// The customer that an export names.
+pub(super) fn customer(named: &CustomerRef) -> String {
+    match named {
+        CustomerRef::Own(id) => id.to_string(),
+        CustomerRef::External(external_id) => external_id.as_str().to_owned(),
+    }
 }
 
 /// An entry of the activity log as `list-activity-logs` answers it; addresses as `disclosure` says.
