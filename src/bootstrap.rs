@@ -13,7 +13,7 @@ use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
 use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, StartError, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
-use till_operate::archive::Archiver;
+use till_operate::archive::{Archiver, check_place};
 use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
 use till_operate::scrub::{Scrubber, TableInspector};
 use till_sandbox::SandboxAcquirer;
@@ -248,6 +248,9 @@ fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<Runnin
 /// Fails when it is not a directory, may not be written to, is a checkpoint, or is not fully restored.
 pub fn check_directory(configuration: &Configuration) -> anyhow::Result<()> {
     check_data_directory(&configuration.data)?;
+    if let Some(archive) = &configuration.archive.directory {
+        check_place(archive, &configuration.data).context("failed to start the archive")?;
+    }
     Ok(refuse_unfit(&configuration.data)?)
 }
 

@@ -90,6 +90,32 @@ pub enum TillCommand {
     Operate(OperatorCall),
 }
 
+impl TillCommand {
+    /// True for a command that calls a running server, and does not read the server's files.
+    pub(super) const fn calls_a_server(&self) -> bool {
+        match self {
+            TillCommand::Webhook(_)
+            | TillCommand::Trigger(_)
+            | TillCommand::Operate(_)
+            | TillCommand::Checkpoint(CheckpointCommand::Create { .. }) => true,
+            TillCommand::Serve(_)
+            | TillCommand::Verify(_)
+            | TillCommand::Head(_)
+            | TillCommand::Repair(_)
+            | TillCommand::Checkpoint(
+                CheckpointCommand::List | CheckpointCommand::Verify { .. } | CheckpointCommand::Prune { .. },
+            )
+            | TillCommand::Archive(_)
+            | TillCommand::Restore(_)
+            | TillCommand::Export(_)
+            | TillCommand::Inspect(_)
+            | TillCommand::AdminToken(_)
+            | TillCommand::Vault(_)
+            | TillCommand::Configuration => false,
+        }
+    }
+}
+
 /// Options of `till serve`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ServeArguments {
@@ -99,21 +125,31 @@ pub struct ServeArguments {
 }
 
 impl Settings {
-    /// The configuration that results from these settings, the environment and the file.
+    /// The configuration that results from these settings, the environment and the file. A `TILL_` variable that is no
+    /// setting is a fault, since a misspelt setting would be ignored silently.
     ///
     /// # Errors
     /// All faults of the configuration.
     pub fn configuration(&self) -> Result<Configuration, ConfigurationFaults> {
+        self.configuration_with(|_| true)
+    }
+
+    /// The same for a command that calls a server: it may run in the environment of a merchant's own program, whose
+    /// variables it leaves alone.
+    pub(super) fn configuration_of_caller(&self) -> Result<Configuration, ConfigurationFaults> {
+        self.configuration_with(Layers::reads)
+    }
+
+    fn configuration_with(&self, is_read: impl Fn(&str) -> bool) -> Result<Configuration, ConfigurationFaults> {
         let layers = match &self.config {
             Some(file) => Layers::new().with_file(file),
             None => Layers::new(),
         };
         let readable =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let layers = layers.with_environment(readable).with_flag("data", self.data.clone());
-        let layers =
-            layers.with_flag("listen", self.listen.clone()).with_flag("admin_listen", self.admin_listen.clone());
-        Configuration::from_layers(layers)
+        let layers = layers.with_environment(readable.filter(|(name, _)| is_read(name)));
+        let layers = layers.with_flag("data", self.data.clone()).with_flag("listen", self.listen.clone());
+        Configuration::from_layers(layers.with_flag("admin_listen", self.admin_listen.clone()))
     }
 }
 

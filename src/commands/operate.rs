@@ -4,6 +4,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::admin_client::AdminClient;
+use super::exit_code::ExitCode;
+use super::run::print;
 use crate::configuration::{Configuration, Secrets};
 
 /// A call to a running server's admin listener.
@@ -628,14 +630,18 @@ impl IdempotencyOption {
     }
 }
 
-/// Makes the call and returns the text to print: a bare id as it is, anything else as JSON.
-pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<String> {
+/// Makes the call and prints the answer: a bare id as it is, anything else as JSON. A reload that kept a file has failed,
+/// so that the program that renewed the file notices.
+pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<ExitCode> {
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let (endpoint, body, idempotency_key) = call.request();
-    match client.call_admin(endpoint, &body, idempotency_key)? {
-        Value::String(text) => Ok(text),
-        answer => Ok(serde_json::to_string_pretty(&answer)?),
-    }
+    let answer = client.call_admin(endpoint, &body, idempotency_key)?;
+    let has_kept_a_file = answer["kept"].as_array().is_some_and(|kept| !kept.is_empty());
+    match answer {
+        Value::String(text) => print(&text),
+        answer => print(&serde_json::to_string_pretty(&answer)?),
+    };
+    Ok(if has_kept_a_file { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 #[cfg(test)]

@@ -23,7 +23,11 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     keep_memory_to_the_process()?;
     make_files_for_the_owner_only();
-    let configuration = arguments.settings.configuration()?;
+    let configuration = if arguments.command.calls_a_server() {
+        arguments.settings.configuration_of_caller()?
+    } else {
+        arguments.settings.configuration()?
+    };
     match &arguments.command {
         TillCommand::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
         TillCommand::Verify(arguments) => verify::verify(&configuration, arguments),
@@ -39,11 +43,12 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         TillCommand::Configuration => Ok(print(&configuration.to_string())),
         TillCommand::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
         TillCommand::Trigger(arguments) => trigger::trigger(&configuration, arguments).map(|output| print(&output)),
-        TillCommand::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
+        TillCommand::Operate(call) => operate::operate(&configuration, call),
     }
 }
 
-fn print(output: &str) -> ExitCode {
+/// Prints what a command has found.
+pub(super) fn print(output: &str) -> ExitCode {
     use std::io::Write;
     let line = if output.is_empty() { String::new() } else { format!("{}\n", output.trim_end()) };
     let _ = std::io::stdout().write_all(line.as_bytes()); // A reader that closed the pipe needs no more output.

@@ -14,7 +14,7 @@ use super::arguments::ServeArguments;
 use super::listening::PreparedListener;
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
-use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
+use crate::configuration::{Configuration, Secrets, TlsFiles};
 use crate::demo;
 use crate::descriptors::{DescriptorShares, raise_limit};
 use crate::logging;
@@ -37,11 +37,11 @@ type Listeners = ((PreparedListener, PreparedListener), (ListenerSettings, Liste
 /// Runs the server until SIGINT or SIGTERM. It then takes no new connections, finishes the calls in progress and closes
 /// the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
-    let log_format = logging::start(configuration)?;
+    logging::start(configuration)?;
     if let Err(error) = use_small_pages() {
         tracing::warn!(%error, "memory will be used in large pages, and more of it");
     }
-    tell_settings(configuration, log_format);
+    tell_settings(configuration);
     let descriptors = raise_limit()?;
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
@@ -64,15 +64,18 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     served.context("failed to serve")
 }
 
-/// Logs all settings as JSON for machines; only the most important ones as text for people.
-fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
-    let Configuration { data, listen, admin_listen, .. } = configuration;
-    match log_format {
-        LogFormat::Json => tracing::info!(%configuration, "starting with these settings"),
-        LogFormat::Text => {
-            let data = data.display();
-            tracing::info!(%data, %listen, %admin_listen, "starting; `till configuration` prints all settings");
-        }
+/// Logs the place of the data, the addresses, and which settings have another value than the default. Warns of an admin
+/// listener that other machines reach and whose token travels in clear text.
+fn tell_settings(configuration: &Configuration) {
+    let Configuration { data, listen, admin_listen, given, .. } = configuration;
+    let (data, given) = (data.display(), given.join(", "));
+    tracing::info!(%data, %listen, %admin_listen, given, "starting with these settings; `till configuration` prints all");
+    if !admin_listen.ip().is_loopback() && configuration.admin_tls.is_none() {
+        tracing::warn!(
+            %admin_listen,
+            "the admin listener can be reached from other machines, and has no TLS: the admin token travels in clear text. \
+             Listen on 127.0.0.1, or set admin_tls_certificate_file and admin_tls_key_file"
+        );
     }
 }
 

@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::archive::ArchiveSettings;
-use super::layers::Layers;
+use super::layers::{Layers, Origin};
 use super::settings::{self, Setting};
 use crate::protocol::transport::ForwardedHeader;
 
@@ -69,6 +69,8 @@ pub struct Configuration {
     pub(super) vault_key: Option<SecretString>,
     pub(super) vault_key_file: Option<PathBuf>,
     printed: String,
+    /// The settings that are not left at their defaults, as `key = "value"`.
+    pub given: Vec<String>,
 }
 
 /// Limits on connections and calls.
@@ -147,7 +149,7 @@ impl Configuration {
     /// All faults at once, each naming the setting where it was said. No message shows a secret.
     pub fn from_layers(mut layers: Layers) -> Result<Configuration, ConfigurationFaults> {
         let faults = std::mem::take(&mut layers.faults);
-        let printed = printed(&layers);
+        let (printed, given) = (printed(&layers), given(&layers));
         let (admin_token, vault_key) = (layers.admin_token.take(), layers.vault_key.take());
         let mut reader = SettingsReader { layers: &layers, faults };
         let data = reader.required(&settings::DATA, path);
@@ -158,17 +160,17 @@ impl Configuration {
         let admin_tls = reader.tls(&settings::ADMIN_TLS_CERTIFICATE_FILE, &settings::ADMIN_TLS_KEY_FILE);
         let admin_ca_file = reader.optional(&settings::ADMIN_CA_FILE, path);
         let public_url = reader.optional(&settings::PUBLIC_URL, web_address);
-        let http_threads = reader.optional(&settings::HTTP_THREADS, number);
+        let http_threads = reader.optional(&settings::HTTP_THREADS, number("threads"));
         let limits = reader.limits();
         let proxies = reader.proxies();
         let lifetimes = reader.lifetimes();
         let allowed_networks = reader.optional(&settings::WEBHOOK_ALLOWED_NETWORKS, parsed::<AllowedNetworks>);
         let retry_schedule = reader.required(&settings::WEBHOOK_RETRY_SECONDS, parsed::<RetrySchedule>);
-        let disk_reserve_bytes = reader.required(&settings::DISK_RESERVE_BYTES, number::<u64>);
-        let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>);
-        let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
+        let disk_reserve_bytes = reader.required(&settings::DISK_RESERVE_BYTES, number::<u64>("bytes"));
+        let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>("seconds"));
+        let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>("commits"));
         let checkpoints = reader.checkpoints(data.as_deref());
-        let scrub_every = reader.required(&settings::SCRUB_EVERY_SECONDS, number::<u64>);
+        let scrub_every = reader.required(&settings::SCRUB_EVERY_SECONDS, number::<u64>("seconds"));
         let archive = reader.archive();
         let log_format = reader.optional(&settings::LOG_FORMAT, log_format);
         let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
@@ -206,6 +208,7 @@ impl Configuration {
                 vault_key,
                 vault_key_file,
                 printed,
+                given,
             })
         })
     }
@@ -243,12 +246,13 @@ impl SettingsReader<'_> {
     }
 
     fn limits(&mut self) -> Option<Limits> {
-        let connections_max = self.required(&settings::CONNECTIONS_MAX, number);
-        let per_address = self.optional(&settings::CONNECTIONS_PER_ADDRESS_MAX, number);
-        let key_calls_per_second = self.optional(&settings::KEY_CALLS_PER_SECOND, number);
-        let sdk_calls_per_second = self.required(&settings::SDK_CALLS_PER_SECOND, number);
-        let sdk_calls_per_second_per_address = self.optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number);
-        let idle_seconds_max = self.required(&settings::IDLE_SECONDS_MAX, number::<NonZeroU32>);
+        let connections_max = self.required(&settings::CONNECTIONS_MAX, number("connections"));
+        let per_address = self.optional(&settings::CONNECTIONS_PER_ADDRESS_MAX, number("connections"));
+        let key_calls_per_second = self.optional(&settings::KEY_CALLS_PER_SECOND, number("calls a second"));
+        let sdk_calls_per_second = self.required(&settings::SDK_CALLS_PER_SECOND, number("calls a second"));
+        let sdk_calls_per_second_per_address =
+            self.optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number("calls a second"));
+        let idle_seconds_max = self.required(&settings::IDLE_SECONDS_MAX, number::<NonZeroU32>("seconds"));
         Some(Limits {
             connections_max: connections_max?,
             connections_per_address_max: per_address.or_else(|| connections_max.map(a_quarter))?,
@@ -263,7 +267,7 @@ impl SettingsReader<'_> {
     fn proxies(&mut self) -> ProxySettings {
         let networks = self.optional(&settings::PROXY_NETWORKS, parsed::<AllowedNetworks>);
         let forwarded_header = self.optional(&settings::FORWARDED_HEADER, header_name);
-        if forwarded_header.is_some() && networks.is_none() {
+        if forwarded_header.is_some() && self.layers.value(&settings::PROXY_NETWORKS).is_none() {
             let fault =
                 "forwarded_header: proxy_networks must be set too; the header is believed of proxies there only";
             self.faults.push(fault.to_owned());
@@ -274,8 +278,8 @@ impl SettingsReader<'_> {
     }
 
     fn lifetimes(&mut self) -> Option<Lifetimes> {
-        let pending_seconds = self.required(&settings::PENDING_SECONDS_MAX, number::<NonZeroU32>);
-        let authorization_seconds = self.required(&settings::AUTHORIZED_SECONDS_MAX, number::<NonZeroU32>);
+        let pending_seconds = self.required(&settings::PENDING_SECONDS_MAX, number::<NonZeroU32>("seconds"));
+        let authorization_seconds = self.required(&settings::AUTHORIZED_SECONDS_MAX, number::<NonZeroU32>("seconds"));
         Some(Lifetimes {
             pending_seconds: pending_seconds?.get().into(),
             authorization_seconds: authorization_seconds?.get().into(),
@@ -284,8 +288,8 @@ impl SettingsReader<'_> {
 
     fn checkpoints(&mut self, data: Option<&Path>) -> Option<CheckpointSettings> {
         let directory = self.optional(&settings::CHECKPOINT_DIRECTORY, path);
-        let every_seconds = self.optional(&settings::CHECKPOINT_EVERY_SECONDS, number::<NonZeroU64>);
-        let kept = self.required(&settings::CHECKPOINTS_KEPT, number::<NonZeroUsize>);
+        let every_seconds = self.optional(&settings::CHECKPOINT_EVERY_SECONDS, number::<NonZeroU64>("seconds"));
+        let kept = self.required(&settings::CHECKPOINTS_KEPT, number::<NonZeroUsize>("checkpoints"));
         Some(CheckpointSettings {
             directory: directory.or_else(|| Some(data?.join("checkpoints")))?,
             every: every_seconds.map(|seconds| Duration::from_secs(seconds.get())),
@@ -308,9 +312,9 @@ impl SettingsReader<'_> {
 
     fn archive(&mut self) -> Option<ArchiveSettings> {
         let directory = self.optional(&settings::ARCHIVE_DIRECTORY, path);
-        let segment_bytes = self.required(&settings::ARCHIVE_SEGMENT_BYTES, number);
-        let segment_seconds = self.required(&settings::ARCHIVE_SEGMENT_SECONDS, number::<NonZeroU64>);
-        let every = self.required(&settings::ARCHIVE_EVERY_MILLISECONDS, number::<NonZeroU64>);
+        let segment_bytes = self.required(&settings::ARCHIVE_SEGMENT_BYTES, number("bytes"));
+        let segment_seconds = self.required(&settings::ARCHIVE_SEGMENT_SECONDS, number::<NonZeroU64>("seconds"));
+        let every = self.required(&settings::ARCHIVE_EVERY_MILLISECONDS, number::<NonZeroU64>("milliseconds"));
         let before_acknowledged = self.required(&settings::ARCHIVE_BEFORE_ACKNOWLEDGED, yes_or_no);
         if before_acknowledged == Some(true) && directory.is_none() {
             self.faults.push("archive_before_acknowledged: archive_directory must be set too".to_owned());
@@ -341,6 +345,13 @@ impl SettingsReader<'_> {
     }
 }
 
+fn given(layers: &Layers) -> Vec<String> {
+    let is_given = |origin| origin != Origin::Default;
+    let text =
+        |setting: &Setting| layers.value(setting).filter(|(_, origin)| is_given(*origin)).map(|(value, _)| value);
+    settings::ALL.iter().filter_map(|setting| Some(format!("{} = {:?}", setting.key, text(setting)?))).collect()
+}
+
 fn printed(layers: &Layers) -> String {
     let line = |setting: &Setting| match layers.value(setting) {
         Some((value, origin)) => format!("{} = {value:?} # {origin}\n", setting.key),
@@ -366,8 +377,14 @@ fn path(text: &str) -> Result<PathBuf, String> {
 
 /// `HOST:PORT`. A name is resolved, and its first address is taken.
 fn address(text: &str) -> Result<SocketAddr, String> {
-    let remedy = || "is not HOST:PORT, or HOST cannot be found".to_owned();
-    text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next()).ok_or_else(remedy)
+    let Some((host, port)) = text.rsplit_once(':') else {
+        return Err(format!("must be HOST:PORT, such as 127.0.0.1:8080; it is {text:?}"));
+    };
+    if port.parse::<u16>().is_err() {
+        return Err(format!("must be HOST:PORT with a port from 0 to 65535; it is {text:?}"));
+    }
+    let found = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
+    found.ok_or_else(|| format!("the host {host:?} cannot be found: write an address of this machine, or a name of it"))
 }
 
 /// The host of `HOST:PORT`. Faults of the whole are reported by [`address`].
@@ -384,9 +401,34 @@ fn web_address(text: &str) -> Result<String, String> {
         .ok_or_else(|| "is not an http or https address without query".to_owned())
 }
 
-/// A whole number, above zero when its type says so.
-fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "is not a whole number in range".to_owned())
+/// A type of whole numbers that settings have.
+trait WholeNumber: FromStr {
+    /// The numbers that it has, for a message.
+    const RANGE: &str;
+}
+
+impl WholeNumber for u64 {
+    const RANGE: &str = "0 or more";
+}
+
+impl WholeNumber for NonZeroU64 {
+    const RANGE: &str = "1 or more";
+}
+
+impl WholeNumber for NonZeroUsize {
+    const RANGE: &str = "1 or more";
+}
+
+impl WholeNumber for NonZeroU32 {
+    const RANGE: &str = "1 to 4294967295";
+}
+
+/// Reads a whole number of such units, above zero when its type says so.
+fn number<T: WholeNumber>(unit: &str) -> impl FnOnce(&str) -> Result<T, String> {
+    move |text| {
+        let fault = |_| format!("must be a whole number of {unit}, {}, in digits alone; it is {text:?}", T::RANGE);
+        text.parse().map_err(fault)
+    }
 }
 
 /// A quarter of the connections, at least one.
@@ -418,13 +460,13 @@ fn log_format(text: &str) -> Result<LogFormat, String> {
 
 fn log_filter(text: &str) -> Result<String, String> {
     let filter = tracing_subscriber::EnvFilter::try_new(text);
-    filter.map(|_| text.to_owned()).map_err(|error| format!("is not a filter: {error}"))
+    let remedy = "write error, warn, info, debug or trace, or parts such as till=debug with commas between them";
+    filter.map(|_| text.to_owned()).map_err(|error| format!("{text:?} is not a filter ({error}): {remedy}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::layers::Origin;
 
     fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -531,12 +573,12 @@ mod tests {
         for expected in [
             "lisen: there is no such setting; did you mean listen?",
             "nothing_like_it: there is no such setting",
-            "connections_max: is not a whole number in range",
-            "log_format: must be a string, a number or a boolean",
-            "TILL_HTTP_THREADS: is not a whole number in range",
+            "connections_max: must be a whole number of connections, 1 or more, in digits alone; it is \"0\"",
+            "log_format: must be one string, number or boolean, and is a list: write its parts into one string, with commas between them",
+            "TILL_HTTP_THREADS: must be a whole number of threads, 1 or more, in digits alone; it is \"-1\"",
             "TILL_VAULT_KEY: is empty; give it a value or unset it",
             "TILL_DISK_RESERVE_BYTES: is empty; give it a value or unset it",
-            "--admin-listen: is not HOST:PORT, or HOST cannot be found",
+            "--admin-listen: must be HOST:PORT, such as 127.0.0.1:8080; it is \"nowhere\"",
         ] {
             assert!(faults.iter().any(|fault| fault == expected), "{expected} is not among {faults:?}");
         }

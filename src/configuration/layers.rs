@@ -7,7 +7,8 @@ use std::path::Path;
 use secrecy::SecretString;
 
 use super::settings::{
-    ADMIN_TOKEN_VARIABLE, ALL, CONFIG_VARIABLE, Setting, VAULT_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE,
+    ADMIN_TOKEN_FILE, ADMIN_TOKEN_VARIABLE, ALL, CONFIG_VARIABLE, Setting, VAULT_KEY_FILE, VAULT_KEY_VARIABLE,
+    WEBHOOK_SECRET_VARIABLE,
 };
 
 /// Variables that are read though they are no settings of the file.
@@ -62,24 +63,22 @@ impl Layers {
         };
         for (key, value) in table {
             match (known(&key), scalar(&value)) {
-                (None, _) => self.faults.push(unknown_key(&key)),
-                (Some(setting), None) => {
-                    self.faults.push(format!("{}: must be a string, a number or a boolean", setting.key))
-                }
-                (Some(setting), Some(text)) => drop(self.file.insert(setting.key, text)),
+                (None, _) => self.faults.push(unknown_key(&key, &value)),
+                (Some(setting), Err(fault)) => self.faults.push(format!("{}: {fault}", setting.key)),
+                (Some(setting), Ok(text)) => drop(self.file.insert(setting.key, text)),
             }
         }
         self
     }
 
-    /// Lays the environment over the file. Only `TILL_*` is read. A variable that is no setting is a fault, like an
-    /// unknown key of the file, since a misspelt setting would be ignored silently. An empty variable is a fault as
-    /// well, since a failed substitution leaves one.
+    /// Lays the environment over the file. Only `TILL_*` is read. A variable that is no setting is a fault of a server's
+    /// configuration, like an unknown key of the file, since a misspelt setting would be ignored silently. An empty
+    /// variable is a fault as well, since a failed substitution leaves one.
     #[must_use]
     pub fn with_environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Layers {
         for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("TILL_")) {
             let setting = ALL.iter().find(|setting| setting.variable() == name);
-            if setting.is_none() && !BESIDE_SETTINGS.contains(&name.as_str()) {
+            if !Layers::reads(&name) {
                 self.faults.push(unknown_variable(&name));
             } else if value.is_empty() {
                 self.faults.push(format!("{name}: is empty; give it a value or unset it"));
@@ -92,6 +91,12 @@ impl Layers {
             }
         }
         self
+    }
+
+    /// True for a variable that has a setting or a secret.
+    #[must_use]
+    pub fn reads(variable: &str) -> bool {
+        BESIDE_SETTINGS.contains(&variable) || ALL.iter().any(|setting| setting.variable() == variable)
     }
 
     /// Lays one flag over everything else.
@@ -148,7 +153,20 @@ fn known(key: &str) -> Option<Setting> {
     ALL.into_iter().find(|setting| setting.key == key)
 }
 
-fn unknown_key(key: &str) -> String {
+fn unknown_key(key: &str, value: &toml::Value) -> String {
+    if value.is_table() {
+        return format!(
+            "[{key}]: the file has no sections: write each setting on a line of its own, without a heading"
+        );
+    }
+    for (secret, file) in [(ADMIN_TOKEN_VARIABLE, ADMIN_TOKEN_FILE), (VAULT_KEY_VARIABLE, VAULT_KEY_FILE)] {
+        if format!("TILL_{}", key.to_uppercase()) == secret {
+            let file = file.key;
+            return format!(
+                "{key}: a secret is not written into this file: name a file that has it as {file}, or set {secret}"
+            );
+        }
+    }
     unknown(key, ALL.iter().map(|setting| setting.key.to_owned()), "")
 }
 
@@ -178,15 +196,24 @@ fn not_toml(file: &str, text: &str, error: &toml::de::Error) -> String {
         Some((key, _)) if known(key.trim()).is_some() => format!(", {}", key.trim()),
         _ => String::new(),
     };
-    let remedy = "write key = value, with text in quotes: data = \"/var/lib/till\"";
+    let remedy = if error.message().contains("duplicate key") {
+        "each setting is written once: remove this line or the one before"
+    } else {
+        "write key = value, with text in quotes: data = \"/var/lib/till\""
+    };
     format!("{file}, line {line}{of_key}: is not TOML ({}): {remedy}", error.message())
 }
 
-fn scalar(value: &toml::Value) -> Option<String> {
+/// The value as text. What cannot be one is a fault that says what it is.
+fn scalar(value: &toml::Value) -> Result<String, String> {
+    let fault = |what: &str| Err(format!("must be one string, number or boolean, and is {what}"));
     match value {
-        toml::Value::String(text) => Some(text.clone()),
-        toml::Value::Integer(integer) => Some(integer.to_string()),
-        toml::Value::Boolean(boolean) => Some(boolean.to_string()),
-        toml::Value::Float(_) | toml::Value::Datetime(_) | toml::Value::Array(_) | toml::Value::Table(_) => None,
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(integer) => Ok(integer.to_string()),
+        toml::Value::Boolean(boolean) => Ok(boolean.to_string()),
+        toml::Value::Array(_) => fault("a list: write its parts into one string, with commas between them"),
+        toml::Value::Float(_) => fault("a number with a fraction: write a whole one"),
+        toml::Value::Datetime(_) => fault("a time"),
+        toml::Value::Table(_) => fault("a table"),
     }
 }

@@ -16,7 +16,7 @@ use crate::last_used::LastUsedDirectory;
 
 use super::commit::ArchivedCommit;
 use super::gate::ArchiveGate;
-use super::writer::{StoreSide, Writer, check_outside};
+use super::writer::{StoreSide, Writer, check_place};
 use super::{ArchiveError, queue};
 
 /// File in the data directory with the path of the archive.
@@ -120,7 +120,7 @@ impl Archiver {
     }
 
     fn prepare(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
-        check_outside(&settings.directory, engine.directory())?;
+        check_place(&settings.directory, engine.directory())?;
         let gate = Arc::new(ArchiveGate::new(base(&engine)?));
         if settings.before_acknowledged {
             engine.archive_first_in(gate.clone());

@@ -35,3 +35,4 @@ pub use refusal::ArchiveError;
 pub use replay::{Restored, begin_anew, restore_to};
 pub use segment::FORMAT;
 pub use target::{Until, check_reach, earliest_moment};
+pub use writer::check_place;

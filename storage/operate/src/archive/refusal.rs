@@ -35,6 +35,15 @@ pub enum ArchiveError {
         /// The data directory.
         data: PathBuf,
     },
+    /// A disk that is not mounted would leave the archive on the disk of the data.
+    #[error(
+        "the archive {archive} cannot be made: the directory above it does not exist. Mount its disk, or make that directory",
+        archive = archive.display()
+    )]
+    NoParent {
+        /// The archive.
+        archive: PathBuf,
+    },
     /// Two stores in one archive could not be told apart.
     #[error(
         "the archive {archive} belongs to the store {found}, this one is {store}: name an empty directory for this one",

@@ -541,7 +541,11 @@ fn opened_at(at_ms: u64) -> Instant {
 }
 
 /// Refuses an archive that would be lost with the data directory.
-pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveError> {
+pub fn check_place(archive: &Path, data: &Path) -> Result<(), ArchiveError> {
+    let above = archive.parent().filter(|above| !above.as_os_str().is_empty());
+    if !archive.exists() && above.is_some_and(|above| !above.exists()) {
+        return Err(ArchiveError::NoParent { archive: archive.to_owned() });
+    }
     let is_inside = || -> io::Result<bool> { Ok(real_path(archive)?.starts_with(real_path(data)?)) };
     match is_inside() {
         Ok(true) => Err(ArchiveError::Inside { archive: archive.to_owned(), data: data.to_owned() }),
