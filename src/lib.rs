@@ -37,8 +37,8 @@ mod demo;
 // The command line.
 mod commands;
 
-// For the binary and its manual pages.
-pub use commands::{Arguments, run};
+// For the binary.
+pub use commands::{Arguments, parse, run};
 
 // For the load tester, whose command line has the same settings and exit codes.
 pub use commands::{ExitCode, Settings};

@@ -1,11 +1,10 @@
 //! The one binary: see `till --help`.
 
-use clap::Parser;
-use till::{Arguments, run};
+use till::{parse, run};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ! {
-    run(&Arguments::parse()).end_process()
+    run(&parse()).end_process()
 }

@@ -1,5 +1,5 @@
-//! Writes the manual pages and the shell completions of `till` and `till-bench` into the folder that is given: what
-//! `tools/package` puts beside the binaries. An example of a package, so that no program carries what writes them.
+//! Writes the manual pages and the shell completions of `till-bench` into the folder that is given: what `tools/package`
+//! puts beside the binaries. `till` writes its own.
 
 use std::path::Path;
 
@@ -10,7 +10,6 @@ fn main() -> std::io::Result<()> {
     let folder = std::env::args_os().nth(1).expect("the folder to write to is the one argument");
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    write(till::Arguments::command(), folder)?;
     write(till_bench::commands::Arguments::command(), folder)
 }
 

@@ -9,6 +9,7 @@ use super::checkpoint::CheckpointCommand;
 use super::export::ExportArguments;
 use super::head::HeadArguments;
 use super::inspect::InspectArguments;
+use super::manual::{CompletionsArguments, ManualArguments};
 use super::operate::OperatorCall;
 use super::repair::RepairCommand;
 use super::restore::RestoreArguments;
@@ -85,16 +86,22 @@ pub enum TillCommand {
     Webhook(WebhookCommand),
     /// Causes one event by payments of play money at a running server, and prints it
     Trigger(TriggerArguments),
+    /// Prints the completions for a shell
+    Completions(CompletionsArguments),
+    /// Writes the manual pages
+    Manual(ManualArguments),
     /// Calls of the operator to a running server
     #[command(flatten)]
     Operate(OperatorCall),
 }
 
 impl TillCommand {
-    /// True for a command that calls a running server, and does not read the server's files.
+    /// True for a command that calls a running server, or none, and does not read the server's files.
     pub(super) const fn calls_a_server(&self) -> bool {
         match self {
             TillCommand::Webhook(_)
+            | TillCommand::Completions(_)
+            | TillCommand::Manual(_)
             | TillCommand::Trigger(_)
             | TillCommand::Operate(_)
             | TillCommand::Checkpoint(CheckpointCommand::Create { .. }) => true,

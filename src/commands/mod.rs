@@ -7,8 +7,10 @@ mod checkpoint;
 mod exit_code;
 mod export;
 mod head;
+mod help;
 mod inspect;
 mod listening;
+mod manual;
 mod operate;
 mod progress;
 mod repair;
@@ -23,4 +25,4 @@ mod webhook;
 
 pub use arguments::{Arguments, Settings};
 pub use exit_code::ExitCode;
-pub use run::run;
+pub use run::{parse, run};

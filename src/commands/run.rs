@@ -1,12 +1,22 @@
 //! Carries a command out.
 
+use clap::FromArgMatches;
+
 use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
 use super::progress::say;
 use super::{
-    archive, checkpoint, export, head, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook,
+    archive, checkpoint, export, head, help, inspect, manual, operate, repair, restore, rotate, serve, trigger, verify,
+    webhook,
 };
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
+
+/// Reads the command line. Faults, help and version are printed, and end the process.
+#[must_use]
+pub fn parse() -> Arguments {
+    let matches = help::command().get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
 
 /// Carries out the command. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -41,6 +51,11 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         TillCommand::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
         TillCommand::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
         TillCommand::Configuration => Ok(print(&configuration.to_string())),
+        TillCommand::Completions(arguments) => {
+            manual::completions(*arguments);
+            Ok(ExitCode::SUCCESS)
+        }
+        TillCommand::Manual(arguments) => manual::manual(arguments).map(|()| ExitCode::SUCCESS),
         TillCommand::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
         TillCommand::Trigger(arguments) => trigger::trigger(&configuration, arguments).map(|output| print(&output)),
         TillCommand::Operate(call) => operate::operate(&configuration, call),
