@@ -42,7 +42,8 @@ const GROUPS: [Group; 5] = [
 pub(super) fn command() -> Command {
     let mut command = Arguments::command();
     command.build();
-    let template = format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}", list(&command));
+    let template =
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}", list(&command));
     command.help_template(template)
 }
 

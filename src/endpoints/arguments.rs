@@ -6,7 +6,7 @@ use jiff::tz::TimeZone as IanaTimeZone;
 use till_domain::card::SaveCard;
 use till_domain::card_number::is_card_number_as_a_whole;
 use till_domain::customer::{CardRef, Contact, CustomerFields, CustomerRef};
-use till_domain::ids::{CardId, CustomerId};
+use till_domain::ids::{CardId, CustomerId, SessionId, TokenId};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::PaymentRef;
 use till_domain::session::InterestBearer;
@@ -21,6 +21,14 @@ use crate::protocol::json::Json;
 /// An id of one kind; `what` describes it with its prefix.
 pub fn id<T: FromStr>(what: &'static str) -> impl Fn(&Json) -> Result<T, String> {
     move |value| field::from_text(what, str::parse::<T>)(value)
+}
+
+/// A payment session. A card's token is not one yet.
+pub fn session_id(value: &Json) -> Result<SessionId, String> {
+    if value.as_str().is_some_and(|text| text.parse::<TokenId>().is_ok()) {
+        return Err("is a card's token: /sdk/select-payment-method makes a payment session (pse_...) of it".to_owned());
+    }
+    id("a payment session id (pse_...)")(value)
 }
 
 /// An amount in minor units.
@@ -45,7 +53,7 @@ pub fn account_currency(value: &Json) -> Result<Currency, String> {
 pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
     let text = own_text(value)?;
     if text.parse::<T>().is_ok() {
-        return Err("must not have the form of an id of this service".to_owned());
+        return Err("must not have the form of an id of Till, which it could be confused with: send your own, such as order-1001".to_owned());
     }
     checked(ExternalId::new(text))
 }

@@ -18,10 +18,10 @@ use till_domain::merchant::Profile;
 use till_domain::records::{Profiles, Rows, Single};
 use till_domain::time::Millis;
 
-use super::arguments;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, Text, ValueType};
 use crate::protocol::fields::Fields;
+use crate::protocol::json::Json;
 use crate::service::{FilterText, IdSpan, Reader, Service};
 
 /// The message about a text of no known form.
@@ -50,7 +50,7 @@ impl CreatedAt {
     pub(super) fn read(fields: &mut Fields<'_>, service: &Service, reader: &Reader<'_>) -> Result<CreatedAt, ApiError> {
         let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
         let (now, zone) = (service.clock_of(reader.merchant_id()), zone(&profile));
-        let range = fields.optional("created_at", |value| created_range(&arguments::own_text(value)?, now, &zone));
+        let range = fields.optional("created_at", |value| created_range(value, now, &zone));
         Ok(CreatedAt(range))
     }
 
@@ -83,11 +83,12 @@ pub(super) struct CreatedRange {
     pub(super) text: String,
 }
 
-/// The range that `text` means at `now`.
+/// The range that a text means at `now`.
 ///
 /// # Errors
 /// The message says what form to send.
-pub(super) fn created_range(text: &str, now: Millis, zone: &TimeZone) -> Result<CreatedRange, String> {
+pub(super) fn created_range(value: &Json, now: Millis, zone: &TimeZone) -> Result<CreatedRange, String> {
+    let text = value.as_str().ok_or_else(|| format!("{REMEDY}, and not {}", value.kind()))?;
     let text = keyword(text, now, zone).unwrap_or_else(|| text.to_owned());
     let (from, until) = match text.split_once("..") {
         Some(("", "")) => return Err(REMEDY.to_owned()),

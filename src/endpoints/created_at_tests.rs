@@ -19,7 +19,8 @@ fn read(text: &str, zone_name: &str) -> CreatedRange {
 }
 
 fn read_at(text: &str, zone_name: &str, now: &str) -> CreatedRange {
-    created_range(text, Millis(at(now)), &zone(zone_name)).unwrap_or_else(|error| panic!("{text}: {error}"))
+    created_range(&Json::String(text.to_owned()), Millis(at(now)), &zone(zone_name))
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// Checks that `text` stands for the time from one instant, inclusive, to another, exclusive.
@@ -190,7 +191,7 @@ fn anything_else_is_refused_with_the_forms() {
         "２０２５-04-01",
         "2025-04-01T10:30:15.1234567890",
     ] {
-        let refused = created_range(text, Millis(at(NOW)), &TimeZone::UTC);
+        let refused = created_range(&Json::String(text.to_owned()), Millis(at(NOW)), &TimeZone::UTC);
         assert_eq!(refused, Err(REMEDY.to_owned()), "{text}");
     }
 }
@@ -198,7 +199,7 @@ fn anything_else_is_refused_with_the_forms() {
 #[test]
 fn a_range_that_begins_after_it_ends_is_refused() {
     for text in ["2025-04-02..2025-04-01", "2025-04-01T10:31..2025-04-01T10:30", "2025-05..2025-04"] {
-        let refused = created_range(text, Millis(at(NOW)), &TimeZone::UTC);
+        let refused = created_range(&Json::String(text.to_owned()), Millis(at(NOW)), &TimeZone::UTC);
         assert_eq!(refused, Err("the range begins after it ends".to_owned()), "{text}");
     }
 }

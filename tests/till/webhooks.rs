@@ -157,7 +157,8 @@ fn an_internal_address_and_one_without_https_are_refused() {
     assert_eq!(shop.all("list-webhooks").len(), 0);
     let webhook = connected(&shop);
     let inside = merged(&webhook, &json!({ "destination_url": "https://127.0.0.1/" }));
-    assert_eq!(fault(&shop.call("update-webhook", &inside), "destination_url"), "must not lead to a loopback address");
+    let refusal = fault(&shop.call("update-webhook", &inside), "destination_url");
+    assert!(refusal.starts_with("must not lead to a loopback address; the operator may allow"), "{refusal}");
 }
 
 #[test]
@@ -172,7 +173,8 @@ fn an_allowed_network_gets_deliveries_without_tls_too() {
         ("https://10.2.0.1/", "must not lead to a private address"),
         ("http://8.8.8.8/", "must not lead to an address outside of the allowed networks, which takes https"),
     ] {
-        assert_eq!(fault(&connect(&shop, &json!({ "destination_url": address })), "destination_url"), message);
+        let refusal = fault(&connect(&shop, &json!({ "destination_url": address })), "destination_url");
+        assert!(refusal.starts_with(message), "{address}: {refusal}");
     }
 }
 

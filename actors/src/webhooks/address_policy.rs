@@ -64,6 +64,29 @@ pub enum RefusedAddress {
     NotForHttp,
 }
 
+impl RefusedAddress {
+    /// What can be done about an address of a developer's own machine or network.
+    pub(super) const fn remedy(self) -> &'static str {
+        match self {
+            RefusedAddress::Private | RefusedAddress::Loopback => {
+                "; the operator may allow its network: webhook_allowed_networks"
+            }
+            RefusedAddress::Unspecified
+            | RefusedAddress::ThisNetwork
+            | RefusedAddress::CarrierGradeNat
+            | RefusedAddress::LinkLocal
+            | RefusedAddress::SiteLocal
+            | RefusedAddress::Metadata
+            | RefusedAddress::Documentation
+            | RefusedAddress::Benchmarking
+            | RefusedAddress::Multicast
+            | RefusedAddress::Broadcast
+            | RefusedAddress::Reserved
+            | RefusedAddress::NotForHttp => "",
+        }
+    }
+}
+
 /// Judges addresses. By default public addresses are taken, and those with TLS only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddressPolicy {

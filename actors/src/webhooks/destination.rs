@@ -31,7 +31,7 @@ pub enum RefusedDestination {
     #[error("must have port 443 or one above 1023")]
     Port,
     /// Its host is an address, or a name of one, to which nothing is delivered.
-    #[error("must not lead to {0}")]
+    #[error("must not lead to {}{}", .0, .0.remedy())]
     Address(RefusedAddress),
 }
 
@@ -296,7 +296,9 @@ mod tests {
     #[test]
     fn messages_read_after_the_name_of_the_argument() {
         let message = |text| AddressPolicy::default().check_url(text).expect_err("it is refused").to_string();
-        assert_eq!(message("https://10.0.0.1/"), "must not lead to a private address");
+        let private =
+            "must not lead to a private address; the operator may allow its network: webhook_allowed_networks";
+        assert_eq!(message("https://10.0.0.1/"), private);
         assert_eq!(message("http://shop.example/"), "must begin with https://");
     }
 }

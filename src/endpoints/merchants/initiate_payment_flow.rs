@@ -96,7 +96,7 @@ fn parse(mut fields: Fields<'_>) -> Result<InitiatePayment, ApiError> {
     let external_id = fields.optional("external_id", arguments::external_id::<PaymentId>);
     let amount = fields.required("amount", arguments::amount);
     let currency = fields.required("currency", arguments::currency);
-    let session_id = fields.required("payment_session_id", arguments::id("a payment session id (pse_...)"));
+    let session_id = fields.required("payment_session_id", arguments::session_id);
     let card = fields.optional("card_id", arguments::card_ref);
     let capture = fields.required("capture", field::boolean);
     let return_url = fields.required("return_url", arguments::return_url);

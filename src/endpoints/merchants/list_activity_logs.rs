@@ -132,7 +132,7 @@ impl Filters {
             actor_key_id: fields.optional("actor_key_id", arguments::id("a key id (key_...)")),
             object: fields.optional("object_id", object_ref),
             parent: fields.optional("parent_id", arguments::payment_ref),
-            created: fields.optional("created_at", |value| created_range(&arguments::own_text(value)?, now, zone)),
+            created: fields.optional("created_at", |value| created_range(value, now, zone)),
             terms: fields.optional("terms", field::text(1..=TERMS_MAX_BYTES)),
         }
     }

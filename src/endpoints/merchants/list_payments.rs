@@ -106,7 +106,7 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
 
 impl GivenFilters {
     fn read(fields: &mut Fields<'_>, now: Millis, zone: &TimeZone) -> GivenFilters {
-        let range = |value: &Json| created_range(&arguments::own_text(value)?, now, zone);
+        let range = |value: &Json| created_range(value, now, zone);
         GivenFilters {
             status: fields.optional("status", field::one_of(&PaymentStatus::ALL, PaymentStatus::name)),
             method: fields.optional("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name)),

@@ -76,8 +76,7 @@ fn of_payment(status: PaymentStatus) -> PaymentProgress {
 pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<SessionWithPayment, ApiError> {
     let mut fields = call.fields();
     let named = NamedInstallation::read(&mut fields);
-    let session_id =
-        fields.required("payment_session_id", arguments::id::<SessionId>("a payment session id (pse_...)"));
+    let session_id = fields.required("payment_session_id", arguments::session_id);
     let parsed = fields.finish(|| Some((named?, session_id?)));
     let (caller, session_id) = service.sdk_call(call, parsed).await?;
     read(service, &caller.reader, session_id)

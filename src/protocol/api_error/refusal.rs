@@ -74,7 +74,10 @@ impl ApiError {
             [] => "The body is not acceptable.".to_owned(),
             [fault] => sentence(&with_argument(fault)),
             [first, second] => sentence(&format!("{}; {}", with_argument(first), with_argument(second))),
-            [first, rest @ ..] => format!("{}; and {} more.", with_argument(first), rest.len()),
+            [first, rest @ ..] => {
+                let names: Vec<&str> = rest.iter().map(Fault::argument).collect();
+                format!("{}; and faults of {}.", with_argument(first), listed(&names))
+            }
         };
         let mut error = ApiError::new(Code::InvalidArguments, summary);
         error.stale_version = faults.iter().any(|fault| matches!(fault.kind(), FaultKind::VersionMismatch { .. }));
@@ -259,6 +262,20 @@ impl ApiError {
     #[must_use]
     pub fn is_stale_version(&self) -> bool {
         self.stale_version
+    }
+}
+
+/// The longest list of names in a message.
+const NAMES_MAX: usize = 8;
+
+/// Names with commas between them; of many the first ones and the number of the others.
+fn listed(names: &[&str]) -> String {
+    match names {
+        names if names.len() > NAMES_MAX => {
+            format!("{} and {} more", names[..NAMES_MAX].join(", "), names.len() - NAMES_MAX)
+        }
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        names => names.join(", "),
     }
 }
 

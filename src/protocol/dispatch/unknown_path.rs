@@ -23,6 +23,24 @@ const SAME_ACTS: [(&[&str], &[&str]); 5] = [
     (&["delete", "remove", "forget", "revoke", "erase", "destroy", "drop"], &["delete", "remove", "forget", "revoke"]),
 ];
 
+/// Names of resources and acts alone, as other APIs have them in their paths, and the functions for them.
+const SHORT_NAMES: [(&str, &str); 14] = [
+    ("pay", "initiate-payment-flow"),
+    ("charge", "initiate-payment-flow"),
+    ("capture", "capture-payment"),
+    ("void", "void-payment"),
+    ("reverse", "reverse-payment"),
+    ("refund", "refund-payment"),
+    ("payments", "list-payments"),
+    ("refunds", "list-refunds"),
+    ("disputes", "list-disputes"),
+    ("payouts", "list-payouts"),
+    ("customers", "list-contacts"),
+    ("events", "list-events"),
+    ("balance", "get-balance"),
+    ("tokens", "tokenize-card"),
+];
+
 /// Characters from which a verb may contain a typing error.
 const MISTYPED_VERB_MIN: usize = 4;
 
@@ -89,7 +107,13 @@ impl Served {
         let respelt = self.functions.iter().filter(is_respelt);
         let near = self.functions.iter().filter(in_place).filter(|known| is_near(&asked, known.1));
         let nearest = near.min_by_key(|known| strsim::damerau_levenshtein(&asked, known.1));
-        respelt.clone().find(in_place).or_else(|| respelt.clone().next()).or(nearest).copied()
+        let found = respelt.clone().find(in_place).or_else(|| respelt.clone().next()).or(nearest).copied();
+        found.or_else(|| self.of_short_name(&asked, package?))
+    }
+
+    fn of_short_name(&self, asked: &str, package: Package) -> Option<(Package, &'static str)> {
+        let (_, meant) = SHORT_NAMES.iter().find(|(short, _)| *short == asked)?;
+        self.functions.iter().find(|known| **known == (package, *meant)).copied()
     }
 
     fn advice(&self, package: Option<Package>) -> String {
@@ -245,6 +269,10 @@ mod tests {
             ("create-payout", "send-payout"),
             ("create-webhook", "connect-webhook"),
             ("create-payment", "initiate-payment-flow"),
+            ("charge", "initiate-payment-flow"),
+            ("payments", "list-payments"),
+            ("payments/pay_1", "list-payments"),
+            ("balance", "get-balance"),
         ] {
             assert_eq!(suggested(&format!("/merchants/{name}")), Some(format!("/merchants/{expected}")), "{name}");
         }
@@ -269,7 +297,7 @@ mod tests {
             "find-card",
             "find-payout",
             "list-cards",
-            "payments",
+            "refund",
             "find-",
             "-payment",
         ] {
