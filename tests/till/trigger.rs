@@ -54,6 +54,23 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
 }
 
 #[test]
+fn a_shops_own_variables_do_not_disturb_commands_that_call() {
+    let server = Server::start();
+    let shop = server.shop();
+    let mut command = at(&server);
+    command.args(["trigger", "payment_completed", "--key", &shop.key]);
+    command.args(["--installation-id", &shop.installation_id, "--merchant-id", &shop.merchant_id]);
+    let output = command.env("TILL_KEY", "sk_of_the_shop").env("TILL_MERCHANT", "mer_1").output();
+    let output = output.expect("the binary can be started");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let listed = at(&server).args(["merchant", "list"]).env("TILL_KEY", "sk_of_the_shop").output();
+    let errors = String::from_utf8_lossy(&listed.expect("the binary can be started").stderr).into_owned();
+    assert!(!errors.contains("TILL_KEY"), "{errors}");
+    let verified = at(&server).arg("verify").env("TILL_KEY", "sk_of_the_shop").output().expect("it can be started");
+    assert!(String::from_utf8_lossy(&verified.stderr).contains("TILL_KEY: there is no such setting"));
+}
+
+#[test]
 fn impossible_events_and_missing_demo_merchants_are_explained() {
     let server = Server::start();
     let output = trigger(&server, &server.shop(), "payment_expired");

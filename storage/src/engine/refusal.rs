@@ -31,7 +31,7 @@ impl fmt::Display for FileFault {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process, or another part of this one, has it open.
-    #[error("the data directory {directory} is in use by another process", directory = directory.display())]
+    #[error("the data directory {directory} is in use by another process: stop that one (fuser {directory}/db/LOCK names it), or name another directory", directory = directory.display())]
     InUse {
         /// The data directory.
         directory: PathBuf,

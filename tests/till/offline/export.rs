@@ -13,7 +13,18 @@ use till_storage::family::Family;
 use super::store::{Tampering, contents, ends, run_command, text};
 use crate::harness::{Server, Shop};
 
-const FILES: [&str; 5] = ["merchants.jsonl", "payments.jsonl", "entries.jsonl", "activity.jsonl", "log.jsonl"];
+const FILES: [&str; 10] = [
+    "merchants.jsonl",
+    "payments.jsonl",
+    "contacts.jsonl",
+    "cards.jsonl",
+    "refunds.jsonl",
+    "disputes.jsonl",
+    "payouts.jsonl",
+    "entries.jsonl",
+    "activity.jsonl",
+    "log.jsonl",
+];
 
 fn directory() -> TempDir {
     TempDir::new().expect("a temporary directory can be made")
@@ -114,6 +125,53 @@ fn exported_files_are_readable_by_the_owner_only() {
     assert_eq!(mode(&to), 0o700);
     for file in FILES.into_iter().chain(["export.json"]) {
         assert_eq!(mode(&to.join(file)), 0o600, "{file}");
+    }
+}
+
+/// A shop with a refund, a dispute, a payout and a saved card, of which one customer has all but the payout.
+fn with_everything(server: &Server) -> Shop {
+    let shop = server.shop();
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 5_000 })).ok();
+    shop.pay_with(300, &json!({ "customer_email": "other@example.com" }));
+    let ada = json!({ "customer_id": "ada", "customer_email": "ada@example.com" });
+    let paid = shop.pay_with(500, &ada);
+    shop.saved_card(&json!({ "customer_id": "ada" }));
+    let payment = json!({ "merchant_id": shop.merchant_id, "payment_id": paid["payment_id"], "amount": 100 });
+    shop.call("refund-payment", &json!({ "payment_id": paid["payment_id"], "amount": 50 })).ok();
+    server.admin("open-dispute", &payment).ok();
+    shop.call("send-payout", &json!({ "amount": 10 })).ok();
+    shop
+}
+
+#[test]
+fn what_is_stored_of_one_customer_is_exported() {
+    let (mut server, place) = (Server::start(), directory());
+    let shop = with_everything(&server);
+    let contact = shop.contact("ada");
+    let cards = shop.all_of("list-cards", &json!({ "contact_id": "ada" }));
+    let listed = |endpoint: &str, filters: &Value| shop.all_of(endpoint, filters);
+    let payments = listed("list-payments", &json!({ "contact_id": "ada" }));
+    let (refunds, disputes, payouts) = (shop.all("list-refunds"), shop.all("list-disputes"), shop.all("list-payouts"));
+    assert!(server.stop());
+    let to = place.path().join("ada");
+    let what = ["--merchant", &shop.merchant_id, "--contact", "ada", "--open-personal-data"];
+    ends(&server, &[&["export", "--to", text(&to)], what.as_slice()].concat(), 0);
+    let of = |file: &str, kind: &str| answered(&to, file, kind, &shop);
+    assert_eq!(of("contacts.jsonl", "contact"), [contact]);
+    assert_eq!((of("cards.jsonl", "card"), of("payments.jsonl", "payment")), (cards, payments));
+    assert_eq!((of("refunds.jsonl", "refund"), of("disputes.jsonl", "dispute")), (refunds, disputes));
+    assert!(of("entries.jsonl", "entry").iter().all(|entry| entry["type"] != "PAY_OUT"));
+    assert!(!to.join("payouts.jsonl").exists() && !to.join("log.jsonl").exists());
+    let all = place.path().join("all");
+    ends(&server, &["export", "--to", text(&all)], 0);
+    assert_eq!(answered(&all, "payouts.jsonl", "payout", &shop), payouts);
+    let sealed = answered(&all, "contacts.jsonl", "contact", &shop);
+    assert!(sealed.len() == 2 && sealed.iter().all(|contact| contact["email"] == "[sealed]"), "{sealed:?}");
+    assert_eq!(answered(&all, "cards.jsonl", "card", &shop)[0]["cardholder_name"], "[sealed]");
+    for wrong in [&["--contact", "nobody"][..], &["--contact", "ada", "--what", "log"]] {
+        let to = place.path().join("wrong");
+        ends(&server, &[&["export", "--to", text(&to), "--merchant", &shop.merchant_id], wrong].concat(), 1);
+        assert!(!to.exists());
     }
 }
 

@@ -90,6 +90,35 @@ fn all_faults_of_a_configuration_are_named_at_once() {
 }
 
 #[test]
+fn a_mistake_says_what_was_given_and_what_is_right() {
+    let bare = Bare::new();
+    for (text, parts) in [
+        ("disk_reserve_bytes = '1GiB'", &["whole number of bytes, 0 or more", "it is \"1GiB\""][..]),
+        ("checkpoint_every_seconds = -5", &["whole number of seconds, 1 or more", "it is \"-5\""]),
+        ("checkpoint_every_seconds = '1h'", &["whole number of seconds, 1 or more", "it is \"1h\""]),
+        ("idle_seconds_max = 0", &["whole number of seconds, 1 to 4294967295", "it is \"0\""]),
+        ("listen = '127.0.0.1:99999'", &["a port from 0 to 65535", "127.0.0.1:99999"]),
+        ("listen = 'localhost'", &["must be HOST:PORT, such as 127.0.0.1:8080", "it is \"localhost\""]),
+        ("listen = 'no-such-host.invalid:1'", &["the host \"no-such-host.invalid\" cannot be found"]),
+        ("admin_token = 'x'", &["a secret is not written into this file", "admin_token_file", "TILL_ADMIN_TOKEN"]),
+        ("vault_key = 'x'", &["a secret is not written into this file", "vault_key_file", "TILL_VAULT_KEY"]),
+        ("[server]\nlisten = '127.0.0.1:1'", &["[server]: the file has no sections"]),
+        ("proxy_networks = ['10.0.0.0/8']", &["is a list: write its parts into one string, with commas"]),
+        ("log_filter = 'a=b=c'", &["\"a=b=c\" is not a filter", "write error, warn, info, debug or trace"]),
+        ("data = '/a'\ndata = '/b'", &["line 2, data", "each setting is written once"]),
+    ] {
+        let (code, _, errors) = bare.print(&[], &["--config", &bare.file(text)]);
+        assert_eq!((code, errors.lines().count()), (Some(1), 2), "one fault for {text}: {errors}");
+        for part in parts {
+            assert!(errors.contains(part), "{part} is not in {errors}");
+        }
+    }
+    let text = "proxy_networks = '10.0.0.1/8'\nforwarded_header = 'X-Forwarded-For'";
+    let (_, _, errors) = bare.print(&[], &["--config", &bare.file(text)]);
+    assert_eq!(errors.lines().count(), 2, "the header is no fault of its own: {errors}");
+}
+
+#[test]
 fn invalid_files_and_equal_listener_addresses_are_refused() {
     let bare = Bare::new();
     let (code, _, errors) = bare.print(&[], &["--config", "/does/not/exist.toml"]);

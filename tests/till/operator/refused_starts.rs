@@ -127,6 +127,22 @@ fn a_data_directory_without_permission_is_named_with_its_owner() {
 }
 
 #[test]
+fn an_archive_in_a_wrong_place_is_refused_before_anything_is_made() {
+    let place = place();
+    let data = place.path().join("data");
+    let inside = data.join("archive").display().to_string();
+    let not_mounted = place.path().join("mount/archive").display().to_string();
+    for (archive, parts) in [
+        (inside, &["is inside the data directory"][..]),
+        (not_mounted, &["the directory above it does not exist", "Mount its disk"]),
+    ] {
+        let printed = refusal(serving(&data, &[("TILL_ARCHIVE_DIRECTORY", &archive)]));
+        has_all(&printed, parts);
+        assert!(printed.contains(&archive) && !data.exists(), "{printed}");
+    }
+}
+
+#[test]
 fn a_variable_that_is_no_setting_refuses_the_start_by_name() {
     let place = place();
     let data = place.path().join("data");

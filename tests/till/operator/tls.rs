@@ -122,6 +122,8 @@ fn new_connections_see_a_replaced_certificate() {
     let kept = server.admin("reload", &json!({})).ok();
     let text = kept["kept"].to_string();
     assert!(text.contains("cannot be used together") && text.contains("admin_tls"), "{text}");
+    let reload = server.command().args(["reload"]).env("TILL_ADMIN_CA_FILE", pair.certificate()).output();
+    assert_eq!(reload.expect("the binary can be started").status.code(), Some(1), "it kept a file");
     let mut third = connect(server.public(), &trusted, &[&TLS13]);
     ask(&mut third).expect("it answers");
     assert_eq!(presented(&third), second, "the certificate that was in use is kept");
