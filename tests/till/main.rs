@@ -36,7 +36,6 @@ mod metadata;
 mod metadata_arguments;
 mod clock;
 mod stored_rows;
-mod older_store;
 mod upgrade;
 mod failures;
 mod idempotency;
