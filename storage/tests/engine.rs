@@ -135,6 +135,16 @@ fn a_newer_format_is_refused_with_an_upgrade_in_the_message() {
 }
 
 #[test]
+fn a_store_of_an_earlier_development_version_is_refused() {
+    let directory = directory();
+    drop(opened(directory.path()));
+    meta(directory.path(), &MetaKey::Format.encode(), &(FORMAT - 1).to_be_bytes());
+    let error = refused(directory.path());
+    assert!(matches!(error, OpenError::FormatTooOld { found } if found == FORMAT - 1), "{error}");
+    assert!(error.to_string().contains("an earlier development version of Till"), "{error}");
+}
+
+#[test]
 fn a_store_of_the_first_row_format_is_upgraded_when_opened() {
     let directory = directory();
     drop(opened(directory.path()));

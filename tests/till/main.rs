@@ -37,7 +37,6 @@ mod metadata;
 mod metadata_arguments;
 mod clock;
 mod stored_rows;
-mod older_store;
 mod upgrade;
 mod failures;
 mod idempotency;

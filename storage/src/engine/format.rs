@@ -1,7 +1,8 @@
 //! Versions of the formats on disk.
 
-/// Format of keys and records. A program refuses a store of a higher one.
-pub const FORMAT: u32 = 1;
+/// Format of keys and records. A program refuses a store of another one: nothing was released before 0.1.0, and stores of
+/// earlier development versions are not read.
+pub const FORMAT: u32 = 2;
 
 /// Format of the derived rows. A program with a lower one refuses the store.
 pub const ROW_FORMAT: u32 = 10;

@@ -355,6 +355,7 @@ fn survey(db: &DB) -> Result<Survey, RowError> {
 fn check_formats(survey: &Survey) -> Result<(), OpenError> {
     match (survey.format, survey.row_format) {
         (Some(found), _) if found > FORMAT => Err(OpenError::FormatTooNew { found }),
+        (Some(found), _) if found < FORMAT => Err(OpenError::FormatTooOld { found }),
         (_, Some(found)) if found > ROW_FORMAT => Err(OpenError::RowFormatTooNew { found }),
         (Some(_) | None, Some(_) | None) => Ok(()),
     }

@@ -77,6 +77,12 @@ pub enum OpenError {
         /// The format of the store.
         found: u32,
     },
+    /// A development version before this one wrote it.
+    #[error("the store was written by an earlier development version of Till (format {found}, this program's is {FORMAT}): begin a new store, or run that version")]
+    FormatTooOld {
+        /// The format of the store.
+        found: u32,
+    },
     /// A newer program derived its rows.
     #[error("the store has row format {found}, this program reads up to {ROW_FORMAT}: upgrade the program")]
     RowFormatTooNew {

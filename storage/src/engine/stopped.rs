@@ -175,6 +175,7 @@ fn check_formats(db: &DB) -> Result<(), OpenError> {
     let number = |key| read_meta_number(&Live(db), key).ok().flatten().map(u32::from_be_bytes);
     match (number(MetaKey::Format), number(MetaKey::RowFormat)) {
         (Some(found), _) if found > FORMAT => Err(OpenError::FormatTooNew { found }),
+        (Some(found), _) if found < FORMAT => Err(OpenError::FormatTooOld { found }),
         (_, Some(found)) if found > ROW_FORMAT => Err(OpenError::RowFormatTooNew { found }),
         (Some(_) | None, Some(_) | None) => Ok(()),
     }

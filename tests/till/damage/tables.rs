@@ -116,14 +116,26 @@ fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
 /// Tables of the newest level of a family at which RocksDB merges them, see `NEWEST_TABLES` of the engine.
 const MERGED_TABLES: usize = 8;
 
-/// The longest time until the damage is noted: RocksDB is asked every five seconds.
-const NOTED_WITHIN: Duration = Duration::from_secs(60);
+/// The time within which damage that was met is noted: RocksDB is asked every five seconds.
+const NOTED_WITHIN: Duration = Duration::from_secs(12);
 
 /// The table of a family that has most bytes.
 fn largest_table(copy: &Copy, family: &str) -> PathBuf {
     let files = fs::read_dir(copy.data().join("db")).expect("a database").map(|file| file.expect("it lists").path());
     let tables = files.filter(|file| file.extension().is_some_and(|end| end == "sst") && is_of(file, family));
     tables.max_by_key(|table| fs::metadata(table).expect("it is there").len()).expect("there is one")
+}
+
+/// True once the note of damaged tables has one.
+fn is_noted(server: &Server) -> bool {
+    let until = Instant::now() + NOTED_WITHIN;
+    while Instant::now() < until {
+        if server.metric("till_scrub_damaged_tables") == Some(1.0) {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    false
 }
 
 /// Nothing is written: nothing but the merge of tables meets the damage. It may do so before the start has ended.
@@ -145,11 +157,17 @@ fn damage_met_by_a_merge_of_tables_is_noted_at_once() {
     let damage = flip(&table, place_of_first(&mut dice, &table), dice.index(8));
     let server = copy.start(&damage).or_else(|_| copy.start(&damage));
     let mut server = server.unwrap_or_else(|message| panic!("{damage}: {message}"));
-    let until = Instant::now() + NOTED_WITHIN;
-    while server.metric("till_scrub_damaged_tables") != Some(1.0) {
-        assert!(Instant::now() < until, "{damage}: it is not noted");
-        thread::sleep(Duration::from_millis(50));
+    for _ in 0..MERGED_TABLES {
+        if is_noted(&server) {
+            break;
+        }
+        // The tables were merged before one was damaged: so many new ones are merged with it again.
+        server.admin("add-topup", &topup).ok();
+        server.stop();
+        let again = copy.start(&damage).or_else(|_| copy.start(&damage));
+        server = again.unwrap_or_else(|message| panic!("{damage}: {message}"));
     }
+    assert!(is_noted(&server), "{damage}: it is not noted");
     server.admin("create-checkpoint", &json!({ "name": "bad" })).refused("CONFLICT");
     assert!(server.stop(), "{damage}: everything acknowledged is on the disk");
     let server = copy.start(&damage).unwrap_or_else(|message| panic!("{damage}: {message}"));

@@ -65,7 +65,9 @@ fn a_bit_that_flips_in_a_table_at_rest_is_found() {
         let table = table.expect("a stop writes tables").clone();
         damage(&table);
         wait_until("the damage is found", || damaged_tables(&server) == Some(1.0));
-        let said = fs::read_to_string(&log).expect("it was recorded");
+        let recorded = || fs::read_to_string(&log).expect("it was recorded");
+        wait_until("it is logged", || recorded().contains("a table at rest is damaged"));
+        let said = recorded();
         let line = said.lines().find(|line| line.contains("a table at rest is damaged")).expect("it is logged");
         assert!(line.contains(table.to_str().expect("ASCII")) && line.contains("ERROR"), "{line}");
         assert!(line.contains("till verify") && line.contains("restore the directory"), "{line}");
