@@ -29,8 +29,8 @@ use crate::harness::{ApiAnswer, Client};
 /// A call with its answer.
 #[derive(Debug)]
 pub(super) struct Example {
-    /// The number of its line in the guide.
-    pub(super) line: usize,
+    /// Its document and line.
+    pub(super) place: String,
     /// True when it follows the documented pause, because its result takes a moment.
     pub(super) waits: bool,
     /// The path that is called.
@@ -101,17 +101,17 @@ impl Variables {
 impl Example {
     /// Reads a command and the answer below it.
     pub(super) fn parse(command: &Block, answer: &Block) -> Example {
-        let mut command_lines = CurlCommand { lines: command.text.lines().peekable(), line: command.line };
+        let mut command_lines = CurlCommand { lines: command.text.lines().peekable(), place: command.place.clone() };
         let waits = command_lines.take("sleep 1");
         let (shows_head, url) = command_lines.curl();
         let headers = command_lines.headers();
         let (body, is_kept) = command_lines.body();
         let kept = command_lines.kept();
-        assert_eq!(is_kept, !kept.is_empty(), "line {}: an answer is kept to be used", command.line);
-        let Some((address, path)) = url.split_once('/') else { panic!("line {}: no path in {url}", command.line) };
+        assert_eq!(is_kept, !kept.is_empty(), "{}: an answer is kept to be used", command.place);
+        let Some((address, path)) = url.split_once('/') else { panic!("{}: no path in {url}", command.place) };
         let (address, path) = (address.to_owned(), format!("/{path}"));
         let documented = Documented::parse(shows_head, answer);
-        Example { line: command.line, waits, path, documented, address, headers, body, kept }
+        Example { place: command.place.clone(), waits, path, documented, address, headers, body, kept }
     }
 
     /// Makes the call.
@@ -129,7 +129,7 @@ impl Example {
             let part = match answer.body.pointer(pointer) {
                 Some(Value::String(text)) => text.clone(),
                 Some(Value::Number(number)) => number.to_string(),
-                _ => panic!("line {}: no text or number for {name} in {}", self.line, answer.body),
+                _ => panic!("{}: no text or number for {name} in {}", self.place, answer.body),
             };
             variables.set(name, &part);
         }
@@ -138,17 +138,17 @@ impl Example {
 
 impl Documented {
     fn parse(shows_head: bool, answer: &Block) -> Documented {
-        let line = answer.line;
+        let place = &answer.place;
         if !shows_head {
-            assert_eq!(answer.language, "json", "line {line}: curl without -i shows the body alone");
+            assert_eq!(answer.language, "json", "{place}: curl without -i shows the body alone");
             return Documented { status: "HTTP/1.1 200 OK".to_owned(), headers: Vec::new(), body: answer.text.clone() };
         }
-        assert_eq!(answer.language, "http", "line {line}: curl -i shows headers, too");
-        let Some((head, body)) = answer.text.split_once("\n\n") else { panic!("line {line}: no empty line") };
+        assert_eq!(answer.language, "http", "{place}: curl -i shows headers, too");
+        let Some((head, body)) = answer.text.split_once("\n\n") else { panic!("{place}: no empty line") };
         let mut head = head.lines();
         let status = head.next().unwrap_or_default().to_owned();
         let header = |text: &str| {
-            let (name, value) = text.split_once(": ").unwrap_or_else(|| panic!("line {line}: no header: {text}"));
+            let (name, value) = text.split_once(": ").unwrap_or_else(|| panic!("{place}: no header: {text}"));
             (name.to_owned(), value.to_owned())
         };
         Documented { status, headers: head.map(header).collect(), body: body.to_owned() }
@@ -158,7 +158,7 @@ impl Documented {
 /// The lines of a command that are not read yet.
 struct CurlCommand<'a> {
     lines: Peekable<Lines<'a>>,
-    line: usize,
+    place: String,
 }
 
 impl CurlCommand<'_> {
@@ -168,7 +168,7 @@ impl CurlCommand<'_> {
 
     #[track_caller]
     fn refuse(&self, found: Option<&str>) -> ! {
-        panic!("the command at line {} is not of the guide's form: {found:?}", self.line)
+        panic!("{}: the command is not of the guide's form: {found:?}", self.place)
     }
 
     /// True when headers are shown, and the address.
@@ -188,7 +188,7 @@ impl CurlCommand<'_> {
             let Some((name, value)) = header else { self.refuse(Some(found)) };
             headers.push((self.plain(name), self.plain(value)));
         }
-        assert!(headers.iter().any(|(name, _)| name == "Content-Type"), "line {}: curl needs one", self.line);
+        assert!(headers.iter().any(|(name, _)| name == "Content-Type"), "{}: curl needs one", self.place);
         headers
     }
 
@@ -222,8 +222,8 @@ impl CurlCommand<'_> {
         let special = text.replace("\\$", "").replace("$((", "");
         assert!(
             !special.contains(['\\', '`', '!']) && !special.contains("$(") && !special.contains("$["),
-            "line {}: {text}",
-            self.line
+            "{}: {text}",
+            self.place
         );
         text.to_owned()
     }
@@ -248,7 +248,11 @@ mod tests {
     const ANSWER: &str = "HTTP/1.1 200 OK\napi-version: 2025-04-01\n\n{\"a\": 1}";
 
     fn parse(command: &str, language: &str, answer: &str) -> Example {
-        let block = |language: &str, text: &str| Block { language: language.into(), text: text.into(), line: 7 };
+        let block = |language: &str, text: &str| Block {
+            language: language.into(),
+            text: text.into(),
+            place: "a guide, line 7".into(),
+        };
         Example::parse(&block("sh", command), &block(language, answer))
     }
 

@@ -43,7 +43,7 @@ impl GuideReader {
                 Err(_) if example.waits && Instant::now() < until => thread::sleep(Duration::from_millis(10)),
                 result => {
                     self.ids = ids;
-                    return result.map_err(|error| format!("docs/api.md, line {}: {error}", example.line));
+                    return result.map_err(|error| format!("{}: {error}", example.place));
                 }
             }
         }

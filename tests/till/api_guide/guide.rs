@@ -1,9 +1,12 @@
-//! The guide of `docs/api.md`: its sections with their text, tables and blocks.
+//! The guide of `docs/api.md` and `docs/admin-api.md`: its sections with their text, tables and blocks.
 
 use std::fs;
 use std::path::Path;
 
 use super::example::Example;
+
+/// The documents of the guide. The examples of the second continue those of the first.
+pub(super) const DOCUMENTS: [&str; 2] = ["docs/api.md", "docs/admin-api.md"];
 
 /// The guide.
 #[derive(Debug)]
@@ -29,32 +32,31 @@ pub(super) struct Block {
     pub(super) language: String,
     /// Its contents.
     pub(super) text: String,
-    /// The line of its fence.
-    pub(super) line: usize,
+    /// The line of its fence, and the document: `docs/api.md, line 7`.
+    pub(super) place: String,
 }
 
 impl Guide {
     /// The text of the guide.
     pub(super) fn text() -> String {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.md");
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        DOCUMENTS.map(text_of).concat()
     }
 
     /// All its commands, in order, as they are pasted into a shell.
     pub(super) fn commands() -> String {
-        let commands = blocks(&Guide::text()).into_iter().filter(|block| block.language == "sh");
+        let commands = DOCUMENTS.into_iter().flat_map(blocks).filter(|block| block.language == "sh");
         commands.map(|block| block.text + "\n").collect()
     }
 
     /// Reads the guide.
     pub(super) fn read() -> Guide {
-        Guide::parse(&Guide::text())
+        Guide { sections: DOCUMENTS.into_iter().flat_map(Guide::sections_of).collect() }
     }
 
-    fn parse(text: &str) -> Guide {
+    fn sections_of(document: &str) -> Vec<Section> {
         let mut sections = vec![Section::default()];
         let mut blocks = Vec::new();
-        for part in parts(text) {
+        for part in parts(document) {
             let section = sections.last_mut().expect("there is the one before the first heading");
             match part {
                 Part::Heading(heading) => {
@@ -67,17 +69,32 @@ impl Guide {
             }
         }
         sections.last_mut().expect("as above").examples = examples(&blocks);
-        Guide { sections }
+        sections
     }
 }
 
+/// The text of a document, which is named by its path in the repository.
+pub(super) fn text_of(document: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
 /// The fenced blocks of a document, in order.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
-    let blocks = parts(text).into_iter().filter_map(|part| match part {
+pub(super) fn blocks(document: &str) -> Vec<Block> {
+    let blocks = parts(document).into_iter().filter_map(|part| match part {
         Part::Block(block) => Some(block),
         Part::Heading(_) | Part::Paragraph(_) => None,
     });
     blocks.collect()
+}
+
+/// The headings of a document with their signs, such as `## Webhooks`, in order.
+pub(super) fn headings(document: &str) -> Vec<String> {
+    let headings = parts(document).into_iter().filter_map(|part| match part {
+        Part::Heading(heading) => Some(heading),
+        Part::Block(_) | Part::Paragraph(_) => None,
+    });
+    headings.collect()
 }
 
 /// A part of a document.
@@ -87,7 +104,8 @@ enum Part {
     Block(Block),
 }
 
-fn parts(text: &str) -> Vec<Part> {
+fn parts(document: &str) -> Vec<Part> {
+    let text = text_of(document);
     let mut parts = Vec::new();
     let mut lines = (1..).zip(text.lines()).peekable();
     while let Some((line, found)) = lines.next() {
@@ -96,7 +114,8 @@ fn parts(text: &str) -> Vec<Part> {
         } else if let Some(language) = found.strip_prefix("```") {
             let inside = lines.by_ref().map(|(_, inside)| inside).take_while(|inside| *inside != "```");
             let text = inside.collect::<Vec<_>>().join("\n");
-            parts.push(Part::Block(Block { language: language.to_owned(), text, line }));
+            let place = format!("{document}, line {line}");
+            parts.push(Part::Block(Block { language: language.to_owned(), text, place }));
         } else if !found.is_empty() {
             let mut paragraph = format!("{found}\n");
             while let Some((_, more)) = lines.next_if(|(_, more)| is_word(more)) {

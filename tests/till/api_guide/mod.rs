@@ -2,6 +2,7 @@
 //! with the declarations.
 
 mod comparison;
+mod contents;
 mod example;
 mod examples;
 mod guide;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
@@ -15,14 +14,12 @@ const SEPARATOR: &str = "---- the next block ----";
 
 /// The commands of the guide, each with its documented output.
 fn steps() -> Vec<(Block, String)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/a-shops-month.md");
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut steps: Vec<(Block, String)> = Vec::new();
-    for block in blocks(&text) {
+    for block in blocks("docs/a-shops-month.md") {
         match steps.last_mut() {
             _ if block.language == "sh" => steps.push((block, String::new())),
             Some((_, output)) => *output = block.text,
-            None => panic!("line {}: no command has this output", block.line),
+            None => panic!("{}: no command has this output", block.place),
         }
     }
     steps
@@ -44,6 +41,6 @@ fn every_figure_of_a_shops_month_is_answered_by_the_program() {
     let outputs: Vec<&str> = found.split(SEPARATOR).map(|text| text.trim_matches('\n')).collect();
     assert_eq!(outputs.len(), steps.len() + 1);
     for ((block, expected), output) in steps.iter().zip(outputs) {
-        assert_eq!(output, expected, "docs/a-shops-month.md, below line {}", block.line);
+        assert_eq!(output, expected, "below {}", block.place);
     }
 }
