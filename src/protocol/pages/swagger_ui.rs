@@ -1,4 +1,4 @@
-//! Swagger UI, served from the binary: pages on which a person reads the interface and tries it.
+//! Swagger UI, served from the binary: the page on which a person reads the interface and tries it.
 //!
 //! The files come from a crate that contains the published archive. They are unpacked in memory at the first request.
 
@@ -8,38 +8,47 @@ use std::sync::OnceLock;
 
 use actix_web::web::Bytes;
 
+use super::layout;
+use super::served::{PageFile, Reader};
+
 /// The folder of the archive that is served.
 const SERVED: &str = "/dist/";
 
-/// The script that tells the pages the document's address.
-const INITIALIZER: &str = r##"window.onload = () => {
-  window.ui = SwaggerUIBundle({
-    url: "/openapi.json",
-    dom_id: "#swagger-ui",
-    deepLinking: true,
-    presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-    layout: "StandaloneLayout",
-  });
-};
-"##;
+/// The files of that folder that the page loads.
+const LOADED: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 
-/// A file of the pages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DocsFile {
-    /// Its content.
-    pub(super) bytes: Bytes,
-    pub(super) media_type: &'static str,
+/// The script that starts the page with the listener's document.
+const INITIALIZER: &str = include_str!("swagger-initializer.js");
+
+/// The style sheet of Swagger UI, which ours follows.
+const LINKS: &str = "<link rel=\"stylesheet\" href=\"swagger-ui.css\">\n";
+
+/// The content of the page.
+const CONTENT: &str = "<div id=\"swagger-ui\"></div>\n\
+    <script src=\"swagger-ui-bundle.js\"></script>\n\
+    <script src=\"swagger-initializer.js\"></script>\n";
+
+/// The file of this name; the page itself when it is empty.
+pub(super) fn page(name: &str, reader: Reader) -> Option<PageFile> {
+    static FILES: OnceLock<BTreeMap<String, Bytes>> = OnceLock::new();
+    match name {
+        "" | "index.html" => Some(PageFile::of("index.html", first(reader))),
+        "swagger-initializer.js" => Some(PageFile::of(name, Bytes::from_static(INITIALIZER.as_bytes()))),
+        _ => {
+            let files = FILES.get_or_init(|| unpack().unwrap_or_default());
+            files.get(name).map(|bytes| PageFile::of(name, bytes.clone()))
+        }
+    }
 }
 
-/// The file of this name; the first page when it is empty.
-pub(super) fn page(name: &str) -> Option<DocsFile> {
-    static FILES: OnceLock<BTreeMap<String, Bytes>> = OnceLock::new();
-    let name = if name.is_empty() { "index.html" } else { name };
-    if name == "swagger-initializer.js" {
-        return Some(DocsFile { bytes: Bytes::from_static(INITIALIZER.as_bytes()), media_type: media_type(name) });
-    }
-    let files = FILES.get_or_init(|| unpack().unwrap_or_default());
-    files.get(name).map(|bytes| DocsFile { bytes: bytes.clone(), media_type: media_type(name) })
+fn first(reader: Reader) -> Bytes {
+    static FIRST: [OnceLock<Bytes>; 2] = [const { OnceLock::new() }; 2];
+    let [for_merchants, for_operators] = &FIRST;
+    let (page, title) = match reader {
+        Reader::Merchant => (for_merchants, "The API"),
+        Reader::Operator => (for_operators, "The operator's API"),
+    };
+    page.get_or_init(|| Bytes::from(layout::page(reader, title, "", LINKS, CONTENT))).clone()
 }
 
 fn unpack() -> Option<BTreeMap<String, Bytes>> {
@@ -49,7 +58,7 @@ fn unpack() -> Option<BTreeMap<String, Bytes>> {
     for index in 0..archive.len() {
         let mut file = archive.by_index(index).ok()?;
         let name = file.name().ok()?.split_once(SERVED).map(|(_, name)| name.to_owned());
-        if let Some(name) = name.filter(|name| is_shown(name)) {
+        if let Some(name) = name.filter(|name| LOADED.contains(&name.as_str())) {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).ok()?;
             files.insert(name, Bytes::from(bytes));
@@ -58,38 +67,22 @@ fn unpack() -> Option<BTreeMap<String, Bytes>> {
     Some(files)
 }
 
-/// True for a file that the pages need: not source maps, not module builds.
-fn is_shown(name: &str) -> bool {
-    let ending = name.rsplit('.').next().unwrap_or("");
-    matches!(ending, "html" | "css" | "js" | "png") && !name.contains("-es-")
-}
-
-fn media_type(name: &str) -> &'static str {
-    match name.rsplit('.').next() {
-        Some("html") => "text/html; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("png") => "image/png",
-        Some(_) | None => "application/octet-stream",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_pages_and_what_they_load_are_there() {
-        let first = page("").expect("the first page");
-        assert_eq!(first.media_type, "text/html; charset=utf-8");
-        let html = String::from_utf8(first.bytes.to_vec()).expect("text");
-        for name in
-            ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-initializer.js"]
-        {
-            assert!(html.contains(name), "{name}");
-            assert!(page(name).is_some_and(|page| !page.bytes.is_empty()), "{name}");
+    fn the_page_and_what_it_loads_are_there() {
+        for reader in [Reader::Merchant, Reader::Operator] {
+            let first = page("", reader).expect("the first page");
+            assert_eq!(first.media_type, "text/html; charset=utf-8");
+            let html = String::from_utf8(first.bytes.to_vec()).expect("text");
+            for name in LOADED.into_iter().chain(["swagger-initializer.js"]) {
+                assert!(html.contains(name), "{name}");
+                assert!(page(name, reader).is_some_and(|page| !page.bytes.is_empty()), "{name}");
+            }
+            assert_eq!(page("../Cargo.toml", reader), None);
+            assert_eq!(page("swagger-ui.css.map", reader), None);
         }
-        assert_eq!(page("../Cargo.toml"), None);
-        assert_eq!(page("swagger-ui.css.map"), None);
     }
 }
