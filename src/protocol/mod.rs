@@ -2,7 +2,7 @@
 //!
 //! Read it from the bottom up: `json`, faults of a body (`fault`, `fields`), single arguments (`field`), answers to
 //! refused calls (`api_error`), declarations of endpoints (`declaration`), and the dispatcher, which checks a request
-//! (`dispatch`), or each step of several in one (`pipelining`), and its socket (`transport`).
+//! (`dispatch`), or each step of several in one (`pipelining`), and its socket (`transport`). Pages for people are in `pages`.
 
 pub mod api_error;
 pub mod declaration;
@@ -11,9 +11,9 @@ pub mod fault;
 pub mod field;
 pub mod fields;
 pub mod json;
+mod pages;
 mod pipelining;
 pub mod quality;
 pub(crate) mod request_thread;
-mod swagger_ui;
 pub mod transport;
 pub mod version;

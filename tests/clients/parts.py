@@ -114,6 +114,11 @@ def webhooks(part):
     part.call("python", PYTHON / "webhook_receiver.py")
 
 
+def build_a_shop(part):
+    """follows the guide of a shop: its receiver gets every event, and its client charges the saved card"""
+    part.call("python", PYTHON / "build_a_shop.py")
+
+
 def schemathesis_public(part):
     """finds no 5xx, nothing undocumented, nothing invalid that was accepted"""
     fuzz(part, "public", part.environment["TILL_API_KEY"])
@@ -169,6 +174,7 @@ ALL = {
     "spectral": spectral,
     "webfunction": web_function,
     "webhooks": webhooks,
+    "build-a-shop": build_a_shop,
     "schemathesis-public": schemathesis_public,
     "schemathesis-admin": schemathesis_admin,
 }

@@ -7,6 +7,19 @@ use tempfile::TempDir;
 
 use crate::harness::{Server, Shop, Start};
 
+/// The events that can be triggered, each with the status that it then has.
+const TRIGGERED: [(&str, &str); 9] = [
+    ("payment_authorized", "AUTHORIZED"),
+    ("payment_completed", "SUCCESSFUL"),
+    ("payment_voided", "VOIDED"),
+    ("payment_reversed", "REVERSED"),
+    ("refund_completed", "SUCCESSFUL"),
+    ("payment_operation_failed", "AUTHORIZED"),
+    ("dispute_opened", "OPEN"),
+    ("dispute_closed", "CONCEDED"),
+    ("payout_completed", "SUCCESSFUL"),
+];
+
 /// Triggers an event for a merchant of a server.
 fn trigger(server: &Server, shop: &Shop, event: &str) -> Output {
     let mut command = at(server);
@@ -27,17 +40,7 @@ fn at(server: &Server) -> Command {
 fn each_event_is_caused_and_printed_as_it_is_listed() {
     let server = Server::start();
     let shop = server.shop();
-    for (event, status) in [
-        ("payment_authorized", "AUTHORIZED"),
-        ("payment_completed", "SUCCESSFUL"),
-        ("payment_voided", "VOIDED"),
-        ("payment_reversed", "REVERSED"),
-        ("refund_completed", "SUCCESSFUL"),
-        ("payment_operation_failed", "AUTHORIZED"),
-        ("dispute_opened", "OPEN"),
-        ("dispute_closed", "CONCEDED"),
-        ("payout_completed", "SUCCESSFUL"),
-    ] {
+    for (event, status) in TRIGGERED {
         let output = trigger(&server, &shop, event);
         let log = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{event}: {log}");
@@ -68,6 +71,18 @@ fn a_shops_own_variables_do_not_disturb_commands_that_call() {
     assert!(!errors.contains("TILL_KEY"), "{errors}");
     let verified = at(&server).arg("verify").env("TILL_KEY", "sk_of_the_shop").output().expect("it can be started");
     assert!(String::from_utf8_lossy(&verified.stderr).contains("TILL_KEY: there is no such setting"));
+}
+
+#[test]
+fn the_guide_names_each_event_that_can_be_triggered() {
+    let guide = include_str!("../../docs/api.md");
+    let (_, rest) = guide.split_once("`list-events` has it. It takes").expect("the guide says what it takes");
+    let (taken, _) = rest.split_once("calls as the demo merchant").expect("and for whom it calls");
+    let mut named: Vec<&str> = taken.split('`').skip(1).step_by(2).collect();
+    named.sort_unstable();
+    let mut events = TRIGGERED.map(|(event, _)| event);
+    events.sort_unstable();
+    assert_eq!(named, events);
 }
 
 #[test]

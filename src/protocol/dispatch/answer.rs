@@ -8,9 +8,9 @@ use super::cross_origin;
 use super::encoding::{self, Coding, Encoded};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
+use crate::protocol::pages::PageFile;
 use crate::protocol::quality;
 use crate::protocol::request_thread::LARGE_BYTES;
-use crate::protocol::swagger_ui::DocsFile;
 use crate::protocol::version::ApiVersion;
 
 /// The content security policy of the documentation pages: they may load and call this server only, and images from
@@ -46,7 +46,7 @@ pub(super) enum Answer {
     /// Text for the operator's tools.
     Text { text: String, media_type: &'static str },
     /// A file of the documentation pages.
-    File(DocsFile),
+    File(PageFile),
     /// A redirect.
     Moved { to: &'static str },
     /// The answer to a browser's preflight: a page of any origin may make the call. The endpoint decides whether the
@@ -73,7 +73,7 @@ impl Addressee<'_> {
             Ok(Answer::Text { text, media_type }) => {
                 self.start(StatusCode::OK).insert_header((header::CONTENT_TYPE, media_type)).body(text)
             }
-            Ok(Answer::File(DocsFile { bytes, media_type })) => self
+            Ok(Answer::File(PageFile { bytes, media_type })) => self
                 .start(StatusCode::OK)
                 .insert_header((header::CONTENT_TYPE, media_type))
                 .insert_header((header::CONTENT_SECURITY_POLICY, PAGES_POLICY))

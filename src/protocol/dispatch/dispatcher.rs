@@ -34,9 +34,9 @@ use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
 use crate::protocol::fields::Fields;
+use crate::protocol::pages::{self, Reader};
 use crate::protocol::pipelining;
 use crate::protocol::request_thread;
-use crate::protocol::swagger_ui;
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::ApiVersion;
 
@@ -279,7 +279,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             ParsedPath::Root => Some(Target::Root),
             ParsedPath::OpenApi => Some(Target::OpenApi),
             ParsedPath::Pages(None) => Some(Target::PagesMoved),
-            ParsedPath::Pages(Some(name)) => swagger_ui::page(name).map(Target::Page),
+            ParsedPath::Pages(Some(name)) => pages::page(name, self.reader()).map(Target::Page),
             ParsedPath::Package { package, function: None, .. } => {
                 self.packages.get(&package).map(|functions| Target::Package(package, functions))
             }
@@ -290,6 +290,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
                 self.packages.get(&package)?.get(name).map(Target::Function)
             }
         }
+    }
+
+    /// The person for whom the pages of this listener are.
+    fn reader(&self) -> Reader {
+        if self.packages.contains_key(&Package::Admin) { Reader::Operator } else { Reader::Merchant }
     }
 
     pub(super) fn unknown_endpoint(&self, path: &str) -> ApiError {

@@ -9,7 +9,7 @@ use super::hooks::Observe;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Probe, ROOT_PATH};
 use super::table::Functions;
 use crate::protocol::declaration::{Declaration, Package};
-use crate::protocol::swagger_ui::DocsFile;
+use crate::protocol::pages::PageFile;
 
 /// The target of a request.
 pub(super) enum Target<'d, C> {
@@ -19,7 +19,7 @@ pub(super) enum Target<'d, C> {
     Probe(Probe, &'d Arc<dyn Observe>),
     Root,
     OpenApi,
-    Page(DocsFile),
+    Page(PageFile),
     PagesMoved,
 }
 

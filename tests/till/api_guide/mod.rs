@@ -6,6 +6,6 @@ mod contents;
 mod example;
 mod examples;
 mod guide;
-mod month;
 mod pasted;
 mod sections;
+mod shop;

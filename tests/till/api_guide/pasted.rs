@@ -16,7 +16,8 @@ const ADMIN: &str = "ADMIN=http://127.0.0.1:9090\n";
 
 /// Starts a server in `./data` of a directory, with the secrets that it makes there at the first start.
 pub(super) fn start(place: &Path) -> Server {
-    Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY").server_in(&place.join("data"))
+    let start = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8");
+    start.without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY").server_in(&place.join("data"))
 }
 
 /// The commands of a guide with the addresses of a server in them.

@@ -9,6 +9,7 @@ mod headers;
 mod judgement;
 mod keys;
 mod openapi;
+mod pages;
 mod root;
 mod unread;
 mod versions;
