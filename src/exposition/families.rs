@@ -86,8 +86,19 @@ impl Families {
 
     /// Adds counters by the values of a label.
     pub fn counters<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
-        let counters = IntCounterVec::new(Opts::new(name, help), &[label]).expect(VALID);
-        values.iter().for_each(|(of, value)| counters.with_label_values(&[of]).inc_by(*value));
+        self.counters_by(name, help, [label], values.map(|(of, value)| ([of], value)));
+    }
+
+    /// Adds counters by the values of labels.
+    pub fn counters_by<'v, const L: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        labels: [&str; L],
+        values: impl IntoIterator<Item = ([&'v str; L], u64)>,
+    ) {
+        let counters = IntCounterVec::new(Opts::new(name, help), &labels).expect(VALID);
+        values.into_iter().for_each(|(of, value)| counters.with_label_values(&of).inc_by(value));
         self.add(&counters);
     }
 
