@@ -46,7 +46,8 @@ fn expose_payments(payments: &PaymentCounts, families: &mut Families) {
     ];
     let not_failed = not_failed.into_iter().map(|(status, count)| ([status.name(), ""], count));
     let failed = payments.failed_by_code().map(|(code, count)| ([PaymentStatus::Failed.name(), code], count));
-    let help = "Payments by what became of them first: authorized for a later capture, captured, failed by code, or expired.";
+    let help =
+        "Payments by what became of them first: authorized for a later capture, captured, failed by code, or expired.";
     families.counters_by("till_payments_total", help, ["status", "failure_code"], not_failed.chain(failed));
 }
 

@@ -142,6 +142,12 @@ impl Families {
         self.0.push(family);
     }
 
+    /// The values of a gauge, one for each of its series.
+    pub fn values(&self, name: &str) -> impl Iterator<Item = f64> {
+        let families = self.0.iter().filter(move |family| family.name() == name);
+        families.flat_map(MetricFamily::get_metric).map(|metric| metric.get_gauge().get_value())
+    }
+
     /// All metrics in Prometheus' text format, version 0.0.4.
     #[must_use]
     pub fn text(&self) -> String {

@@ -3,6 +3,7 @@
 mod checkpoint_schedule;
 mod checkpoints;
 mod denial;
+mod every_merchant;
 mod filtered_page;
 mod fingerprint;
 mod id_span;
@@ -12,14 +13,16 @@ mod metadata;
 mod operations;
 mod page;
 mod pause_note;
+mod payment_search;
 mod reloads;
 mod search;
 mod shared;
 mod webhook_tests;
 
 pub use checkpoint_schedule::CheckpointSchedule;
-pub use checkpoints::Checkpoints;
+pub use checkpoints::{Checkpoints, NewestCheckpoint};
 pub use denial::{RETRY_AFTER_SECONDS, refused};
+pub use every_merchant::EveryMerchant;
 pub use filtered_page::Filtered;
 pub use id_span::IdSpan;
 pub use installation::{NamedInstallation, SdkCaller, SdkRate};
@@ -28,6 +31,7 @@ pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEM
 pub use operations::{Operations, RewrapKeyring};
 pub use page::{Page, read_index_page, read_page, read_page_with_ids};
 pub use pause_note::PauseNote;
+pub use payment_search::{OwnedPayment, PaymentClue, PaymentSearch};
 pub use reloads::{Reloaded, Reloads};
 pub use search::{ActivityTerms, AmountRange, PaymentFilters, Selection, search};
 pub use shared::{Reader, Service, Shared};

@@ -57,9 +57,11 @@ fn description(package: Package, group: &str) -> Option<&'static str> {
         (Package::Admin, "keys") => "Merchants' API keys.",
         (Package::Admin, "merchants") => "Merchants, and whether they may call.",
         (Package::Admin, "payment methods") => "The acquirers and the fees of merchants' payments.",
+        (Package::Admin, "payments") => "Payments of any merchant, as the operator looks for them.",
         (Package::Admin, "payouts") => "Payouts that wait for the sandbox, whose part the operator plays.",
         (Package::Admin, "refunds") => "Refunds that wait for the sandbox, whose part the operator plays.",
         (Package::Admin, "secrets") => "Keys, tokens and certificates of this server.",
+        (Package::Admin, "server") => "The server itself.",
         (_, "pipelining") => "Several calls in one request, of which later ones refer to answers of earlier ones.",
         (_, _) => return None,
     })
