@@ -85,21 +85,24 @@ pub fn assemble(
         .functions(merchants::functions(service))
         .functions(sdk::functions(service))
         .public_url(configuration.public_url.clone())
+        .logs_addresses(configuration.log_caller_addresses)
         .build();
     let admin_token = Arc::new(AdminToken::any_of(secrets.admin_tokens));
     let reloads = service.operations.as_ref().map(|operations| &operations.reloads);
     reloads.into_iter().for_each(|reloads| reload_admin_token(reloads, &admin_token, configuration));
+    let server = Arc::new(EngineObservation::new(
+        observation,
+        Arc::clone(service),
+        started.store_statistics(),
+        started.tables(),
+        Calls { limits, pool: pool.clone() },
+    ));
     let admin = Dispatcher::builder(&[Package::Admin], admin_token)
-        .pool(pool.clone())
+        .pool(pool)
         .functions(admin::functions(service))
+        .function(admin::status_function(Arc::clone(&server)))
         .hosts(admin_hosts(configuration))
-        .observe(Arc::new(EngineObservation::new(
-            observation,
-            Arc::clone(service),
-            started.store_statistics(),
-            started.tables(),
-            Calls { limits, pool },
-        )))
+        .observe(server)
         .build();
     count_failures_from_zero(endpoint_names(&public).chain(endpoint_names(&admin)));
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })

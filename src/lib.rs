@@ -26,6 +26,7 @@ mod running_mark;
 mod bootstrap;
 mod assembly;
 mod exposition;
+mod server_status;
 mod observation;
 mod supervision;
 mod logging;

@@ -1,6 +1,7 @@
 //! The state of the running program, for the operator's tools.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use till_operate::scrub::TableInspector;
@@ -12,7 +13,11 @@ use crate::exposition::{
 };
 use crate::logging::LogFile;
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
+use crate::server_status::{LastMinute, ServerState, ServerStatus, conditions};
 use crate::service::{Checkpoints, Shared};
+
+/// Why a program that was never ready is not ready.
+const STARTING: &str = "starting";
 
 /// The start time of the program, and its readiness.
 pub struct Observation {
@@ -28,7 +33,7 @@ impl Observation {
         Observation {
             started: ProcessStart::now(),
             log_file: LogFile::of_standard_error(),
-            not_ready: Mutex::new(Some("starting".to_owned())),
+            not_ready: Mutex::new(Some(STARTING.to_owned())),
         }
     }
 
@@ -50,6 +55,7 @@ pub struct EngineObservation {
     store: Arc<dyn StatisticsSource>,
     tables: Arc<TableInspector>,
     calls: Calls,
+    last_minute: Arc<LastMinute>,
 }
 
 /// The limits on calls.
@@ -61,7 +67,7 @@ pub struct Calls {
 }
 
 impl EngineObservation {
-    /// Adds the engine of `service` and the store below it to the observation.
+    /// Adds the engine of `service` and the store below it to the observation. Must be called within an actix system.
     #[must_use]
     pub fn new(
         observation: Arc<Observation>,
@@ -70,12 +76,43 @@ impl EngineObservation {
         tables: Arc<TableInspector>,
         calls: Calls,
     ) -> EngineObservation {
-        EngineObservation { observation, service, store, tables, calls }
+        let last_minute = LastMinute::follow(&service);
+        EngineObservation { observation, service, store, tables, calls, last_minute }
     }
-}
 
-impl Observe for EngineObservation {
-    fn metrics(&self) -> String {
+    /// The status of the server. Reads the lists of files of checkpoints.
+    #[must_use]
+    pub fn status(&self) -> ServerStatus {
+        let statistics = self.store.statistics();
+        let archiver = self.service.archiver.as_ref();
+        let now = self.service.now().unix_seconds();
+        ServerStatus {
+            state: self.state(),
+            store_id: self.store.store_identity(),
+            started_at: self.observation.started.since_epoch().as_secs(),
+            disk_free_bytes: statistics.disk_free_bytes,
+            disk_reserve_bytes: statistics.disk_reserve_bytes,
+            last_checkpoint: self.service.checkpoints.as_ref().and_then(Checkpoints::newest),
+            archive_lag_seconds: archiver.map(|archiver| archiver.stats().lag.as_secs()),
+            damaged_tables: self.damaged_tables(),
+            last_minute: self.last_minute.counts(&self.service),
+            conditions: conditions(&self.families(), Duration::from_secs(now).as_secs_f64()),
+        }
+    }
+
+    fn state(&self) -> ServerState {
+        let statistics = self.store.statistics();
+        let is_short = statistics.disk_free_bytes.is_some_and(|free| free < statistics.disk_reserve_bytes);
+        match self.not_ready().as_deref() {
+            Some(STARTING) => ServerState::Starting,
+            Some(_) => ServerState::RefusingWrites,
+            None if is_short || self.service.store.is_short_of_space() => ServerState::RefusingWrites,
+            None if self.is_paused() => ServerState::Paused,
+            None => ServerState::Ready,
+        }
+    }
+
+    fn families(&self) -> Families {
         let mut families = Families::counted();
         expose_engine(&self.service.engine, &mut families);
         expose_calls(self.calls.limits.count(), self.calls.pool.count(), &mut families);
@@ -89,7 +126,13 @@ impl Observe for EngineObservation {
         expose_store(self.store.as_ref(), &mut families);
         expose_process(self.observation.started, &mut families);
         expose_log_file(self.observation.log_file.as_ref(), &mut families);
-        families.text()
+        families
+    }
+}
+
+impl Observe for EngineObservation {
+    fn metrics(&self) -> String {
+        self.families().text()
     }
 
     fn not_ready(&self) -> Option<String> {

@@ -29,6 +29,7 @@ use crate::metadata_garbage::GarbageCollector;
 use crate::outbox::Outbox;
 use crate::overdrawn::OverdrawnCounter;
 use crate::pause::Pause;
+use crate::payment_outcomes::PaymentCounts;
 use crate::registry::{Admission, Registry};
 use crate::removed_rows::RemovedRows;
 use crate::reply::{Denied, Reply};
@@ -232,6 +233,12 @@ impl Engine {
     #[must_use]
     pub fn late_successes(&self) -> u64 {
         self.outbox.late_successes()
+    }
+
+    /// Payments by what became of them, since the start.
+    #[must_use]
+    pub fn payments(&self) -> PaymentCounts {
+        self.outbox.payments().counts()
     }
 
     /// Deliveries of events to webhooks.

@@ -19,6 +19,7 @@ use crate::background::{AT_ONCE, WorkQueue};
 use crate::bounds::{InFlight, Permit};
 use crate::erasure::{Erasures, erased_by};
 use crate::merchant::Changes;
+use crate::payment_outcomes::{PaymentCounters, PaymentOutcome};
 use crate::removed_rows::{Removed, RemovedRows};
 use crate::store::Store;
 use crate::test_clock::MerchantClocks;
@@ -73,6 +74,7 @@ pub(crate) struct Outbox {
     pub(crate) erasures: Arc<Erasures>,
     key_changes: AtomicU64,
     late_successes: AtomicU64,
+    payments: PaymentCounters,
     removed: RemovedRows,
 }
 
@@ -90,6 +92,7 @@ impl Outbox {
             erasures: Arc::default(),
             key_changes: AtomicU64::new(0),
             late_successes: AtomicU64::new(0),
+            payments: PaymentCounters::default(),
             removed: RemovedRows::default(),
         }
     }
@@ -152,6 +155,11 @@ impl Outbox {
         self.late_successes.load(Ordering::Relaxed)
     }
 
+    /// Counts of payments by what became of them.
+    pub(crate) const fn payments(&self) -> &PaymentCounters {
+        &self.payments
+    }
+
     /// Counts of rows that were removed in the background.
     pub(crate) const fn removed_rows(&self) -> &RemovedRows {
         &self.removed
@@ -196,6 +204,7 @@ pub(crate) struct Pending {
     changes_keys: bool,
     removed: Removed,
     late_success: Option<PaymentId>,
+    outcome: Option<PaymentOutcome>,
     erased: Vec<Vec<u8>>,
     wakes_webhooks: bool,
     webhooks: Vec<WebhookId>,
@@ -214,6 +223,7 @@ impl Pending {
             changes_keys: false,
             removed,
             late_success: None,
+            outcome: None,
             erased: Vec::new(),
             wakes_webhooks: false,
             webhooks: Vec::new(),
@@ -224,8 +234,8 @@ impl Pending {
     /// The entries of a record and the rows that it writes.
     pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Pending {
         let (removed, late_success) = (Removed::of(mutation), late_success(mutation));
-        let erased = erased_by(merchant_id, mutation);
-        let mut pending = Pending { removed, late_success, erased, ..Pending::new(merchant_id) };
+        let (outcome, erased) = (PaymentOutcome::of(mutation, changes), erased_by(merchant_id, mutation));
+        let mut pending = Pending { removed, late_success, outcome, erased, ..Pending::new(merchant_id) };
         pending.add(changes);
         pending
     }
@@ -271,6 +281,9 @@ impl Pending {
         if let Some(payment_id) = self.late_success {
             outbox.late_successes.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is returned");
+        }
+        if let Some(outcome) = &self.outcome {
+            outbox.payments.note(merchant_id, outcome);
         }
         for (call, rows) in self.effects {
             let prepared = rows.and_then(|rows| outbox.prepared.enter().map(|permit| PreparedCall { rows, permit }));

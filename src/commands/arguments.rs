@@ -14,6 +14,7 @@ use super::operate::OperatorCall;
 use super::repair::RepairCommand;
 use super::restore::RestoreArguments;
 use super::rotate::{AdminTokenCommand, VaultCommand};
+use super::status::StatusArguments;
 use super::trigger::TriggerArguments;
 use super::verify::VerifyArguments;
 use super::webhook::WebhookCommand;
@@ -52,6 +53,8 @@ pub struct Settings {
 pub enum TillCommand {
     /// Runs the server
     Serve(ServeArguments),
+    /// Shows the state of a running server on one screen. Exit code 1 when the condition of an alert holds
+    Status(StatusArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
     Verify(VerifyArguments),
     /// Prints a line that names the store, its last commit and that commit's hash, with the server stopped: kept elsewhere,
@@ -104,6 +107,7 @@ impl TillCommand {
             | TillCommand::Manual(_)
             | TillCommand::Trigger(_)
             | TillCommand::Operate(_)
+            | TillCommand::Status(_)
             | TillCommand::Checkpoint(CheckpointCommand::Create { .. }) => true,
             TillCommand::Serve(_)
             | TillCommand::Verify(_)

@@ -9,13 +9,14 @@ type Group = (&'static str, &'static [&'static str]);
 
 /// Every command, in the order in which the help shows them.
 const GROUPS: [Group; 5] = [
-    ("The server", &["serve", "configuration"]),
+    ("The server", &["serve", "status", "configuration"]),
     (
         "Calls to a running server, by the operator",
         &[
             "merchant",
             "key",
             "installation",
+            "payment",
             "payment-method",
             "balance",
             "topup",

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
+use super::finding::{FindKey, ListKeys, NamedKey, PaymentCall, Table};
 use super::run::print;
 use crate::configuration::{Configuration, Secrets};
 
@@ -20,6 +21,9 @@ pub enum OperatorCall {
     /// API keys
     #[command(subcommand)]
     Key(KeyCall),
+    /// Payments of any merchant
+    #[command(subcommand)]
+    Payment(PaymentCall),
     /// Installations of the SDK
     #[command(subcommand)]
     Installation(InstallationCall),
@@ -145,15 +149,18 @@ pub enum KeyCall {
     },
     /// Revokes a key at once
     Revoke {
-        /// The merchant
+        /// Its merchant [default: the one that has the key]
         #[arg(long)]
-        merchant_id: String,
-        /// The key
-        #[arg(long)]
-        key_id: String,
+        merchant_id: Option<String>,
+        #[command(flatten)]
+        key: NamedKey,
         #[command(flatten)]
         idempotency: IdempotencyOption,
     },
+    /// Finds a key by its uid, with its merchant
+    Find(FindKey),
+    /// Lists the keys of a merchant
+    List(ListKeys),
 }
 
 /// Calls about installations.
@@ -435,6 +442,7 @@ impl OperatorCall {
                 ("advance-clock", json!({ "merchant_id": merchant_id, "to": to }), idempotency.key())
             }
             OperatorCall::Key(call) => call.request(),
+            OperatorCall::Payment(PaymentCall::Find(find)) => ("find-payments", find.body(), None),
             OperatorCall::Resume => ("resume-effects", json!({}), None),
             OperatorCall::Reload => ("reload", json!({}), None),
             OperatorCall::Installation(call) => call.request(),
@@ -451,6 +459,23 @@ impl OperatorCall {
                 json!({ "merchant_id": merchant_id, "amount": amount, "external_id": external_id }),
                 idempotency.key(),
             ),
+        }
+    }
+}
+
+impl OperatorCall {
+    /// True for a call about a key that does not name the key's merchant.
+    const fn leaves_owner_out(&self) -> bool {
+        matches!(self, OperatorCall::Key(KeyCall::Revoke { merchant_id: None, .. }))
+    }
+
+    /// The table that shows the answer to people; none when the answer is printed as it is.
+    fn table(&self) -> Option<Table> {
+        match self {
+            OperatorCall::Payment(PaymentCall::Find(find)) => find.table(),
+            OperatorCall::Key(KeyCall::Find(find)) => find.table(),
+            OperatorCall::Key(KeyCall::List(list)) => list.table(),
+            _ => None,
         }
     }
 }
@@ -506,9 +531,11 @@ impl KeyCall {
                 json!({ "merchant_id": merchant_id, "name": name, "expires_at": expires_at }),
                 idempotency.key(),
             ),
-            KeyCall::Revoke { merchant_id, key_id, idempotency } => {
-                ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key_id }), idempotency.key())
+            KeyCall::Revoke { merchant_id, key, idempotency } => {
+                ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key.id() }), idempotency.key())
             }
+            KeyCall::Find(find) => ("find-key", find.body(), None),
+            KeyCall::List(list) => ("list-keys", list.body(), None),
         }
     }
 }
@@ -630,16 +657,21 @@ impl IdempotencyOption {
     }
 }
 
-/// Makes the call and prints the answer: a bare id as it is, anything else as JSON. A reload that kept a file has failed,
-/// so that the program that renewed the file notices.
+/// Makes the call and prints the answer: a bare id as it is, a table of what is found, anything else as JSON. A reload that
+/// kept a file has failed, so that the program that renewed the file notices.
 pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<ExitCode> {
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
-    let (endpoint, body, idempotency_key) = call.request();
+    let (endpoint, mut body, idempotency_key) = call.request();
+    if call.leaves_owner_out() {
+        let key = client.call_admin("find-key", &json!({ "key_id": body["key_id"] }), None)?;
+        body["merchant_id"] = key["merchant_id"].clone();
+    }
     let answer = client.call_admin(endpoint, &body, idempotency_key)?;
     let has_kept_a_file = answer["kept"].as_array().is_some_and(|kept| !kept.is_empty());
-    match answer {
-        Value::String(text) => print(&text),
-        answer => print(&serde_json::to_string_pretty(&answer)?),
+    match (answer, call.table()) {
+        (answer, Some(table)) => print(&table(&answer)),
+        (Value::String(text), None) => print(&text),
+        (answer, None) => print(&serde_json::to_string_pretty(&answer)?),
     };
     Ok(if has_kept_a_file { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -671,6 +703,10 @@ mod tests {
             ("till clock advance --merchant-id mer_1 --to 1767225600", "advance-clock"),
             ("till key generate --merchant-id mer_1 --name A", "generate-key"),
             ("till key revoke --merchant-id mer_1 --key-id key_1", "revoke-key"),
+            ("till key revoke key_1", "revoke-key"),
+            ("till key find key_1", "find-key"),
+            ("till key list --merchant-id mer_1", "list-keys"),
+            ("till payment find --external-id order-1", "find-payments"),
             ("till installation add --merchant-id mer_1 --name A --platform WEB --identifier a.b", "add-installation"),
             ("till installation list --merchant-id mer_1 --per-page 5", "list-installations"),
             ("till installation update --merchant-id mer_1 --installation-id ins_1 --name A", "update-installation"),

@@ -6,8 +6,8 @@ use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
 use super::progress::say;
 use super::{
-    archive, checkpoint, export, head, help, inspect, manual, operate, repair, restore, rotate, serve, trigger, verify,
-    webhook,
+    archive, checkpoint, export, head, help, inspect, manual, operate, repair, restore, rotate, serve, status, trigger,
+    verify, webhook,
 };
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
@@ -40,6 +40,11 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     match &arguments.command {
         TillCommand::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
+        TillCommand::Status(arguments) => {
+            let (output, code) = status::status(&configuration, arguments)?;
+            print(&output);
+            Ok(code)
+        }
         TillCommand::Verify(arguments) => verify::verify(&configuration, arguments),
         TillCommand::Head(arguments) => Ok(print(&head::head(&configuration, arguments)?)),
         TillCommand::Repair(command) => repair::repair(&configuration, command),

@@ -64,6 +64,8 @@ pub struct Configuration {
     pub log_format: Option<LogFormat>,
     /// The filter of log lines, in the syntax of `tracing`.
     pub log_filter: String,
+    /// True when the log's lines of calls show the addresses of callers.
+    pub log_caller_addresses: bool,
     pub(super) admin_token: Option<SecretString>,
     pub(super) admin_token_file: Option<PathBuf>,
     pub(super) vault_key: Option<SecretString>,
@@ -174,6 +176,7 @@ impl Configuration {
         let archive = reader.archive();
         let log_format = reader.optional(&settings::LOG_FORMAT, log_format);
         let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
+        let log_caller_addresses = reader.required(&settings::LOG_CALLER_ADDRESSES, yes_or_no);
         let admin_token_file = reader.optional(&settings::ADMIN_TOKEN_FILE, path);
         let vault_key_file = reader.optional(&settings::VAULT_KEY_FILE, path);
         reader.check_addresses(listen, admin_listen);
@@ -203,6 +206,7 @@ impl Configuration {
                 archive: archive?,
                 log_format,
                 log_filter: log_filter?,
+                log_caller_addresses: log_caller_addresses?,
                 admin_token,
                 admin_token_file,
                 vault_key,

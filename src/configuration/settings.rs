@@ -86,6 +86,8 @@ pub(super) const ARCHIVE_BEFORE_ACKNOWLEDGED: Setting = Setting::with_default("a
 pub(super) const LOG_FORMAT: Setting = Setting::optional("log_format");
 /// The filter of log lines, in the syntax of `tracing`.
 pub(super) const LOG_FILTER: Setting = Setting::with_default("log_filter", "info,actix_server=warn");
+/// True when the log's lines of calls show the addresses of callers.
+pub(super) const LOG_CALLER_ADDRESSES: Setting = Setting::with_default("log_caller_addresses", "false");
 /// A file with the admin token.
 pub(super) const ADMIN_TOKEN_FILE: Setting = Setting::optional("admin_token_file");
 /// A file with the vault key.
@@ -102,7 +104,7 @@ pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 38] = [
+pub(super) const ALL: [Setting; 39] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -134,6 +136,7 @@ pub(super) const ALL: [Setting; 38] = [
     ARCHIVE_BEFORE_ACKNOWLEDGED,
     LOG_FORMAT,
     LOG_FILTER,
+    LOG_CALLER_ADDRESSES,
     ADMIN_TOKEN_FILE,
     VAULT_KEY_FILE,
     TLS_CERTIFICATE_FILE,

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use prometheus::core::Collector;
+use prometheus::proto::{Metric, MetricFamily};
 use prometheus::{
     HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, register_histogram_vec, register_int_counter,
     register_int_counter_vec, register_int_gauge_vec,
@@ -17,6 +19,23 @@ pub static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let help = "Requests answered, by endpoint and code.";
     register_int_counter_vec!("till_http_requests_total", help, &["endpoint", "code"]).expect(ONCE)
 });
+
+/// The number of calls of endpoints that were answered: no documents, no probes, no unknown paths.
+#[must_use]
+pub fn calls_answered() -> u64 {
+    let is_call = |metric: &&Metric| {
+        let endpoint = metric.get_label().iter().find(|label| label.name() == "endpoint");
+        endpoint.is_some_and(|label| !label.value().starts_with(['/', '(']))
+    };
+    let families = REQUESTS.collect();
+    let metrics = families.iter().flat_map(MetricFamily::get_metric).filter(is_call);
+    metrics.map(|metric| count_of(metric.get_counter().get_value())).sum()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a counter of integers is whole, and exact up to 2^53")]
+fn count_of(sample: f64) -> u64 {
+    sample as u64
+}
 
 /// Times until requests were answered.
 pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {

@@ -1,6 +1,7 @@
 //! Metrics of the engine.
 
-use till_actors::{AGES_SECONDS, Engine, OpenEffects};
+use till_actors::{AGES_SECONDS, Engine, OpenEffects, PaymentCounts};
+use till_domain::payment::PaymentStatus;
 use till_operate::archive::ArchiveStats;
 
 use super::families::{Families, Unit};
@@ -11,6 +12,7 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
     let removed = engine.removed_rows().by_kind();
     families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", removed);
+    expose_payments(&engine.payments(), families);
     expose_effects(engine, families);
     expose_webhooks(engine, families);
     let gauges = [
@@ -33,6 +35,20 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
         "Delay of the earliest timer that is due and not served yet.",
         engine.timer_lag(),
     );
+}
+
+/// Adds the payments by what became of them. Every series exists from the start, so that its first increase shows.
+fn expose_payments(payments: &PaymentCounts, families: &mut Families) {
+    let not_failed = [
+        (PaymentStatus::Successful, payments.successful),
+        (PaymentStatus::Authorized, payments.authorized),
+        (PaymentStatus::Expired, payments.expired),
+    ];
+    let not_failed = not_failed.into_iter().map(|(status, count)| ([status.name(), ""], count));
+    let failed = payments.failed_by_code().map(|(code, count)| ([PaymentStatus::Failed.name(), code], count));
+    let help =
+        "Payments by what became of them first: authorized for a later capture, captured, failed by code, or expired.";
+    families.counters_by("till_payments_total", help, ["status", "failure_code"], not_failed.chain(failed));
 }
 
 fn expose_effects(engine: &Engine, families: &mut Families) {

@@ -86,8 +86,19 @@ impl Families {
 
     /// Adds counters by the values of a label.
     pub fn counters<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
-        let counters = IntCounterVec::new(Opts::new(name, help), &[label]).expect(VALID);
-        values.iter().for_each(|(of, value)| counters.with_label_values(&[of]).inc_by(*value));
+        self.counters_by(name, help, [label], values.map(|(of, value)| ([of], value)));
+    }
+
+    /// Adds counters by the values of labels.
+    pub fn counters_by<'v, const L: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        labels: [&str; L],
+        values: impl IntoIterator<Item = ([&'v str; L], u64)>,
+    ) {
+        let counters = IntCounterVec::new(Opts::new(name, help), &labels).expect(VALID);
+        values.into_iter().for_each(|(of, value)| counters.with_label_values(&of).inc_by(value));
         self.add(&counters);
     }
 
@@ -129,6 +140,12 @@ impl Families {
         family.set_field_type(MetricType::HISTOGRAM);
         family.set_metric(vec![metric]);
         self.0.push(family);
+    }
+
+    /// The values of a gauge, one for each of its series.
+    pub fn values(&self, name: &str) -> impl Iterator<Item = f64> {
+        let families = self.0.iter().filter(move |family| family.name() == name);
+        families.flat_map(MetricFamily::get_metric).map(|metric| metric.get_gauge().get_value())
     }
 
     /// All metrics in Prometheus' text format, version 0.0.4.

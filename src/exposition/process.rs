@@ -23,13 +23,19 @@ impl ProcessStart {
     pub fn now() -> ProcessStart {
         ProcessStart(SystemTime::now())
     }
+
+    /// The time since the Unix epoch.
+    #[must_use]
+    pub fn since_epoch(self) -> Duration {
+        self.0.duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
 }
 
 /// Adds the metrics of the process.
 pub fn expose_process(start: ProcessStart, families: &mut Families) {
     families.labelled_one("till_build_info", "Version of the program.", "version", env!("CARGO_PKG_VERSION"));
-    let since = start.0.duration_since(UNIX_EPOCH).unwrap_or_default();
-    families.gauge_seconds("process_start_time_seconds", "Start time of the process, in Unix seconds.", since);
+    let help = "Start time of the process, in Unix seconds.";
+    families.gauge_seconds("process_start_time_seconds", help, start.since_epoch());
     let (resident, virtual_bytes) = memory().unwrap_or_default();
     families.gauge("process_resident_memory_bytes", "Resident memory.", resident);
     families.gauge("process_virtual_memory_bytes", "Virtual memory.", virtual_bytes);

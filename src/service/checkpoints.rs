@@ -1,5 +1,6 @@
 //! Checkpoints of the running server: on the operator's request, and by schedule.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,6 +14,16 @@ use crate::exposition::CHECKPOINTS;
 
 /// The prefix of the names of scheduled checkpoints. The schedule removes only these.
 const SCHEDULED_PREFIX: &str = "scheduled-";
+
+/// The newest checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewestCheckpoint {
+    pub directory: PathBuf,
+    /// In Unix seconds.
+    pub taken_at: u64,
+    /// True as long as none of its tables is known to be damaged. Each of them was read whole before it was taken.
+    pub verified: bool,
+}
 
 /// Takes checkpoints of the running server.
 #[derive(Clone)]
@@ -79,6 +90,17 @@ impl Checkpoints {
                 Err(CheckpointError::Busy { directory: self.checkpointer.shelf().directory().to_owned() })
             }
         }
+    }
+
+    /// The newest checkpoint that is kept; none when there is none, or their directory cannot be read. Reads the lists of files
+    /// of all checkpoints.
+    #[must_use]
+    pub fn newest(&self) -> Option<NewestCheckpoint> {
+        let shelf = self.checkpointer.shelf();
+        let kept = shelf.list().ok()?;
+        let (name, taken_at_ms) = kept.iter().rev().find_map(|kept| Some((&kept.name, kept.taken_at_ms()?)))?;
+        let verified = !shelf.has_known_damage(name);
+        Some(NewestCheckpoint { directory: shelf.directory().join(name), taken_at: taken_at_ms / 1_000, verified })
     }
 
     /// The time of the newest checkpoint, in Unix seconds; 0 when there was none at the start and none has been taken

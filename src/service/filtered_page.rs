@@ -80,6 +80,45 @@ pub struct Filtered<F, P> {
     pub passes: P,
 }
 
+/// The page that a call asks for, of the entries in a span. `collect` finds at most so many of them within a part of the
+/// span, in a direction; `id` is what cursors name of an entry.
+///
+/// # Errors
+/// Those of `collect`.
+pub async fn page_of<K: Id + Ord + Display, E>(
+    request: PageRequest<K>,
+    span: Option<IdSpan<K>>,
+    id: impl Fn(&E) -> K,
+    collect: impl AsyncFn(Option<IdSpan<K>>, ScanDirection, usize) -> Result<Vec<E>, ApiError>,
+) -> Result<Page<E>, ApiError> {
+    let size = usize::from(request.per_page);
+    let (within, direction) = match request.cursor {
+        None => (span, ScanDirection::Backward),
+        Some(Cursor::After(id)) => (span.and_then(|span| span.older_than(id)), ScanDirection::Backward),
+        Some(Cursor::Before(id)) => (span.and_then(|span| span.newer_than(id)), ScanDirection::Forward),
+    };
+    let mut found = collect(within, direction, size.saturating_add(1)).await?;
+    let goes_on = found.len() > size;
+    found.truncate(size);
+    if direction == ScanDirection::Forward {
+        found.reverse();
+    }
+    let beside = match request.cursor {
+        None => Beside { newer: false, older: goes_on },
+        Some(cursor @ Cursor::After(_)) => {
+            let newest = found.first().map_or(cursor.vacancy(), &id);
+            let beyond = span.and_then(|span| span.newer_than(newest));
+            Beside { newer: !collect(beyond, ScanDirection::Forward, 1).await?.is_empty(), older: goes_on }
+        }
+        Some(cursor @ Cursor::Before(_)) => {
+            let oldest = found.last().map_or(cursor.vacancy(), &id);
+            let beyond = span.and_then(|span| span.older_than(oldest));
+            Beside { newer: goes_on, older: !collect(beyond, ScanDirection::Backward, 1).await?.is_empty() }
+        }
+    };
+    Ok(Page::found(request, found, id, beside))
+}
+
 impl<F, P> Filtered<F, P> {
     /// The page that a call asks for, of the rows in a span.
     ///
@@ -91,49 +130,8 @@ impl<F, P> Filtered<F, P> {
         F: Fn(IdSpan<K>, ScanDirection, usize) -> Result<Vec<(K, R)>, ApiError>,
         P: Fn(&R) -> bool,
     {
-        let size = usize::from(request.per_page);
-        let (within, direction) = match request.cursor {
-            None => (span, ScanDirection::Backward),
-            Some(Cursor::After(id)) => (span.and_then(|span| span.older_than(id)), ScanDirection::Backward),
-            Some(Cursor::Before(id)) => (span.and_then(|span| span.newer_than(id)), ScanDirection::Forward),
-        };
-        let mut found = self.collect(within, direction, size.saturating_add(1)).await?;
-        let goes_on = found.len() > size;
-        found.truncate(size);
-        if direction == ScanDirection::Forward {
-            found.reverse();
-        }
-        let ends = (found.first().map(|(id, _)| *id), found.last().map(|(id, _)| *id));
-        let beside = self.beside(request.cursor, ends, span, goes_on).await?;
-        let page = Page::found(request, found, |(id, _)| *id, beside);
-        Ok(page.without_ids())
-    }
-
-    async fn beside<K, R>(
-        &self,
-        cursor: Option<Cursor<K>>,
-        (newest, oldest): (Option<K>, Option<K>),
-        span: Option<IdSpan<K>>,
-        goes_on: bool,
-    ) -> Result<Beside, ApiError>
-    where
-        K: Id + Ord,
-        F: Fn(IdSpan<K>, ScanDirection, usize) -> Result<Vec<(K, R)>, ApiError>,
-        P: Fn(&R) -> bool,
-    {
-        Ok(match cursor {
-            None => Beside { newer: false, older: goes_on },
-            Some(cursor @ Cursor::After(_)) => {
-                let beyond = span.and_then(|span| span.newer_than(newest.unwrap_or(cursor.vacancy())));
-                let newer = !self.collect(beyond, ScanDirection::Forward, 1).await?.is_empty();
-                Beside { newer, older: goes_on }
-            }
-            Some(cursor @ Cursor::Before(_)) => {
-                let beyond = span.and_then(|span| span.older_than(oldest.unwrap_or(cursor.vacancy())));
-                let older = !self.collect(beyond, ScanDirection::Backward, 1).await?.is_empty();
-                Beside { newer: goes_on, older }
-            }
-        })
+        let collect = async |span, direction, wanted| self.collect(span, direction, wanted).await;
+        Ok(page_of(request, span, |(id, _)| *id, collect).await?.without_ids())
     }
 
     /// At most `wanted` rows that pass, in a direction.

@@ -98,7 +98,7 @@ impl Service {
                 if let Some(named) = NamedInstallation::of_faulty(call.body())
                     && let Ok((_, installation)) = self.installation(named).await?
                 {
-                    self.admit(call, &installation)?;
+                    self.admit(call, named.merchant_id, &installation)?;
                 }
                 Err(faults)
             }
@@ -108,7 +108,7 @@ impl Service {
     async fn sdk_caller<C>(&self, call: &Call<C>, named: NamedInstallation) -> Result<SdkCaller<'_>, ApiError> {
         let found = self.installation(named).await?;
         let (reader, installation) = found.map_err(|refusal| denial::refused(&refusal))?;
-        self.admit(call, &installation)?;
+        self.admit(call, named.merchant_id, &installation)?;
         let profile = reader.get::<Profiles>(Single)?;
         let profile = profile.ok_or_else(|| denial::refused(&Refusal::InstallationNotFound))?;
         if profile.suspended {
@@ -130,7 +130,8 @@ impl Service {
         Ok(installation.map(|installation| (reader, installation)).ok_or(Refusal::InstallationNotFound))
     }
 
-    fn admit<C>(&self, call: &Call<C>, installation: &Installation) -> Result<(), ApiError> {
+    fn admit<C>(&self, call: &Call<C>, merchant_id: MerchantId, installation: &Installation) -> Result<(), ApiError> {
+        call.log_subject(merchant_id, Some(installation.id));
         if installation.platform == Platform::Web {
             call.allow_only_origin(installation.identifier.as_str());
         }

@@ -122,6 +122,8 @@ pub(super) const fn code_and_message(reason: DeclineReason) -> (&'static str, &'
 mod tests {
     use std::collections::BTreeSet;
 
+    use till_actors::FAILURE_CODES;
+
     use super::*;
 
     fn decline_code(number: &str) -> Option<&'static str> {
@@ -145,6 +147,7 @@ mod tests {
             ("4000000000000077", None),
         ] {
             assert_eq!(decline_code(number), code, "{number}");
+            assert!(code.is_none_or(|code| FAILURE_CODES.contains(&code)), "{number} is counted by its code");
         }
     }
 

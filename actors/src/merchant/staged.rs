@@ -8,8 +8,9 @@ use till_domain::apply::{apply_rows, apply_state};
 use till_domain::customer::Contact;
 use till_domain::effect::EffectId;
 use till_domain::event::Mutation;
-use till_domain::ids::{CustomerId, MerchantId};
+use till_domain::ids::{CustomerId, MerchantId, PaymentId};
 use till_domain::merchant::TestClock;
+use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, Rows, Unreadable};
 use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
@@ -59,6 +60,12 @@ impl Changes {
     pub(crate) fn test_clock(&self, merchant_id: MerchantId) -> Option<TestClock> {
         let written = self.rows.get(&AnyKey::TestClocks(merchant_id))?.as_ref()?;
         if let AnyRow::TestClocks(test_clock) = written { Some(**test_clock) } else { None }
+    }
+
+    /// The payment with this id, when it is written.
+    pub(crate) fn payment(&self, payment_id: PaymentId) -> Option<&Payment> {
+        let written = self.rows.get(&AnyKey::Payments(payment_id))?.as_ref()?;
+        if let AnyRow::Payments(payment) = written { Some(payment) } else { None }
     }
 
     /// An effect and its payment, when both are written.

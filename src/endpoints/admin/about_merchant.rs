@@ -35,5 +35,6 @@ pub(super) async fn submit(
     secret: Option<till_actors::Secret>,
 ) -> Result<Answered, ApiError> {
     check_exists(service, merchant_id)?;
+    call.log_subject(merchant_id, None);
     service.submit(declaration, call, merchant_id, Caller::Operator, command, secret).await
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    balances, checkpoints, disputes, installations, keys, merchants, payment_methods, payouts, refunds, reload,
-    resume_effects, rotate_vault_key, test_clock,
+    balances, checkpoints, disputes, installations, keys, merchants, payment_methods, payments, payouts, refunds,
+    reload, resume_effects, rotate_vault_key, test_clock,
 };
 use crate::access::Operator;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -24,6 +24,9 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&test_clock::ADVANCE_CLOCK, of(service), test_clock::advance_clock),
         endpoint(&keys::GENERATE_KEY, of(service), keys::generate_key),
         endpoint(&keys::REVOKE_KEY, of(service), keys::revoke_key),
+        endpoint(&keys::FIND_KEY, of(service), keys::find_key),
+        endpoint(&keys::LIST_KEYS, of(service), keys::list_keys),
+        endpoint(&payments::FIND_PAYMENTS, of(service), payments::find_payments),
         endpoint(&installations::ADD_INSTALLATION, of(service), installations::add_installation),
         endpoint(&installations::LIST_INSTALLATIONS, of(service), installations::list_installations),
         endpoint(&installations::UPDATE_INSTALLATION, of(service), installations::update_installation),

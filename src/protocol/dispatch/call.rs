@@ -8,10 +8,12 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
+use till_domain::ids::{InstallationId, MerchantId};
 
 use super::body::Body;
 use super::concurrency::HeldPermit;
 use super::cross_origin::CrossOrigin;
+use super::log_subject::LogSubject;
 use super::request_id::RequestId;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
@@ -83,6 +85,7 @@ pub(super) struct CallContext<C> {
     pub(super) peer: Option<IpAddr>,
     pub(super) has_origin: bool,
     pub(super) cross_origin: CrossOrigin,
+    pub(super) log_subject: LogSubject,
 }
 
 impl<C> Call<C> {
@@ -141,6 +144,11 @@ impl<C> Call<C> {
     #[must_use]
     pub fn peer(&self) -> Option<IpAddr> {
         self.context.peer
+    }
+
+    /// Has the call's line in the log name the merchant, and the installation of a call of the client SDK.
+    pub fn log_subject(&self, merchant_id: MerchantId, installation_id: Option<InstallationId>) {
+        self.context.log_subject.set(merchant_id, installation_id);
     }
 
     /// Lets the page that made the call read its answer, success or refusal, when the page is of this origin.

@@ -2,6 +2,7 @@
 //! then the endpoint.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -79,6 +80,7 @@ pub struct Dispatcher<C> {
     pub(super) answer_budget: MemoryBudget,
     documents: Documents,
     refusals: LogThrottle,
+    logs_addresses: bool,
 }
 
 /// The listener's own address, used for requests that do not name a host.
@@ -94,10 +96,12 @@ pub struct Entrance {
 
 /// The facts about a call that are logged and counted.
 pub(super) struct LoggedOutcome {
-    code: &'static str,
-    status: StatusCode,
+    pub(super) code: &'static str,
+    pub(super) status: StatusCode,
+    /// The caller's address, where lines may show it.
+    pub(super) address: Option<IpAddr>,
     /// The number of lines that were suppressed before this one; None when this one is suppressed, too.
-    left_out: Option<u64>,
+    pub(super) left_out: Option<u64>,
 }
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
@@ -108,7 +112,17 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     }
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder { packages, authenticate, gate, limits, pool, observe, public_url, hosts } = builder;
+        let DispatcherBuilder {
+            packages,
+            authenticate,
+            gate,
+            limits,
+            pool,
+            observe,
+            public_url,
+            hosts,
+            logs_addresses,
+        } = builder;
         let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
         let (body_budget, answer_budget) = (body::budget(), large_answers::budget());
         let (documents, refusals) = (Documents::default(), LogThrottle::default());
@@ -125,6 +139,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             answer_budget,
             documents,
             refusals,
+            logs_addresses,
         }
     }
 
@@ -203,13 +218,14 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             Ok(_) | Err(_) => Some(0),
         };
         let code = outcome.as_ref().map_or_else(|error| error.code().name(), |_| "OK");
-        LoggedOutcome { code, status: exchange.addressee().status(outcome), left_out }
+        let address = exchange.head.peer.filter(|_| self.logs_addresses);
+        LoggedOutcome { code, status: exchange.addressee().status(outcome), address, left_out }
     }
 
     /// Counts a call and writes its line in the log.
     pub(super) fn note(&self, exchange: &Exchange<'_, C>, logged: &LoggedOutcome, took: Duration) {
         if let Some(left_out) = logged.left_out {
-            exchange.log(logged.code, logged.status, took, left_out);
+            exchange.log(logged, took, left_out);
         }
         tally::count(exchange.label.get(), logged.code, took);
     }

@@ -7,16 +7,17 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
+use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, HeaderName};
-use actix_web::http::{Method, StatusCode};
 
 use super::answer::{API_VERSION, Addressee};
 use super::body;
 use super::call::CallContext;
 use super::cross_origin::{self, CrossOrigin, Unread};
-use super::dispatcher::Entrance;
+use super::dispatcher::{Entrance, LoggedOutcome};
 use super::hooks::AuthenticatedCaller;
 use super::idempotency_key;
+use super::log_subject::LogSubject;
 use super::memory_budget::MemoryBudget;
 use super::path::{ParsedPath, locate};
 use super::request_id::RequestId;
@@ -66,6 +67,7 @@ pub(super) struct Exchange<'r, C: AuthenticatedCaller> {
     pub(super) version_of_pipeline: Option<ApiVersion>,
     pub(super) caller: RefCell<Option<C::LogName>>,
     pub(super) cross_origin: CrossOrigin,
+    pub(super) log_subject: LogSubject,
     /// The form of a refusal; when absent, the `Accept` header decides.
     pub(super) form: Cell<Option<Form>>,
 }
@@ -98,6 +100,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             version_of_pipeline: None,
             caller: RefCell::default(),
             cross_origin: CrossOrigin::default(),
+            log_subject: LogSubject::default(),
             form: Cell::new(None),
         }
     }
@@ -154,6 +157,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             peer: self.head.peer,
             has_origin: cross_origin::origin(headers).is_some(),
             cross_origin: self.cross_origin.clone(),
+            log_subject: self.log_subject.clone(),
         }
     }
 
@@ -185,13 +189,17 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
 
     /// Writes the log line of a call. Of the path it shows only names of our own, and nothing of the query and the
     /// body.
-    pub(super) fn log(&self, code: &'static str, status: StatusCode, took: Duration, left_out: u64) {
+    pub(super) fn log(&self, logged: &LoggedOutcome, took: Duration, left_out: u64) {
+        let LoggedOutcome { code, status, address, left_out: _ } = *logged;
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let method = known_method(self.head.method);
         let path = if self.label.get() == UNKNOWN_PATH { UNKNOWN_PATH } else { self.path_without_version() };
         let caller = self.caller.borrow();
         let caller = caller.as_ref().map(ToString::to_string);
         let caller = caller.as_deref();
+        let (merchant_id, installation_id) = self.log_subject.texts();
+        let (merchant_id, installation_id) = (merchant_id.as_deref(), installation_id.as_deref());
+        let address = address.map(tracing::field::display);
         let left_out = (left_out > 0).then_some(left_out);
         let unread = self.unread_page();
         let note = unread.as_ref().map(|_| Unread::NOTE);
@@ -201,9 +209,39 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
         let is_server_error = status.is_server_error();
         let status = status.as_u16();
         if is_server_error {
-            tracing::warn!(method, path, status, code, ms, caller, left_out, origin, allowed_origin, note, "answered");
+            tracing::warn!(
+                method,
+                path,
+                status,
+                code,
+                ms,
+                caller,
+                merchant_id,
+                installation_id,
+                address,
+                left_out,
+                origin,
+                allowed_origin,
+                note,
+                "answered"
+            );
         } else {
-            tracing::info!(method, path, status, code, ms, caller, left_out, origin, allowed_origin, note, "answered");
+            tracing::info!(
+                method,
+                path,
+                status,
+                code,
+                ms,
+                caller,
+                merchant_id,
+                installation_id,
+                address,
+                left_out,
+                origin,
+                allowed_origin,
+                note,
+                "answered"
+            );
         }
     }
 

@@ -28,6 +28,7 @@ mod path;
 mod pipeline;
 mod rates;
 mod request_id;
+mod log_subject;
 mod log_throttle;
 mod table;
 mod tally;

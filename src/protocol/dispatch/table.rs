@@ -39,6 +39,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) observe: Option<Arc<dyn Observe>>,
     pub(super) public_url: Option<String>,
     pub(super) hosts: Hosts,
+    pub(super) logs_addresses: bool,
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
@@ -55,6 +56,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             observe: None,
             public_url: None,
             hosts: Hosts::Any,
+            logs_addresses: false,
         };
         if serves_merchants {
             builder.function(endpoint(&AVAILABLE_API_VERSIONS, (), available_api_versions))
@@ -124,6 +126,12 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     #[must_use]
     pub fn hosts(self, hosts: Hosts) -> DispatcherBuilder<C> {
         DispatcherBuilder { hosts, ..self }
+    }
+
+    /// Has the log's lines of calls show the addresses of callers, which are personal data; they do not by default.
+    #[must_use]
+    pub fn logs_addresses(self, logs_addresses: bool) -> DispatcherBuilder<C> {
+        DispatcherBuilder { logs_addresses, ..self }
     }
 
     /// Builds the dispatcher.

@@ -59,7 +59,8 @@ impl DescribedEndpoint {
             // These endpoints need one of several arguments, each of which is optional.
             required: argument["required"] == true
                 || (name == "redeliver-webhook" && argument["name"] == "since")
-                || (name == "add-contact" && argument["name"] == "contact_name"),
+                || (name == "add-contact" && argument["name"] == "contact_name")
+                || (name == "find-payments" && argument["name"] == "payment_id"),
             sound: sound_values(&name, argument),
             nasty: nasties(&text(&argument["name"])),
         };
@@ -136,6 +137,7 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "part" => return vec!["1".to_owned(), "2".to_owned()],
         "topup_id" => &["@topup@", "transfer-1", "tup_01h455vb4pex5vsknk084sn02q"],
         "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
+        "payment_id" if endpoint == "find-payments" => &["@payment@", "pay_01h455vb4pex5vsknk084sn02q"],
         "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],
         "contact_id" if endpoint == "remove-contact" => &["@spare-contact@", "@customer@"],
         "contact_id" if endpoint == "list-cards" => &["@customer@"],
@@ -192,6 +194,7 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "expires_at" => return vec!["4102444800".to_owned()],
         // A record that expires while the cases run would be a commit without a call.
         "ttl" => return vec!["63072000".to_owned()],
+        "last_digits" => &["4242", "0002"],
         "per_page" | "settlement_delay_seconds" | "fee_basis_points" | "fee_fixed" => return vec!["7".to_owned()],
         "name" | "customer_name" | "contact_name" => &["Ada"],
         _ => return sound_by_type(argument),

@@ -107,6 +107,7 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ("advance-clock", json!({ "to": 4_102_444_800_u64 })),
         ("generate-key", json!({ "name": "A" })),
         ("revoke-key", json!({ "key_id": key_id })),
+        ("list-keys", json!({})),
         ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),
         ("list-installations", json!({})),
         ("update-installation", json!({ "installation_id": NO_INSTALLATION, "identifier": "null" })),

@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Start};
+use crate::harness::{Client, Server, Shop, Start, id_of_nothing};
 
 /// The first character of the escape codes for colours on terminals.
 const ESCAPE: char = '\u{1b}';
@@ -146,4 +147,86 @@ fn a_metric_shows_that_the_log_file_is_moved_or_deleted() {
     assert!(!server.reports_that_its_log_is_gone());
     fs::remove_file(&log).expect("it can be removed");
     assert!(server.reports_that_its_log_is_gone());
+}
+
+/// A server that logs JSON lines at level info into a file.
+fn logging_server(log: &Path, start: Start) -> Server {
+    start.recording(log).with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").server()
+}
+
+/// The lines of a log with a message, once there are so many.
+fn lines_with(log: &Path, message: &str, count: usize) -> Vec<Value> {
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let text = fs::read_to_string(log).expect("it is recorded");
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let found: Vec<Value> = lines.filter(|line| line["message"] == message).collect();
+        if found.len() >= count {
+            return found;
+        }
+        assert!(Instant::now() < until, "{count} lines {message}: {text}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_payment_that_fails_leaves_a_line_with_its_code() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let log = place.path().join("log");
+    let server = logging_server(&log, Start::default());
+    let shop = server.shop();
+    shop.pay(100);
+    let more = json!({ "external_id": "order-7", "customer_email": "ada@shop.example" });
+    let declined = shop.initiate(&shop.session_of("4000000000000002", 100), 100, &more).id();
+    shop.settled(&declined);
+    let [line] = lines_with(&log, "a payment failed", 1).try_into().expect("one line");
+    let members = (&line["level"], &line["merchant_id"], &line["payment_id"], &line["failure_code"]);
+    assert_eq!(members, (&json!("INFO"), &json!(shop.merchant_id), &json!(declined), &json!("card_declined")));
+    let capture_fails =
+        shop.initiate(&shop.session_of("4000000000003055", 100), 100, &json!({ "capture": false })).id();
+    shop.settled(&capture_fails);
+    shop.call("capture-payment", &json!({ "payment_id": capture_fails })).ok();
+    let [line] = lines_with(&log, "an operation of a payment was refused", 1).try_into().expect("one line");
+    let members = (&line["merchant_id"], &line["payment_id"], &line["operation"], &line["failure_code"]);
+    let expected = (&json!(shop.merchant_id), &json!(capture_fails), &json!("CAPTURE"), &json!("capture_failed"));
+    assert_eq!(members, expected);
+    let text = fs::read_to_string(&log).expect("it is recorded");
+    assert!(!text.contains("ada@shop.example") && !text.contains("0000000002"), "{text}");
+}
+
+/// The line of an answered call of the SDK.
+fn sdk_line(log: &Path, shop: &Shop) -> Value {
+    shop.sdk("list-installment-plans", &json!({})).ok();
+    let answered = |line: &Value| line["path"] == "/sdk/list-installment-plans";
+    let mut count = 1;
+    loop {
+        let lines = lines_with(log, "answered", count);
+        match lines.iter().rev().find(|line| answered(line)) {
+            Some(line) => return line.clone(),
+            None => count = lines.len() + 1,
+        }
+    }
+}
+
+#[test]
+fn lines_of_sdk_calls_name_merchant_and_installation() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let log = place.path().join("log");
+    let server = logging_server(&log, Start::default());
+    let shop = server.shop();
+    let line = sdk_line(&log, &shop);
+    let members = (&line["merchant_id"], &line["installation_id"], &line["address"]);
+    assert_eq!(members, (&json!(shop.merchant_id), &json!(shop.installation_id), &Value::Null));
+    let unknown = json!({ "merchant_id": shop.merchant_id, "installation_id": id_of_nothing(&shop.installation_id) });
+    server.client().post("/sdk/list-installment-plans", &unknown).refused("NOT_FOUND");
+    let refused = |line: &Value| line["code"] == "NOT_FOUND" && line["installation_id"].is_null();
+    assert!(lines_with(&log, "answered", 5).iter().any(refused), "what there is not is not named");
+}
+
+#[test]
+fn the_log_shows_addresses_of_callers_only_when_it_may() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let log = place.path().join("log");
+    let server = logging_server(&log, Start::default().with("TILL_LOG_CALLER_ADDRESSES", "true"));
+    assert_eq!(sdk_line(&log, &server.shop())["address"], "127.0.0.1");
 }

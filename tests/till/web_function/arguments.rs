@@ -172,8 +172,13 @@ impl Stranger {
         let mut arguments = Map::new();
         // These endpoints need one of several arguments, each of which is optional.
         let one_of_several = |member: &Member| {
-            [("redeliver-webhook", "since"), ("add-contact", "contact_name")]
-                .contains(&(endpoint.name.as_str(), member.name.as_str()))
+            [
+                ("redeliver-webhook", "since"),
+                ("add-contact", "contact_name"),
+                ("find-payments", "last_digits"),
+                ("find-payments", "created_at"),
+            ]
+            .contains(&(endpoint.name.as_str(), member.name.as_str()))
         };
         let wanted = |member: &&Member| {
             member.has_flag("required") || also.contains(&member.name.as_str()) || one_of_several(member)
@@ -321,6 +326,7 @@ impl Stranger {
             "vault_key" => VAULT_KEY.to_owned(),
             "time_zone" => "Asia/Bangkok".to_owned(),
             "created_at" => "today".to_owned(),
+            "last_digits" => "4242".to_owned(),
             "identifier" => format!("https://shop{number}.example"),
             "email" | "customer_email" => format!("person{number}@walk.example"),
             "external_id" | "customer_id" | "key" => format!("walk-{number}"),

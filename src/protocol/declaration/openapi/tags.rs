@@ -6,7 +6,7 @@ use crate::protocol::declaration::{Declaration, Package};
 
 /// The subjects, each with its description, in the order in which people need them: a payment first, then what a shop
 /// needs beside it.
-const SUBJECTS: [(Package, &str, &str); 32] = [
+const SUBJECTS: [(Package, &str, &str); 34] = [
     (Package::Merchants, "payments", "Payments, from their initiation on."),
     (Package::Sdk, "cards", "Cards of customers, before they pay."),
     (Package::Sdk, "sessions", "Payment sessions: the choice of a payment method, and what follows from it."),
@@ -26,6 +26,8 @@ const SUBJECTS: [(Package, &str, &str); 32] = [
     (Package::Merchants, "team", "The people of the merchant's team, and invitations to it."),
     (Package::Merchants, "plans", "The subscription plan that the merchant has."),
     (Package::Merchants, "versions", "The versions of this API."),
+    (Package::Admin, "server", "The server itself."),
+    (Package::Admin, "payments", "Payments of any merchant, as the operator looks for them."),
     (Package::Admin, "merchants", "Merchants, and whether they may call."),
     (Package::Admin, "keys", "Merchants' API keys."),
     (Package::Admin, "installations", "The sites, apps and terminals in which merchants' customers pay."),

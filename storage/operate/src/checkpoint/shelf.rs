@@ -155,7 +155,8 @@ impl Shelf {
     }
 
     /// True when a checkpoint shares a table with the store that is known to be damaged.
-    fn has_known_damage(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn has_known_damage(&self, name: &str) -> bool {
         let Some(data) = &self.data else { return false };
         let file = |path: PathBuf| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
         let mut damaged = table_damage::noted(data).into_iter().map(|damaged| damaged.table);

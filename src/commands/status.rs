@@ -1,0 +1,123 @@
+//! `till status`
+
+use clap::Args;
+use indicatif::BinaryBytes;
+use serde_json::{Value, json};
+
+use super::admin_client::AdminClient;
+use super::exit_code::ExitCode;
+use super::screen::{age, facts, text, time};
+use crate::configuration::{Configuration, Secrets};
+
+/// Options of `till status`.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// Prints the answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Asks the running server for its status. Returns the text to print, and the failure code when it has conditions.
+pub(super) fn status(configuration: &Configuration, arguments: &StatusArguments) -> anyhow::Result<(String, ExitCode)> {
+    let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
+    let status = client.call_admin("status", &json!({}), None)?;
+    let output = if arguments.json { serde_json::to_string_pretty(&status)? } else { screen(&status) };
+    let has_conditions = status["conditions"].as_array().is_some_and(|conditions| !conditions.is_empty());
+    Ok((output, if has_conditions { ExitCode::FAILURE } else { ExitCode::SUCCESS }))
+}
+
+fn screen(status: &Value) -> String {
+    facts(&[
+        ("state", state(status)),
+        ("conditions", conditions(&status["conditions"])),
+        ("store", text(&status["store_id"])),
+        ("disk", disk(status)),
+        ("checkpoint", checkpoint(&status["last_checkpoint"])),
+        ("archive", archive(&status["archive_lag_seconds"])),
+        ("damaged tables", listed(&status["damaged_tables"])),
+        ("calls", format!("{} a second in the last minute", status["calls_per_second"])),
+        ("payments", payments(&status["payments"])),
+        ("failures", failures(&status["payments"]["failure_codes"])),
+    ])
+}
+
+fn state(status: &Value) -> String {
+    let started_at = &status["started_at"];
+    let (state, version, since) = (text(&status["state"]), text(&status["version"]), time(started_at));
+    format!("{state}, version {version}, for {} (since {since})", age(started_at.as_u64().unwrap_or(0)))
+}
+
+fn conditions(conditions: &Value) -> String {
+    match listed(conditions).as_str() {
+        "none" => "none".to_owned(),
+        names => format!("{names} (what to do: docs/operations.md, \"When an alert fires\")"),
+    }
+}
+
+fn disk(status: &Value) -> String {
+    let bytes = |name: &str| status[name].as_u64().map(|bytes| BinaryBytes(bytes).to_string());
+    let free = bytes("disk_free_bytes").unwrap_or_else(|| "an unknown number of bytes".to_owned());
+    format!("{free} free; writes stop below {}", bytes("disk_reserve_bytes").unwrap_or_default())
+}
+
+fn checkpoint(checkpoint: &Value) -> String {
+    let Some(taken_at) = checkpoint["taken_at"].as_u64() else { return "none".to_owned() };
+    let verified = if checkpoint["verified"] == true { "verified" } else { "with a damaged table" };
+    format!("{} ago ({}), {verified}: {}", age(taken_at), time(&checkpoint["taken_at"]), text(&checkpoint["path"]))
+}
+
+fn archive(lag_seconds: &Value) -> String {
+    match lag_seconds.as_u64() {
+        None => "none".to_owned(),
+        Some(0) => "up to date".to_owned(),
+        Some(seconds) => format!("{seconds} s behind"),
+    }
+}
+
+fn payments(payments: &Value) -> String {
+    let count = |status: &str| format!("{} {status}", payments[status]);
+    let counts = ["successful", "authorized", "failed", "expired"].map(count).join(", ");
+    format!("{counts} in the last minute")
+}
+
+fn failures(codes: &Value) -> String {
+    let codes = codes.as_object().into_iter().flatten().map(|(code, count)| format!("{count} {code}"));
+    let codes = codes.collect::<Vec<String>>().join(", ");
+    if codes.is_empty() { "none".to_owned() } else { codes }
+}
+
+fn listed(names: &Value) -> String {
+    let names: Vec<String> = names.as_array().into_iter().flatten().map(text).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_screen_has_a_line_for_each_fact() {
+        let status = json!({
+            "state": "PAUSED", "store_id": "ab12", "version": "0.1.0", "started_at": 4_102_444_800_u64,
+            "disk_free_bytes": 3_221_225_472_u64, "disk_reserve_bytes": 1_073_741_824,
+            "last_checkpoint": { "path": "/data/checkpoints/a", "taken_at": 4_102_444_800_u64, "verified": true },
+            "archive_lag_seconds": 7, "damaged_tables": ["db/000012.sst"], "calls_per_second": 3,
+            "payments": {
+                "successful": 5, "authorized": 0, "failed": 2, "expired": 0, "failure_codes": { "card_declined": 2 },
+            },
+            "conditions": ["TillTableDamaged", "TillPaused"],
+        });
+        let expected = "\
+state           PAUSED, version 0.1.0, for 0 seconds (since 2100-01-01T00:00:00Z)
+conditions      TillTableDamaged, TillPaused (what to do: docs/operations.md, \"When an alert fires\")
+store           ab12
+disk            3.00 GiB free; writes stop below 1.00 GiB
+checkpoint      0 seconds ago (2100-01-01T00:00:00Z), verified: /data/checkpoints/a
+archive         7 s behind
+damaged tables  db/000012.sst
+calls           3 a second in the last minute
+payments        5 successful, 0 authorized, 2 failed, 0 expired in the last minute
+failures        2 card_declined";
+        assert_eq!(screen(&status), expected);
+    }
+}

@@ -1,0 +1,205 @@
+//! `POST /admin/find-payments`
+
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::records::{Payments, Profiles, Rows, Single};
+use till_domain::time::Millis;
+
+use super::merchants::check_exists;
+use crate::access::Operator;
+use crate::endpoints::arguments;
+use crate::endpoints::created_at::{CREATED_AT, CreatedRange, created_range, zone};
+use crate::endpoints::forms::{EXTERNAL_ID, PAYMENT_METHOD_WORDS};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{
+    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
+    page_arguments, words_of,
+};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::fault::Fault;
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::protocol::json::Json;
+use crate::service::{FilterText, IdSpan, OwnedPayment, PaymentClue, PaymentSearch, Service, Shared};
+
+const PAGE: [Argument; 3] = page_arguments(PaymentId::PREFIX);
+
+/// The arguments of which a call gives one.
+const CLUES: [&str; 3] = ["payment_id", "external_id", "last_digits"];
+
+/// The last four digits of a card's number.
+const LAST_DIGITS: ValueType = ValueType::Text(Text::of(4, 4, "4242").matching("^[0-9]{4}$"));
+
+static FOUND_PAYMENT: ObjectType = ObjectType {
+    name: "found_payment",
+    attributes: &[
+        Attribute::always("merchant_id", ValueType::STRING, "The merchant (`mer_...`)."),
+        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name."),
+        Attribute::always("payment_id", ValueType::STRING, "The payment (`pay_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier of the payment."),
+        Attribute::always("status", words_of!(PaymentStatus), "The status."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
+        Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),
+    ],
+};
+
+pub(super) static FIND_PAYMENTS: Declaration = Declaration {
+    name: "find-payments",
+    package: Package::Admin,
+    group: "payments",
+    summary: "Finds payments of any merchant, newest first, by id, by the merchant's own identifier or by the card's last digits.",
+    docs: "Give exactly one of `payment_id`, `external_id` and `last_digits`; `last_digits` needs `created_at` or `merchant_id`, too. Without `merchant_id` the call looks at each merchant, and one such call is made at a time. Nothing of a customer is returned.",
+    arguments: &[
+        PAGE[0],
+        PAGE[1],
+        PAGE[2],
+        Argument::optional("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment (`pay_...`).").shown(),
+        Argument::optional("external_id", EXTERNAL_ID, "The identifier that a merchant gave it, as a whole."),
+        Argument::optional("last_digits", LAST_DIGITS, "The last four digits of the card's number."),
+        Argument::optional("merchant_id", ValueType::Id(MerchantId::PREFIX), "Only payments of this merchant."),
+        Argument::optional(
+            "created_at",
+            CREATED_AT,
+            "When it was initiated, as `list-payments` takes it: in the time zone of the merchant that is named, else in UTC.",
+        ),
+    ],
+    returns: Returns::Page(&FOUND_PAYMENT),
+    errors: &[DeclaredError::when(Code::NotFound, "No merchant has this `merchant_id`.")],
+    flags: Flags::QUERY,
+};
+
+/// A search as it was asked for.
+struct Asked {
+    clue: PaymentClue,
+    merchant_id: Option<MerchantId>,
+    created: Option<CreatedRange>,
+}
+
+#[derive(Serialize)]
+struct FoundPaymentShape {
+    merchant_id: String,
+    merchant_name: String,
+    payment_id: String,
+    external_id: Option<String>,
+    status: &'static str,
+    amount: u64,
+    currency: String,
+    payment_method: &'static str,
+    failure_code: Option<String>,
+    created_at: u64,
+}
+
+/// `POST /admin/find-payments`
+pub(super) async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let page = field::page(&mut fields, arguments::id::<PaymentId>("a payment id (pay_...)"));
+    let asked = Asked::read(&mut fields, &service).await?;
+    let (request, asked) = fields.finish(|| Some((page?, asked?)))?;
+    if let Some(merchant_id) = asked.merchant_id {
+        check_exists(&service, merchant_id)?;
+    }
+    let span =
+        asked.created.as_ref().map_or_else(|| Some(IdSpan::all()), |range| IdSpan::made(range.from, range.until));
+    let filters = asked.texts();
+    let search = PaymentSearch { service: &service, clue: asked.clue, merchant_id: asked.merchant_id };
+    let found = search.page(request, span).await?;
+    let mut shapes = Vec::with_capacity(found.page.len());
+    for payment in &found.page {
+        shapes.push(FoundPaymentShape::read(&service, *payment).await?);
+    }
+    let mut shapes = shapes.into_iter();
+    Reply::page(&found.map(|_| shapes.next()).carrying(&filters))
+}
+
+impl Asked {
+    /// Reads the arguments; none when they are faulty.
+    async fn read(fields: &mut Fields<'_>, service: &Service) -> Result<Option<Asked>, ApiError> {
+        let payment_id = fields.optional("payment_id", arguments::id("a payment id (pay_...)"));
+        let external_id = fields.optional("external_id", arguments::external_id::<PaymentId>);
+        let last_digits = fields.optional("last_digits", last_digits);
+        let merchant_id = fields.optional("merchant_id", arguments::id("a merchant id (mer_...)"));
+        let (now, zone) = clock(service, merchant_id).await?;
+        let range = |value: &Json| created_range(value, now, &zone);
+        let created = fields.optional("created_at", range);
+        check_clues(fields);
+        let by_id = payment_id.map(PaymentClue::Id);
+        let clue = by_id.or(external_id.map(PaymentClue::ExternalId)).or(last_digits.map(PaymentClue::LastDigits));
+        Ok(clue.map(|clue| Asked { clue, merchant_id, created }))
+    }
+
+    /// The arguments for the calls for the pages beside this one.
+    fn texts(&self) -> [FilterText; 3] {
+        let (name, clue) = match &self.clue {
+            PaymentClue::Id(id) => ("payment_id", id.to_string()),
+            PaymentClue::ExternalId(external_id) => ("external_id", external_id.as_str().to_owned()),
+            PaymentClue::LastDigits(digits) => ("last_digits", digits.map(char::from).iter().collect()),
+        };
+        [
+            (name, Some(clue)),
+            ("merchant_id", self.merchant_id.map(|id| id.to_string())),
+            ("created_at", self.created.as_ref().map(|created| created.text.clone())),
+        ]
+    }
+}
+
+/// The time and the time zone that words such as `today` mean: the merchant's, else those of the server and UTC.
+async fn clock(service: &Service, merchant_id: Option<MerchantId>) -> Result<(Millis, TimeZone), ApiError> {
+    let Some(merchant_id) = merchant_id else { return Ok((service.now(), TimeZone::UTC)) };
+    let profile = service.reader(merchant_id).await?.get::<Profiles>(Single)?;
+    Ok((service.clock_of(merchant_id), profile.as_ref().map_or(TimeZone::UTC, zone)))
+}
+
+/// Reports a call that gives none of [`CLUES`] or several, and one whose clue is too common to search all merchants by.
+fn check_clues(fields: &mut Fields<'_>) {
+    let given: Vec<&'static str> = CLUES.into_iter().filter(|name| fields.is_given(name)).collect();
+    match given.as_slice() {
+        [] => {
+            let message = "send one of payment_id, external_id and last_digits";
+            fields.fault(Fault::missing_because(CLUES[0], message));
+        }
+        ["last_digits"] if !fields.is_given("merchant_id") && !fields.is_given("created_at") => {
+            let message = "is required with last_digits, unless merchant_id is given";
+            fields.fault(Fault::missing_because("created_at", message));
+        }
+        [first, others @ ..] => others.iter().for_each(|name| {
+            let message = format!("cannot be given together with {first}; send one of them");
+            fields.fault(Fault::invalid(name, message));
+        }),
+    }
+}
+
+fn last_digits(value: &Json) -> Result<[u8; 4], String> {
+    let digits = arguments::own_text(value)?.into_bytes().try_into().ok();
+    let digits = digits.filter(|digits: &[u8; 4]| digits.iter().all(u8::is_ascii_digit));
+    digits.ok_or_else(|| "send the last four digits of the card's number, such as 4242".to_owned())
+}
+
+impl FoundPaymentShape {
+    /// The object for a payment that was found.
+    async fn read(service: &Service, (payment_id, merchant_id): OwnedPayment) -> Result<FoundPaymentShape, ApiError> {
+        let reader = service.reader(merchant_id).await?;
+        let payment = reader.get::<Payments>(payment_id)?.ok_or_else(ApiError::unhandled)?;
+        let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
+        Ok(FoundPaymentShape::new(merchant_id, profile.name.as_str(), &payment))
+    }
+
+    fn new(merchant_id: MerchantId, merchant_name: &str, payment: &Payment) -> FoundPaymentShape {
+        FoundPaymentShape {
+            merchant_id: merchant_id.to_string(),
+            merchant_name: merchant_name.to_owned(),
+            payment_id: payment.id.to_string(),
+            external_id: payment.external_id.as_ref().map(|external_id| external_id.as_str().to_owned()),
+            status: payment.status.name(),
+            amount: payment.money.amount.get(),
+            currency: payment.money.currency.code().to_owned(),
+            payment_method: payment.instrument.method().name(),
+            failure_code: payment.failure.as_ref().map(|failure| failure.code.clone()),
+            created_at: payment.created_at.unix_seconds(),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The state of the server as an operator asks for it: what it does now, the last minute, and conditions of alerts.
+
+mod conditions;
+mod last_minute;
+mod status;
+
+pub use conditions::conditions;
+pub use last_minute::{LastMinute, MinuteCounts};
+pub use status::{ServerState, ServerStatus};

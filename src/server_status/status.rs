@@ -1,0 +1,55 @@
+//! The status of the server.
+
+use super::last_minute::MinuteCounts;
+use crate::service::NewestCheckpoint;
+
+/// What the server does with calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerState {
+    /// It carries out everything.
+    Ready,
+    /// It takes calls, but calls no acquirer and fires no timer before it is resumed.
+    Paused,
+    /// It does not take calls yet.
+    Starting,
+    /// It refuses to write, for want of space, or since it stops.
+    RefusingWrites,
+}
+
+impl ServerState {
+    /// Every state.
+    pub const ALL: [ServerState; 4] =
+        [ServerState::Ready, ServerState::Paused, ServerState::Starting, ServerState::RefusingWrites];
+
+    /// The name in the API.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ServerState::Ready => "READY",
+            ServerState::Paused => "PAUSED",
+            ServerState::Starting => "STARTING",
+            ServerState::RefusingWrites => "REFUSING_WRITES",
+        }
+    }
+}
+
+/// The state of the server, and what an operator has to know beside it.
+#[derive(Debug)]
+pub struct ServerStatus {
+    pub state: ServerState,
+    /// The identity of the store, which a copy has, too.
+    pub store_id: String,
+    /// The start of the process, in Unix seconds.
+    pub started_at: u64,
+    /// None when the system does not say it.
+    pub disk_free_bytes: Option<u64>,
+    pub disk_reserve_bytes: u64,
+    pub last_checkpoint: Option<NewestCheckpoint>,
+    /// For how long there have been commits that are not archived; none without an archive.
+    pub archive_lag_seconds: Option<u64>,
+    /// The damaged tables that are known of, by their paths below the data directory.
+    pub damaged_tables: Vec<String>,
+    pub last_minute: MinuteCounts,
+    /// The names of alerts whose condition holds.
+    pub conditions: Vec<&'static str>,
+}
