@@ -78,7 +78,9 @@ pub enum OpenError {
         found: u32,
     },
     /// A development version before this one wrote it.
-    #[error("the store was written by an earlier development version of Till (format {found}, this program's is {FORMAT}): begin a new store, or run that version")]
+    #[error(
+        "the store was written by an earlier development version of Till (format {found}, this program's is {FORMAT}): begin a new store, or run that version"
+    )]
     FormatTooOld {
         /// The format of the store.
         found: u32,
