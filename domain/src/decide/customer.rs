@@ -19,10 +19,12 @@ pub(super) struct Linked {
     pub(super) is_new: bool,
 }
 
-/// Finds, creates or updates the customer that `given` names; none when only a name is given.
+/// Finds, creates or updates the customer that `given` names; none when only a name is given. The customer is found by the
+/// address that the payment shows from then on, also when that is another customer's.
 pub(super) fn link(
     records: &impl Records,
     given: &CustomerFields,
+    shown: Option<&Email>,
     context: &mut Context<'_>,
 ) -> Result<Option<Linked>, DecisionError> {
     let (found, new_external_id) = match &given.id {
@@ -31,9 +33,9 @@ pub(super) fn link(
         None => (by_contact(records, &given.contact)?, None),
     };
     match found {
-        Some(before) => Ok(Some(update(records, before, new_external_id, &given.contact, context)?)),
+        Some(before) => Ok(Some(update(records, (before, new_external_id), &given.contact, shown, context)?)),
         None if new_external_id.is_some() || given.contact.email.is_some() || given.contact.mobile.is_some() => {
-            create(records, new_external_id, &given.contact, context).map(Some)
+            create(records, new_external_id, &given.contact, shown, context).map(Some)
         }
         None => Ok(None),
     }
@@ -157,9 +159,9 @@ fn by_mobile(records: &impl Records, mobile: &Mobile) -> Result<Option<CustomerI
 
 fn update(
     records: &impl Records,
-    before: Customer,
-    new_external_id: Option<ExternalId>,
+    (before, new_external_id): (Customer, Option<ExternalId>),
     given: &Contact,
+    shown: Option<&Email>,
     context: &Context<'_>,
 ) -> Result<Linked, Unreadable> {
     let mut after = before.clone();
@@ -167,7 +169,7 @@ fn update(
         after.external_id = new_external_id;
     }
     take_contact(records, &mut after, given)?;
-    after.remember_emails(before.email.iter().chain(&given.email));
+    after.remember_emails(before.email.iter().chain(shown));
     if after == before {
         return Ok(Linked { customer: after, event: None, is_new: false });
     }
@@ -180,6 +182,7 @@ fn create(
     records: &impl Records,
     external_id: Option<ExternalId>,
     given: &Contact,
+    shown: Option<&Email>,
     context: &mut Context<'_>,
 ) -> Result<Linked, DecisionError> {
     let mut customer = Customer {
@@ -194,7 +197,7 @@ fn create(
         updated_at: context.now,
     };
     take_contact(records, &mut customer, given)?;
-    customer.remember_emails(&given.email);
+    customer.remember_emails(shown);
     let event = Event::CustomerCreated(customer.clone());
     Ok(Linked { customer, event: Some(event), is_new: true })
 }

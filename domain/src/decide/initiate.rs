@@ -31,7 +31,7 @@ pub(super) fn initiate_payment(
         customer::check_owner(records, &given, *owner)?;
     }
     let named = customer::named(records, &command.customer, &session.customer)?;
-    let linked = customer::link(records, &named, context)?;
+    let linked = customer::link(records, &named, given.contact.email.as_ref(), context)?;
     let (instrument, linked) = instrument(records, &session, command, linked)?;
     check_external_id(records, command)?;
     let customer = linked.as_ref();

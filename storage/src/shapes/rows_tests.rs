@@ -86,7 +86,8 @@ fn a_row_of_an_erased_customer_keeps_all_but_personal_data() {
     let (key, row) = (AnyKey::Customers(customer.id), records::Customers::wrap(customer.clone()));
     let nobody = erased(SubjectId::customer(customer.id));
     let read = decode_row(&key, &encoded(&key, &row), &nobody);
-    let left = till_domain::customer::Customer { email: None, mobile: None, name: None, ..customer };
+    let left =
+        till_domain::customer::Customer { email: None, mobile: None, name: None, other_emails: Vec::new(), ..customer };
     assert_eq!(read, Ok(records::Customers::wrap(left)));
 }
 
