@@ -46,17 +46,6 @@ impl Shop {
         Shop { merchant_id, installation_id, key_id: text("key_id"), key: text("key"), client }
     }
 
-    /// The demo merchant of a server's data directory.
-    pub(crate) fn of_demo(server: &Server) -> Shop {
-        let demo = std::fs::read(server.data().join("demo.json")).expect("the demo merchant is kept");
-        let demo: Value = serde_json::from_slice(&demo).expect("it is a JSON object");
-        let text = |name: &str| demo[name].as_str().expect("a string").to_owned();
-        let (merchant_id, installation_id, key) = (text("merchant_id"), text("installation_id"), text("api_key"));
-        let shop = Shop { merchant_id, installation_id, key_id: String::new(), key, client: server.client() };
-        let key = shop.all("list-keys").into_iter().find(|key| key["name"] == "Demo key").expect("its key is listed");
-        Shop { key_id: key["key_id"].as_str().expect("a uid").to_owned(), ..shop }
-    }
-
     /// The members by which another process can name the merchant, see [`Shop::known`].
     pub(crate) fn known_as(&self) -> Value {
         let Shop { merchant_id, installation_id, key_id, key, client: _ } = self;
