@@ -43,6 +43,7 @@ mod list_index;
 mod activity_index;
 mod payment_index;
 mod statement_finder;
+mod external_id_finder;
 mod state;
 
 #[cfg(test)]
@@ -56,6 +57,7 @@ mod samples;
 
 pub use activity_index::ActivityIndex;
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
+pub use external_id_finder::ExternalIdFinder;
 pub use fold::{ChangedRow, Stored, fold_mutation};
 pub use keys::{KeyError, decode_key, push_row_key, range_before_id, row_key, table_range};
 pub use list_index::{ListEntry, ListIndex, ListKey};
