@@ -55,7 +55,7 @@ pub(super) static RETRIEVE_STATEMENT_DOCUMENT: Declaration = Declaration {
     package: Package::Merchants,
     group: "statements",
     summary: "Returns a statement as a file: all its entries as CSV, or a summary as PDF.",
-    docs: "The CSV has the entries in the order in which they became effective, in parts of 50,000, each with a line of names in front. Its columns are the members of an entry; amounts are in minor units, times in ISO 8601 in the merchant's time zone. The PDF has the sums by type on one page. The same call answers the same bytes.",
+    docs: "The CSV has the entries in the order in which they became effective, in parts of 50,000, each with a line of names in front. Its columns are the members of an entry, and last the `external_id` that the entry belongs to; amounts are in minor units, times in ISO 8601 in the merchant's time zone. The PDF has the balances, and the sums by type between them, on one page. The same call answers the same bytes.",
     arguments: &[
         STATEMENT_ID,
         Argument::required("format", words_of!(DocumentFormat), "The form of the file."),

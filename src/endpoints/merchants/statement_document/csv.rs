@@ -1,8 +1,9 @@
 //! The entries of a statement as CSV: RFC 4180, UTF-8, in parts.
 //!
-//! No column holds a free text: ids, words, digits and times need no quotes, and no spreadsheet mistakes one of them
+//! The one free text is the external identifier, which is quoted where that is needed and which no spreadsheet mistakes
 //! for a formula.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use jiff::Timestamp;
@@ -12,9 +13,10 @@ use till_domain::ledger::Entry;
 use till_domain::merchant::Profile;
 use till_domain::records::{EffectiveEntries, Entries, Rows};
 use till_domain::statement::Statement;
+use till_domain::text::ExternalId;
 use till_domain::time::Millis;
 use till_storage::rows::{RowReader, ScanDirection};
-use till_storage::shapes::MerchantReader;
+use till_storage::shapes::{ExternalIdFinder, MerchantReader};
 
 use crate::endpoints::created_at::zone;
 use crate::endpoints::shapes::entry::PARENT_TYPE;
@@ -24,14 +26,15 @@ use crate::protocol::request_thread;
 /// The limit of entries of a part: some 12 MB of CSV.
 pub(in super::super) const CSV_PART_ENTRIES: u64 = 50_000;
 
-/// Entries that are read before the scan yields to other calls of the thread.
-const READ_AT_ONCE: u64 = 128;
+/// Entries that are read, each with what it is linked to, before the scan yields to other calls of the thread.
+const READ_AT_ONCE: u64 = 64;
 
 /// The usual bytes of a line.
 const LINE_BYTES: usize = 256;
 
-/// The columns: the members of an entry in the answer of `balance-history`, in their order.
-const COLUMNS: [&str; 19] = [
+/// The columns: the members of an entry in the answer of `balance-history`, in their order, and what is joined to
+/// other books last.
+const COLUMNS: [&str; 20] = [
     "entry_id",
     "transaction_id",
     "direction",
@@ -51,7 +54,10 @@ const COLUMNS: [&str; 19] = [
     "created_at",
     "effective_at",
     "canceled_at",
+    EXTERNAL_ID,
 ];
+
+const EXTERNAL_ID: &str = "external_id";
 
 /// The number of parts of a statement, each with up to this number of entries. A month without entries has one part
 /// without lines.
@@ -76,10 +82,11 @@ pub(in super::super) async fn csv_part<R: RowReader>(
     let lines = usize::try_from(end.saturating_sub(first)).unwrap_or(0).saturating_add(1);
     let mut text = String::with_capacity(lines.saturating_mul(LINE_BYTES));
     push_line(&mut text, COLUMNS.map(str::to_owned));
+    let mut external_ids = ExternalIdFinder::default();
     let mut next = first;
     while next < end {
         let until = next.saturating_add(READ_AT_ONCE).min(end);
-        push_entries(&mut text, rows, next..until, (statement.id, &zone))?;
+        push_entries(&mut text, rows, next..until, (statement.id, &zone), &mut external_ids)?;
         next = until;
         if next < end {
             request_thread::interrupt_scan().await?;
@@ -93,6 +100,7 @@ fn push_entries<R: RowReader>(
     rows: &MerchantReader<R>,
     numbers: std::ops::Range<u64>,
     (statement_id, zone): (StatementId, &TimeZone),
+    external_ids: &mut ExternalIdFinder,
 ) -> Result<(), ApiError> {
     let count = usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
     let ids = rows.scan::<EffectiveEntries>(numbers, ScanDirection::Forward, count)?;
@@ -101,12 +109,18 @@ fn push_entries<R: RowReader>(
     }
     for (_, id) in ids {
         let entry = rows.get::<Entries>(id)?.ok_or_else(ApiError::unhandled)?;
-        push_line(text, line(&entry, statement_id, zone));
+        let external_id = external_ids.find(rows, &entry)?;
+        push_line(text, line(&entry, external_id.as_ref(), statement_id, zone));
     }
     Ok(())
 }
 
-fn line(entry: &Entry, statement_id: StatementId, zone: &TimeZone) -> [String; COLUMNS.len()] {
+fn line(
+    entry: &Entry,
+    external_id: Option<&ExternalId>,
+    statement_id: StatementId,
+    zone: &TimeZone,
+) -> [String; COLUMNS.len()] {
     fn id(id: Option<impl ToString>) -> String {
         id.map(|id| id.to_string()).unwrap_or_default()
     }
@@ -132,7 +146,16 @@ fn line(entry: &Entry, statement_id: StatementId, zone: &TimeZone) -> [String; C
         time(Some(entry.created_at)),
         time(entry.effective_at),
         time(entry.canceled_at),
+        external_id.map(|id| no_formula(id.as_str()).into_owned()).unwrap_or_default(),
     ]
+}
+
+/// The characters with which a formula begins, also in full width.
+const FORMULA_SIGNS: [char; 8] = ['=', '+', '-', '@', '\u{FF1D}', '\u{FF0B}', '\u{FF0D}', '\u{FF20}'];
+
+/// A text that no spreadsheet calculates: one that begins as a formula does gets an apostrophe in front.
+fn no_formula(text: &str) -> Cow<'_, str> {
+    if text.starts_with(FORMULA_SIGNS) { format!("'{text}").into() } else { text.into() }
 }
 
 /// A time to the second with its offset, such as `2026-11-01T00:00:00+07:00`.
@@ -148,17 +171,22 @@ fn time_text(at: Millis, zone: &TimeZone) -> String {
 fn push_line(text: &mut String, columns: [String; COLUMNS.len()]) {
     for (index, column) in columns.iter().enumerate() {
         let separator = if index == 0 { "" } else { "," };
-        write!(text, "{separator}{column}").expect("a text in memory takes everything");
+        write!(text, "{separator}{}", quoted(column)).expect("a text in memory takes everything");
     }
     text.push_str("\r\n");
+}
+
+/// A text with a comma or a quote in it is quoted: RFC 4180, section 2. No text has a line break.
+fn quoted(column: &str) -> Cow<'_, str> {
+    if column.contains([',', '"']) { format!("\"{}\"", column.replace('"', "\"\"")).into() } else { column.into() }
 }
 
 #[cfg(test)]
 mod tests {
     use till_domain::ids::{EntryId, MerchantId, TopupId, TransactionId};
-    use till_domain::ledger::{Cause, Direction as Side, EntryStatus, EntryType};
+    use till_domain::ledger::{Cause, Direction as Side, EntryStatus, EntryType, Topup};
     use till_domain::money::AmountMinor;
-    use till_domain::records::{AnyKey, AnyRow, Table};
+    use till_domain::records::{AnyKey, AnyRow, Table, Topups};
     use till_domain::statement::{EntrySum, Month, MonthEntries};
     use till_domain::text::{Name, TimeZone as ZoneName};
     use till_storage::memory::MemoryStore;
@@ -185,6 +213,20 @@ mod tests {
         }
     }
 
+    /// The external identifiers of the top-ups that entries 3 to 6 are linked to.
+    const EXTERNAL_IDS: [&str; 4] = ["wire-3", "=HYPERLINK(1)", "3 \"big\", or 4", "-5"];
+
+    fn topup(number: u8) -> Topup {
+        let external_id = EXTERNAL_IDS.get(usize::from(number).wrapping_sub(3));
+        Topup {
+            id: TopupId::from_bytes([number; 16]),
+            external_id: external_id.map(|id| ExternalId::new(*id).expect("an identifier")),
+            amount: entry(number).amount,
+            transaction_id: entry(number).transaction_id,
+            created_at: entry(number).created_at,
+        }
+    }
+
     /// Entries 1 to 9, of which the statement contains 3 to 7.
     fn store() -> MemoryStore {
         let store = MemoryStore::new();
@@ -195,6 +237,7 @@ mod tests {
         };
         for number in 1..10 {
             put(AnyKey::Entries(entry(number).id), Entries::wrap(entry(number)));
+            put(AnyKey::Topups(topup(number).id), Topups::wrap(topup(number)));
             put(AnyKey::EffectiveEntries(u64::from(number)), EffectiveEntries::wrap(entry(number).id));
         }
         store
@@ -253,7 +296,7 @@ mod tests {
     async fn a_line_has_the_times_in_the_zone_of_the_merchant() {
         let (entry, statement) = (entry(3), statement(5));
         let expected = format!(
-            "{},{},CREDIT,ADD_PREFUND,3,THB,EFFECTIVE,,,,{},,{},,,,2026-11-01T00:00:00+07:00,2026-11-01T00:00:01+07:00,",
+            "{},{},CREDIT,ADD_PREFUND,3,THB,EFFECTIVE,,,,{},,{},,,,2026-11-01T00:00:00+07:00,2026-11-01T00:00:01+07:00,,wire-3",
             entry.id,
             entry.transaction_id,
             statement.id,
@@ -263,10 +306,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_column_needs_quotes_or_could_be_a_formula() {
+    async fn an_external_identifier_is_quoted_and_is_no_formula() {
+        let lines = [part(1).await, part(2).await, part(3).await].concat();
+        let ends = lines.iter().filter(|line| line.starts_with("ent_")).map(|line| line.split_once("+07:00,,"));
+        let ends: Vec<_> = ends.map(|parts| parts.expect("it was not canceled").1).collect();
+        assert_eq!(ends, ["wire-3", "'=HYPERLINK(1)", "\"3 \"\"big\"\", or 4\"", "'-5", ""]);
+    }
+
+    #[tokio::test]
+    async fn no_other_column_needs_quotes_or_could_be_a_formula() {
         for line in part(1).await {
-            for column in line.split(',') {
-                assert!(!column.starts_with(['=', '+', '-', '@']), "{column}");
+            for column in line.split(',').take(COLUMNS.len() - 1) {
+                assert!(!column.starts_with(FORMULA_SIGNS), "{column}");
                 assert!(
                     column.chars().all(|letter| letter.is_ascii_alphanumeric() || "_:+-".contains(letter)),
                     "{column}"
@@ -282,7 +333,8 @@ mod tests {
 
     #[test]
     fn the_columns_are_the_members_of_an_entry() {
-        let members: Vec<&str> = ENTRY.attributes.iter().map(|attribute| attribute.name).collect();
+        let members = ENTRY.attributes.iter().map(|attribute| attribute.name);
+        let members: Vec<&str> = members.filter(|name| *name != EXTERNAL_ID).chain([EXTERNAL_ID]).collect();
         assert_eq!(members, COLUMNS);
     }
 }

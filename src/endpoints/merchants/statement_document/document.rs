@@ -12,7 +12,7 @@ use crate::protocol::request_thread;
 pub(in super::super) enum DocumentFormat {
     /// Every entry, on a line each.
     Csv,
-    /// The sums, on one page.
+    /// The balances and the sums, on one page.
     Pdf,
 }
 

@@ -2,6 +2,8 @@
 
 mod document;
 mod csv;
+mod fonts;
+mod glyphs;
 mod pdf;
 
 pub(super) use csv::{CSV_PART_ENTRIES, csv_part, csv_parts};

@@ -1,67 +1,71 @@
-//! The summary of a statement as PDF: the sums by type on one page.
+//! The summary of a statement as PDF: the balances, and the sums by type between them, on one page.
 //!
-//! All characters of the font have the same width, so columns are counted in whole characters. Characters that the font
-//! does not have are shown as boxes; the ids next to the name identify the merchant.
+//! All characters of the main font have the same width, so columns are counted in whole characters.
 
-use std::sync::LazyLock;
-
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 use krilla::Document;
-use krilla::geom::Point;
+use krilla::geom::{PathBuilder, Point};
 use krilla::metadata::Metadata;
 use krilla::page::PageSettings;
+use krilla::paint::Stroke;
 use krilla::surface::Surface;
-use krilla::text::{Font, TextDirection};
 use till_domain::ids::MerchantId;
-use till_domain::ledger::Direction;
+use till_domain::ledger::{Direction, EntryType};
 use till_domain::merchant::Profile;
 use till_domain::statement::Statement;
 use till_domain::time::Millis;
 
+use super::fonts::{FILE_BYTES_MAX, FONTS, Fonts, is_east_asian};
+use super::glyphs::{self, ratio};
 use crate::endpoints::created_at::zone;
 use crate::protocol::api_error::ApiError;
-
-/// The font, from the DejaVu project; its licence is beside it.
-static FONT: LazyLock<Option<Font>> = LazyLock::new(|| {
-    let bytes = include_bytes!("DejaVuSansMono.ttf").as_slice();
-    Font::new(bytes.to_vec().into(), 0)
-});
+use crate::protocol::request_thread;
 
 /// A4 in points.
-const PAGE: (u16, u16) = (595, 842);
-const MARGIN: u16 = 56;
-const FONT_SIZE: u16 = 10;
-const TITLE_SIZE: u16 = 16;
-const LINE_HEIGHT: u16 = 15;
+const PAGE: (i32, i32) = (595, 842);
+const MARGIN: i32 = 56;
+const FONT_SIZE: i32 = 10;
+const NAME_SIZE: i32 = 12;
+const TITLE_SIZE: i32 = 16;
+const LINE_HEIGHT: i32 = 15;
 /// The width of a character at [`FONT_SIZE`], in points.
-const CHARACTER: u16 = 6;
-const LINE_CHARACTERS: usize = 80;
+const CHARACTER: i32 = 6;
+/// The length of a line in points: 80 characters at [`FONT_SIZE`].
+const LINE: i32 = 480;
 /// The character positions at which the columns of numbers end.
-const COUNT_END: usize = 36;
-const CREDITS_END: usize = 58;
-const DEBITS_END: usize = 80;
+const COUNT_END: i32 = 50;
+const AMOUNT_END: i32 = 80;
+/// Thousandths, the unit of lengths on the page.
+const THOUSAND: i32 = 1_000;
 
 /// The file's bytes.
 ///
 /// # Errors
-/// `UNHANDLED_ERROR` when it cannot be made.
+/// `UNHANDLED_ERROR` when it cannot be made; [`ApiError::for_worker_pool`] when the merchant's name needs a large font
+/// and this thread reads requests.
 pub(in super::super) fn pdf(
     statement: &Statement,
     merchant_id: MerchantId,
     profile: &Profile,
 ) -> Result<Vec<u8>, ApiError> {
-    let mut document = Document::new();
-    let title = format!("Statement {}", statement.month);
-    document.set_metadata(Metadata::new().title(title.clone()).language("en".to_owned()));
-    let settings = PageSettings::from_wh(f32::from(PAGE.0), f32::from(PAGE.1)).ok_or_else(ApiError::unhandled)?;
-    let mut page = document.start_page_with(settings);
-    let mut sheet = Sheet { surface: page.surface(), font: FONT.clone().ok_or_else(ApiError::unhandled)?, y: MARGIN };
-    sheet.text(0, TITLE_SIZE, &title);
-    sheet.skip(2);
-    for line in heading(statement, merchant_id, profile) {
-        sheet.text(0, FONT_SIZE, &line);
-        sheet.skip(1);
+    if is_east_asian(profile.name.as_str()) {
+        request_thread::check_bytes(FILE_BYTES_MAX)?;
     }
+    file(&FONTS, statement, merchant_id, profile)
+}
+
+fn file(fonts: &Fonts, statement: &Statement, merchant_id: MerchantId, profile: &Profile) -> Result<Vec<u8>, ApiError> {
+    let mut document = Document::new();
+    let title = format!("Statement for {}", month_name(statement, profile));
+    document.set_metadata(Metadata::new().title(title.clone()).language("en".to_owned()));
+    let settings = PageSettings::from_wh(ratio(PAGE.0, 1), ratio(PAGE.1, 1)).ok_or_else(ApiError::unhandled)?;
+    let mut page = document.start_page_with(settings);
+    let mut sheet = Sheet { surface: page.surface(), fonts, y: MARGIN };
+    sheet.line(TITLE_SIZE, &title);
+    sheet.skip(1);
+    sheet.name(profile.name.as_str());
+    sheet.skip(1);
+    heading(statement, merchant_id, profile).iter().for_each(|line| sheet.line(FONT_SIZE, line));
     sheet.skip(1);
     table(statement).iter().for_each(|row| sheet.row(row));
     drop(sheet); // Dropping it ends the page's content.
@@ -75,110 +79,209 @@ pub(in super::super) fn pdf(
 /// A page that is written from top to bottom.
 struct Sheet<'a> {
     surface: Surface<'a>,
-    font: Font,
+    fonts: &'a Fonts,
     /// The distance of the next line from the top, in points.
-    y: u16,
+    y: i32,
 }
 
 impl Sheet<'_> {
-    /// Writes a text that begins at this character position of the line.
-    fn text(&mut self, character: usize, size: u16, text: &str) {
-        let right = u16::try_from(character).unwrap_or(0).saturating_mul(CHARACTER);
-        let start = Point::from_xy(f32::from(MARGIN.saturating_add(right)), f32::from(self.y));
-        self.surface.draw_text(start, self.font.clone(), f32::from(size), text, false, TextDirection::Auto);
-    }
-
-    /// Writes a text of digits that ends before this character position of the line.
-    fn number(&mut self, end: usize, text: &str) {
-        self.text(end.saturating_sub(text.chars().count()), FONT_SIZE, text);
-    }
-
-    fn row(&mut self, SumRow { name, count, credits, debits }: &SumRow) {
-        self.text(0, FONT_SIZE, name);
-        self.number(COUNT_END, count);
-        self.number(CREDITS_END, credits);
-        self.number(DEBITS_END, debits);
+    /// Writes a line.
+    fn line(&mut self, size: i32, text: &str) {
+        self.text(0, size, text);
         self.skip(1);
     }
 
-    fn skip(&mut self, lines: u16) {
+    /// Writes the merchant's name, with a note below it when characters of it are replaced.
+    ///
+    /// The note is written first: from then on the sign that replaces a character means itself, and where it stands for
+    /// another the file says so, for readers that copy or search the text.
+    fn name(&mut self, name: &str) {
+        let fonts = self.fonts;
+        let lines = glyphs::lines(fonts, name, LINE * THOUSAND / NAME_SIZE);
+        let top = self.y;
+        let below = top.saturating_add(LINE_HEIGHT.saturating_mul(i32::try_from(lines.len()).unwrap_or(0)));
+        let note = note(fonts, name);
+        if let Some(note) = note {
+            self.y = below;
+            self.text(0, FONT_SIZE, note);
+        }
+        self.y = top;
+        lines.iter().for_each(|line| self.line(NAME_SIZE, line));
+        self.skip(note.map_or(0, |_| 1));
+    }
+
+    /// Writes a text that begins at this distance from the margin, in thousandths of a point.
+    fn text(&mut self, mut x: i32, size: i32, text: &str) {
+        for run in glyphs::runs(self.fonts, text) {
+            let start = Point::from_xy(ratio(MARGIN * THOUSAND + x, THOUSAND), ratio(self.y, 1));
+            let (font, size_points) = (run.face.font.clone(), ratio(size, 1));
+            self.surface.draw_glyphs(start, &run.glyphs, font, &run.text, size_points, false);
+            x = x.saturating_add(run.width.saturating_mul(size));
+        }
+    }
+
+    /// Writes a text that ends at this character position of the line.
+    fn number(&mut self, end: i32, text: &str) {
+        let width = glyphs::width(self.fonts, text).saturating_mul(FONT_SIZE);
+        self.text((end * CHARACTER * THOUSAND).saturating_sub(width), FONT_SIZE, text);
+    }
+
+    fn row(&mut self, Row { name, count, amount, is_underlined }: &Row) {
+        self.text(0, FONT_SIZE, name);
+        self.number(COUNT_END, count);
+        self.number(AMOUNT_END, amount);
+        if *is_underlined {
+            self.rule();
+        }
+        self.skip(1);
+    }
+
+    /// Draws a line below the present one, with a gap below it.
+    fn rule(&mut self) {
+        let y = ratio(self.y.saturating_add(LINE_HEIGHT / 3), 1);
+        let mut path = PathBuilder::new();
+        path.move_to(ratio(MARGIN, 1), y);
+        path.line_to(ratio(MARGIN + LINE, 1), y);
+        let Some(path) = path.finish() else { return };
+        self.surface.set_stroke(Some(Stroke { width: ratio(1, 2), ..Stroke::default() }));
+        self.surface.draw_path(&path);
+        self.surface.set_stroke(None);
+        self.y = self.y.saturating_add(LINE_HEIGHT / 3);
+    }
+
+    fn skip(&mut self, lines: i32) {
         self.y = self.y.saturating_add(lines.saturating_mul(LINE_HEIGHT));
     }
 }
 
+/// The note below a name of which characters are replaced.
+fn note(fonts: &Fonts, name: &str) -> Option<&'static str> {
+    let is_replaced = glyphs::runs(fonts, name).iter().any(|run| run.is_replaced);
+    is_replaced.then_some("\u{FFFD} stands for a character for which this server has no font.")
+}
+
 /// A line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct SumRow {
+struct Row {
     name: String,
     count: String,
-    credits: String,
-    debits: String,
+    amount: String,
+    is_underlined: bool,
 }
 
-/// The merchant and the period of the statement, in lines that fit the page.
+impl Row {
+    fn underlined(self) -> Row {
+        Row { is_underlined: true, ..self }
+    }
+}
+
+/// The merchant and the period of the statement.
 fn heading(statement: &Statement, merchant_id: MerchantId, profile: &Profile) -> Vec<String> {
-    let name: Vec<char> = profile.name.as_str().chars().collect();
-    let mut lines: Vec<String> = name.chunks(LINE_CHARACTERS).map(|line| line.iter().collect()).collect();
-    let time = |at: Millis| local_time(at, profile);
-    lines.extend([
+    vec![
         format!("Merchant   {merchant_id}"),
         format!("Statement  {}", statement.id),
+        format!("Period     {}", period(statement, profile)),
+        format!("Closed     {}", local_time(statement.closed_at, profile).strftime("%-d %B %Y, %H:%M:%S")),
         format!("Currency   {}", statement.currency),
-        format!("Time zone  {}", profile.time_zone.as_str()),
-        format!("From       {}", time(statement.starts_at)),
-        format!("Until      {} (not included)", time(statement.ends_at)),
-        format!("Closed     {}", time(statement.closed_at)),
-    ]);
-    lines
+    ]
 }
 
-fn table(statement: &Statement) -> Vec<SumRow> {
-    let digits = statement.currency.minor_digits();
-    let amount = |minor: u64| decimal(i128::from(minor), digits);
-    let balance = |name: &str, minor: i64| {
-        let text = decimal(i128::from(minor), digits);
-        SumRow { name: name.to_owned(), credits: text, ..SumRow::default() }
-    };
-    let heads = ["Type", "Entries", "Credits", "Debits"].map(str::to_owned);
-    let [name, count, credits, debits] = heads;
-    let mut rows = vec![
-        balance("Opening balance", statement.opening_minor),
-        SumRow::default(),
-        SumRow { name, count, credits, debits },
-    ];
-    rows.extend(statement.entries.sums.iter().map(|sum| {
-        let (name, count, amount) = (sum.entry_type.name().to_owned(), sum.count.to_string(), amount(sum.amount_minor));
-        match sum.direction {
-            Direction::Credit => SumRow { name, count, credits: amount, debits: String::new() },
-            Direction::Debit => SumRow { name, count, credits: String::new(), debits: amount },
-        }
-    }));
-    let total = |direction: Direction| amount(statement.entries.total_minor(direction));
-    let (credits, debits) = (total(Direction::Credit), total(Direction::Debit));
-    let count = statement.entries.count().to_string();
-    rows.push(SumRow { name: "Total".to_owned(), count, credits, debits });
-    rows.push(SumRow::default());
-    rows.push(balance("Closing balance", statement.closing_minor()));
+/// The days of the month in the time of the merchant, such as `1 to 30 November 2026 (Asia/Bangkok)`.
+fn period(statement: &Statement, profile: &Profile) -> String {
+    let first = local_time(statement.starts_at, profile);
+    let last = local_time(Millis(statement.ends_at.0.saturating_sub(1)), profile);
+    let is_one_month = (first.year(), first.month()) == (last.year(), last.month());
+    let first = first.strftime(if is_one_month { "%-d" } else { "%-d %B %Y" });
+    format!("{first} to {} ({})", last.strftime("%-d %B %Y"), profile.time_zone.as_str())
+}
+
+/// The month, such as `November 2026`.
+fn month_name(statement: &Statement, profile: &Profile) -> String {
+    local_time(Millis(statement.ends_at.0.saturating_sub(1)), profile).strftime("%B %Y").to_string()
+}
+
+/// From the opening balance by credits and debits to the closing balance.
+fn table(statement: &Statement) -> Vec<Row> {
+    let [name, count, amount] = ["", "Entries", "Amount"].map(str::to_owned);
+    let mut rows = vec![Row { name, count, amount, ..Row::default() }.underlined()];
+    rows.push(balance("Opening balance", statement.opening_minor, statement));
+    rows.extend(side("Credits", Direction::Credit, statement));
+    rows.extend(side("Debits", Direction::Debit, statement));
+    rows.push(Row::default().underlined());
+    rows.push(balance("Closing balance", statement.closing_minor(), statement).underlined());
     rows
 }
 
-/// An amount in minor units as a decimal number with this number of digits after the point.
+fn balance(name: &str, minor: i64, statement: &Statement) -> Row {
+    let amount = decimal(i128::from(minor), statement.currency.minor_digits());
+    Row { name: name.to_owned(), amount, ..Row::default() }
+}
+
+/// The sums of one side of the ledger with its total.
+fn side(name: &str, direction: Direction, statement: &Statement) -> Vec<Row> {
+    let digits = statement.currency.minor_digits();
+    let row = |name: String, count: u64, minor: u64| Row {
+        name,
+        count: grouped(&count.to_string()),
+        amount: decimal(i128::from(minor), digits),
+        ..Row::default()
+    };
+    let sums = || statement.entries.sums.iter().filter(|sum| sum.direction == direction);
+    let mut rows = vec![Row::default(), Row { name: name.to_owned(), ..Row::default() }];
+    rows.extend(sums().map(|sum| row(format!("  {}", type_name(sum.entry_type)), sum.count, sum.amount_minor)));
+    let count = sums().fold(0_u64, |count, sum| count.saturating_add(sum.count));
+    rows.push(row(format!("  Total {}", name.to_lowercase()), count, statement.entries.total_minor(direction)));
+    rows
+}
+
+/// The name of entries of a type, for people.
+const fn type_name(entry_type: EntryType) -> &'static str {
+    match entry_type {
+        EntryType::AddPrefund => "Top-ups",
+        EntryType::Payment => "Payments",
+        EntryType::PaymentFee => "Fees of payments",
+        EntryType::Refund => "Refunds",
+        EntryType::Invoice => "Invoices",
+        EntryType::PayOut => "Payouts",
+        EntryType::Dispute => "Disputes",
+        EntryType::Interest => "Interest of instalments",
+    }
+}
+
+/// An amount in minor units as a decimal number with this number of digits after the point, and commas between
+/// thousands.
 fn decimal(minor: i128, digits: u16) -> String {
     let sign = if minor < 0 { "-" } else { "" };
     let (digits, minor) = (usize::from(digits), minor.unsigned_abs().to_string());
     let padded = format!("{minor:0>width$}", width = digits.saturating_add(1));
     let (whole, fraction) = padded.split_at(padded.len().saturating_sub(digits));
+    let whole = grouped(whole);
     if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
 }
 
-fn local_time(at: Millis, profile: &Profile) -> String {
+/// Digits with commas between thousands.
+fn grouped(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len().saturating_mul(2));
+    for (index, digit) in digits.chars().enumerate() {
+        let left = digits.len().saturating_sub(index);
+        if index > 0 && left.is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn local_time(at: Millis, profile: &Profile) -> Zoned {
     let instant = i64::try_from(at.0).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
-    let local = instant.map(|instant| instant.to_zoned(zone(profile)).strftime("%Y-%m-%d %H:%M:%S %:z").to_string());
-    local.unwrap_or_default()
+    instant.unwrap_or(Timestamp::MAX).to_zoned(zone(profile))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
+    use flate2::read::ZlibDecoder;
     use till_domain::ids::StatementId;
     use till_domain::ledger::EntryType;
     use till_domain::statement::{EntrySum, Month, MonthEntries};
@@ -202,7 +305,7 @@ mod tests {
     fn statement(currency: &str) -> Statement {
         let sum = |entry_type, direction, count, amount_minor| EntrySum { entry_type, direction, count, amount_minor };
         let sums = vec![
-            sum(EntryType::AddPrefund, Direction::Credit, 2, 9_007_199_254_740_991),
+            sum(EntryType::AddPrefund, Direction::Credit, 1_002, 9_007_199_254_740_991),
             sum(EntryType::PayOut, Direction::Debit, 1, 5),
         ];
         Statement {
@@ -217,48 +320,59 @@ mod tests {
         }
     }
 
-    fn file(name: &str) -> Vec<u8> {
-        pdf(&statement("THB"), MerchantId::from_bytes([1; 16]), &profile(name)).expect("it can be laid out")
+    fn laid_out(name: &str) -> Vec<u8> {
+        let fonts = Fonts::below(Vec::new());
+        file(&fonts, &statement("THB"), MerchantId::from_bytes([1; 16]), &profile(name)).expect("it can be laid out")
     }
 
     #[test]
     fn amounts_have_the_digits_of_their_currency() {
-        assert_eq!(decimal(123_456, 2), "1234.56");
+        assert_eq!(decimal(123_456, 2), "1,234.56");
         assert_eq!(decimal(-5, 2), "-0.05");
         assert_eq!(decimal(0, 2), "0.00");
-        assert_eq!(decimal(123_456, 0), "123456");
+        assert_eq!(decimal(99_999, 2), "999.99");
+        assert_eq!(decimal(-100_000, 2), "-1,000.00");
+        assert_eq!(decimal(12_000_000, 0), "12,000,000");
         assert_eq!(decimal(1, 3), "0.001");
-        let closing = |currency: &str| table(&statement(currency)).pop().expect("the last line").credits;
-        assert_eq!(closing("THB"), "90071992547397.36");
-        assert_eq!(closing("JPY"), "9007199254739736");
-        assert_eq!(closing("KWD"), "9007199254739.736");
+        let closing = |currency: &str| table(&statement(currency)).pop().expect("the last line").amount;
+        assert_eq!(closing("THB"), "90,071,992,547,397.36");
+        assert_eq!(closing("JPY"), "9,007,199,254,739,736");
+        assert_eq!(closing("KWD"), "9,007,199,254,739.736");
     }
 
     #[test]
     fn the_table_has_each_type_between_the_balances() {
-        let shown: Vec<[String; 4]> =
-            table(&statement("THB")).into_iter().map(|row| [row.name, row.count, row.credits, row.debits]).collect();
-        let row =
-            |name: &str, count: &str, credits: &str, debits: &str| [name, count, credits, debits].map(str::to_owned);
+        let shown: Vec<[String; 3]> =
+            table(&statement("THB")).into_iter().map(|row| [row.name, row.count, row.amount]).collect();
         let expected = [
-            row("Opening balance", "", "-12.50", ""),
-            row("", "", "", ""),
-            row("Type", "Entries", "Credits", "Debits"),
-            row("ADD_PREFUND", "2", "90071992547409.91", ""),
-            row("PAY_OUT", "1", "", "0.05"),
-            row("Total", "3", "90071992547409.91", "0.05"),
-            row("", "", "", ""),
-            row("Closing balance", "", "90071992547397.36", ""),
+            ["", "Entries", "Amount"],
+            ["Opening balance", "", "-12.50"],
+            ["", "", ""],
+            ["Credits", "", ""],
+            ["  Top-ups", "1,002", "90,071,992,547,409.91"],
+            ["  Total credits", "1,002", "90,071,992,547,409.91"],
+            ["", "", ""],
+            ["Debits", "", ""],
+            ["  Payouts", "1", "0.05"],
+            ["  Total debits", "1", "0.05"],
+            ["", "", ""],
+            ["Closing balance", "", "90,071,992,547,397.36"],
         ];
-        assert_eq!(shown, expected);
+        assert_eq!(shown, expected.map(|row| row.map(str::to_owned)));
     }
 
     #[test]
     fn the_heading_says_the_month_in_the_time_of_the_merchant() {
         let lines = heading(&statement("THB"), MerchantId::from_bytes([1; 16]), &profile("Shop"));
-        assert_eq!(lines[0], "Shop");
-        assert_eq!(lines[5], "From       2026-11-01 00:00:00 +07:00");
-        assert_eq!(lines[6], "Until      2026-12-01 00:00:00 +07:00 (not included)");
+        assert_eq!(lines[2], "Period     1 to 30 November 2026 (Asia/Bangkok)");
+        assert_eq!(lines[3], "Closed     1 December 2026, 00:00:00");
+        assert_eq!(month_name(&statement("THB"), &profile("Shop")), "November 2026");
+    }
+
+    #[test]
+    fn a_period_that_is_not_one_month_names_both() {
+        let utc = Profile { time_zone: TimeZone::from_stored("UTC".to_owned()), ..profile("Shop") };
+        assert_eq!(period(&statement("THB"), &utc), "31 October 2026 to 30 November 2026 (UTC)");
     }
 
     #[test]
@@ -270,17 +384,50 @@ mod tests {
             "\u{5546}\u{5E97}",
             "\u{5D7}\u{5E0}\u{5D5}\u{5EA} shop",
             "\u{1F4B3}\u{200D}\u{1F4B3}",
+            "\u{301}\u{E48}",
+            "\u{202E}\u{FE0F}",
             &long,
         ];
         for name in names {
-            let file = file(name);
+            let file = laid_out(name);
             assert!(file.starts_with(b"%PDF-"), "{name}");
             assert!(file.len() < 100_000, "{} bytes: the font is not made smaller", file.len());
         }
     }
 
     #[test]
+    fn a_statement_embeds_only_the_fonts_that_it_needs() {
+        let has = |name: &str, font: &[u8]| laid_out(name).windows(font.len()).any(|bytes| bytes == font);
+        let (main, thai): (&[u8], &[u8]) = (b"+DejaVuSansMono", b"+NotoSansThai");
+        assert!(has("Shop", main) && !has("Shop", thai));
+        let name = "\u{E23}\u{E49}\u{E32}\u{E19}";
+        assert!(has(name, main) && has(name, thai));
+    }
+
+    /// The page's content and everything else that is compressed.
+    fn inflated(file: &[u8]) -> Vec<u8> {
+        const START: &[u8] = b"stream\n";
+        let starts = (0..file.len()).filter(|at| file[*at..].starts_with(START));
+        let mut text = Vec::new();
+        for start in starts {
+            // What follows the end of the stream is not read.
+            let _ = ZlibDecoder::new(&file[start + START.len()..]).read_to_end(&mut text);
+        }
+        text
+    }
+
+    #[test]
+    fn a_name_without_a_font_is_noted_and_can_be_copied() {
+        let fonts = Fonts::below(Vec::new());
+        assert!(note(&fonts, "\u{682A}\u{5F0F} Shop").is_some_and(|note| note.starts_with('\u{FFFD}')));
+        assert!(note(&fonts, "\u{E23}\u{E49}\u{E32}\u{E19} Shop").is_none());
+        let content = inflated(&laid_out("\u{682A}\u{5F0F}"));
+        let content = String::from_utf8_lossy(&content);
+        assert!(content.contains("/ActualText<FEFF682A>") && content.contains("/ActualText<FEFF5F0F>"), "{content}");
+    }
+
+    #[test]
     fn the_same_statement_gives_the_same_bytes() {
-        assert_eq!(file("Shop"), file("Shop"));
+        assert_eq!(laid_out("Shop"), laid_out("Shop"));
     }
 }
