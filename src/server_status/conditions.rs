@@ -34,7 +34,6 @@ impl Present<'_> {
 const DAY: f64 = 86_400.0;
 
 /// All of them, in the order of the rules.
-#[expect(clippy::float_arithmetic, reason = "samples and thresholds are doubles, as in the rules")]
 const CONDITIONS: [Condition; 15] = [
     Condition {
         alert: "TillCommitsWait",

@@ -92,31 +92,56 @@ pub async fn page_of<K: Id + Ord + Display, E>(
     collect: impl AsyncFn(Option<IdSpan<K>>, ScanDirection, usize) -> Result<Vec<E>, ApiError>,
 ) -> Result<Page<E>, ApiError> {
     let size = usize::from(request.per_page);
-    let (within, direction) = match request.cursor {
-        None => (span, ScanDirection::Backward),
-        Some(Cursor::After(id)) => (span.and_then(|span| span.older_than(id)), ScanDirection::Backward),
-        Some(Cursor::Before(id)) => (span.and_then(|span| span.newer_than(id)), ScanDirection::Forward),
-    };
+    let (within, direction) = part_of(span, request.cursor);
     let mut found = collect(within, direction, size.saturating_add(1)).await?;
     let goes_on = found.len() > size;
     found.truncate(size);
     if direction == ScanDirection::Forward {
         found.reverse();
     }
-    let beside = match request.cursor {
+    let ends = (found.first().map(&id), found.last().map(&id));
+    let beside = match other_side(span, request.cursor, ends) {
         None => Beside { newer: false, older: goes_on },
-        Some(cursor @ Cursor::After(_)) => {
-            let newest = found.first().map_or(cursor.vacancy(), &id);
-            let beyond = span.and_then(|span| span.newer_than(newest));
-            Beside { newer: !collect(beyond, ScanDirection::Forward, 1).await?.is_empty(), older: goes_on }
+        Some((beyond, direction @ ScanDirection::Forward)) => {
+            Beside { newer: !collect(beyond, direction, 1).await?.is_empty(), older: goes_on }
         }
-        Some(cursor @ Cursor::Before(_)) => {
-            let oldest = found.last().map_or(cursor.vacancy(), &id);
-            let beyond = span.and_then(|span| span.older_than(oldest));
-            Beside { newer: goes_on, older: !collect(beyond, ScanDirection::Backward, 1).await?.is_empty() }
+        Some((beyond, direction @ ScanDirection::Backward)) => {
+            Beside { newer: goes_on, older: !collect(beyond, direction, 1).await?.is_empty() }
         }
     };
     Ok(Page::found(request, found, id, beside))
+}
+
+/// A part of a span, and the direction in which it is read.
+type DirectedSpan<K> = (Option<IdSpan<K>>, ScanDirection);
+
+/// The part of a span that a page begins with.
+fn part_of<K: Id + Ord>(span: Option<IdSpan<K>>, cursor: Option<Cursor<K>>) -> DirectedSpan<K> {
+    match cursor {
+        None => (span, ScanDirection::Backward),
+        Some(Cursor::After(id)) => (span.and_then(|span| span.older_than(id)), ScanDirection::Backward),
+        Some(Cursor::Before(id)) => (span.and_then(|span| span.newer_than(id)), ScanDirection::Forward),
+    }
+}
+
+/// The part of a span on the side of a page from which it was not read; none for the first page. `ends` are the newest and the
+/// oldest entry of the page.
+fn other_side<K: Id + Ord>(
+    span: Option<IdSpan<K>>,
+    cursor: Option<Cursor<K>>,
+    (newest, oldest): (Option<K>, Option<K>),
+) -> Option<DirectedSpan<K>> {
+    let cursor = cursor?;
+    Some(match cursor {
+        Cursor::After(_) => {
+            let newest = newest.unwrap_or(cursor.vacancy());
+            (span.and_then(|span| span.newer_than(newest)), ScanDirection::Forward)
+        }
+        Cursor::Before(_) => {
+            let oldest = oldest.unwrap_or(cursor.vacancy());
+            (span.and_then(|span| span.older_than(oldest)), ScanDirection::Backward)
+        }
+    })
 }
 
 impl<F, P> Filtered<F, P> {

@@ -118,6 +118,7 @@ pub(super) async fn generate_key(service: Shared, call: Call<Operator>) -> Resul
     let new = NewKey::read(&mut fields);
     let (merchant_id, new) = fields.finish(|| Some((merchant_id?, new?)))?;
     check_exists(&service, merchant_id)?;
+    call.log_subject(merchant_id, None);
     generate(&service, &GENERATE_KEY, &call, merchant_id, Caller::Operator, new).await
 }
 

@@ -164,6 +164,7 @@ async fn create(service: &Service, call: &Call<Operator>, command: CreateMerchan
     let merchant_id = command.merchant_id;
     let command = Command::CreateMerchant(command);
     let answered = service.submit(&CREATE_MERCHANT, call, merchant_id, Caller::Operator, command, None).await?;
+    call.log_subject(merchant_id, None);
     Ok(answered.into())
 }
 

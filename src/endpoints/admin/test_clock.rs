@@ -47,6 +47,7 @@ pub(super) async fn advance_clock(service: Shared, call: Call<Operator>) -> Resu
     let to = fields.required("to", field::integer(0..=SECONDS_MAX));
     let (merchant_id, to) = fields.finish(|| Some((merchant_id?, Millis(0).plus_seconds(to?))))?;
     check_exists(&service, merchant_id)?;
+    call.log_subject(merchant_id, None);
     let command = AdvanceClock { merchant_id, to };
     Ok(service.advance_clock(&ADVANCE_CLOCK, &call, command).await?.into())
 }

@@ -217,6 +217,9 @@ fn lines_of_sdk_calls_name_merchant_and_installation() {
     let line = sdk_line(&log, &shop);
     let members = (&line["merchant_id"], &line["installation_id"], &line["address"]);
     assert_eq!(members, (&json!(shop.merchant_id), &json!(shop.installation_id), &Value::Null));
+    let operators = |line: &Value| line["caller"] == "operator" && line["path"] == "/admin/generate-key";
+    let line = lines_with(&log, "answered", 4).into_iter().find(operators).expect("the shop has a key");
+    assert_eq!(line["merchant_id"], shop.merchant_id.as_str());
     let unknown = json!({ "merchant_id": shop.merchant_id, "installation_id": id_of_nothing(&shop.installation_id) });
     server.client().post("/sdk/list-installment-plans", &unknown).refused("NOT_FOUND");
     let refused = |line: &Value| line["code"] == "NOT_FOUND" && line["installation_id"].is_null();
