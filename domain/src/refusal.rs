@@ -171,7 +171,9 @@ pub enum Refusal {
     )]
     CardNotFound,
     /// A payment has this reference already.
-    #[error("Another payment of this merchant has this external_id. Look that payment up before you pay again.")]
+    #[error(
+        "Another payment of this merchant has this external_id. Look that payment up before you pay again; another attempt needs one of its own, such as order-1001-2."
+    )]
     ExternalIdTaken {
         /// The payment.
         payment_id: PaymentId,
@@ -584,7 +586,9 @@ fn dispute_not_permitted(status: DisputeStatus, has_evidence: bool) -> String {
     if status.is_open() && has_evidence {
         return "The dispute has its evidence already, which is given once. Wait until it is decided.".to_owned();
     }
-    format!("This cannot be done to the dispute now: it is {}. find-dispute shows it.", status.name())
+    let advice =
+        if status.is_open() { "find-dispute shows it." } else { "It is decided: nothing more can be done with it." };
+    format!("This cannot be done to the dispute now: it is {}. {advice}", status.name())
 }
 
 /// The argument at fault.
