@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, id_of_nothing};
+use crate::harness::{Client, Server, Start, id_of_nothing};
 
 /// The first character of the escape codes for colours on terminals.
 const ESCAPE: char = '\u{1b}';
@@ -154,19 +154,25 @@ fn logging_server(log: &Path, start: Start) -> Server {
     start.recording(log).with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").server()
 }
 
-/// The lines of a log with a message, once there are so many.
-fn lines_with(log: &Path, message: &str, count: usize) -> Vec<Value> {
+/// The first line of a log for which a condition holds, once there is one.
+#[track_caller]
+fn line_where(log: &Path, is_it: impl Fn(&Value) -> bool) -> Value {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         let text = fs::read_to_string(log).expect("it is recorded");
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let found: Vec<Value> = lines.filter(|line| line["message"] == message).collect();
-        if found.len() >= count {
-            return found;
+        let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        if let Some(line) = lines.find(&is_it) {
+            return line;
         }
-        assert!(Instant::now() < until, "{count} lines {message}: {text}");
+        assert!(Instant::now() < until, "there is no such line: {text}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The line of an answered call.
+#[track_caller]
+fn answered(log: &Path, path: &str, code: &str) -> Value {
+    line_where(log, |line| line["message"] == "answered" && line["path"] == path && line["code"] == code)
 }
 
 #[test]
@@ -179,51 +185,37 @@ fn a_payment_that_fails_leaves_a_line_with_its_code() {
     let more = json!({ "external_id": "order-7", "customer_email": "ada@shop.example" });
     let declined = shop.initiate(&shop.session_of("4000000000000002", 100), 100, &more).id();
     shop.settled(&declined);
-    let [line] = lines_with(&log, "a payment failed", 1).try_into().expect("one line");
+    let line = line_where(&log, |line| line["message"] == "a payment failed");
     let members = (&line["level"], &line["merchant_id"], &line["payment_id"], &line["failure_code"]);
     assert_eq!(members, (&json!("INFO"), &json!(shop.merchant_id), &json!(declined), &json!("card_declined")));
-    let capture_fails =
-        shop.initiate(&shop.session_of("4000000000003055", 100), 100, &json!({ "capture": false })).id();
-    shop.settled(&capture_fails);
-    shop.call("capture-payment", &json!({ "payment_id": capture_fails })).ok();
-    let [line] = lines_with(&log, "an operation of a payment was refused", 1).try_into().expect("one line");
+    let session = shop.session_of("4000000000003055", 100);
+    let refused = shop.initiate(&session, 100, &json!({ "capture": false })).id();
+    shop.settled(&refused);
+    shop.call("capture-payment", &json!({ "payment_id": refused })).ok();
+    let line = line_where(&log, |line| line["message"] == "an operation of a payment was refused");
     let members = (&line["merchant_id"], &line["payment_id"], &line["operation"], &line["failure_code"]);
-    let expected = (&json!(shop.merchant_id), &json!(capture_fails), &json!("CAPTURE"), &json!("capture_failed"));
+    let expected = (&json!(shop.merchant_id), &json!(refused), &json!("CAPTURE"), &json!("capture_failed"));
     assert_eq!(members, expected);
     let text = fs::read_to_string(&log).expect("it is recorded");
     assert!(!text.contains("ada@shop.example") && !text.contains("0000000002"), "{text}");
 }
 
-/// The line of an answered call of the SDK.
-fn sdk_line(log: &Path, shop: &Shop) -> Value {
-    shop.sdk("list-installment-plans", &json!({})).ok();
-    let answered = |line: &Value| line["path"] == "/sdk/list-installment-plans";
-    let mut count = 1;
-    loop {
-        let lines = lines_with(log, "answered", count);
-        match lines.iter().rev().find(|line| answered(line)) {
-            Some(line) => return line.clone(),
-            None => count = lines.len() + 1,
-        }
-    }
-}
-
 #[test]
-fn lines_of_sdk_calls_name_merchant_and_installation() {
+fn lines_of_calls_name_merchant_and_installation() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let log = place.path().join("log");
     let server = logging_server(&log, Start::default());
     let shop = server.shop();
-    let line = sdk_line(&log, &shop);
+    let plans = "/sdk/list-installment-plans";
+    shop.sdk("list-installment-plans", &json!({})).ok();
+    let line = answered(&log, plans, "OK");
     let members = (&line["merchant_id"], &line["installation_id"], &line["address"]);
     assert_eq!(members, (&json!(shop.merchant_id), &json!(shop.installation_id), &Value::Null));
-    let operators = |line: &Value| line["caller"] == "operator" && line["path"] == "/admin/generate-key";
-    let line = lines_with(&log, "answered", 4).into_iter().find(operators).expect("the shop has a key");
-    assert_eq!(line["merchant_id"], shop.merchant_id.as_str());
+    assert_eq!(answered(&log, "/admin/generate-key", "OK")["merchant_id"], shop.merchant_id.as_str());
     let unknown = json!({ "merchant_id": shop.merchant_id, "installation_id": id_of_nothing(&shop.installation_id) });
-    server.client().post("/sdk/list-installment-plans", &unknown).refused("NOT_FOUND");
-    let refused = |line: &Value| line["code"] == "NOT_FOUND" && line["installation_id"].is_null();
-    assert!(lines_with(&log, "answered", 5).iter().any(refused), "what there is not is not named");
+    server.client().post(plans, &unknown).refused("NOT_FOUND");
+    let line = answered(&log, plans, "NOT_FOUND");
+    assert_eq!((&line["merchant_id"], &line["installation_id"]), (&Value::Null, &Value::Null), "there is no such");
 }
 
 #[test]
@@ -231,5 +223,6 @@ fn the_log_shows_addresses_of_callers_only_when_it_may() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let log = place.path().join("log");
     let server = logging_server(&log, Start::default().with("TILL_LOG_CALLER_ADDRESSES", "true"));
-    assert_eq!(sdk_line(&log, &server.shop())["address"], "127.0.0.1");
+    server.shop().sdk("list-installment-plans", &json!({})).ok();
+    assert_eq!(answered(&log, "/sdk/list-installment-plans", "OK")["address"], "127.0.0.1");
 }
