@@ -293,12 +293,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_names_one_or_two_faults_and_counts_more() {
+    fn the_message_tells_one_or_two_faults_and_names_more() {
         let (missing, unknown) = (Fault::missing("payment_id"), Fault::unknown("id", Some("payment_id")));
         let message = |faults: &[Fault]| ApiError::invalid_arguments(faults).message().to_owned();
         assert_eq!(message(std::slice::from_ref(&missing)), "payment_id: is required.");
         let both = "payment_id: is required; id: is not an argument of this endpoint; did you mean payment_id?";
         assert_eq!(message(&[missing.clone(), unknown]), both);
-        assert_eq!(message(&[missing.clone(), missing.clone(), missing]), "payment_id: is required; and 2 more.");
+        let more = ["amount", "reason"].map(Fault::missing);
+        let three = [&[missing.clone()][..], &more].concat();
+        assert_eq!(message(&three), "payment_id: is required; and faults of amount and reason.");
+        let many = vec![missing; 11];
+        assert!(message(&many).ends_with(", payment_id and 2 more."), "{}", message(&many));
     }
 }
