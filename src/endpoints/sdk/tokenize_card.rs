@@ -7,7 +7,7 @@ use till_actors::security_codes::SecurityCode;
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, TokenUsage};
 use till_domain::command::{Command, TokenizeCard};
 use till_domain::event::Answer;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, TokenId};
 use till_domain::text::HolderName;
 use till_domain::time::Millis;
 use till_storage::vault::{CardNumber, Keyring};
@@ -51,7 +51,7 @@ pub(super) static TOKENIZE_CARD: Declaration = Declaration {
         )
         .shown(),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(TokenId::PREFIX),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::CARD_INTAKE,
 };

@@ -32,7 +32,9 @@ use super::target::Target;
 use super::unknown_path::Served;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
+use crate::protocol::declaration::{
+    Declaration, DeliveryDeclaration, Flags, Package, Returns, openapi_document, package_document,
+};
 use crate::protocol::fields::Fields;
 use crate::protocol::pipelining;
 use crate::protocol::request_thread;
@@ -60,7 +62,7 @@ static PACKAGE_ITSELF: Declaration = Declaration {
     summary: "Describes the interface.",
     docs: "",
     arguments: &[],
-    returns: Returns::Any,
+    returns: Returns::Any("{}"),
     errors: &[],
     flags: Flags::OPEN_QUERY,
 };
@@ -75,6 +77,7 @@ pub struct Dispatcher<C> {
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
     hosts: Hosts,
+    deliveries: &'static [&'static DeliveryDeclaration],
     pub(super) body_budget: MemoryBudget,
     pub(super) answer_budget: MemoryBudget,
     documents: Documents,
@@ -108,7 +111,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     }
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder { packages, authenticate, gate, limits, pool, observe, public_url, hosts } = builder;
+        let DispatcherBuilder { packages, authenticate, gate, limits, pool, observe, public_url, hosts, deliveries } =
+            builder;
         let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
         let (body_budget, answer_budget) = (body::budget(), large_answers::budget());
         let (documents, refusals) = (Documents::default(), LogThrottle::default());
@@ -121,6 +125,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             observe,
             public_url,
             hosts,
+            deliveries,
             body_budget,
             answer_budget,
             documents,
@@ -355,7 +360,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let subject = DocumentScope { package: None, version: ApiVersion::NEWEST };
         let json = self.documents.text(subject, &self.origin(exchange), |origin| {
             let declarations = self.packages.keys().flat_map(|package| self.declarations(*package));
-            openapi_document(origin, subject.version, declarations)
+            openapi_document(origin, subject.version, declarations, self.deliveries)
         });
         Answer::Json { json, replayed: false }
     }

@@ -22,7 +22,8 @@ pub(super) fn tags(declarations: &[&Declaration]) -> Vec<Value> {
     described.collect()
 }
 
-fn name(package: Package, group: &str) -> String {
+/// The tag of a subject of an interface.
+pub(super) fn name(package: Package, group: &str) -> String {
     format!("{} / {group}", package.segment())
 }
 
