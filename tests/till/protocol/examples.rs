@@ -65,7 +65,7 @@ fn fault_of_object(document: &Value, schema: &Value, members: &Map<String, Value
     if let Some(missing) = required.into_iter().find(|name| !members.contains_key(*name)) {
         return Some(format!("{missing} is missing"));
     }
-    let Some(properties) = schema["properties"].as_object() else { return None };
+    let properties = schema["properties"].as_object()?;
     members.iter().find_map(|(name, value)| {
         let Some(schema) = properties.get(name) else { return Some(format!("{name} is not described")) };
         fault(document, schema, value).map(|fault| format!("{name}: {fault}"))

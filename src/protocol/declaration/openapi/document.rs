@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delivery_has_its_headers_and_the_members_of_a_delivered_body() {
+    fn a_delivery_has_its_headers_and_its_own_members() {
         let delivery = document()["webhooks"]["thing"]["post"].clone();
         assert_eq!(delivery["parameters"][0]["name"], "thing-id");
         let content = &delivery["requestBody"]["content"]["application/json"];
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_an_example_in_the_form_and_under_the_status_of_its_code() {
+    fn an_example_of_a_refusal_has_the_status_of_its_code() {
         let responses = operation("change-thing")["responses"].clone();
         let example =
             |status: &str, form: &str, name: &str| responses[status]["content"][form]["examples"][name].clone();
