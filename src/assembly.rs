@@ -84,6 +84,7 @@ pub fn assemble(
         .pool(pool.clone())
         .functions(merchants::functions(service))
         .functions(sdk::functions(service))
+        .deliveries(&merchants::DELIVERED)
         .public_url(configuration.public_url.clone())
         .logs_addresses(configuration.log_caller_addresses)
         .build();

@@ -101,6 +101,21 @@ impl CardScheme {
             CardScheme::Other => "Card",
         }
     }
+
+    /// The number of digits of the security code that the scheme prints on its cards.
+    #[must_use]
+    pub const fn security_code_digits(self) -> usize {
+        match self {
+            CardScheme::Amex => 4,
+            CardScheme::Visa
+            | CardScheme::Mastercard
+            | CardScheme::Jcb
+            | CardScheme::UnionPay
+            | CardScheme::Discover
+            | CardScheme::Diners
+            | CardScheme::Other => 3,
+        }
+    }
 }
 
 /// Returns true when a text is a plausible card number: 12 to 19 digits with a valid Luhn checksum.

@@ -48,9 +48,9 @@ pub(super) const EXPIRES_AT_ARGUMENT: Argument =
 pub(super) static GENERATED_KEY: ObjectType = ObjectType {
     name: "generated_key",
     attributes: &[
-        Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`)."),
-        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), only this once."),
-        Attribute::always("name", ValueType::STRING, "The name."),
+        Attribute::always("key_id", ValueType::Id(KeyId::PREFIX), "The key's uid (`key_...`)."),
+        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), only this once.").such_as("sk_EXAMPLE"),
+        Attribute::always("name", ValueType::STRING, "The name.").such_as("Bookkeeping"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
     ],
 };

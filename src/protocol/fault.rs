@@ -63,6 +63,12 @@ impl Fault {
         Fault::new(FaultKind::Unknown { suggestion }, argument, message)
     }
 
+    /// The same fault with another message.
+    #[must_use]
+    pub fn with_message(self, message: impl Into<String>) -> Fault {
+        Fault { message: message.into(), ..self }
+    }
+
     /// An argument that the endpoint does not have and that belongs elsewhere, as `message` says.
     #[must_use]
     pub fn unknown_because(argument: &str, message: impl Into<String>) -> Fault {

@@ -12,6 +12,9 @@ const NAME_REPEATED_MAX: usize = 64;
 /// The message about metadata at a call that takes none.
 const METADATA_IS_ELSEWHERE: &str = "is not an argument of this endpoint: metadata is kept by calls of its own, such as sync-metadata of /merchants, under a key of your choice";
 
+/// The message about a page's number, which no list has.
+const PAGES_HAVE_CURSORS: &str = "is not an argument of this endpoint; did you mean after? Send the last id of a page, or as the whole body the next that the page has";
+
 /// The limit of the distance between a name and its suggestion, in edits per length of the longer: 1 in 2.
 const SUGGESTION_DISTANCE_DIVISOR: usize = 2;
 
@@ -182,19 +185,32 @@ fn unknown_argument(declaration: &Declaration, name: &str) -> Fault {
         return Fault::unknown(&format!("{start}…"), None);
     }
     let names = || declaration.arguments.iter().map(|argument| argument.name);
-    let suggestion = nearest(name, names()).or_else(|| names().find(|known| is_called(name, known)));
-    if suggestion.is_none() && name == "metadata" {
-        return Fault::unknown_because(name, METADATA_IS_ELSEWHERE);
+    let suggestion = names().find(|known| is_called(name, known)).or_else(|| nearest(name, names()));
+    match (name, suggestion) {
+        ("metadata", None) => Fault::unknown_because(name, METADATA_IS_ELSEWHERE),
+        ("page" | "offset" | "page_number" | "page_token", Some(suggestion)) => {
+            Fault::unknown(name, Some(suggestion)).with_message(PAGES_HAVE_CURSORS)
+        }
+        (_, suggestion) => Fault::unknown(name, suggestion),
     }
-    Fault::unknown(name, suggestion)
 }
 
 /// True when other interfaces use that name for this argument.
 fn is_called(name: &str, known: &str) -> bool {
     match name {
         "limit" | "page_size" | "count" => known == "per_page",
-        "starting_after" | "cursor" => known == "after",
+        "starting_after" | "cursor" | "page" | "offset" | "page_number" | "page_token" => known == "after",
         "ending_before" => known == "before",
+        "cvc" | "cvv" | "cvn" | "cid" => known == "security_code",
+        "exp_month" | "exp_year" | "exp" | "expiry" => known == "expiration_date",
+        "enabled_events" | "event_types" => known == "events",
+        "payment_intent" | "charge" => known == "payment_id",
+        "capture_method" => known == "capture",
+        "amount_to_capture" => known == "amount",
+        "created" => known == "created_at",
+        "url" => known.ends_with("_url"),
+        "email" => known.ends_with("_email"),
+        "phone" => known.ends_with("_mobile"),
         "id" => known.ends_with("_id"),
         _ => false,
     }
@@ -320,9 +336,51 @@ mod tests {
             assert_eq!(message(&LIST, name)["suggestion"], ours, "{name}");
         }
         assert_eq!(message(&CAPTURE, "id")["suggestion"], "payment_id");
+        let page = message(&LIST, "page");
+        assert_eq!(page["suggestion"], "after");
+        assert!(page["message"].as_str().is_some_and(|text| text.contains("the last id of a page")), "{page}");
         assert_eq!(message(&LIST, "id").get("suggestion"), None);
         let metadata = message(&CAPTURE, "metadata");
         assert!(metadata["message"].as_str().is_some_and(|text| text.contains("sync-metadata")), "{metadata}");
+    }
+
+    #[test]
+    fn names_of_another_payment_service_are_refused_with_ours() {
+        for (name, ours) in [
+            ("cvc", "security_code"),
+            ("exp_month", "expiration_date"),
+            ("exp_year", "expiration_date"),
+            ("url", "destination_url"),
+            ("enabled_events", "events"),
+            ("page", "after"),
+            ("cursor", "after"),
+            ("payment_intent", "payment_id"),
+            ("capture_method", "capture"),
+            ("created", "created_at"),
+            ("email", "customer_email"),
+            ("phone", "customer_mobile"),
+        ] {
+            let known = [
+                "number",
+                "name",
+                "expiration_date",
+                "security_code",
+                "usage",
+                "currency",
+                "per_page",
+                "after",
+                "before",
+                "destination_url",
+                "events",
+                "payment_id",
+                "amount",
+                "capture",
+                "created_at",
+                "customer_email",
+                "customer_mobile",
+            ];
+            assert_eq!(known.into_iter().find(|known| is_called(name, known)), Some(ours), "{name}");
+        }
     }
 
     #[test]

@@ -36,10 +36,11 @@ pub(super) static ADD_TOPUP: Declaration = Declaration {
         Argument::optional("external_id", EXTERNAL_ID, "Your own reference, unique among the merchant's top-ups.")
             .shown(),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(TopupId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "Another top-up has this `external_id`; the details name it."),
+        DeclaredError::when(Code::Conflict, "Another top-up has this `external_id`; the details name it.")
+            .with(r#"{"argument": "external_id", "topup_id": "tup_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
     flags: Flags::COMMAND,
@@ -58,10 +59,11 @@ pub(super) static CHARGE_INVOICE: Declaration = Declaration {
             .shown(),
         Argument::optional("description", DESCRIPTION, "The purpose."),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(InvoiceId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "Another invoice has this `external_id`; the details name it."),
+        DeclaredError::when(Code::Conflict, "Another invoice has this `external_id`; the details name it.")
+            .with(r#"{"argument": "external_id", "invoice_id": "inv_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
     flags: Flags::COMMAND,

@@ -20,11 +20,14 @@ const CHECKPOINT_NAME: ValueType =
 static CHECKPOINT: ObjectType = ObjectType {
     name: "checkpoint",
     attributes: &[
-        Attribute::always("name", ValueType::STRING, "The name of the checkpoint and of its directory."),
+        Attribute::always("name", ValueType::STRING, "The name of the checkpoint and of its directory.")
+            .such_as("first-day"),
         Attribute::always("taken_at", ValueType::TIMESTAMP, "The time at which the checkpoint was started."),
-        Attribute::always("last_commit", ValueType::INTEGER, "The number of the last commit in the checkpoint."),
-        Attribute::always("merchants", ValueType::INTEGER, "The number of merchants in the checkpoint."),
-        Attribute::always("bytes", ValueType::INTEGER, "The total length of the files of the checkpoint, in bytes."),
+        Attribute::always("last_commit", ValueType::INTEGER, "The number of the last commit in the checkpoint.")
+            .such_as("85"),
+        Attribute::always("merchants", ValueType::INTEGER, "The number of merchants in the checkpoint.").such_as("2"),
+        Attribute::always("bytes", ValueType::INTEGER, "The total length of the files of the checkpoint, in bytes.")
+            .such_as("120000"),
     ],
 };
 

@@ -41,17 +41,17 @@ pub(super) static OPEN_DISPUTE: Declaration = Declaration {
         ),
         Argument::optional("reason", printable(NAME_MAX_CHARACTERS, "goods not received"), "The provider's reason."),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(DisputeId::PREFIX),
     errors: &[
         DeclaredError::when(Code::NotFound, "No merchant has this id, or no payment of this merchant."),
         DeclaredError::when(
             Code::InvalidState,
             "The payment cannot be disputed now: details name its `status` and its open `operation`.",
-        ),
+        ).with(r#"{"status": "VOIDED", "operation": null}"#),
         DeclaredError::when(
             Code::AmountExceedsLimit,
             "More than remains of the payment: details name the `limit`. Or a total of the ledger would exceed 2^53 - 1 minor units.",
-        ),
+        ).with(r#"{"limit": 10000}"#),
     ],
     flags: Flags::COMMAND,
 };
@@ -69,7 +69,8 @@ pub(super) static ESCALATE_DISPUTE: Declaration = Declaration {
         DeclaredError::when(
             Code::InvalidState,
             "The dispute is decided or escalated already: details name its `status`.",
-        ),
+        )
+        .with(r#"{"status": "ESCALATED"}"#),
     ],
     flags: Flags::COMMAND,
 };
@@ -92,7 +93,8 @@ pub(super) static CLOSE_DISPUTE: Declaration = Declaration {
     returns: Returns::Boolean,
     errors: &[
         NOT_FOUND,
-        DeclaredError::when(Code::InvalidState, "The dispute is decided already: details name its `status`."),
+        DeclaredError::when(Code::InvalidState, "The dispute is decided already: details name its `status`.")
+            .with(r#"{"status": "WON"}"#),
     ],
     flags: Flags::COMMAND,
 };

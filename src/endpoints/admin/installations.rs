@@ -49,8 +49,11 @@ pub(super) static ADD_INSTALLATION: Declaration = Declaration {
             "The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number.",
         ),
     ],
-    returns: Returns::String,
-    errors: &[MERCHANT_NOT_FOUND, DeclaredError::when(Code::Conflict, "The merchant has 1,000 installations already.")],
+    returns: Returns::Id(InstallationId::PREFIX),
+    errors: &[
+        MERCHANT_NOT_FOUND,
+        DeclaredError::when(Code::Conflict, "The merchant has 1,000 installations already.").with(r#"{"limit": 1000}"#),
+    ],
     flags: Flags::COMMAND,
 };
 

@@ -63,7 +63,7 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
             "True gives it a test clock, which advance-clock advances; false when left out. It cannot be changed later.",
         ),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(MerchantId::PREFIX),
     errors: &[],
     flags: Flags::COMMAND,
 };

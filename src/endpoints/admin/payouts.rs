@@ -26,7 +26,8 @@ const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(
         Code::InvalidState,
         "The payout has ended: details name its `status`. Or the sandbox has no pending payout of this id.",
-    ),
+    )
+    .with(r#"{"status": "SUCCESSFUL"}"#),
 ];
 
 const DOCS: &str =

@@ -26,7 +26,8 @@ const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(
         Code::InvalidState,
         "The refund has ended: details name its `status`. Or the sandbox has no pending refund of this id.",
-    ),
+    )
+    .with(r#"{"status": "SUCCESSFUL"}"#),
 ];
 
 const DOCS: &str =

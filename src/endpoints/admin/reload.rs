@@ -23,7 +23,8 @@ static RELOAD: ObjectType = ObjectType {
             "kept",
             ValueType::Array(&ValueType::STRING),
             "The files that could not be read, each with the reason; their previous content remains in use.",
-        ),
+        )
+        .such_as("[]"),
     ],
 };
 

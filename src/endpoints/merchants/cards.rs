@@ -49,14 +49,15 @@ pub(super) static SAVE_CARD: Declaration = Declaration {
         ),
         Argument::optional("default", ValueType::BOOLEAN, "True makes the card the customer's default card."),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(CardId::PREFIX),
     errors: &[
         DeclaredError::when(Code::NotFound, "The token or the customer does not exist; the token may have expired."),
         DeclaredError::when(
             Code::Conflict,
             "`external_id` belongs to another card, or the saved card has another `external_id`: details name \
              the `card_id`. Or the customer has 100 saved cards already.",
-        ),
+        )
+        .with(r#"{"argument": "external_id", "card_id": "crd_01h2e8kqvbfwea724h75qc655w"}"#),
     ],
     flags: Flags::COMMAND,
 };

@@ -43,7 +43,8 @@ const NAME_ARGUMENT: Argument = Argument::optional("contact_name", PERSON_NAME, 
 const CONFLICT: DeclaredError = DeclaredError::when(
     Code::Conflict,
     "Another customer has one of them: details name the `argument` and its `contact_id`.",
-);
+)
+.with(r#"{"argument": "contact_email", "contact_id": "ctc_01h2e8kqvbfwea724h75qc655w"}"#);
 
 pub(super) static ADD_CONTACT: Declaration = Declaration {
     name: "add-contact",
@@ -52,7 +53,7 @@ pub(super) static ADD_CONTACT: Declaration = Declaration {
     summary: "Adds a customer. Answers the customer's id.",
     docs: "Give at least one of the arguments. Payments that name the identifier, the address or the number are linked to this customer.",
     arguments: &[EXTERNAL_ID_ARGUMENT, EMAIL_ARGUMENT, MOBILE_ARGUMENT, NAME_ARGUMENT],
-    returns: Returns::String,
+    returns: Returns::Id(CustomerId::PREFIX),
     errors: &[CONFLICT],
     flags: Flags::COMMAND,
 };

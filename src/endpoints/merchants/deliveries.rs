@@ -38,10 +38,10 @@ const SINCE: ValueType =
 static TESTED: ObjectType = ObjectType {
     name: "tested_webhook",
     attributes: &[
-        Attribute::always("delivery_id", ValueType::STRING, "The delivery's id (`dlv_...`)."),
-        Attribute::always("status", words_of!(DeliveryStatus), "The result at the endpoint."),
-        Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the answer."),
-        Attribute::nullable("latency_ms", ValueType::INTEGER, "The duration in milliseconds."),
+        Attribute::always("delivery_id", ValueType::Id(DeliveryId::PREFIX), "The delivery's id (`dlv_...`)."),
+        Attribute::always("status", words_of!(DeliveryStatus), "The result at the endpoint.").such_as("SUCCESSFUL"),
+        Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the answer.").such_as("200"),
+        Attribute::nullable("latency_ms", ValueType::INTEGER, "The duration in milliseconds.").such_as("20"),
     ],
 };
 
@@ -71,7 +71,8 @@ pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
     returns: Returns::Integer,
     errors: &[
         DeclaredError::when(Code::NotFound, "No webhook or no event of this merchant has this id."),
-        DeclaredError::when(Code::InvalidState, "The webhook is not connected: details name its `status`."),
+        DeclaredError::when(Code::InvalidState, "The webhook is not connected: details name its `status`.")
+            .with(r#"{"status": "DISCONNECTED"}"#),
     ],
     flags: Flags::COMMAND,
 };

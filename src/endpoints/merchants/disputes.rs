@@ -31,7 +31,8 @@ const DISPUTE_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No dispute of this merchant has this id.");
 
 const INVALID_STATE: DeclaredError =
-    DeclaredError::when(Code::InvalidState, "The dispute does not permit it now: details name its `status`.");
+    DeclaredError::when(Code::InvalidState, "The dispute does not permit it now: details name its `status`.")
+        .with(r#"{"status": "LOST"}"#);
 
 /// Text without control characters other than tabs and line breaks.
 const EVIDENCE: ValueType = ValueType::Text(
@@ -90,7 +91,8 @@ pub(super) static CHALLENGE_DISPUTE: Declaration = Declaration {
         DeclaredError::when(
             Code::InvalidState,
             "The dispute is decided, or has its evidence already: details name its `status`.",
-        ),
+        )
+        .with(r#"{"status": "CHALLENGED"}"#),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };

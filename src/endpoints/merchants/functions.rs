@@ -8,8 +8,12 @@ use super::{
     webhooks,
 };
 use crate::access::MerchantCaller;
+use crate::protocol::declaration::DeliveryDeclaration;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
+
+/// What the server sends to merchants.
+pub static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_EVENT];
 
 /// The functions of `/merchants`, with the service that they use.
 #[must_use]

@@ -15,13 +15,14 @@ use crate::service::Shared;
 static BALANCE: ObjectType = ObjectType {
     name: "balance",
     attributes: &[
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account.").such_as("THB"),
         Attribute::always(
             "available",
             ValueType::INTEGER,
             "The amount that can be paid out now, in minor units; may be negative.",
-        ),
-        Attribute::always("pending", ValueType::INTEGER, "The amount that settles later, in minor units."),
+        )
+        .such_as("4989410"),
+        Attribute::always("pending", ValueType::INTEGER, "The amount that settles later, in minor units.").such_as("0"),
     ],
 };
 

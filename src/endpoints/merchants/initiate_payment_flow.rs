@@ -65,7 +65,7 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
             "Required for instalments; confirms what was fixed at selection.",
         ),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(PaymentId::PREFIX),
     errors: &[
         DeclaredError::when(
             Code::NotFound,
@@ -74,7 +74,7 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
         DeclaredError::when(
             Code::Conflict,
             "Amount or currency differ from the session's, or `external_id` is on another payment, which the details name.",
-        ),
+        ).with(r#"{"argument": "external_id", "payment_id": "pay_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(
             Code::NotSupported,
             "`capture` is false and the method cannot authorize without capture, or the method is not enabled any more.",

@@ -32,7 +32,8 @@ pub(super) static GENERATE_KEY: Declaration = Declaration {
     errors: &[DeclaredError::when(
         Code::Conflict,
         "The merchant has 1,000 keys that are neither revoked nor expired, or 5,000 in all.",
-    )],
+    )
+    .with(r#"{"limit": 1000}"#)],
     flags: Flags::COMMAND,
 };
 

@@ -90,7 +90,8 @@ pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     errors: &[DeclaredError::when(
         Code::NotFound,
         "`actor_email` or `actor_key_id` has never belonged to this merchant.",
-    )],
+    )
+    .with(r#"{"argument": "actor_key_id"}"#)],
     flags: Flags::QUERY,
 };
 

@@ -75,7 +75,8 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
         ),
     ],
     returns: Returns::Page(&PAYMENT),
-    errors: &[DeclaredError::when(Code::NotFound, "No customer of this merchant has this `contact_id`.")],
+    errors: &[DeclaredError::when(Code::NotFound, "No customer of this merchant has this `contact_id`.")
+        .with(r#"{"argument": "contact_id"}"#)],
     flags: Flags::QUERY,
 };
 

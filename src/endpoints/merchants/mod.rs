@@ -26,6 +26,6 @@ mod team;
 mod topups;
 mod webhooks;
 
-pub use functions::functions;
+pub use functions::{DELIVERED, functions};
 #[cfg(test)]
 pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;

@@ -14,7 +14,8 @@ use crate::service::Shared;
 const INVALID_STATE: DeclaredError = DeclaredError::when(
     Code::InvalidState,
     "The payment does not permit it now: details name its `status` and its open `operation`.",
-);
+)
+.with(r#"{"status": "VOIDED", "operation": null}"#);
 
 pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
     name: "capture-payment",
@@ -34,7 +35,8 @@ pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
     errors: &[
         PAYMENT_NOT_FOUND,
         INVALID_STATE,
-        DeclaredError::when(Code::AmountExceedsLimit, "More than was authorized: details name the `limit`."),
+        DeclaredError::when(Code::AmountExceedsLimit, "More than was authorized: details name the `limit`.")
+            .with(r#"{"limit": 10000}"#),
     ],
     flags: Flags::COMMAND,
 };

@@ -38,13 +38,15 @@ pub(super) static SEND_PAYOUT: Declaration = Declaration {
         .shown(),
         Argument::optional("description", DESCRIPTION, "The purpose."),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(PayoutId::PREFIX),
     errors: &[
-        DeclaredError::when(Code::Conflict, "`external_id` is on another payout, which the details name."),
+        DeclaredError::when(Code::Conflict, "`external_id` is on another payout, which the details name.")
+            .with(r#"{"argument": "external_id", "payout_id": "pyo_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(
             Code::InsufficientBalance,
             "The balance does not cover it: details name the `available` amount.",
-        ),
+        )
+        .with(r#"{"available": 9110}"#),
     ],
     flags: Flags::COMMAND,
 };

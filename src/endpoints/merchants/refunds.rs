@@ -45,19 +45,19 @@ pub(super) static REFUND_PAYMENT: Declaration = Declaration {
         .shown(),
         Argument::optional("reason", printable(NAME_MAX_CHARACTERS, "damaged on arrival"), "The reason of the refund."),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(RefundId::PREFIX),
     errors: &[
         PAYMENT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "`external_id` is on another refund, which the details name."),
+        DeclaredError::when(Code::Conflict, "`external_id` is on another refund, which the details name.").with(r#"{"argument": "external_id", "refund_id": "rfn_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(
             Code::NotRefundable,
             "The payment is not captured, all of it is refunded, or an operation is open: details name its `status` and its `operation`.",
-        ),
-        DeclaredError::when(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`."),
+        ).with(r#"{"status": "REFUNDED", "operation": null}"#),
+        DeclaredError::when(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`.").with(r#"{"limit": 6000}"#),
         DeclaredError::when(
             Code::InsufficientBalance,
             "Neither the payment's own capture, nor what is available and pending otherwise, covers it: details name `available` and `pending`.",
-        ),
+        ).with(r#"{"available": 0, "pending": 0}"#),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };

@@ -23,11 +23,11 @@ pub(super) static INVITE_USER: Declaration = Declaration {
     summary: "Invites somebody to the merchant's team. Answers the invitation id.",
     docs: "Anybody who has its id can accept the invitation for a week. Till sends no e-mail.",
     arguments: &[Argument::required("email", ValueType::EMAIL, "The address of the invited person.")],
-    returns: Returns::String,
+    returns: Returns::Id(InvitationId::PREFIX),
     errors: &[DeclaredError::when(
         Code::Conflict,
         "A user has this address (details name `user_id`), it is invited already (details name `invitation_id`), or 1,000 invitations are open.",
-    )],
+    ).with(r#"{"argument": "email", "user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#)],
     flags: Flags::COMMAND,
 };
 
@@ -42,13 +42,14 @@ pub(super) static ACCEPT_INVITATION: Declaration = Declaration {
         ValueType::Id(InvitationId::PREFIX),
         "The invitation (`ivt_...`).",
     )],
-    returns: Returns::String,
+    returns: Returns::Id(UserId::PREFIX),
     errors: &[
         DeclaredError::when(Code::NotFound, "No invitation of this merchant has this id, or it has expired."),
         DeclaredError::when(
             Code::Conflict,
             "The invitation was accepted before (details name `user_id`), or the team has 1,000 users already.",
-        ),
+        )
+        .with(r#"{"user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#),
     ],
     flags: Flags::COMMAND,
 };

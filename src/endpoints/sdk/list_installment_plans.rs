@@ -29,8 +29,9 @@ static INSTALLMENT_PLAN: ObjectType = ObjectType {
     name: "installment_plan",
     attributes: &[
         Attribute::always("installment_plan_id", INSTALLMENT_PLAN_WORDS, "The plan's id, which a selection names."),
-        Attribute::always("name", ValueType::STRING, "The plan's display name."),
-        Attribute::always("terms", ValueType::INTEGER, "The number of monthly terms."),
+        Attribute::always("name", ValueType::STRING, "The plan's display name.")
+            .such_as("Sandbox instalments, 3 months"),
+        Attribute::always("terms", ValueType::INTEGER, "The number of monthly terms.").such_as("3"),
         Attribute::always(
             "interest_bearers",
             ValueType::Array(&INTEREST_BEARER_WORDS),

@@ -16,9 +16,10 @@ use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
 static SETTINGS: ObjectType = ObjectType {
     name: "installation_settings",
     attributes: &[
-        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account."),
-        Attribute::always("installation_name", ValueType::STRING, "The name that the merchant gave the installation."),
+        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name.").such_as("Shop"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account.").such_as("THB"),
+        Attribute::always("installation_name", ValueType::STRING, "The name that the merchant gave the installation.")
+            .such_as("Web"),
         Attribute::always("platform", words_of!(Platform), "The platform that it runs on."),
         Attribute::always(
             "payment_methods",
@@ -38,7 +39,7 @@ static OFFERED_METHOD: ObjectType = ObjectType {
     name: "offered_payment_method",
     attributes: &[
         Attribute::always("name", PAYMENT_METHOD_WORDS, "The name that a selection gives as `payment_method`."),
-        Attribute::always("display_name", ValueType::STRING, "The name for a customer."),
+        Attribute::always("display_name", ValueType::STRING, "The name for a customer.").such_as("Card"),
         Attribute::always(
             "category",
             ValueType::words(&["card", "installment", "scan_to_pay", "redirect"]),
@@ -48,14 +49,17 @@ static OFFERED_METHOD: ObjectType = ObjectType {
             "banks",
             ValueType::Array(&ValueType::Object(&BANK)),
             "The banks that it is limited to; empty where there is no choice.",
-        ),
+        )
+        .such_as("[]"),
         Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, INTEREST_BEARER_DOCS),
     ],
 };
 
 /// The declared members of a bank.
-static BANK: ObjectType =
-    ObjectType { name: "bank", attributes: &[Attribute::always("name", ValueType::STRING, "The bank's name.")] };
+static BANK: ObjectType = ObjectType {
+    name: "bank",
+    attributes: &[Attribute::always("name", ValueType::STRING, "The bank's name.").such_as("Example Bank")],
+};
 
 pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",

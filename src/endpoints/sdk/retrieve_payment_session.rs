@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use till_domain::ids::SessionId;
+
 use super::session::{self, INSTALLATION_ERRORS, SESSION_ARGUMENTS};
 use crate::access::MerchantCaller;
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
@@ -13,27 +15,29 @@ use crate::service::Shared;
 static PAYMENT_SESSION: ObjectType = ObjectType {
     name: "payment_session",
     attributes: &[
-        Attribute::always("payment_session_id", ValueType::STRING, "The session's id (`pse_...`)."),
+        Attribute::always("payment_session_id", ValueType::Id(SessionId::PREFIX), "The session's id (`pse_...`)."),
         Attribute::always(
             "status",
             ValueType::words(&["ACTIVE", "USED", "EXPIRED"]),
             "The status: it can be used while it is ACTIVE.",
         ),
-        Attribute::always("amount", ValueType::INTEGER, "The amount to pay, in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount to pay, in minor units.").such_as("10000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
         Attribute::always(
             "payment_method_display_name",
             ValueType::STRING,
             "The name of the payment method for a person.",
-        ),
+        )
+        .such_as("Visa 4242"),
         Attribute::nullable(
             "interest_bearer",
             INTEREST_BEARER_WORDS,
             "The side that pays the interest; null without instalments.",
         ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be used."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be used.")
+            .such_as("1767227400"),
     ],
 };
 

@@ -2,7 +2,7 @@
 
 use till_domain::command::{Command, SelectPaymentMethod, Selection};
 use till_domain::customer::CardRef;
-use till_domain::ids::TokenId;
+use till_domain::ids::{SessionId, TokenId};
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::Money;
 use till_domain::session::{InstallmentPlan, InterestBearer};
@@ -57,9 +57,10 @@ pub(super) static SELECT_PAYMENT_METHOD: Declaration = Declaration {
         CUSTOMER_ARGUMENTS[2],
         CUSTOMER_ARGUMENTS[3],
     ],
-    returns: Returns::String,
+    returns: Returns::Id(SessionId::PREFIX),
     errors: &[
-        DeclaredError::when(Code::NotFound, "The merchant has no such installation, token or saved card."),
+        DeclaredError::when(Code::NotFound, "The merchant has no such installation, token or saved card.")
+            .with(r#"{"argument": "token"}"#),
         DeclaredError::when(Code::NotSupported, "The payment method is not enabled."),
         DeclaredError::when(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
     ],

@@ -24,7 +24,8 @@ pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
 pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
     Code::NotFound,
     "The merchant has no such installation, or the object that the call names does not exist.",
-)];
+)
+.with(r#"{"argument": "installation_id"}"#)];
 
 /// A session with the payment that used it.
 pub(super) struct SessionWithPayment {

@@ -7,7 +7,7 @@ use till_actors::security_codes::SecurityCode;
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, TokenUsage};
 use till_domain::command::{Command, TokenizeCard};
 use till_domain::event::Answer;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, TokenId};
 use till_domain::text::HolderName;
 use till_domain::time::Millis;
 use till_storage::vault::{CardNumber, Keyring};
@@ -43,7 +43,7 @@ pub(super) static TOKENIZE_CARD: Declaration = Declaration {
         Argument::required("number", CARD_NUMBER, "The card's number: 12 to 19 digits without separators."),
         Argument::required("name", PERSON_NAME, "The name on the card."),
         Argument::required("expiration_date", EXPIRATION_DATE, "The last month in which it is valid, as MM/YY."),
-        Argument::required("security_code", SECURITY_CODE, "Its security code: 3 or 4 digits."),
+        Argument::required("security_code", SECURITY_CODE, "Its security code: 4 digits for American Express, 3 for all others."),
         Argument::optional(
             "usage",
             words_of!(TokenUsage),
@@ -51,7 +51,7 @@ pub(super) static TOKENIZE_CARD: Declaration = Declaration {
         )
         .shown(),
     ],
-    returns: Returns::String,
+    returns: Returns::Id(TokenId::PREFIX),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::CARD_INTAKE,
 };
@@ -104,7 +104,8 @@ fn parse(mut fields: Fields<'_>, service: &Service) -> Result<(NamedInstallation
     let number = fields.required("number", number);
     let holder = fields.required("name", |value| arguments::checked(HolderName::new(field::name(value)?)));
     let expiry = fields.required("expiration_date", |value| expiry(value, now));
-    let security_code = fields.required("security_code", security_code);
+    let scheme = number.as_ref().map(|number| CardScheme::of_digits(number.expose_digits()));
+    let security_code = fields.required("security_code", |value| security_code(value, scheme));
     let usage = fields.optional("usage", field::one_of(&TokenUsage::ALL, TokenUsage::name));
     fields.finish(|| {
         let card = SentCard {
@@ -130,10 +131,23 @@ fn number(value: &Json) -> Result<CardNumber, String> {
     CardNumber::parse(digits).map_err(|_| refused.to_owned())
 }
 
-/// A security code. The message never repeats it.
-fn security_code(value: &Json) -> Result<SecurityCode, String> {
+/// A security code of a card of this scheme, when its number could be read. The message never repeats the code.
+fn security_code(value: &Json, scheme: Option<CardScheme>) -> Result<SecurityCode, String> {
     let refused = || "is not a security code: send 3 or 4 digits".to_owned();
-    SecurityCode::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())
+    let code = SecurityCode::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())?;
+    let has_length = |scheme: CardScheme| code.expose_digits().len() == scheme.security_code_digits();
+    match scheme {
+        Some(scheme) if !has_length(scheme) => Err(wrong_length(scheme).to_owned()),
+        Some(_) | None => Ok(code),
+    }
+}
+
+const fn wrong_length(scheme: CardScheme) -> &'static str {
+    if scheme.security_code_digits() == 4 {
+        "is too short: send the 4 digits on the front of an American Express card, above its number"
+    } else {
+        "is too long: send the 3 digits on the back of the card"
+    }
 }
 
 /// `MM/YY`; not before the current month in the last time zone of the world.
@@ -189,6 +203,16 @@ mod tests {
         }
         let integer = said(Json::Number(4_242_424_242_424_242_i64.into()));
         assert_eq!(integer, "send the digits as a string, not as a number");
+    }
+
+    #[test]
+    fn a_security_code_has_the_length_that_its_scheme_prints() {
+        let read = |code: &str, scheme| security_code(&Json::String(code.to_owned()), scheme).map(drop);
+        assert_eq!(read("1234", Some(CardScheme::Amex)), Ok(()));
+        assert_eq!(read("123", Some(CardScheme::Amex)), Err(wrong_length(CardScheme::Amex).to_owned()));
+        assert_eq!(read("123", Some(CardScheme::Visa)), Ok(()));
+        assert_eq!(read("1234", Some(CardScheme::Visa)), Err(wrong_length(CardScheme::Visa).to_owned()));
+        assert_eq!((read("123", None), read("1234", None)), (Ok(()), Ok(())), "the number is refused");
     }
 
     fn read(text: &str, now: Millis) -> Result<(u16, u8), String> {

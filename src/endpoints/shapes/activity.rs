@@ -2,34 +2,46 @@
 
 use serde::Serialize;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
+use till_domain::ids::{ActivityId, KeyId, PlanId};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
 pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
     name: "activity_log",
     attributes: &[
-        Attribute::always("activity_log_id", ValueType::STRING, "The entry's id (`act_...`), which cursors name."),
+        Attribute::always(
+            "activity_log_id",
+            ValueType::Id(ActivityId::PREFIX),
+            "The entry's id (`act_...`), which cursors name.",
+        ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was recorded."),
-        Attribute::always("activity_type", words_of!(ActivityType), "The kind of event."),
-        Attribute::always("actor_type", ValueType::words(&["USER", "API_KEY", "SYSTEM"]), "The kind of actor."),
+        Attribute::always("activity_type", words_of!(ActivityType), "The kind of event.").such_as("PAYMENT_CAPTURED"),
+        Attribute::always("actor_type", ValueType::words(&["USER", "API_KEY", "SYSTEM"]), "The kind of actor.")
+            .such_as("SYSTEM"),
         Attribute::nullable(
             "actor_email",
             ValueType::EMAIL,
             "The address of the user who did it; the support address for the operator.",
         ),
-        Attribute::nullable("actor_key_id", ValueType::STRING, "The uid of the API key that did it."),
+        Attribute::nullable("actor_key_id", ValueType::Id(KeyId::PREFIX), "The uid of the API key that did it."),
         Attribute::nullable("parent_type", ValueType::words(&["PAYMENT"]), "The kind of the related resource."),
         Attribute::nullable("parent_id", ValueType::STRING, "The related resource."),
-        Attribute::nullable("object_id", ValueType::STRING, "The object that it is about."),
+        Attribute::nullable("object_id", ValueType::STRING, "The object that it is about.")
+            .such_as("pay_01h2e8kqvbfwea724h75qc655w"),
         Attribute::nullable(
             "object_type",
             ValueType::words(&ActivityObject::TYPE_NAMES),
             "The kind of the object that it is about.",
-        ),
+        )
+        .such_as("PAYMENT"),
         Attribute::nullable("user_email", ValueType::EMAIL, "The team member it is about."),
-        Attribute::nullable("new_plan_id", ValueType::STRING, "The new plan, for a switch of plans."),
+        Attribute::nullable("new_plan_id", ValueType::Id(PlanId::PREFIX), "The new plan, for a switch of plans."),
         Attribute::nullable("new_plan_name", ValueType::STRING, "The plan's name, for a switch of plans."),
-        Attribute::nullable("previous_plan_id", ValueType::STRING, "The previous plan, for a switch of plans."),
+        Attribute::nullable(
+            "previous_plan_id",
+            ValueType::Id(PlanId::PREFIX),
+            "The previous plan, for a switch of plans.",
+        ),
         Attribute::nullable("previous_plan_name", ValueType::STRING, "The plan's name, for a switch of plans."),
     ],
 };

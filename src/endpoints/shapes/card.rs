@@ -3,6 +3,7 @@
 use serde::Serialize;
 use till_domain::card::{Card, CardScheme};
 use till_domain::customer::Customer;
+use till_domain::ids::{CardId, CustomerId};
 
 use super::payment::expiration_date;
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
@@ -10,14 +11,16 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 pub(in crate::endpoints) static CARD: ObjectType = ObjectType {
     name: "card",
     attributes: &[
-        Attribute::always("card_id", ValueType::STRING, "The card's id (`crd_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier."),
-        Attribute::always("contact_id", ValueType::STRING, "The customer (`ctc_...`)."),
+        Attribute::always("card_id", ValueType::Id(CardId::PREFIX), "The card's id (`crd_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier.").such_as("card-1001"),
+        Attribute::always("contact_id", ValueType::Id(CustomerId::PREFIX), "The customer (`ctc_...`)."),
         Attribute::always("scheme", words_of!(CardScheme), "The network of the card."),
-        Attribute::always("first_digits", ValueType::STRING, "The first six digits of the number."),
-        Attribute::always("last_digits", ValueType::STRING, "The last four digits of the number."),
-        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is valid, `MM/YY`."),
-        Attribute::nullable("cardholder_name", ValueType::STRING, "The name on the card; null once it is forgotten."),
+        Attribute::always("first_digits", ValueType::STRING, "The first six digits of the number.").such_as("424242"),
+        Attribute::always("last_digits", ValueType::STRING, "The last four digits of the number.").such_as("4242"),
+        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is valid, `MM/YY`.")
+            .such_as("12/49"),
+        Attribute::nullable("cardholder_name", ValueType::STRING, "The name on the card; null once it is forgotten.")
+            .such_as("Somchai Jaidee"),
         Attribute::always("default", ValueType::BOOLEAN, "True when it is the customer's default card."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which the card was saved."),
         Attribute::nullable("deleted_at", ValueType::TIMESTAMP, "The time at which the card was forgotten."),

@@ -2,20 +2,30 @@
 
 use serde::Serialize;
 use till_domain::customer::Customer;
+use till_domain::ids::{CardId, CustomerId};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
 pub(in crate::endpoints) static CONTACT: ObjectType = ObjectType {
     name: "contact",
     attributes: &[
-        Attribute::always("contact_id", ValueType::STRING, "The customer's id (`ctc_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier."),
-        Attribute::nullable("email", ValueType::EMAIL, "The customer's e-mail address, unique among customers."),
-        Attribute::nullable("mobile", ValueType::PHONE, "The customer's mobile number, unique among customers."),
-        Attribute::nullable("name", ValueType::STRING, "The customer's name."),
-        Attribute::nullable("default_card_id", ValueType::STRING, "The saved card (`crd_...`) that is the default."),
+        Attribute::always("contact_id", ValueType::Id(CustomerId::PREFIX), "The customer's id (`ctc_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier.")
+            .such_as("customer-1001"),
+        Attribute::nullable("email", ValueType::EMAIL, "The customer's e-mail address, unique among customers.")
+            .shown(),
+        Attribute::nullable("mobile", ValueType::PHONE, "The customer's mobile number, unique among customers.")
+            .shown(),
+        Attribute::nullable("name", ValueType::STRING, "The customer's name.").such_as("Somchai Jaidee"),
+        Attribute::nullable(
+            "default_card_id",
+            ValueType::Id(CardId::PREFIX),
+            "The saved card (`crd_...`) that is the default.",
+        )
+        .shown(),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which the customer was created."),
-        Attribute::always("updated_at", ValueType::TIMESTAMP, "The time of the customer's last change."),
+        Attribute::always("updated_at", ValueType::TIMESTAMP, "The time of the customer's last change.")
+            .such_as("1767225601"),
     ],
 };
 

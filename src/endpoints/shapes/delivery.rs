@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use till_actors::webhooks::name_of_delivered;
+use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 use till_storage::deliveries::{Delivery, DeliveryStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
@@ -9,17 +10,22 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 pub(in crate::endpoints) static DELIVERY: ObjectType = ObjectType {
     name: "webhook_delivery",
     attributes: &[
-        Attribute::always("delivery_id", ValueType::STRING, "The delivery's id (`dlv_...`)."),
-        Attribute::always("webhook_id", ValueType::STRING, "The webhook that it is sent to."),
-        Attribute::always("event_id", ValueType::STRING, "The event."),
-        Attribute::always("event", ValueType::STRING, "The event's name as it is delivered."),
-        Attribute::always("attempt", ValueType::INTEGER, "Attempts made so far."),
-        Attribute::always("status", words_of!(DeliveryStatus), "The status."),
-        Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the last answer."),
-        Attribute::nullable("response_excerpt", ValueType::STRING, "The beginning of its body, up to 512 bytes."),
+        Attribute::always("delivery_id", ValueType::Id(DeliveryId::PREFIX), "The delivery's id (`dlv_...`)."),
+        Attribute::always("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook that it is sent to."),
+        Attribute::always("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event."),
+        Attribute::always("event", ValueType::STRING, "The event's name as it is delivered.")
+            .such_as("payment_completed"),
+        Attribute::always("attempt", ValueType::INTEGER, "Attempts made so far.").such_as("1"),
+        Attribute::always("status", words_of!(DeliveryStatus), "The status.").such_as("SUCCESSFUL"),
+        Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the last answer.")
+            .such_as("200"),
+        Attribute::nullable("response_excerpt", ValueType::STRING, "The beginning of its body, up to 512 bytes.")
+            .such_as("ok"),
         Attribute::nullable("failure_message", ValueType::STRING, "The reason why the last attempt got no answer."),
-        Attribute::nullable("latency_ms", ValueType::INTEGER, "The duration of the last attempt, in milliseconds."),
-        Attribute::nullable("attempted_at", ValueType::TIMESTAMP, "The time of the last attempt."),
+        Attribute::nullable("latency_ms", ValueType::INTEGER, "The duration of the last attempt, in milliseconds.")
+            .such_as("20"),
+        Attribute::nullable("attempted_at", ValueType::TIMESTAMP, "The time of the last attempt.")
+            .such_as("1767225601"),
         Attribute::nullable("next_attempt_at", ValueType::TIMESTAMP, "The time at which the next attempt is due."),
     ],
 };

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use till_domain::dispute::{Dispute, DisputeStatus};
+use till_domain::ids::{DisputeId, PaymentId};
 use till_domain::text::ExternalId;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
@@ -9,19 +10,21 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 pub(in crate::endpoints) static DISPUTE: ObjectType = ObjectType {
     name: "dispute",
     attributes: &[
-        Attribute::always("dispute_id", ValueType::STRING, "The dispute's id (`dsp_...`)."),
-        Attribute::always("payment_id", ValueType::STRING, "The payment whose money is in dispute."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference of that payment."),
-        Attribute::always("status", words_of!(DisputeStatus), "Its status."),
-        Attribute::nullable("reason", ValueType::STRING, "The reason that the provider gives."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in dispute, in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("dispute_id", ValueType::Id(DisputeId::PREFIX), "The dispute's id (`dsp_...`)."),
+        Attribute::always("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment whose money is in dispute."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference of that payment.")
+            .such_as("order-1001"),
+        Attribute::always("status", words_of!(DisputeStatus), "Its status.").such_as("OPEN"),
+        Attribute::nullable("reason", ValueType::STRING, "The reason that the provider gives.").such_as("fraudulent"),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in dispute, in minor units.").such_as("10000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::nullable("evidence", ValueType::STRING, "The evidence that the merchant gave."),
         Attribute::always(
             "evidence_due_at",
             ValueType::TIMESTAMP,
             "The deadline for evidence, at which a dispute without evidence is lost.",
-        ),
+        )
+        .such_as("1767830400"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was opened."),
         Attribute::nullable("closed_at", ValueType::TIMESTAMP, "The time at which it was won, lost or conceded."),
     ],

@@ -1,7 +1,9 @@
 //! The JSON of a ledger entry: specification, section 2.5.
 
 use serde::Serialize;
-use till_domain::ids::StatementId;
+use till_domain::ids::{
+    DisputeId, EntryId, InvoiceId, PaymentId, PayoutId, RefundId, StatementId, TopupId, TransactionId,
+};
 use till_domain::ledger::{Direction, Entry, EntryStatus, EntryType};
 use till_domain::text::ExternalId;
 
@@ -13,33 +15,43 @@ pub(in crate::endpoints) const PARENT_TYPE: &str = "PAYMENT";
 pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
     name: "entry",
     attributes: &[
-        Attribute::always("entry_id", ValueType::STRING, "The entry's id (`ent_...`), which cursors name."),
-        Attribute::always("transaction_id", ValueType::STRING, "The transaction (`txn_...`) that contains it."),
-        Attribute::always("direction", words_of!(Direction), "The side of the ledger."),
-        Attribute::always("type", words_of!(EntryType), "The purpose."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units; always positive."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("status", words_of!(EntryStatus), "The present status."),
-        Attribute::nullable("payment_id", ValueType::STRING, "The payment it is linked to."),
+        Attribute::always(
+            "entry_id",
+            ValueType::Id(EntryId::PREFIX),
+            "The entry's id (`ent_...`), which cursors name.",
+        ),
+        Attribute::always(
+            "transaction_id",
+            ValueType::Id(TransactionId::PREFIX),
+            "The transaction (`txn_...`) that contains it.",
+        ),
+        Attribute::always("direction", words_of!(Direction), "The side of the ledger.").such_as("CREDIT"),
+        Attribute::always("type", words_of!(EntryType), "The purpose.").such_as("PAYMENT"),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units; always positive.").such_as("10000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
+        Attribute::always("status", words_of!(EntryStatus), "The present status.").such_as("EFFECTIVE"),
+        Attribute::nullable("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment it is linked to.").shown(),
         Attribute::nullable(
             "external_id",
             ValueType::STRING,
             "The merchant's own reference of that payment, or of the payout; the operator's of the top-up or invoice.",
-        ),
-        Attribute::nullable("refund_id", ValueType::STRING, "The refund it is linked to."),
-        Attribute::nullable("invoice_id", ValueType::STRING, "The invoice it is linked to."),
+        )
+        .such_as("order-1001"),
+        Attribute::nullable("refund_id", ValueType::Id(RefundId::PREFIX), "The refund it is linked to."),
+        Attribute::nullable("invoice_id", ValueType::Id(InvoiceId::PREFIX), "The invoice it is linked to."),
         Attribute::nullable(
             "statement_id",
-            ValueType::STRING,
+            ValueType::Id(StatementId::PREFIX),
             "The statement of the month in which it became effective, once the month is over.",
         ),
-        Attribute::nullable("payout_id", ValueType::STRING, "The payout it is linked to."),
-        Attribute::nullable("topup_id", ValueType::STRING, "The top-up it is linked to."),
-        Attribute::nullable("dispute_id", ValueType::STRING, "The dispute it is linked to."),
-        Attribute::nullable("parent_id", ValueType::STRING, "The payment of that dispute."),
+        Attribute::nullable("payout_id", ValueType::Id(PayoutId::PREFIX), "The payout it is linked to."),
+        Attribute::nullable("topup_id", ValueType::Id(TopupId::PREFIX), "The top-up it is linked to."),
+        Attribute::nullable("dispute_id", ValueType::Id(DisputeId::PREFIX), "The dispute it is linked to."),
+        Attribute::nullable("parent_id", ValueType::Id(PaymentId::PREFIX), "The payment of that dispute."),
         Attribute::nullable("parent_type", ValueType::words(&[PARENT_TYPE]), "The kind of `parent_id`."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was posted."),
-        Attribute::nullable("effective_at", ValueType::TIMESTAMP, "The time at which it became effective."),
+        Attribute::nullable("effective_at", ValueType::TIMESTAMP, "The time at which it became effective.")
+            .such_as("1767398400"),
         Attribute::nullable("canceled_at", ValueType::TIMESTAMP, "The time at which it was canceled."),
     ],
 };

@@ -1,30 +1,36 @@
 //! An event in the form in which webhooks deliver it: contract, section 11. The dispatcher of webhooks makes the
 //! object.
 
+use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId};
+
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 
 pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
     name: "event",
     attributes: &[
-        Attribute::always("event_id", ValueType::STRING, "The event's id (`evt_...`)."),
-        Attribute::always("event", EVENT_NAMES, "The kind of event."),
-        Attribute::nullable("sequence", ValueType::INTEGER, "Its number among the merchant's events, without gaps."),
-        Attribute::nullable("payment_id", ValueType::STRING, "The payment that it is about."),
+        Attribute::always("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event's id (`evt_...`)."),
+        Attribute::always("event", EVENT_NAMES, "The kind of event.").such_as("payment_completed"),
+        Attribute::nullable("sequence", ValueType::INTEGER, "Its number among the merchant's events, without gaps.")
+            .such_as("68"),
+        Attribute::nullable("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment that it is about.").shown(),
         Attribute::nullable(
             "external_id",
             ValueType::STRING,
             "The merchant's own identifier of the payment or payout.",
-        ),
+        )
+        .such_as("order-1001"),
         Attribute::nullable(
             "status",
             ValueType::STRING,
             "The status of the payment, refund, dispute or payout, as of the event.",
-        ),
-        Attribute::nullable("refund_id", ValueType::STRING, "The refund that it is about."),
-        Attribute::nullable("dispute_id", ValueType::STRING, "The dispute that it is about."),
-        Attribute::nullable("payout_id", ValueType::STRING, "The payout that it is about."),
-        Attribute::nullable("amount", ValueType::INTEGER, "The amount of the object that it is about, in minor units."),
-        Attribute::nullable("currency", ValueType::STRING, "The ISO 4217 code."),
+        )
+        .such_as("SUCCESSFUL"),
+        Attribute::nullable("refund_id", ValueType::Id(RefundId::PREFIX), "The refund that it is about."),
+        Attribute::nullable("dispute_id", ValueType::Id(DisputeId::PREFIX), "The dispute that it is about."),
+        Attribute::nullable("payout_id", ValueType::Id(PayoutId::PREFIX), "The payout that it is about."),
+        Attribute::nullable("amount", ValueType::INTEGER, "The amount of the object that it is about, in minor units.")
+            .such_as("10000"),
+        Attribute::nullable("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it happened."),
         Attribute::nullable(
             "delivered_at",

@@ -1,6 +1,7 @@
 //! The JSON of an installation of the client SDK.
 
 use serde::Serialize;
+use till_domain::ids::InstallationId;
 use till_domain::merchant::{Installation, Platform};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
@@ -8,14 +9,14 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 pub(in crate::endpoints) static INSTALLATION: ObjectType = ObjectType {
     name: "installation",
     attributes: &[
-        Attribute::always("installation_id", ValueType::STRING, "Its id (`ins_...`), which the SDK's calls name."),
-        Attribute::always("name", ValueType::STRING, "The name that the merchant gave it."),
+        Attribute::always("installation_id", ValueType::Id(InstallationId::PREFIX), "Its id (`ins_...`), which the SDK's calls name."),
+        Attribute::always("name", ValueType::STRING, "The name that the merchant gave it.").such_as("Web"),
         Attribute::always("platform", words_of!(Platform), "The platform that it runs on."),
         Attribute::always(
             "identifier",
             ValueType::STRING,
             "The identifier on its platform: for WEB the origin whose pages may read answers, else the bundle id or serial number.",
-        ),
+        ).such_as("https://shop.example"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was added."),
     ],
 };

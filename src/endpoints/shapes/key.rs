@@ -1,6 +1,7 @@
 //! The JSON of an API key. Its text is shown only once, by the call that makes it.
 
 use serde::Serialize;
+use till_domain::ids::KeyId;
 use till_domain::key::ApiKey;
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
@@ -8,10 +9,16 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 pub(in crate::endpoints) static API_KEY: ObjectType = ObjectType {
     name: "api_key",
     attributes: &[
-        Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`), which activity logs name."),
-        Attribute::always("name", ValueType::STRING, "The name."),
-        Attribute::always("display", ValueType::STRING, "Its first characters, by which a person recognizes it."),
-        Attribute::always("api_version", ValueType::STRING, "The version of the API that it is pinned to."),
+        Attribute::always(
+            "key_id",
+            ValueType::Id(KeyId::PREFIX),
+            "The key's uid (`key_...`), which activity logs name.",
+        ),
+        Attribute::always("name", ValueType::STRING, "The name.").such_as("Bookkeeping"),
+        Attribute::always("display", ValueType::STRING, "Its first characters, by which a person recognizes it.")
+            .such_as("sk_EXAMP"),
+        Attribute::always("api_version", ValueType::STRING, "The version of the API that it is pinned to.")
+            .such_as("2025-04-01"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
         Attribute::nullable(
             "last_used_at",

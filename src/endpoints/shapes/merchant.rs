@@ -1,6 +1,7 @@
 //! A merchant in the operator's interface.
 
 use serde::Serialize;
+use till_domain::ids::MerchantId;
 use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::records::{Balances, Integrations, Profiles, Rows, Single, TestClocks};
 use till_domain::time::Millis;
@@ -13,26 +14,31 @@ use crate::service::Reader;
 pub(in crate::endpoints) static MERCHANT: ObjectType = ObjectType {
     name: "merchant",
     attributes: &[
-        Attribute::always("merchant_id", ValueType::STRING, "The merchant's id (`mer_...`)."),
-        Attribute::always("name", ValueType::STRING, "Its name."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of its account."),
-        Attribute::always("time_zone", ValueType::STRING, "The time zone in which its days begin."),
+        Attribute::always("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant's id (`mer_...`)."),
+        Attribute::always("name", ValueType::STRING, "Its name.").such_as("Shop"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of its account.").such_as("THB"),
+        Attribute::always("time_zone", ValueType::STRING, "The time zone in which its days begin.")
+            .such_as("Asia/Bangkok"),
         Attribute::always(
             "settlement_delay_seconds",
             ValueType::INTEGER,
             "The seconds for which captured money is held.",
-        ),
+        )
+        .such_as("172800"),
         Attribute::nullable(
             "support_email",
             ValueType::EMAIL,
             "The e-mail address that its activity log shows for the operator.",
-        ),
-        Attribute::always("suspended", ValueType::BOOLEAN, "True when its calls that change something are refused."),
+        )
+        .such_as("support@shop.example"),
+        Attribute::always("suspended", ValueType::BOOLEAN, "True when its calls that change something are refused.")
+            .such_as("false"),
         Attribute::always(
             "card_numbers_in_identifiers",
             ValueType::BOOLEAN,
             "True when its identifiers, keys and metadata may look like card numbers.",
-        ),
+        )
+        .such_as("false"),
         Attribute::always("balance_open", ValueType::BOOLEAN, "True when it has a balance."),
         Attribute::always(
             "payment_methods",
@@ -57,7 +63,8 @@ static TEST_CLOCK: ObjectType = ObjectType {
             "ahead_seconds",
             ValueType::INTEGER,
             "The seconds by which it is ahead of the wall clock, rounded down.",
-        ),
+        )
+        .such_as("86400"),
     ],
 };
 
@@ -73,8 +80,9 @@ static INTEGRATION: ObjectType = ObjectType {
             ValueType::BOOLEAN,
             "True when a payment can be authorized without being captured.",
         ),
-        Attribute::always("fee_basis_points", ValueType::INTEGER, "Hundredths of a percent of the captured amount."),
-        Attribute::always("fee_fixed", ValueType::INTEGER, "Added to that, in minor units."),
+        Attribute::always("fee_basis_points", ValueType::INTEGER, "Hundredths of a percent of the captured amount.")
+            .such_as("290"),
+        Attribute::always("fee_fixed", ValueType::INTEGER, "Added to that, in minor units.").such_as("300"),
     ],
 };
 

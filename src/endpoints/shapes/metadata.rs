@@ -10,17 +10,21 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 pub(in crate::endpoints) static METADATA: ObjectType = ObjectType {
     name: "metadata_record",
     attributes: &[
-        Attribute::always("key", ValueType::STRING, "The record's key."),
-        Attribute::nullable("metadata", ValueType::ANY, "The value."),
+        Attribute::always("key", ValueType::STRING, "The record's key.").such_as("order-1001"),
+        Attribute::nullable("metadata", ValueType::ANY, "The value.")
+            .such_as(r#"{"delivery": {"door": 7, "tags": ["gift", "fragile"]}}"#),
         Attribute::always(
             "version",
             ValueType::INTEGER,
             "The version, which starts at 1 and increases by one with every change of the value.",
-        ),
-        Attribute::always("bytesize", ValueType::INTEGER, "Bytes of the whole value in canonical form (RFC 8785)."),
+        )
+        .such_as("2"),
+        Attribute::always("bytesize", ValueType::INTEGER, "Bytes of the whole value in canonical form (RFC 8785).")
+            .such_as("49"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-        Attribute::always("updated_at", ValueType::TIMESTAMP, "The time of the last change of its value."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time at which it expires."),
+        Attribute::always("updated_at", ValueType::TIMESTAMP, "The time of the last change of its value.")
+            .such_as("1767225602"),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time at which it expires.").such_as("1767312002"),
         Attribute::nullable(
             "previous",
             RETRIEVE_BODY,
@@ -47,7 +51,7 @@ pub(in crate::endpoints) static METADATA_ITEMS: ObjectType = ObjectType {
             RETRIEVE_BODY,
             "The body of the call for the previous page; null on the first.",
         ),
-        Attribute::always("page", ValueType::Array(&ValueType::ANY), "The items."),
+        Attribute::always("page", ValueType::Array(&ValueType::ANY), "The items.").such_as(r#"["gift", "fragile"]"#),
         Attribute::nullable("next", RETRIEVE_BODY, "The body of the call for the next page; null on the last."),
     ],
 };

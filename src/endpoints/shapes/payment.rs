@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use till_domain::card::{CardExpiry, CardFacts, CardScheme};
+use till_domain::ids::{CardId, CustomerId, PaymentId, SessionId};
 use till_domain::ledger::EntryType;
 use till_domain::payment::{
     CaptureMode, Operation, OperationKind, Payment, PaymentAction, PaymentStatus, RefusedOperation,
@@ -15,30 +16,34 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
     name: "payment",
     attributes: &[
-        Attribute::always("payment_id", ValueType::STRING, "The payment's id (`pay_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
-        Attribute::always("payment_session_id", ValueType::STRING, "The session that it was made from."),
-        Attribute::always("status", words_of!(PaymentStatus), "The status."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment's id (`pay_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference.").such_as("order-1001"),
+        Attribute::always("payment_session_id", ValueType::Id(SessionId::PREFIX), "The session that it was made from."),
+        Attribute::always("status", words_of!(PaymentStatus), "The status.").such_as("SUCCESSFUL"),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units.").such_as("10000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
         Attribute::always(
             "payment_method_display_name",
             ValueType::STRING,
             "The name of the payment method for a person.",
-        ),
+        )
+        .such_as("Visa 4242"),
         Attribute::always("capture", words_of!(CaptureMode), "The choice to capture it on authorization."),
-        Attribute::always("amount_captured", ValueType::INTEGER, "The captured amount in minor units."),
+        Attribute::always("amount_captured", ValueType::INTEGER, "The captured amount in minor units.")
+            .such_as("10000"),
         Attribute::always(
             "amount_refunded",
             ValueType::INTEGER,
             "The amount that is refunded or being refunded, in minor units.",
-        ),
+        )
+        .such_as("0"),
         Attribute::always(
             "amount_charged_back",
             ValueType::INTEGER,
             "The amount that was charged back, in minor units.",
-        ),
+        )
+        .such_as("0"),
         Attribute::nullable(
             "operation",
             ValueType::Object(&OPERATION),
@@ -50,12 +55,13 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
             "The last capture, void or reversal that the acquirer refused.",
         ),
         Attribute::always("return_url", ValueType::URL, "The page that the customer is sent to afterwards."),
-        Attribute::nullable("customer_id", ValueType::STRING, "The customer (`ctc_...`)."),
+        Attribute::nullable("customer_id", ValueType::Id(CustomerId::PREFIX), "The customer (`ctc_...`).").shown(),
         Attribute::nullable(
             "customer_email",
             ValueType::EMAIL,
             "The address given with the payment, else the customer's.",
-        ),
+        )
+        .shown(),
         Attribute::nullable(
             "customer_mobile",
             ValueType::PHONE,
@@ -65,8 +71,9 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
             "customer_name",
             ValueType::STRING,
             "The name given with the payment, else the customer's.",
-        ),
-        Attribute::nullable("card", ValueType::Object(&PAYMENT_CARD), "The card, for a payment by card."),
+        )
+        .such_as("Somchai Jaidee"),
+        Attribute::nullable("card", ValueType::Object(&PAYMENT_CARD), "The card, for a payment by card.").shown(),
         Attribute::nullable(
             "interest_bearer",
             INTEREST_BEARER_WORDS,
@@ -80,15 +87,17 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
             "The fee, and the interest that the merchant bears, once captured.",
         ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),
-        Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "The time at which it was authorized."),
-        Attribute::nullable("captured_at", ValueType::TIMESTAMP, "The time at which it was captured."),
+        Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "The time at which it was authorized.")
+            .such_as("1767225601"),
+        Attribute::nullable("captured_at", ValueType::TIMESTAMP, "The time at which it was captured.")
+            .such_as("1767225601"),
         Attribute::nullable(
             "expires_at",
             ValueType::TIMESTAMP,
             "The time at which the authorization lapses, unless it is captured before.",
         ),
-        Attribute::always("capturable", ValueType::BOOLEAN, "True when it can be captured now."),
-        Attribute::always("voidable", ValueType::BOOLEAN, "True when it can be voided now."),
+        Attribute::always("capturable", ValueType::BOOLEAN, "True when it can be captured now.").such_as("false"),
+        Attribute::always("voidable", ValueType::BOOLEAN, "True when it can be voided now.").such_as("false"),
         Attribute::always("reversible", ValueType::BOOLEAN, "True when it can be reversed now."),
         Attribute::always("refundable", ValueType::BOOLEAN, "True when it can be refunded now."),
     ],
@@ -99,7 +108,7 @@ static OPERATION: ObjectType = ObjectType {
     name: "payment_operation",
     attributes: &[
         Attribute::always("kind", words_of!(OperationKind), "The kind of operation."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units.").such_as("10000"),
         Attribute::always("requested_at", ValueType::TIMESTAMP, "The time of the request."),
     ],
 };
@@ -110,8 +119,10 @@ static LAST_OPERATION: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("kind", words_of!(OperationKind), "The kind of operation."),
         Attribute::always("status", ValueType::words(&["FAILED"]), "The result."),
-        Attribute::always("failure_code", ValueType::STRING, "The acquirer's reason for the refusal, for programs."),
-        Attribute::always("failure_message", ValueType::STRING, "The acquirer's reason for the refusal, for a person."),
+        Attribute::always("failure_code", ValueType::STRING, "The acquirer's reason for the refusal, for programs.")
+            .such_as("processing_error"),
+        Attribute::always("failure_message", ValueType::STRING, "The acquirer's reason for the refusal, for a person.")
+            .such_as("The acquirer could not process the call."),
         Attribute::always("at", ValueType::TIMESTAMP, "The time at which the result was recorded."),
     ],
 };
@@ -120,11 +131,16 @@ static LAST_OPERATION: ObjectType = ObjectType {
 static PAYMENT_CARD: ObjectType = ObjectType {
     name: "payment_card",
     attributes: &[
-        Attribute::nullable("card_id", ValueType::STRING, "The id of the saved card (`crd_...`), if it is one."),
+        Attribute::nullable(
+            "card_id",
+            ValueType::Id(CardId::PREFIX),
+            "The id of the saved card (`crd_...`), if it is one.",
+        ),
         Attribute::always("scheme", words_of!(CardScheme), "The card's scheme."),
-        Attribute::always("first_digits", ValueType::STRING, "The first six digits of its number."),
-        Attribute::always("last_digits", ValueType::STRING, "The last four digits of its number."),
-        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is valid, as MM/YY."),
+        Attribute::always("first_digits", ValueType::STRING, "The first six digits of its number.").such_as("424242"),
+        Attribute::always("last_digits", ValueType::STRING, "The last four digits of its number.").such_as("4242"),
+        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is valid, as MM/YY.")
+            .such_as("12/49"),
     ],
 };
 
@@ -136,8 +152,8 @@ static FEE: ObjectType = ObjectType {
     name: "fee",
     attributes: &[
         Attribute::always("type", ValueType::words(&FEE_TYPES), "The purpose."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units.").such_as("590"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
     ],
 };
 

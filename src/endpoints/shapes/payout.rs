@@ -1,6 +1,7 @@
 //! The JSON of a payout: contract, section 9.1a.
 
 use serde::Serialize;
+use till_domain::ids::PayoutId;
 use till_domain::payout::{Payout, PayoutStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
@@ -8,15 +9,17 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 pub(in crate::endpoints) static PAYOUT: ObjectType = ObjectType {
     name: "payout",
     attributes: &[
-        Attribute::always("payout_id", ValueType::STRING, "The payout's id (`pyo_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
-        Attribute::always("status", words_of!(PayoutStatus), "The status."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount that is paid out, in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("payout_id", ValueType::Id(PayoutId::PREFIX), "The payout's id (`pyo_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference.").such_as("payout-1001"),
+        Attribute::always("status", words_of!(PayoutStatus), "The status.").such_as("SUCCESSFUL"),
+        Attribute::always("amount", ValueType::INTEGER, "The amount that is paid out, in minor units.")
+            .such_as("10000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::nullable("description", ValueType::STRING, "The merchant's description."),
         Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
-        Attribute::nullable("paid_at", ValueType::TIMESTAMP, "The time at which the acquirer confirmed it."),
+        Attribute::nullable("paid_at", ValueType::TIMESTAMP, "The time at which the acquirer confirmed it.")
+            .such_as("1767225601"),
     ],
 };
 

@@ -1,6 +1,7 @@
 //! The JSON of a refund: contract, section 9.1a.
 
 use serde::Serialize;
+use till_domain::ids::{PaymentId, RefundId};
 use till_domain::refund::{Refund, RefundStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
@@ -8,18 +9,21 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 pub(in crate::endpoints) static REFUND: ObjectType = ObjectType {
     name: "refund",
     attributes: &[
-        Attribute::always("refund_id", ValueType::STRING, "The refund's id (`rfn_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
-        Attribute::always("payment_id", ValueType::STRING, "The payment whose money is paid back."),
-        Attribute::always("status", words_of!(RefundStatus), "The status."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount that is paid back, in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("full", ValueType::BOOLEAN, "True when it alone refunds the whole payment."),
-        Attribute::nullable("reason", ValueType::STRING, "The reason of the refund."),
+        Attribute::always("refund_id", ValueType::Id(RefundId::PREFIX), "The refund's id (`rfn_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference.").such_as("refund-1001"),
+        Attribute::always("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment whose money is paid back."),
+        Attribute::always("status", words_of!(RefundStatus), "The status.").such_as("SUCCESSFUL"),
+        Attribute::always("amount", ValueType::INTEGER, "The amount that is paid back, in minor units.")
+            .such_as("4000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
+        Attribute::always("full", ValueType::BOOLEAN, "True when it alone refunds the whole payment.").such_as("false"),
+        Attribute::nullable("reason", ValueType::STRING, "The reason of the refund.")
+            .such_as("The lamp arrived broken."),
         Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
         Attribute::nullable("failure_message", ValueType::STRING, "The reason of the failure, for a person."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
-        Attribute::nullable("refunded_at", ValueType::TIMESTAMP, "The time at which the acquirer confirmed it."),
+        Attribute::nullable("refunded_at", ValueType::TIMESTAMP, "The time at which the acquirer confirmed it.")
+            .such_as("1767225601"),
     ],
 };
 

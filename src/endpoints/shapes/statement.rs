@@ -1,6 +1,7 @@
 //! The JSON of a statement: contract, section 9.1a.
 
 use serde::Serialize;
+use till_domain::ids::StatementId;
 use till_domain::ledger::Direction;
 use till_domain::statement::Statement;
 
@@ -9,22 +10,22 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 pub(in crate::endpoints) static STATEMENT: ObjectType = ObjectType {
     name: "statement",
     attributes: &[
-        Attribute::always("statement_id", ValueType::STRING, "The statement's id (`stm_...`)."),
-        Attribute::always("month", ValueType::STRING, "The month in the merchant's time zone, such as `2026-11`."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("statement_id", ValueType::Id(StatementId::PREFIX), "The statement's id (`stm_...`)."),
+        Attribute::always("month", ValueType::STRING, "The month in the merchant's time zone, such as `2026-11`.").such_as("2025-12"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::always(
             "opening_balance",
             ValueType::INTEGER,
             "The balance at the beginning of the month, in minor units: the closing balance of the month before. May be negative.",
-        ),
-        Attribute::always("credits", ValueType::INTEGER, "Credits that became effective in the month, in minor units."),
-        Attribute::always("debits", ValueType::INTEGER, "Debits that became effective in the month, in minor units."),
+        ).such_as("0"),
+        Attribute::always("credits", ValueType::INTEGER, "Credits that became effective in the month, in minor units.").such_as("5010000"),
+        Attribute::always("debits", ValueType::INTEGER, "Debits that became effective in the month, in minor units.").such_as("20590"),
         Attribute::always(
             "closing_balance",
             ValueType::INTEGER,
             "Opening balance and credits less debits, in minor units. May be negative.",
-        ),
-        Attribute::always("entry_count", ValueType::INTEGER, "Entries that became effective in the month."),
+        ).such_as("4989410"),
+        Attribute::always("entry_count", ValueType::INTEGER, "Entries that became effective in the month.").such_as("4"),
         Attribute::always("closed_at", ValueType::TIMESTAMP, "The time at which the month was closed."),
     ],
 };
@@ -63,11 +64,12 @@ impl StatementShape {
 pub(in crate::endpoints) static STATEMENT_DOCUMENT: ObjectType = ObjectType {
     name: "statement_document",
     attributes: &[
-        Attribute::always("file_name", ValueType::STRING, "A name for the file, such as `statement-2026-11.csv`."),
-        Attribute::always("content_type", ValueType::STRING, "Its media type."),
-        Attribute::always("content", ValueType::STRING, "Its bytes in Base64."),
-        Attribute::always("part", ValueType::INTEGER, "The number of the part, from 1."),
-        Attribute::always("parts", ValueType::INTEGER, "The number of parts."),
+        Attribute::always("file_name", ValueType::STRING, "A name for the file, such as `statement-2026-11.csv`.")
+            .such_as("statement-2025-12.pdf"),
+        Attribute::always("content_type", ValueType::STRING, "Its media type.").such_as("application/pdf"),
+        Attribute::always("content", ValueType::STRING, "Its bytes in Base64.").such_as("JVBERi0xLjcK"),
+        Attribute::always("part", ValueType::INTEGER, "The number of the part, from 1.").such_as("1"),
+        Attribute::always("parts", ValueType::INTEGER, "The number of parts.").such_as("1"),
     ],
 };
 

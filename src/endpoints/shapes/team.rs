@@ -1,6 +1,7 @@
 //! The JSON of users, invitations and plans.
 
 use serde::Serialize;
+use till_domain::ids::{InvitationId, PlanId, UserId};
 use till_domain::plan::Plan;
 use till_domain::team::{Invitation, User};
 use till_domain::time::Millis;
@@ -10,9 +11,13 @@ use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
 pub(in crate::endpoints) static USER: ObjectType = ObjectType {
     name: "user",
     attributes: &[
-        Attribute::always("user_id", ValueType::STRING, "The user's id (`usr_...`)."),
+        Attribute::always("user_id", ValueType::Id(UserId::PREFIX), "The user's id (`usr_...`)."),
         Attribute::always("email", ValueType::EMAIL, "The user's address."),
-        Attribute::always("invitation_id", ValueType::STRING, "The invitation (`ivt_...`) that was accepted."),
+        Attribute::always(
+            "invitation_id",
+            ValueType::Id(InvitationId::PREFIX),
+            "The invitation (`ivt_...`) that was accepted.",
+        ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which the user joined the team."),
     ],
 };
@@ -42,14 +47,19 @@ pub(in crate::endpoints) static INVITATION: ObjectType = ObjectType {
     attributes: &[
         Attribute::always(
             "invitation_id",
-            ValueType::STRING,
+            ValueType::Id(InvitationId::PREFIX),
             "The invitation's id (`ivt_...`): anybody who has it may accept.",
         ),
         Attribute::always("email", ValueType::EMAIL, "The address of the invited person."),
         Attribute::always("status", ValueType::words(&["PENDING", "ACCEPTED", "EXPIRED"]), "The status."),
-        Attribute::nullable("user_id", ValueType::STRING, "The user (`usr_...`) that the invited person became."),
+        Attribute::nullable(
+            "user_id",
+            ValueType::Id(UserId::PREFIX),
+            "The user (`usr_...`) that the invited person became.",
+        ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be accepted."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be accepted.")
+            .such_as("1767830400"),
         Attribute::nullable("accepted_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
     ],
 };
@@ -88,8 +98,9 @@ impl InvitationShape {
 pub(in crate::endpoints) static CURRENT_PLAN: ObjectType = ObjectType {
     name: "current_plan",
     attributes: &[
-        Attribute::always("plan_id", ValueType::STRING, "The plan's id (`pln_...`)."),
-        Attribute::always("name", ValueType::STRING, "The plan's name."),
+        Attribute::always("plan_id", ValueType::Id(PlanId::PREFIX), "The plan's id (`pln_...`).")
+            .such_as("pln_01jqq2sx00e008000000000001"),
+        Attribute::always("name", ValueType::STRING, "The plan's name.").such_as("Starter"),
         Attribute::always("since", ValueType::TIMESTAMP, "The time since which the merchant has it."),
     ],
 };
@@ -107,9 +118,11 @@ pub(in crate::endpoints) struct CurrentPlanShape {
 pub(in crate::endpoints) static PLAN: ObjectType = ObjectType {
     name: "plan",
     attributes: &[
-        Attribute::always("plan_id", ValueType::STRING, "The plan's id (`pln_...`)."),
-        Attribute::always("name", ValueType::STRING, "The plan's name."),
-        Attribute::always("description", ValueType::STRING, "The purpose."),
+        Attribute::always("plan_id", ValueType::Id(PlanId::PREFIX), "The plan's id (`pln_...`).")
+            .such_as("pln_01jqq2sx00e008000000000001"),
+        Attribute::always("name", ValueType::STRING, "The plan's name.").such_as("Starter"),
+        Attribute::always("description", ValueType::STRING, "The purpose.")
+            .such_as("For merchants that take their first payments."),
     ],
 };
 

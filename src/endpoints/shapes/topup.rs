@@ -1,6 +1,7 @@
 //! The JSON of a top-up: contract, section 9.1a.
 
 use serde::Serialize;
+use till_domain::ids::TopupId;
 use till_domain::ledger::Topup;
 use till_domain::money::Currency;
 
@@ -12,15 +13,16 @@ const SUCCESSFUL: &str = "SUCCESSFUL";
 pub(in crate::endpoints) static TOPUP: ObjectType = ObjectType {
     name: "topup",
     attributes: &[
-        Attribute::always("topup_id", ValueType::STRING, "The top-up's id (`tup_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The operator's own reference."),
+        Attribute::always("topup_id", ValueType::Id(TopupId::PREFIX), "The top-up's id (`tup_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The operator's own reference.").such_as("wire-1001"),
         Attribute::always(
             "status",
             ValueType::words(&[SUCCESSFUL]),
             "A top-up is recorded once its money has arrived.",
         ),
-        Attribute::always("amount", ValueType::INTEGER, "The amount that was added, in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("amount", ValueType::INTEGER, "The amount that was added, in minor units.")
+            .such_as("5000000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was added."),
     ],
 };

@@ -1,6 +1,7 @@
 //! The JSON of a webhook: contract, section 11.
 
 use serde::Serialize;
+use till_domain::ids::WebhookId;
 use till_domain::webhook::{Subscription, Webhook, WebhookEventKind, WebhookStatus};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
@@ -26,17 +27,22 @@ pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
 pub(in crate::endpoints) static WEBHOOK: ObjectType = ObjectType {
     name: "webhook",
     attributes: &[
-        Attribute::always("webhook_id", ValueType::STRING, "The webhook's id (`whe_...`)."),
-        Attribute::always("name", ValueType::STRING, "The name."),
-        Attribute::always("destination_url", ValueType::STRING, "The address that events are posted to."),
-        Attribute::always("events", ValueType::Array(&EVENT_WORDS), "The events that it is sent; `*` for all."),
-        Attribute::always("api_version", ValueType::STRING, "The API version that bodies are written in."),
-        Attribute::always("signature_header", ValueType::STRING, "The header that carries the plain HMAC."),
+        Attribute::always("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook's id (`whe_...`)."),
+        Attribute::always("name", ValueType::STRING, "The name.").such_as("Shop"),
+        Attribute::always("destination_url", ValueType::STRING, "The address that events are posted to.")
+            .such_as("https://shop.example/events"),
+        Attribute::always("events", ValueType::Array(&EVENT_WORDS), "The events that it is sent; `*` for all.")
+            .such_as(r#"["*"]"#),
+        Attribute::always("api_version", ValueType::STRING, "The API version that bodies are written in.")
+            .such_as("2025-04-01"),
+        Attribute::always("signature_header", ValueType::STRING, "The header that carries the plain HMAC.")
+            .such_as("X-Webhook-Signature"),
         Attribute::always(
             "status",
             words_of!(WebhookStatus),
             "The status: events are sent to it while it is connected.",
-        ),
+        )
+        .such_as("CONNECTED"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
         Attribute::nullable("disabled_at", ValueType::TIMESTAMP, "The time at which it was disabled."),
     ],

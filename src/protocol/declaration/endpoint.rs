@@ -63,8 +63,10 @@ pub struct DeclaredError {
     pub code: Code,
     /// The condition, in Markdown.
     pub docs: &'static str,
+    /// An example of its details as JSON, where the code alone does not tell them.
+    pub details: Option<&'static str>,
     /// True when the cause is a stale version of a record.
-    stale_version: bool,
+    pub stale_version: bool,
 }
 
 impl DeclaredError {
@@ -80,7 +82,13 @@ impl DeclaredError {
     /// A code with the condition for it.
     #[must_use]
     pub const fn when(code: Code, docs: &'static str) -> DeclaredError {
-        DeclaredError { code, docs, stale_version: false }
+        DeclaredError { code, docs, details: None, stale_version: false }
+    }
+
+    /// The same with an example of its details as JSON.
+    #[must_use]
+    pub const fn with(self, details: &'static str) -> DeclaredError {
+        DeclaredError { details: Some(details), ..self }
     }
 
     /// Its status in the form of problem details.

@@ -1,6 +1,7 @@
 //! The declarations of endpoints: parsing, the package document and the OpenAPI document all follow from them.
 
 mod argument;
+mod delivery;
 mod endpoint;
 mod objects;
 mod openapi;
@@ -10,6 +11,7 @@ mod value_type;
 mod words;
 
 pub use argument::{Argument, page_arguments};
+pub use delivery::DeliveryDeclaration;
 pub use endpoint::{Declaration, DeclaredError, Flags, Package};
 pub use openapi::openapi_document;
 pub use package::package_document;

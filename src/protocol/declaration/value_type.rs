@@ -78,7 +78,8 @@ impl ValueType {
     /// A whole number without declared limits, for answers.
     pub const INTEGER: ValueType = ValueType::Integer(Integer { is_time: false, limits: None, example: None });
     /// Unix seconds in an answer.
-    pub const TIMESTAMP: ValueType = ValueType::Integer(Integer { is_time: true, limits: None, example: None });
+    pub const TIMESTAMP: ValueType =
+        ValueType::Integer(Integer { is_time: true, limits: None, example: Some(1_767_225_600) });
     /// Minor units of a currency in a request: a string of digits or an integer.
     pub const AMOUNT: ValueType = ValueType::Amount;
     /// `true` or `false`.
@@ -162,9 +163,25 @@ impl ValueType {
             ValueType::Integer(integer) => integer.example.map(Value::from),
             ValueType::Amount => Some("10000".into()),
             ValueType::Boolean => Some(true.into()),
-            ValueType::Object(_) | ValueType::AnyObject | ValueType::Body(_) | ValueType::Array(_) | ValueType::Any => {
-                None
-            }
+            ValueType::Object(object) => Some(object.example()),
+            ValueType::Array(entries) => entries.example().map(|entry| Value::Array(vec![entry])),
+            ValueType::AnyObject | ValueType::Body(_) | ValueType::Any => None,
+        }
+    }
+
+    /// An example value as it is written in a declaration: a text as it is, anything else as JSON.
+    #[must_use]
+    pub fn example_from(&self, written: &'static str) -> Value {
+        match self {
+            ValueType::Text(_) | ValueType::Id(_) | ValueType::Words(_) => written.into(),
+            ValueType::Integer(_)
+            | ValueType::Amount
+            | ValueType::Boolean
+            | ValueType::Object(_)
+            | ValueType::AnyObject
+            | ValueType::Body(_)
+            | ValueType::Array(_)
+            | ValueType::Any => serde_json::from_str(written).expect("an example is written as JSON"),
         }
     }
 }

@@ -33,7 +33,9 @@ use super::target::Target;
 use super::unknown_path::Served;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
+use crate::protocol::declaration::{
+    Declaration, DeliveryDeclaration, Flags, Package, Returns, openapi_document, package_document,
+};
 use crate::protocol::fields::Fields;
 use crate::protocol::pages::{self, Reader};
 use crate::protocol::pipelining;
@@ -61,7 +63,7 @@ static PACKAGE_ITSELF: Declaration = Declaration {
     summary: "Describes the interface.",
     docs: "",
     arguments: &[],
-    returns: Returns::Any,
+    returns: Returns::Any("{}"),
     errors: &[],
     flags: Flags::OPEN_QUERY,
 };
@@ -76,6 +78,7 @@ pub struct Dispatcher<C> {
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
     hosts: Hosts,
+    deliveries: &'static [&'static DeliveryDeclaration],
     pub(super) body_budget: MemoryBudget,
     pub(super) answer_budget: MemoryBudget,
     documents: Documents,
@@ -122,6 +125,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             public_url,
             hosts,
             logs_addresses,
+            deliveries,
         } = builder;
         let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
         let (body_budget, answer_budget) = (body::budget(), large_answers::budget());
@@ -135,6 +139,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             observe,
             public_url,
             hosts,
+            deliveries,
             body_budget,
             answer_budget,
             documents,
@@ -379,7 +384,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let subject = DocumentScope { package: None, version: ApiVersion::NEWEST };
         let json = self.documents.text(subject, &self.origin(exchange), |origin| {
             let declarations = self.packages.keys().flat_map(|package| self.declarations(*package));
-            openapi_document(origin, subject.version, declarations)
+            openapi_document(origin, subject.version, declarations, self.deliveries)
         });
         Answer::Json { json, replayed: false }
     }

@@ -32,7 +32,7 @@ pub(super) static ECHO: Declaration = Declaration {
     summary: "Returns the text.",
     docs: "",
     arguments: &[Argument::required("text", ValueType::STRING, "What to answer.")],
-    returns: Returns::String,
+    returns: Returns::Any("null"),
     errors: &[],
     flags: Flags::COMMAND,
 };

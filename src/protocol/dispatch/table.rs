@@ -10,7 +10,7 @@ use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, Op
 use super::hosts::Hosts;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Declaration, DeliveryDeclaration, Flags, Package, Returns, ValueType};
 use crate::protocol::version::ApiVersion;
 
 /// The endpoint that answers the names of the API's versions.
@@ -40,6 +40,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) public_url: Option<String>,
     pub(super) hosts: Hosts,
     pub(super) logs_addresses: bool,
+    pub(super) deliveries: &'static [&'static DeliveryDeclaration],
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
@@ -57,6 +58,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             public_url: None,
             hosts: Hosts::Any,
             logs_addresses: false,
+            deliveries: &[],
         };
         if serves_merchants {
             builder.function(endpoint(&AVAILABLE_API_VERSIONS, (), available_api_versions))
@@ -132,6 +134,12 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     #[must_use]
     pub fn logs_addresses(self, logs_addresses: bool) -> DispatcherBuilder<C> {
         DispatcherBuilder { logs_addresses, ..self }
+    }
+
+    /// The requests that the server makes itself, for the documents.
+    #[must_use]
+    pub fn deliveries(self, deliveries: &'static [&'static DeliveryDeclaration]) -> DispatcherBuilder<C> {
+        DispatcherBuilder { deliveries, ..self }
     }
 
     /// Builds the dispatcher.

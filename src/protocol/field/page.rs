@@ -51,7 +51,7 @@ mod tests {
         summary: "",
         docs: "",
         arguments: &page_arguments("tst"),
-        returns: Returns::Any,
+        returns: Returns::Any("null"),
         errors: &[],
         flags: Flags::QUERY,
     };

@@ -71,7 +71,7 @@ const fn of(package: Package, arguments: &'static [Argument]) -> Declaration {
         summary: "Makes several calls one after the other, of which later ones may refer to the answers of earlier ones.",
         docs: "Each step is judged as a call of its own, with its own limits; one without `Authorization` or `Api-Version` has those of this call. The first step that is refused ends the pipeline with its error, and what earlier steps did stays done. An `Idempotency-Key` belongs to a step, not to the pipeline.",
         arguments,
-        returns: Returns::Any,
+        returns: Returns::Any(r#"[{"previous": null, "page": [], "next": null}]"#),
         errors: ERRORS,
         // A step may carry card data, so the whole body is overwritten after the call.
         flags: Flags { carries_card_data: true, hands_key_on: !matches!(package, Package::Sdk), ..Flags::OPEN_QUERY },

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
+use till_domain::card::CardScheme;
 
 use super::client::{ApiAnswer, Client};
 use super::server::Server;
@@ -93,8 +94,9 @@ impl Shop {
 
     /// A token of a card.
     pub(crate) fn token_of(&self, number: &str, usage: &str) -> String {
+        let code = if CardScheme::of_digits(number) == CardScheme::Amex { "1234" } else { "123" };
         let card = json!({
-            "number": number, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": usage,
+            "number": number, "name": "Ada Example", "expiration_date": "12/49", "security_code": code, "usage": usage,
         });
         self.sdk("tokenize-card", &card).id()
     }

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use crate::harness::{Client, Server, Shop, Start, merged, thb};
 
 /// Numbers with a valid check digit that no other test and no table of test cards has.
-const NUMBERS: [&str; 2] = ["5196081888500645", "4716258050958645"];
+/// Of American Express, whose codes have four digits.
+const NUMBERS: [&str; 2] = ["347196052839162", "372649183055270"];
 /// Two codes, because four digits may occur by chance, in a number of bytes or an id, but not both codes as separate
 /// words.
 const CODES: [&str; 2] = ["7391", "8264"];

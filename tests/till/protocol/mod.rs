@@ -4,6 +4,7 @@ mod bodies;
 mod browsers;
 mod documents;
 mod errors;
+mod examples;
 mod framing;
 mod headers;
 mod judgement;

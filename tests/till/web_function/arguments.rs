@@ -250,7 +250,7 @@ impl Stranger {
     /// Saves three cards for a customer of the home merchant.
     pub(super) fn save_three_cards(&self, contact_id: &Value) {
         let save = self.client("merchants").package.endpoint("save-card");
-        for number in ["4242424242424242", "5555555555554444", "378282246310005"] {
+        for number in ["4242424242424242", "5555555555554444", "3566002020360505"] {
             let token = self.token_of(number, &self.home);
             value(self.call("merchants", save, &json!({ "token": token, "contact_id": contact_id })));
         }

@@ -11,7 +11,9 @@ pub(in crate::endpoints::merchants) const WEBHOOK_NOT_FOUND: DeclaredError =
 pub(super) const TOO_MANY_SECRETS: DeclaredError = DeclaredError::when(
     Code::Conflict,
     "Three replaced secrets still sign: details name the `limit`. `end_previous` ends them.",
-);
+)
+.with(r#"{"limit": 3}"#);
 
 pub(super) const TOO_MANY: DeclaredError =
-    DeclaredError::when(Code::Conflict, "50 webhooks are connected: details name the `limit`.");
+    DeclaredError::when(Code::Conflict, "50 webhooks are connected: details name the `limit`.")
+        .with(r#"{"limit": 50}"#);

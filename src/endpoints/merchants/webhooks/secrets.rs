@@ -5,6 +5,7 @@ use till_actors::Secret;
 use till_actors::webhooks::SigningSecret;
 use till_domain::command::{Command, ConnectWebhook, RotateSecret, WebhookChange};
 use till_domain::event::Answer;
+use till_domain::ids::WebhookId;
 use till_domain::records::{Rows, Webhooks};
 use till_domain::text::HeaderName;
 use till_domain::webhook::Webhook;
@@ -28,22 +29,26 @@ use crate::service::{Service, Shared};
 static CONNECTED_WEBHOOK: ObjectType = ObjectType {
     name: "connected_webhook",
     attributes: &[
-        Attribute::always("webhook_id", ValueType::STRING, "The webhook's id (`whe_...`)."),
-        Attribute::always("secret", ValueType::STRING, "The secret of its signatures (`whsec_...`), only this once."),
-        Attribute::always("public_key", ValueType::STRING, "The public key of its Ed25519 signatures (`whpk_...`)."),
+        Attribute::always("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook's id (`whe_...`)."),
+        Attribute::always("secret", ValueType::STRING, "The secret of its signatures (`whsec_...`), only this once.")
+            .such_as("whsec_EXAMPLE"),
+        Attribute::always("public_key", ValueType::STRING, "The public key of its Ed25519 signatures (`whpk_...`).")
+            .such_as("whpk_EXAMPLE"),
     ],
 };
 
 static ROTATED_SECRET: ObjectType = ObjectType {
     name: "rotated_webhook_secret",
     attributes: &[
-        Attribute::always("secret", ValueType::STRING, "The new secret (`whsec_...`), only this once."),
-        Attribute::always("public_key", ValueType::STRING, "The new public key (`whpk_...`)."),
+        Attribute::always("secret", ValueType::STRING, "The new secret (`whsec_...`), only this once.")
+            .such_as("whsec_EXAMPLE"),
+        Attribute::always("public_key", ValueType::STRING, "The new public key (`whpk_...`).").such_as("whpk_EXAMPLE"),
         Attribute::nullable(
             "previous_expires_at",
             ValueType::TIMESTAMP,
             "The time until which the replaced secret signs as well; null after `end_previous`.",
-        ),
+        )
+        .such_as("1767312000"),
     ],
 };
 

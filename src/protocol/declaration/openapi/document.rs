@@ -4,23 +4,27 @@ use serde_json::{Map, Value, json};
 
 use super::components::schemas;
 use super::operation::path;
+use super::refusals::shared_examples;
 use super::tags::tags;
-use crate::protocol::declaration::{Declaration, Package};
+use super::webhooks::webhooks;
+use crate::protocol::declaration::{Declaration, DeliveryDeclaration, Package};
 use crate::protocol::version::ApiVersion;
 
 /// The description of refusals, once for all operations.
 const REFUSALS: &str = "A call that is refused answers status 400 with an error triple, `[code, message, details]`. A caller that sends \
      `Accept: application/problem+json` gets RFC 9457 problem details instead, under the status that the code has there.";
 
-/// Describes the interfaces of one listener, whose base address is `base_url`.
+/// Describes the interfaces of one listener, whose base address is `base_url`, and what the server delivers itself. The
+/// bodies of that are objects that an endpoint answers, too.
 #[must_use]
 pub fn openapi_document<'a>(
     base_url: &str,
     version: ApiVersion,
     declarations: impl IntoIterator<Item = &'a Declaration>,
+    deliveries: &[&DeliveryDeclaration],
 ) -> Value {
     let declarations: Vec<&Declaration> = declarations.into_iter().collect();
-    json!({
+    let mut document = json!({
         "openapi": "3.1.1",
         "info": info(version, &declarations),
         "servers": [{ "url": base_url }],
@@ -28,9 +32,14 @@ pub fn openapi_document<'a>(
         "paths": declarations.iter().map(|declaration| path(declaration)).collect::<Map<_, _>>(),
         "components": {
             "schemas": schemas(&declarations),
+            "examples": shared_examples(),
             "securitySchemes": { "bearer": bearer(&declarations) },
         },
-    })
+    });
+    if !deliveries.is_empty() {
+        document["webhooks"] = webhooks(deliveries).into();
+    }
+    document
 }
 
 fn info(version: ApiVersion, declarations: &[&Declaration]) -> Value {
@@ -72,7 +81,7 @@ mod tests {
     static THING: ObjectType = ObjectType {
         name: "thing",
         attributes: &[
-            Attribute::always("thing_id", ValueType::STRING, "Its id."),
+            Attribute::always("thing_id", ValueType::STRING, "Its id.").such_as("thg_1"),
             Attribute::nullable("bearer", ValueType::words(&["a", "b"]), "Who."),
             Attribute::nullable("part", ValueType::Object(&PART), "What it consists of.").sometimes(),
         ],
@@ -101,8 +110,18 @@ mod tests {
         ..CHANGE_THING
     };
 
+    static DELIVERED_THING: DeliveryDeclaration = DeliveryDeclaration {
+        name: "thing",
+        group: "things",
+        summary: "A thing.",
+        docs: "It was made.",
+        headers: &[Argument::required("thing-id", ValueType::Id("thg"), "Its id.")],
+        body: &THING,
+        delivered_members: &[("bearer", "\"b\"")],
+    };
+
     fn document() -> Value {
-        openapi_document("http://localhost", ApiVersion::NEWEST, [&CHANGE_THING, &LIST_THINGS])
+        openapi_document("http://localhost", ApiVersion::NEWEST, [&CHANGE_THING, &LIST_THINGS], &[&DELIVERED_THING])
     }
 
     fn operation(name: &str) -> Value {
@@ -143,6 +162,8 @@ mod tests {
             let description = responses[status]["description"].as_str().expect("a text");
             assert!(description.contains("`Accept: application/problem+json`"), "{description}");
         }
+        let bad = responses["400"]["description"].as_str().expect("a text");
+        assert_eq!(bad.matches("`BAD_VERSION`").count(), 1, "{bad}");
         let has =
             |status: &str, text: &str| responses[status]["description"].as_str().is_some_and(|it| it.contains(text));
         assert!(has("400", "`NOT_FOUND`: There is none.") && has("404", "`NOT_FOUND`: There is none."));
@@ -155,6 +176,43 @@ mod tests {
         let body = &page["properties"]["next"]["oneOf"][0]["$ref"];
         assert_eq!(body, "#/components/schemas/merchants_list_things_body");
         assert_eq!(page["properties"]["page"]["items"]["$ref"], "#/components/schemas/thing");
+    }
+
+    #[test]
+    fn a_delivery_has_its_headers_and_its_own_members() {
+        let delivery = document()["webhooks"]["thing"]["post"].clone();
+        assert_eq!(delivery["parameters"][0]["name"], "thing-id");
+        let content = &delivery["requestBody"]["content"]["application/json"];
+        assert_eq!(content["schema"]["$ref"], "#/components/schemas/thing");
+        assert_eq!(content["example"], json!({ "thing_id": "thg_1", "bearer": "b" }));
+    }
+
+    #[test]
+    fn an_answer_has_the_example_of_its_object() {
+        let example =
+            |name: &str| operation(name)["responses"]["200"]["content"]["application/json"]["example"].clone();
+        let thing = json!({ "thing_id": "thg_1", "bearer": null });
+        assert_eq!(example("change-thing"), thing);
+        let next = json!({ "after": "thg_01h2e8kqvbfwea724h75qc655w", "per_page": 25 });
+        assert_eq!(example("list-things"), json!({ "previous": null, "page": [thing], "next": next }));
+    }
+
+    #[test]
+    fn an_example_of_a_refusal_has_the_status_of_its_code() {
+        let responses = operation("change-thing")["responses"].clone();
+        let example =
+            |status: &str, form: &str, name: &str| responses[status]["content"][form]["examples"][name].clone();
+        let triple = json!(["NOT_FOUND", "There is none.", null]);
+        assert_eq!(example("400", "application/json", "NOT_FOUND")["value"], triple);
+        let problem = example("404", "application/problem+json", "NOT_FOUND")["value"].clone();
+        assert_eq!((&problem["status"], &problem["code"]), (&json!(404), &json!("NOT_FOUND")));
+        let missing = example("400", "application/json", "INVALID_ARGUMENTS")["value"].clone();
+        assert_eq!(missing[2][0]["argument"], "amount");
+        assert_eq!(example("409", "application/problem+json", "VERSION_MISMATCH")["value"]["status"], 409);
+        let shared = example("503", "application/json", "UNAVAILABLE")["$ref"].clone();
+        assert_eq!(shared, "#/components/examples/UNAVAILABLE_triple");
+        let shared = document()["components"]["examples"]["UNAUTHORIZED_problem"]["value"].clone();
+        assert_eq!(shared["status"], 401);
     }
 
     #[test]

@@ -8,8 +8,10 @@
 mod components;
 mod document;
 mod operation;
+mod refusals;
 mod responses;
 mod schema;
 mod tags;
+mod webhooks;
 
 pub use document::openapi_document;

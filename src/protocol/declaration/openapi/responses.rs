@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::components::{ERROR_TRIPLE, PROBLEM, body_name, reference};
+use super::refusals::examples;
 use super::schema::{described, or_null, schema};
-use crate::protocol::api_error::Code;
+use crate::protocol::api_error::{Code, Form};
 use crate::protocol::declaration::{Declaration, DeclaredError, ObjectType, Returns};
 
 /// The codes that any endpoint may answer.
@@ -22,17 +23,17 @@ const COMMON_CODES: &[Code] = &[
 
 /// The responses of an operation by their statuses.
 pub(super) fn responses(declaration: &Declaration) -> Map<String, Value> {
-    let success = json!({
-        "description": "Done.",
-        "content": { "application/json": { "schema": returned(declaration) } },
-    });
-    let mut by_status: BTreeMap<u16, Refused> = BTreeMap::new();
-    for error in declaration.refusals().into_iter().chain(common()) {
-        let line = format!("`{}`: {}", error.code.name(), error.docs);
-        by_status.entry(error.code.triple_status()).or_default().as_triple.push(line.clone());
-        by_status.entry(error.problem_status()).or_default().as_problem.push(line);
+    let mut answer = json!({ "schema": returned(declaration) });
+    if let Some(example) = declaration.returns.example(declaration.arguments) {
+        answer["example"] = example;
     }
-    let refused = by_status.iter().map(|(status, refused)| (status.to_string(), refused.response()));
+    let success = json!({ "description": "Done.", "content": { "application/json": answer } });
+    let mut by_status: BTreeMap<u16, Refused> = BTreeMap::new();
+    for declared in declaration.refusals().into_iter().chain(common()) {
+        by_status.entry(declared.code.triple_status()).or_default().as_triple.push(declared);
+        by_status.entry(declared.problem_status()).or_default().as_problem.push(declared);
+    }
+    let refused = by_status.iter().map(|(status, refused)| (status.to_string(), refused.response(declaration)));
     [("200".to_owned(), success)].into_iter().chain(refused).collect()
 }
 
@@ -43,46 +44,55 @@ fn common() -> impl Iterator<Item = DeclaredError> {
 /// The refusals with one status, in either form.
 #[derive(Default)]
 struct Refused {
-    as_triple: Vec<String>,
-    as_problem: Vec<String>,
+    as_triple: Vec<DeclaredError>,
+    as_problem: Vec<DeclaredError>,
 }
 
 impl Refused {
-    fn response(&self) -> Value {
+    fn response(&self, declaration: &Declaration) -> Value {
         let forms = [
-            ("application/json", &self.as_triple, ERROR_TRIPLE),
-            ("application/problem+json", &self.as_problem, PROBLEM),
+            ("application/json", Form::Triple, &self.as_triple, ERROR_TRIPLE),
+            ("application/problem+json", Form::Problem, &self.as_problem, PROBLEM),
         ];
-        let forms = forms.into_iter().filter(|(_, lines, _)| !lines.is_empty());
-        let content: Map<String, Value> =
-            forms.map(|(media_type, _, form)| (media_type.to_owned(), json!({ "schema": reference(form) }))).collect();
+        let content = forms.into_iter().filter(|(_, _, refused, _)| !refused.is_empty());
+        let content: Map<String, Value> = content
+            .map(|(media_type, form, refused, schema)| {
+                let examples = examples(declaration, form, refused);
+                (media_type.to_owned(), json!({ "schema": reference(schema), "examples": examples }))
+            })
+            .collect();
         json!({ "description": self.description(), "content": content })
     }
 
+    /// Each refusal once: those in both forms, then those in one of them.
     fn description(&self) -> String {
-        let asked = "With the header `Accept: application/problem+json`";
-        match (self.as_triple.is_empty(), self.as_problem.is_empty()) {
-            (true, _) => format!("{asked}:\n\n{}", self.as_problem.join("\n\n")),
-            (false, true) => self.as_triple.join("\n\n"),
-            (false, false) if self.as_triple == self.as_problem => self.as_triple.join("\n\n"),
-            (false, false) => {
-                let (triples, problems) = (self.as_triple.join("\n\n"), self.as_problem.join("\n\n"));
-                format!("{triples}\n\n{asked} only:\n\n{problems}")
-            }
-        }
+        let (triples, problems) = (lines(&self.as_triple), lines(&self.as_problem));
+        let (both, triples): (Vec<String>, _) = triples.into_iter().partition(|line| problems.contains(line));
+        let problems: Vec<String> = problems.into_iter().filter(|line| !both.contains(line)).collect();
+        let header = "the header `Accept: application/problem+json`";
+        let is_only = both.is_empty() && problems.is_empty();
+        let without = if is_only { String::new() } else { format!("Without {header}:") };
+        let parts = [(String::new(), both), (without, triples), (format!("With {header}:"), problems)];
+        let parts = parts.into_iter().filter(|(_, lines)| !lines.is_empty());
+        let text = parts.flat_map(|(head, lines)| [head].into_iter().chain(lines)).filter(|line| !line.is_empty());
+        text.collect::<Vec<_>>().join("\n\n")
     }
+}
+
+fn lines(refused: &[DeclaredError]) -> Vec<String> {
+    refused.iter().map(|declared| format!("`{}`: {}", declared.code.name(), declared.docs)).collect()
 }
 
 fn returned(declaration: &Declaration) -> Value {
     match &declaration.returns {
         Returns::Page(object) => page(declaration, object),
         Returns::AnyOf(objects) => any_of(objects),
-        returns @ (Returns::String
+        returns @ (Returns::Id(_)
         | Returns::Words(_)
         | Returns::Boolean
         | Returns::Integer
         | Returns::Array(_)
-        | Returns::Any
+        | Returns::Any(_)
         | Returns::Object(_)) => schema(&returns.value_type()),
     }
 }

@@ -60,6 +60,7 @@ pub(super) fn tags(declarations: &[&Declaration]) -> Vec<Value> {
     used.map(|(package, group, docs)| json!({ "name": name(*package, group), "description": docs })).collect()
 }
 
-fn name(package: Package, group: &str) -> String {
+/// The tag of a subject of an interface.
+pub(super) fn name(package: Package, group: &str) -> String {
     format!("{} / {group}", package.segment())
 }

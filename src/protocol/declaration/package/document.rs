@@ -77,12 +77,12 @@ fn attributes(returns: &Returns) -> Vec<Value> {
     match returns {
         Returns::Object(object) => object.attributes.iter().map(attribute).collect(),
         Returns::Page(object) => page_attributes(object),
-        Returns::String
+        Returns::Id(_)
         | Returns::Words(_)
         | Returns::Boolean
         | Returns::Integer
         | Returns::Array(_)
-        | Returns::Any
+        | Returns::Any(_)
         | Returns::AnyOf(_) => Vec::new(),
     }
 }
@@ -173,7 +173,7 @@ mod tests {
             Argument::required("amount", ValueType::AMOUNT, "How much."),
             Argument::optional("save_card", ValueType::words(&["ADD", "DEFAULT"]), "Whether to keep the card."),
         ],
-        returns: Returns::String,
+        returns: Returns::Id("pay"),
         errors: &[DeclaredError::when(Code::Conflict, "The session differs.")],
         flags: Flags::COMMAND,
     };
