@@ -37,7 +37,7 @@ use crate::protocol::declaration::{
     Declaration, DeliveryDeclaration, Flags, Package, Returns, openapi_document, package_document,
 };
 use crate::protocol::fields::Fields;
-use crate::protocol::pages::{self, Reader};
+use crate::protocol::pages::{self, Audience};
 use crate::protocol::pipelining;
 use crate::protocol::request_thread;
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
@@ -300,7 +300,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             ParsedPath::Root => Some(Target::Root),
             ParsedPath::OpenApi => Some(Target::OpenApi),
             ParsedPath::Pages(None) => Some(Target::PagesMoved),
-            ParsedPath::Pages(Some(name)) => pages::page(name, self.reader()).map(Target::Page),
+            ParsedPath::Pages(Some(name)) => pages::page(name, self.audience()).map(Target::Page),
             ParsedPath::Package { package, function: None, .. } => {
                 self.packages.get(&package).map(|functions| Target::Package(package, functions))
             }
@@ -313,9 +313,9 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         }
     }
 
-    /// The person for whom the pages of this listener are.
-    fn reader(&self) -> Reader {
-        if self.packages.contains_key(&Package::Admin) { Reader::Operator } else { Reader::Merchant }
+    /// The people for whom the pages of this listener are.
+    fn audience(&self) -> Audience {
+        if self.packages.contains_key(&Package::Admin) { Audience::Operators } else { Audience::Merchants }
     }
 
     pub(super) fn unknown_endpoint(&self, path: &str) -> ApiError {

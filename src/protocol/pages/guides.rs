@@ -6,7 +6,7 @@ use actix_web::web::Bytes;
 
 use super::layout;
 use super::markdown;
-use super::served::{PageFile, Reader};
+use super::served::{Audience, PageFile};
 
 /// A document of the repository that is a page, too.
 #[derive(Debug)]
@@ -53,37 +53,37 @@ static GUIDES: [Guide; 11] = [
     guide!("about", "About Till", "README.md", is_internal: false),
 ];
 
-/// The documents for a reader.
-pub(super) fn guides_for(reader: Reader) -> impl Iterator<Item = &'static Guide> {
-    GUIDES.iter().filter(move |guide| reader == Reader::Operator || !guide.is_internal)
+/// The documents for an audience.
+pub(super) fn guides_for(audience: Audience) -> impl Iterator<Item = &'static Guide> {
+    GUIDES.iter().filter(move |guide| audience == Audience::Operators || !guide.is_internal)
 }
 
 /// The page of the document with this name.
-pub(super) fn page(name: &str, reader: Reader) -> Option<PageFile> {
-    let guide = guides_for(reader).find(|guide| guide.name == name)?;
-    let page = match reader {
-        Reader::Merchant => &guide.for_merchants,
-        Reader::Operator => &guide.for_operators,
+pub(super) fn page(name: &str, audience: Audience) -> Option<PageFile> {
+    let guide = guides_for(audience).find(|guide| guide.name == name)?;
+    let page = match audience {
+        Audience::Merchants => &guide.for_merchants,
+        Audience::Operators => &guide.for_operators,
     };
-    let bytes = page.get_or_init(|| Bytes::from(guide.page(reader)));
+    let bytes = page.get_or_init(|| Bytes::from(guide.page(audience)));
     Some(PageFile::of(name, bytes.clone()))
 }
 
 impl Guide {
-    fn page(&self, reader: Reader) -> String {
-        let content = markdown::to_html(self.text, |link| self.target(link, reader));
-        layout::page(reader, self.title, self.name, "", &format!("<main>\n{content}</main>\n"))
+    fn page(&self, audience: Audience) -> String {
+        let content = markdown::to_html(self.text, |link| self.target(link, audience));
+        layout::page(audience, self.title, self.name, "", &format!("<main>\n{content}</main>\n"))
     }
 
     /// The address of a link of the document on these pages. None when it leads to a file that is no page for the
-    /// reader.
-    fn target(&self, link: &str, reader: Reader) -> Option<String> {
+    /// audience.
+    fn target(&self, link: &str, audience: Audience) -> Option<String> {
         if link.starts_with('#') || link.contains("://") {
             return Some(link.to_owned());
         }
         let (path, heading) = link.split_once('#').map_or((link, None), |(path, heading)| (path, Some(heading)));
         let file = self.file_at(path);
-        let guide = guides_for(reader).find(|guide| guide.file == file)?;
+        let guide = guides_for(audience).find(|guide| guide.file == file)?;
         Some(heading.map_or(guide.name.to_owned(), |heading| format!("{}#{heading}", guide.name)))
     }
 

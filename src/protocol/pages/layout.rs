@@ -1,11 +1,11 @@
-//! The frame that all pages have: the head, and the list of the documents for the reader.
+//! The frame that all pages have: the head, and the list of the documents for the audience.
 
 use super::guides::guides_for;
-use super::served::Reader;
+use super::served::Audience;
 
 /// A whole page. `name` is that of the document shown, empty on the first page; `links` are further elements of the head.
-pub(super) fn page(reader: Reader, title: &str, name: &str, links: &str, content: &str) -> String {
-    let navigation = navigation(reader, name);
+pub(super) fn page(audience: Audience, title: &str, name: &str, links: &str, content: &str) -> String {
+    let navigation = navigation(audience, name);
     format!(
         r#"<!DOCTYPE html>
 <html lang="en">
@@ -24,8 +24,8 @@ pub(super) fn page(reader: Reader, title: &str, name: &str, links: &str, content
 }
 
 /// The links to the first page and to each document; that of the page itself is marked.
-fn navigation(reader: Reader, name: &str) -> String {
-    let documents = guides_for(reader).map(|guide| (guide.name, guide.title));
+fn navigation(audience: Audience, name: &str) -> String {
+    let documents = guides_for(audience).map(|guide| (guide.name, guide.title));
     let links = std::iter::once(("", "Calls to try")).chain(documents).map(|(document, title)| {
         let current = if document == name { " aria-current=\"page\"" } else { "" };
         format!("<a href=\"./{document}\"{current}>{title}</a>\n")

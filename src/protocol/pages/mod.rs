@@ -6,4 +6,4 @@ mod markdown;
 mod layout;
 mod swagger_ui;
 
-pub(super) use served::{PageFile, Reader, page};
+pub(super) use served::{Audience, PageFile, page};

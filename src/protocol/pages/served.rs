@@ -15,21 +15,21 @@ pub(in crate::protocol) struct PageFile {
     pub(in crate::protocol) media_type: &'static str,
 }
 
-/// The person for whom a listener's pages are.
+/// The people for whom a listener's pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::protocol) enum Reader {
-    /// An engineer of a merchant, on the public listener.
-    Merchant,
-    /// An operator, on the admin listener.
-    Operator,
+pub(in crate::protocol) enum Audience {
+    /// Engineers of merchants, on the public listener.
+    Merchants,
+    /// Operators, on the admin listener.
+    Operators,
 }
 
 /// The file of this name; the first page when it is empty.
-pub(in crate::protocol) fn page(name: &str, reader: Reader) -> Option<PageFile> {
+pub(in crate::protocol) fn page(name: &str, audience: Audience) -> Option<PageFile> {
     if name == "pages.css" {
         return Some(PageFile::of(name, Bytes::from_static(STYLE.as_bytes())));
     }
-    swagger_ui::page(name, reader).or_else(|| guides::page(name, reader))
+    swagger_ui::page(name, audience).or_else(|| guides::page(name, audience))
 }
 
 impl PageFile {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use actix_web::web::Bytes;
 
 use super::layout;
-use super::served::{PageFile, Reader};
+use super::served::{Audience, PageFile};
 
 /// The folder of the archive that is served.
 const SERVED: &str = "/dist/";
@@ -29,10 +29,10 @@ const CONTENT: &str = "<div id=\"swagger-ui\"></div>\n\
     <script src=\"swagger-initializer.js\"></script>\n";
 
 /// The file of this name; the page itself when it is empty.
-pub(super) fn page(name: &str, reader: Reader) -> Option<PageFile> {
+pub(super) fn page(name: &str, audience: Audience) -> Option<PageFile> {
     static FILES: OnceLock<BTreeMap<String, Bytes>> = OnceLock::new();
     match name {
-        "" | "index.html" => Some(PageFile::of("index.html", first(reader))),
+        "" | "index.html" => Some(PageFile::of("index.html", first(audience))),
         "swagger-initializer.js" => Some(PageFile::of(name, Bytes::from_static(INITIALIZER.as_bytes()))),
         _ => {
             let files = FILES.get_or_init(|| unpack().unwrap_or_default());
@@ -41,14 +41,14 @@ pub(super) fn page(name: &str, reader: Reader) -> Option<PageFile> {
     }
 }
 
-fn first(reader: Reader) -> Bytes {
+fn first(audience: Audience) -> Bytes {
     static FIRST: [OnceLock<Bytes>; 2] = [const { OnceLock::new() }; 2];
     let [for_merchants, for_operators] = &FIRST;
-    let (page, title) = match reader {
-        Reader::Merchant => (for_merchants, "The API"),
-        Reader::Operator => (for_operators, "The operator's API"),
+    let (page, title) = match audience {
+        Audience::Merchants => (for_merchants, "The API"),
+        Audience::Operators => (for_operators, "The operator's API"),
     };
-    page.get_or_init(|| Bytes::from(layout::page(reader, title, "", LINKS, CONTENT))).clone()
+    page.get_or_init(|| Bytes::from(layout::page(audience, title, "", LINKS, CONTENT))).clone()
 }
 
 fn unpack() -> Option<BTreeMap<String, Bytes>> {
@@ -73,16 +73,16 @@ mod tests {
 
     #[test]
     fn the_page_and_what_it_loads_are_there() {
-        for reader in [Reader::Merchant, Reader::Operator] {
-            let first = page("", reader).expect("the first page");
+        for audience in [Audience::Merchants, Audience::Operators] {
+            let first = page("", audience).expect("the first page");
             assert_eq!(first.media_type, "text/html; charset=utf-8");
             let html = String::from_utf8(first.bytes.to_vec()).expect("text");
             for name in LOADED.into_iter().chain(["swagger-initializer.js"]) {
                 assert!(html.contains(name), "{name}");
-                assert!(page(name, reader).is_some_and(|page| !page.bytes.is_empty()), "{name}");
+                assert!(page(name, audience).is_some_and(|page| !page.bytes.is_empty()), "{name}");
             }
-            assert_eq!(page("../Cargo.toml", reader), None);
-            assert_eq!(page("swagger-ui.css.map", reader), None);
+            assert_eq!(page("../Cargo.toml", audience), None);
+            assert_eq!(page("swagger-ui.css.map", audience), None);
         }
     }
 }
