@@ -14,8 +14,8 @@ use super::bodies::{Case, DescribedEndpoint};
 use crate::harness::{ApiAnswer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing};
 
 /// The first words in the names of endpoints that only read.
-const QUERIES: [&str; 8] =
-    ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-history", "available-"];
+const QUERIES: [&str; 9] =
+    ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-history", "available-", "status"];
 
 /// A server with a merchant that has objects of every kind.
 pub(super) struct AttackedServer {

@@ -177,8 +177,8 @@ const WITHOUT_IDEMPOTENCY_KEY: [&str; 6] =
 
 #[test]
 fn every_call_that_changes_something_takes_an_idempotency_key() {
-    const LOOK_UPS: [&str; 8] =
-        ["find-", "get-", "list-", "retrieve-", "check-", "discover-", "balance-", "available-"];
+    const LOOK_UPS: [&str; 9] =
+        ["find-", "get-", "list-", "retrieve-", "check-", "discover-", "balance-", "available-", "status"];
     for Operation { path, described, .. } in DocumentedInterfaces::start().operations() {
         let name = path.rsplit('/').next().expect("a name");
         let parameters = described["parameters"].as_array().expect("parameters");

@@ -151,8 +151,9 @@ impl Stranger {
 
     /// All required arguments of an endpoint, and those named.
     pub(super) fn arguments(&self, package: &str, endpoint: &PackageEndpoint, also: &[&str]) -> Value {
-        let is_providers = PROVIDERS.contains(&endpoint.name.as_str());
-        let home = if package == "admin" && !is_providers { Map::new() } else { self.home.clone() };
+        // These are about payments, refunds and the like of the home merchant.
+        let is_at_home = PROVIDERS.contains(&endpoint.name.as_str()) || endpoint.name == "find-payments";
+        let home = if package == "admin" && !is_at_home { Map::new() } else { self.home.clone() };
         self.arguments_within(package, endpoint, also, &home)
     }
 
