@@ -305,7 +305,7 @@ fn a_top_up_is_an_effective_credit_and_available_at_once() {
     let expected = json!({
         "entry_id": entry["entry_id"], "transaction_id": entry["transaction_id"], "direction": "CREDIT",
         "type": "ADD_PREFUND", "amount": 12_345, "currency": "THB", "status": "EFFECTIVE",
-        "payment_id": null, "refund_id": null, "invoice_id": null,
+        "payment_id": null, "external_id": null, "refund_id": null, "invoice_id": null,
         "statement_id": null, "payout_id": null, "topup_id": topup, "dispute_id": null, "parent_id": null,
         "parent_type": null, "created_at": entry["created_at"], "effective_at": entry["created_at"], "canceled_at": null,
     });

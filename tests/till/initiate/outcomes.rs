@@ -156,7 +156,7 @@ fn a_capture_is_one_held_credit_and_one_system_activity() {
     let expected = json!({
         "entry_id": entry["entry_id"], "transaction_id": entry["transaction_id"], "direction": "CREDIT",
         "type": "PAYMENT", "amount": 100, "currency": "THB", "status": "ON_HOLD",
-        "payment_id": paid["payment_id"], "refund_id": null, "invoice_id": null,
+        "payment_id": paid["payment_id"], "external_id": paid["external_id"], "refund_id": null, "invoice_id": null,
         "statement_id": null, "payout_id": null, "topup_id": null, "dispute_id": null, "parent_id": null,
         "parent_type": null, "created_at": at, "effective_at": null, "canceled_at": null,
     });
