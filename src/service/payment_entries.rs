@@ -4,7 +4,7 @@ use till_domain::ids::{EntryId, Id, PaymentId, TransactionId};
 use till_domain::ledger::Entry;
 use till_domain::records::{Disputes, DisputesByPayment, Payments, Refunds, RefundsByPayment, Rows, Transactions};
 use till_storage::rows::ScanDirection;
-use till_storage::shapes::StoredTable;
+use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::filtered_page::rows_of_index;
 use super::id_span::IdSpan;
@@ -53,7 +53,7 @@ fn rows_around<I, T>(
     span: IdSpan<EntryId>,
     direction: ScanDirection,
     limit: usize,
-) -> Result<Vec<(T::Key, T::Row)>, ApiError>
+) -> Result<Vec<KeyedRow<T>>, ApiError>
 where
     I: StoredTable<Key = (PaymentId, T::Key)>,
     T: StoredTable<Key: Id + Ord>,
