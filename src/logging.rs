@@ -29,12 +29,12 @@ impl FormatTime for TimeOfDay {
     }
 }
 
-/// Starts logging to standard error. Without a configured format, a terminal gets text and
+/// Starts logging to standard error, and returns the format. Without a configured format, a terminal gets text and
 /// everything else JSON. Only a terminal gets colours.
 ///
 /// # Errors
 /// Fails when logging has been started before in this process.
-pub fn start(configuration: &Configuration) -> anyhow::Result<()> {
+pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
     let is_terminal = stderr().is_terminal();
     let has_colours = wants_colours(&stderr());
     let format = configuration.log_format.unwrap_or(if is_terminal { LogFormat::Text } else { LogFormat::Json });
@@ -48,7 +48,7 @@ pub fn start(configuration: &Configuration) -> anyhow::Result<()> {
         LogFormat::Text => registry.with(lines).try_init()?,
     }
     log_panics();
-    Ok(())
+    Ok(format)
 }
 
 /// True when the output is a terminal, and colours are not disabled.

@@ -14,7 +14,7 @@ use super::arguments::ServeArguments;
 use super::listening::PreparedListener;
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
-use crate::configuration::{Configuration, Secrets, TlsFiles};
+use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
 use crate::demo;
 use crate::descriptors::{DescriptorShares, raise_limit};
 use crate::logging;
@@ -37,11 +37,11 @@ type Listeners = ((PreparedListener, PreparedListener), (ListenerSettings, Liste
 /// Runs the server until SIGINT or SIGTERM. It then takes no new connections, finishes the calls in progress and closes
 /// the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
-    logging::start(configuration)?;
+    let log_format = logging::start(configuration)?;
     if let Err(error) = use_small_pages() {
         tracing::warn!(%error, "memory will be used in large pages, and more of it");
     }
-    tell_settings(configuration);
+    tell_settings(configuration, log_format);
     let descriptors = raise_limit()?;
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
@@ -64,11 +64,11 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     served.context("failed to serve")
 }
 
-/// Logs the place of the data, the addresses, and which settings have another value than the default. Warns of an admin
-/// listener that other machines reach and whose token travels in clear text.
-fn tell_settings(configuration: &Configuration) {
+/// Logs the place of the data and the addresses, for machines also which settings have another value than the default.
+/// Warns of an admin listener that other machines reach and whose token travels in clear text.
+fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
     let Configuration { data, listen, admin_listen, given, .. } = configuration;
-    let (data, given) = (data.display(), given.join(", "));
+    let (data, given) = (data.display(), (log_format == LogFormat::Json).then(|| given.join(", ")));
     tracing::info!(%data, %listen, %admin_listen, given, "starting with these settings; `till configuration` prints all");
     if !admin_listen.ip().is_loopback() && configuration.admin_tls.is_none() {
         tracing::warn!(

@@ -197,6 +197,7 @@ fn every_type_of_ledger_entry_comes_from_its_real_cause() {
         "dispute_id",
         "effective_at",
         "entry_id",
+        "external_id",
         "invoice_id",
         "parent_id",
         "parent_type",

@@ -10,10 +10,13 @@ use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, Op
 use super::hosts::Hosts;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, DeliveryDeclaration, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Declaration, DeliveryDeclaration, Flags, Package, Returns, Text, ValueType};
 use crate::protocol::version::ApiVersion;
 
 /// The endpoint that answers the names of the API's versions.
+/// The name of a version: a date.
+const VERSION: ValueType = ValueType::Text(Text { example: Some("2025-04-01"), ..Text::PLAIN });
+
 static AVAILABLE_API_VERSIONS: Declaration = Declaration {
     name: "available-api-versions",
     package: Package::Merchants,
@@ -21,7 +24,7 @@ static AVAILABLE_API_VERSIONS: Declaration = Declaration {
     summary: "Lists the versions of the API, oldest first.",
     docs: "Name one by URL prefix, by the header `Api-Version` or by the query `api_version`. A call that names none gets the version that its key is pinned to.",
     arguments: &[],
-    returns: Returns::Array(&ValueType::STRING),
+    returns: Returns::Array(&VERSION),
     errors: &[],
     flags: Flags::OPEN_QUERY,
 };

@@ -19,20 +19,21 @@ pub struct ExternalIdFinder {
 
 impl ExternalIdFinder {
     /// The external identifier of the entry's payment, also for a fee, interest, a refund or a dispute of it; else that
-    /// of its payout, top-up or invoice. None when that was made without one.
+    /// of its payout, top-up or invoice. None when that was made without one, or is missing, which a
+    /// verification reports.
     ///
     /// # Errors
-    /// [`Unreadable`] when the row cannot be read, or is missing.
+    /// [`Unreadable`] when the row cannot be read.
     pub fn find<R: RowReader>(
         &mut self,
         rows: &MerchantReader<R>,
         entry: &Entry,
     ) -> Result<Option<ExternalId>, Unreadable> {
         match entry.cause {
-            Cause::Capture(id) | Cause::Refund(id, _) | Cause::Dispute(id, _) => self.of_payment(rows, id, entry),
-            Cause::Payout(id) => Ok(row::<Payouts, R>(rows, id, entry)?.external_id),
-            Cause::Topup(id) => Ok(row::<Topups, R>(rows, id, entry)?.external_id),
-            Cause::Invoice(id) => Ok(row::<Invoices, R>(rows, id, entry)?.external_id),
+            Cause::Capture(id) | Cause::Refund(id, _) | Cause::Dispute(id, _) => self.of_payment(rows, id),
+            Cause::Payout(id) => Ok(row::<Payouts, R>(rows, id)?.and_then(|payout| payout.external_id)),
+            Cause::Topup(id) => Ok(row::<Topups, R>(rows, id)?.and_then(|topup| topup.external_id)),
+            Cause::Invoice(id) => Ok(row::<Invoices, R>(rows, id)?.and_then(|invoice| invoice.external_id)),
         }
     }
 
@@ -40,22 +41,19 @@ impl ExternalIdFinder {
         &mut self,
         rows: &MerchantReader<R>,
         id: PaymentId,
-        entry: &Entry,
     ) -> Result<Option<ExternalId>, Unreadable> {
         if let Some((last, external_id)) = &self.last_payment
             && *last == id
         {
             return Ok(external_id.clone());
         }
-        let external_id = row::<Payments, R>(rows, id, entry)?.external_id;
+        let external_id = row::<Payments, R>(rows, id)?.and_then(|payment| payment.external_id);
         self.last_payment = Some((id, external_id.clone()));
         Ok(external_id)
     }
 }
 
 /// The row that an entry is linked to. Its personal texts stay sealed, which saves the look-up of a person's key.
-fn row<T: Table, R: RowReader>(rows: &MerchantReader<R>, key: T::Key, entry: &Entry) -> Result<T::Row, Unreadable> {
-    let row = read_row(&rows.rows, rows.merchant_id(), &T::key(key), &StaysSealed)?;
-    let missing = || Unreadable { reason: format!("the row is missing that the entry {} is linked to", entry.id) };
-    row.and_then(T::unwrap).ok_or_else(missing)
+fn row<T: Table, R: RowReader>(rows: &MerchantReader<R>, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+    Ok(read_row(&rows.rows, rows.merchant_id(), &T::key(key), &StaysSealed)?.and_then(T::unwrap))
 }

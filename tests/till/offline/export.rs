@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -140,6 +142,15 @@ fn with_everything(server: &Server) -> Shop {
     shop.call("refund-payment", &json!({ "payment_id": paid["payment_id"], "amount": 50 })).ok();
     server.admin("open-dispute", &payment).ok();
     shop.call("send-payout", &json!({ "amount": 10 })).ok();
+    let is_settled = || {
+        let all = [shop.all("list-payouts"), shop.all("list-refunds")].concat();
+        all.iter().all(|one| one["status"] == "SUCCESSFUL")
+    };
+    let until = Instant::now() + Duration::from_secs(30);
+    while !is_settled() {
+        assert!(Instant::now() < until, "the sandbox has not answered");
+        thread::sleep(Duration::from_millis(5));
+    }
     shop
 }
 

@@ -127,7 +127,6 @@ fn invalid_files_and_equal_listener_addresses_are_refused() {
         ("data = '/d'\n\nlisten = 127.0.0.1:8080\n", "line 3, listen"),
         ("listen = \n", "line 1, listen"),
         ("data = '/d'\nlisten", "line 2"),
-        ("data = '/d'\ndata = '/e'\n", "line 2, data"),
     ] {
         let file = bare.file(text);
         let (code, _, errors) = bare.print(&[], &["--config", &file]);

@@ -143,7 +143,7 @@ fn a_stop_is_logged_and_the_next_start_distinguishes_it() {
     assert!(server.stop());
     server.restart();
     let text = fs::read_to_string(&log).expect("it was recorded");
-    let (first, _) = text.rsplit_once("starting;").expect("both starts are in it");
+    let (first, _) = text.rsplit_once("starting with these settings;").expect("both starts are in it");
     let last = first.lines().rev().nth(1);
     assert!(last.is_some_and(|line| line.contains("closed: everything is on the disk")), "{text}");
     assert_eq!(was_closed(&server), Some(1.0), "after a stop");

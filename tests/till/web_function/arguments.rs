@@ -59,8 +59,15 @@ const SOURCES: [Source; 19] = [
 ];
 
 /// Calls about a payment that the acquirer has answered.
-const ABOUT_ANSWERED_PAYMENTS: [&str; 6] =
-    ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment", "open-dispute"];
+const ABOUT_ANSWERED_PAYMENTS: [&str; 7] = [
+    "capture-payment",
+    "void-payment",
+    "reverse-payment",
+    "refund-payment",
+    "list-refunds-by-payment",
+    "list-entries-by-payment",
+    "open-dispute",
+];
 
 /// Calls of the operator in the place of the provider.
 const PROVIDERS: [&str; 7] = [

@@ -540,14 +540,16 @@ fn opened_at(at_ms: u64) -> Instant {
     Instant::now().checked_sub(age).unwrap_or_else(Instant::now)
 }
 
-/// Refuses an archive that would be lost with the data directory.
+/// Refuses an archive that would be lost with the data directory, and one whose disk does not seem to be mounted.
+///
+/// # Errors
+/// [`ArchiveError::Inside`] and [`ArchiveError::NoParent`], or the file system's reason.
 pub fn check_place(archive: &Path, data: &Path) -> Result<(), ArchiveError> {
-    let above = archive.parent().filter(|above| !above.as_os_str().is_empty());
-    if !archive.exists() && above.is_some_and(|above| !above.exists()) {
-        return Err(ArchiveError::NoParent { archive: archive.to_owned() });
-    }
     let is_inside = || -> io::Result<bool> { Ok(real_path(archive)?.starts_with(real_path(data)?)) };
+    let above = archive.parent().filter(|above| !above.as_os_str().is_empty());
+    let has_place = archive.exists() || above.is_none_or(Path::exists);
     match is_inside() {
+        Ok(false) if !has_place => Err(ArchiveError::NoParent { archive: archive.to_owned() }),
         Ok(true) => Err(ArchiveError::Inside { archive: archive.to_owned(), data: data.to_owned() }),
         Ok(false) => Ok(()),
         Err(source) => Err(ArchiveError::Files { attempt: "look at", path: archive.to_owned(), source }),
