@@ -3,6 +3,7 @@
 #[path = "../../tests/fixtures/mod.rs"]
 mod fixtures;
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -444,11 +445,23 @@ fn a_table_is_read_before_the_first_checkpoint_takes_it() {
     let first = world.take("first");
     let known: Vec<&Path> = first.manifest.files.iter().map(|file| file.path.as_path()).collect();
     append(&world.engine, SHOPS[0], 300);
-    let tables = fs::read_dir(data.join("db")).expect("readable").map(|entry| entry.expect("it lists").path());
     let is_new = |table: &PathBuf| {
         table.extension().is_some_and(|end| end == "sst") && !known.contains(&table.strip_prefix(&data).expect("below"))
     };
-    let table = tables.filter(is_new).min().expect("the memtable is small");
+    let new_tables = || -> BTreeSet<PathBuf> {
+        let files = fs::read_dir(data.join("db")).expect("readable").map(|entry| entry.expect("it lists").path());
+        files.filter(is_new).collect()
+    };
+    // A table that RocksDB is about to merge would be gone before the checkpoint.
+    let mut tables = new_tables();
+    loop {
+        thread::sleep(Duration::from_millis(300));
+        let later = new_tables();
+        if std::mem::replace(&mut tables, later.clone()) == later {
+            break;
+        }
+    }
+    let table = tables.pop_first().expect("the memtable is small");
     flip(&table, 10);
     let refused = world.try_take("second");
     let name = table.strip_prefix(&data).expect("it is below").display().to_string();

@@ -117,7 +117,7 @@ fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
 const MERGED_TABLES: usize = 8;
 
 /// The time within which damage that was met is noted: RocksDB is asked every five seconds.
-const NOTED_WITHIN: Duration = Duration::from_secs(12);
+const NOTED_WITHIN: Duration = Duration::from_secs(7);
 
 /// The table of a family that has most bytes.
 fn largest_table(copy: &Copy, family: &str) -> PathBuf {
