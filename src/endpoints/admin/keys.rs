@@ -59,11 +59,15 @@ const PAGE: [Argument; 3] = page_arguments(KeyId::PREFIX);
 static MERCHANT_KEY: ObjectType = ObjectType {
     name: "merchant_key",
     attributes: &[
-        Attribute::always("merchant_id", ValueType::STRING, "The merchant (`mer_...`)."),
-        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name."),
-        Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`), which the log names as `caller`."),
-        Attribute::always("name", ValueType::STRING, "The name that the merchant gave it."),
-        Attribute::always("prefix", ValueType::STRING, "The first characters of its text."),
+        Attribute::always("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
+        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name.").such_as("Example Shop"),
+        Attribute::always(
+            "key_id",
+            ValueType::Id(KeyId::PREFIX),
+            "The key's uid (`key_...`), which the log names as `caller`.",
+        ),
+        Attribute::always("name", ValueType::STRING, "The name that the merchant gave it.").such_as("Bookkeeping"),
+        Attribute::always("prefix", ValueType::STRING, "The first characters of its text.").such_as("sk_EXAMP"),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
         Attribute::nullable(
             "last_used_at",

@@ -35,13 +35,14 @@ const LAST_DIGITS: ValueType = ValueType::Text(Text::of(4, 4, "4242").matching("
 static FOUND_PAYMENT: ObjectType = ObjectType {
     name: "found_payment",
     attributes: &[
-        Attribute::always("merchant_id", ValueType::STRING, "The merchant (`mer_...`)."),
-        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name."),
-        Attribute::always("payment_id", ValueType::STRING, "The payment (`pay_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier of the payment."),
-        Attribute::always("status", words_of!(PaymentStatus), "The status."),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units."),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
+        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name.").such_as("Example Shop"),
+        Attribute::always("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment (`pay_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier of the payment.")
+            .such_as("order-1001"),
+        Attribute::always("status", words_of!(PaymentStatus), "The status.").such_as("SUCCESSFUL"),
+        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units.").such_as("10000"),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
         Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
         Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),

@@ -17,11 +17,14 @@ static SERVER_STATUS: ObjectType = ObjectType {
     name: "server_status",
     attributes: &[
         Attribute::always("state", words_of!(ServerState), "What the server does with calls."),
-        Attribute::always("store_id", ValueType::STRING, "The identity of the store. A copy of it has the same."),
-        Attribute::always("version", ValueType::STRING, "The version of the program."),
+        Attribute::always("store_id", ValueType::STRING, "The identity of the store. A copy of it has the same.")
+            .such_as("0f8fad5bd9cb469fa16570867728950e"),
+        Attribute::always("version", ValueType::STRING, "The version of the program.").such_as("0.1.0"),
         Attribute::always("started_at", ValueType::TIMESTAMP, "The time at which the process was started."),
-        Attribute::nullable("disk_free_bytes", ValueType::INTEGER, "Bytes free on the disk of the data directory."),
-        Attribute::always("disk_reserve_bytes", ValueType::INTEGER, "Free bytes below which writes are refused."),
+        Attribute::nullable("disk_free_bytes", ValueType::INTEGER, "Bytes free on the disk of the data directory.")
+            .such_as("100000000000"),
+        Attribute::always("disk_reserve_bytes", ValueType::INTEGER, "Free bytes below which writes are refused.")
+            .such_as("1073741824"),
         Attribute::nullable("last_checkpoint", ValueType::Object(&LAST_CHECKPOINT), "The newest checkpoint."),
         Attribute::nullable(
             "archive_lag_seconds",
@@ -32,8 +35,10 @@ static SERVER_STATUS: ObjectType = ObjectType {
             "damaged_tables",
             ValueType::Array(&ValueType::STRING),
             "Tables that are known to be damaged.",
-        ),
-        Attribute::always("calls_per_second", ValueType::INTEGER, "Calls a second of the last minute, rounded up."),
+        )
+        .such_as("[]"),
+        Attribute::always("calls_per_second", ValueType::INTEGER, "Calls a second of the last minute, rounded up.")
+            .such_as("3"),
         Attribute::always(
             "payments",
             ValueType::Object(&MINUTE_PAYMENTS),
@@ -43,14 +48,16 @@ static SERVER_STATUS: ObjectType = ObjectType {
             "conditions",
             ValueType::Array(&ValueType::STRING),
             "The names of alerts whose condition holds now, as far as the present state tells it.",
-        ),
+        )
+        .such_as(r#"["TillCheckpointOld"]"#),
     ],
 };
 
 static LAST_CHECKPOINT: ObjectType = ObjectType {
     name: "last_checkpoint",
     attributes: &[
-        Attribute::always("path", ValueType::STRING, "Its directory."),
+        Attribute::always("path", ValueType::STRING, "Its directory.")
+            .such_as("/var/lib/till/checkpoints/20260301t000000000z"),
         Attribute::always("taken_at", ValueType::TIMESTAMP, "The time at which it was started."),
         Attribute::always(
             "verified",
@@ -63,11 +70,14 @@ static LAST_CHECKPOINT: ObjectType = ObjectType {
 static MINUTE_PAYMENTS: ObjectType = ObjectType {
     name: "minute_payments",
     attributes: &[
-        Attribute::always("successful", ValueType::INTEGER, "Payments that were captured at once."),
-        Attribute::always("authorized", ValueType::INTEGER, "Payments that were authorized for a later capture."),
-        Attribute::always("failed", ValueType::INTEGER, "Payments that failed."),
-        Attribute::always("expired", ValueType::INTEGER, "Payments that the acquirer did not answer in time."),
-        Attribute::always("failure_codes", ValueType::OBJECT, "The number of failed payments, by failure code."),
+        Attribute::always("successful", ValueType::INTEGER, "Payments that were captured at once.").such_as("20"),
+        Attribute::always("authorized", ValueType::INTEGER, "Payments that were authorized for a later capture.")
+            .such_as("2"),
+        Attribute::always("failed", ValueType::INTEGER, "Payments that failed.").such_as("1"),
+        Attribute::always("expired", ValueType::INTEGER, "Payments that the acquirer did not answer in time.")
+            .such_as("0"),
+        Attribute::always("failure_codes", ValueType::OBJECT, "The number of failed payments, by failure code.")
+            .such_as(r#"{"card_declined": 1}"#),
     ],
 };
 
