@@ -105,7 +105,7 @@ fn place_of(code: &str) -> usize {
     FAILURE_CODES.iter().position(|known| *known == code).unwrap_or(other)
 }
 
-/// What a record says of a payment. A record has at most one answer of an acquirer.
+/// The outcome of a payment that a record has. A record has at most one answer of an acquirer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PaymentOutcome {
     /// It was captured, and was to be captured at once.

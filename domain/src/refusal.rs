@@ -532,7 +532,7 @@ fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationK
     }
 }
 
-/// What can be done with a payment of this status instead.
+/// The advice to call something else for a payment of this status.
 const fn advice(status: PaymentStatus) -> &'static str {
     match status {
         PaymentStatus::Pending => "Ask again once find-payment shows another status.",

@@ -29,7 +29,7 @@ pub struct FindPayments {
     output: OutputOption,
 }
 
-/// What a payment is looked for by.
+/// The property by which a payment is looked for.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct PaymentClueOption {
@@ -46,16 +46,16 @@ struct PaymentClueOption {
 
 /// A page of a list.
 #[derive(Debug, Args)]
-struct PageOptions {
+pub struct PageOptions {
     /// Entries on the page
     #[arg(long)]
-    per_page: Option<u16>,
+    pub(super) per_page: Option<u16>,
     /// Start after this id
     #[arg(long)]
-    after: Option<String>,
+    pub(super) after: Option<String>,
     /// End before this id
     #[arg(long)]
-    before: Option<String>,
+    pub(super) before: Option<String>,
 }
 
 /// The form of what is printed.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
-use super::finding::{FindKey, ListKeys, NamedKey, PaymentCall, Table};
+use super::finding::{FindKey, ListKeys, NamedKey, PageOptions, PaymentCall, Table};
 use super::run::print;
 use crate::configuration::{Configuration, Secrets};
 
@@ -98,15 +98,8 @@ pub enum MerchantCall {
     Find(OneMerchant),
     /// Prints a page of merchants
     List {
-        /// Merchants on the page
-        #[arg(long)]
-        per_page: Option<u16>,
-        /// Start after this id
-        #[arg(long)]
-        after: Option<String>,
-        /// End before this id
-        #[arg(long)]
-        before: Option<String>,
+        #[command(flatten)]
+        page: PageOptions,
     },
     /// Refuses the merchant's calls that change something
     Suspend(ChangeMerchant),
@@ -188,15 +181,8 @@ pub enum InstallationCall {
         /// The merchant
         #[arg(long)]
         merchant_id: String,
-        /// Installations on the page
-        #[arg(long)]
-        per_page: Option<u16>,
-        /// Start after this id
-        #[arg(long)]
-        after: Option<String>,
-        /// End before this id
-        #[arg(long)]
-        before: Option<String>,
+        #[command(flatten)]
+        page: PageOptions,
     },
     /// Changes an installation's name, identifier or both
     Update {
@@ -514,7 +500,7 @@ impl MerchantCall {
             MerchantCall::Find(OneMerchant { merchant_id }) => {
                 ("find-merchant", json!({ "merchant_id": merchant_id }), None)
             }
-            MerchantCall::List { per_page, after, before } => {
+            MerchantCall::List { page: PageOptions { per_page, after, before } } => {
                 ("list-merchants", json!({ "per_page": per_page, "after": after, "before": before }), None)
             }
             MerchantCall::Suspend(merchant) => merchant.request("suspend-merchant"),
@@ -548,7 +534,7 @@ impl InstallationCall {
                     json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
                 ("add-installation", body, idempotency.key())
             }
-            InstallationCall::List { merchant_id, per_page, after, before } => {
+            InstallationCall::List { merchant_id, page: PageOptions { per_page, after, before } } => {
                 let body =
                     json!({ "merchant_id": merchant_id, "per_page": per_page, "after": after, "before": before });
                 ("list-installations", body, None)

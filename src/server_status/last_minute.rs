@@ -29,7 +29,7 @@ impl Totals {
     }
 }
 
-/// What was counted in the last minute.
+/// The counts of the last minute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MinuteCounts {
     /// Calls for each second, rounded up: 0 means none at all.

@@ -3,7 +3,7 @@
 use super::last_minute::MinuteCounts;
 use crate::service::NewestCheckpoint;
 
-/// What the server does with calls.
+/// The way in which the server treats calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerState {
     /// It carries out everything.

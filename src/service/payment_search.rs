@@ -14,7 +14,7 @@ use super::shared::{Reader, Service};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
 
-/// What a payment is looked for by.
+/// The property by which a payment is looked for.
 #[derive(Debug, Clone)]
 pub enum PaymentClue {
     /// Its id.

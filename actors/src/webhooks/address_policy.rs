@@ -65,7 +65,7 @@ pub enum RefusedAddress {
 }
 
 impl RefusedAddress {
-    /// What can be done about an address of a developer's own machine or network.
+    /// The advice about an address of a developer's own machine or network; empty for the others.
     pub(super) const fn remedy(self) -> &'static str {
         match self {
             RefusedAddress::Private | RefusedAddress::Loopback => {

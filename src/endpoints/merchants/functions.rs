@@ -12,7 +12,7 @@ use crate::protocol::declaration::DeliveryDeclaration;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
 
-/// What the server sends to merchants.
+/// The requests that the server sends to merchants.
 pub static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_EVENT];
 
 /// The functions of `/merchants`, with the service that they use.

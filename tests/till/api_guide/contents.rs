@@ -44,7 +44,7 @@ fn links(document: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).collect()
 }
 
-/// Where a link of a document leads: the path of the other document, and the heading.
+/// The target of a link of a document: the path of the other document, and the heading.
 fn target(document: &str, link: &str) -> (String, Option<String>) {
     let (path, heading) = match link.split_once('#') {
         Some((path, heading)) => (path, Some(heading.to_owned())),

@@ -410,7 +410,7 @@ mod tests {
         let starts = (0..file.len()).filter(|at| file[*at..].starts_with(START));
         let mut text = Vec::new();
         for start in starts {
-            // What follows the end of the stream is not read.
+            // The bytes after the end of the stream are not read.
             let _ = ZlibDecoder::new(&file[start + START.len()..]).read_to_end(&mut text);
         }
         text
