@@ -83,7 +83,11 @@ pub enum TillCommand {
     #[command(subcommand)]
     Vault(VaultCommand),
     /// Prints the effective settings and their sources, without secrets
-    Configuration,
+    Configuration {
+        /// Prints the table of all settings and their meanings instead
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Webhooks received on a developer's machine
     #[command(subcommand)]
     Webhook(WebhookCommand),
@@ -122,7 +126,7 @@ impl TillCommand {
             | TillCommand::Inspect(_)
             | TillCommand::AdminToken(_)
             | TillCommand::Vault(_)
-            | TillCommand::Configuration => false,
+            | TillCommand::Configuration { .. } => false,
         }
     }
 }

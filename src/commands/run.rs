@@ -9,6 +9,7 @@ use super::{
     archive, checkpoint, export, head, help, inspect, manual, operate, repair, restore, rotate, serve, status, trigger,
     verify, webhook,
 };
+use crate::configuration::settings_in_markdown;
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Reads the command line. Faults, help and version are printed, and end the process.
@@ -55,7 +56,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         TillCommand::Inspect(arguments) => inspect::inspect(&configuration, arguments),
         TillCommand::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
         TillCommand::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
-        TillCommand::Configuration => Ok(print(&configuration.to_string())),
+        TillCommand::Configuration { markdown: true } => Ok(print(&settings_in_markdown())),
+        TillCommand::Configuration { markdown: false } => Ok(print(&configuration.to_string())),
         TillCommand::Completions(arguments) => {
             manual::completions(*arguments);
             Ok(ExitCode::SUCCESS)
