@@ -3,6 +3,7 @@
 mod argument;
 mod delivery;
 mod endpoint;
+mod object;
 mod objects;
 mod openapi;
 mod package;
@@ -13,6 +14,8 @@ mod words;
 pub use argument::{Argument, page_arguments};
 pub use delivery::DeliveryDeclaration;
 pub use endpoint::{Declaration, DeclaredError, Flags, Package};
+pub use object::AnswerValue;
+pub(crate) use object::{answer_values, object};
 pub use openapi::openapi_document;
 pub use package::package_document;
 pub use returns::{Attribute, ObjectType, Returns};

@@ -56,15 +56,15 @@ pub struct Attribute {
 impl Attribute {
     /// A member that always has a value.
     #[must_use]
-    pub const fn always(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
+    pub const fn of(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
         let (nullable, optional, own_example, shown) = (false, false, None, false);
         Attribute { name, value_type, nullable, optional, docs, own_example, shown }
     }
 
-    /// A member that may be null.
+    /// The same, but the value may be null.
     #[must_use]
-    pub const fn nullable(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
-        Attribute { nullable: true, ..Attribute::always(name, value_type, docs) }
+    pub const fn null(self) -> Attribute {
+        Attribute { nullable: true, ..self }
     }
 
     /// The same, but the member may be left out.
