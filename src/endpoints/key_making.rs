@@ -1,6 +1,5 @@
 //! Creation of API keys, for the operator and for merchants' own programs.
 
-use serde::Serialize;
 use till_actors::Secret;
 use till_domain::command::{Caller, Command, GenerateKey};
 use till_domain::event::Answer;
@@ -14,7 +13,7 @@ use zeroize::Zeroizing;
 use super::arguments;
 use super::forms::NAME;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Attribute, Declaration, Integer, ObjectType, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, Integer, ValueType, object};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
@@ -44,23 +43,19 @@ const EXPIRES_AT: ValueType =
 pub(super) const EXPIRES_AT_ARGUMENT: Argument =
     Argument::optional("expires_at", EXPIRES_AT, "The time at which it expires, in the future; never when left out.");
 
-/// The declared members of the answer.
-pub(super) static GENERATED_KEY: ObjectType = ObjectType {
-    name: "generated_key",
-    attributes: &[
-        Attribute::always("key_id", ValueType::Id(KeyId::PREFIX), "The key's uid (`key_...`)."),
-        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), only this once.").such_as("sk_EXAMPLE"),
-        Attribute::always("name", ValueType::STRING, "The name.").such_as("Bookkeeping"),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-    ],
-};
-
-#[derive(Serialize)]
-struct GeneratedKey<'a> {
-    key_id: String,
-    key: &'a str,
-    name: &'a str,
-    created_at: u64,
+object! {
+    /// A key with its text.
+    pub(super) GENERATED_KEY "generated_key" as GeneratedKey<'a> of (
+        key_id: KeyId,
+        key: &'a str,
+        name: &'a Name,
+        created_at: Millis
+    ) {
+        key_id: Id(KeyId::PREFIX) = key_id, "The key's uid (`key_...`).";
+        key: STRING = key, "The key itself (`sk_...`), only this once.", such_as("sk_EXAMPLE");
+        name: STRING = name, "The name.", such_as("Bookkeeping");
+        created_at: TIMESTAMP = created_at, "The time at which it was created.";
+    }
 }
 
 /// The arguments of a new key.
@@ -100,14 +95,8 @@ pub(super) async fn generate<C>(
     } else {
         text
     };
-    Ok(Reply::new(&GeneratedKey {
-        key_id: key_id.to_string(),
-        key: &text,
-        // A repeated call has the same name in its arguments; the key may have been renamed since.
-        name: name.as_str(),
-        created_at: created_at.unix_seconds(),
-    })
-    .replayed(answered.replayed))
+    // A repeated call has the same name in its arguments; the key may have been renamed since.
+    Ok(Reply::new(&GeneratedKey::new(key_id, &text, &name, created_at)).replayed(answered.replayed))
 }
 
 /// A key without expiry, made from its text and pinned to the newest version.

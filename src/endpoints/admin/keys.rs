@@ -1,6 +1,5 @@
 //! `POST /admin/generate-key`, `revoke-key`, `find-key`, `list-keys`
 
-use serde::Serialize;
 use till_domain::command::{Caller, Command};
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::ApiKey;
@@ -17,11 +16,11 @@ use crate::endpoints::key_making::{
 };
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{
-    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType, page_arguments,
+    Argument, Declaration, DeclaredError, Flags, Package, Returns, object, page_arguments,
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
-use crate::service::{EveryMerchant, Reader, Service, Shared, read_page};
+use crate::service::{EveryMerchant, Reader, Shared, read_page};
 
 pub(super) static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
@@ -56,28 +55,25 @@ pub(super) static REVOKE_KEY: Declaration = Declaration {
 
 const PAGE: [Argument; 3] = page_arguments(KeyId::PREFIX);
 
-static MERCHANT_KEY: ObjectType = ObjectType {
-    name: "merchant_key",
-    attributes: &[
-        Attribute::always("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
-        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name.").such_as("Example Shop"),
-        Attribute::always(
-            "key_id",
-            ValueType::Id(KeyId::PREFIX),
-            "The key's uid (`key_...`), which the log names as `caller`.",
-        ),
-        Attribute::always("name", ValueType::STRING, "The name that the merchant gave it.").such_as("Bookkeeping"),
-        Attribute::always("prefix", ValueType::STRING, "The first characters of its text.").such_as("sk_EXAMP"),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-        Attribute::nullable(
-            "last_used_at",
-            ValueType::TIMESTAMP,
-            "The time of its last use; a crash may lose the uses of the last minute.",
-        ),
-        Attribute::nullable("expires_at", ValueType::TIMESTAMP, "The time at which it expires."),
-        Attribute::nullable("revoked_at", ValueType::TIMESTAMP, "The time at which it was revoked."),
-    ],
-};
+object! {
+    /// A key of a merchant, with the time of its last use in Unix seconds.
+    MERCHANT_KEY "merchant_key" as MerchantKeyShape<'a> of (
+        owner: &'a KeyOwner,
+        key: &'a ApiKey,
+        last_used_at: Option<u64>
+    ) {
+        merchant_id: Id(MerchantId::PREFIX) = owner.merchant_id, "The merchant (`mer_...`).";
+        merchant_name: STRING = owner.name, "The merchant's name.", such_as("Example Shop");
+        key_id: Id(KeyId::PREFIX) = key.id, "The key's uid (`key_...`), which the log names as `caller`.";
+        name: STRING = key.name, "The name that the merchant gave it.", such_as("Bookkeeping");
+        prefix: STRING = key.display, "The first characters of its text.", such_as("sk_EXAMP");
+        created_at: TIMESTAMP = key.created_at, "The time at which it was created.";
+        last_used_at: TIMESTAMP or null = last_used_at,
+            "The time of its last use; a crash may lose the uses of the last minute.";
+        expires_at: TIMESTAMP or null = key.expires_at, "The time at which it expires.";
+        revoked_at: TIMESTAMP or null = key.revoked_at, "The time at which it was revoked.";
+    }
+}
 
 pub(super) static FIND_KEY: Declaration = Declaration {
     name: "find-key",
@@ -102,19 +98,6 @@ pub(super) static LIST_KEYS: Declaration = Declaration {
     errors: &[MERCHANT_NOT_FOUND],
     flags: Flags::QUERY,
 };
-
-#[derive(Serialize)]
-struct MerchantKeyShape<'a> {
-    merchant_id: String,
-    merchant_name: &'a str,
-    key_id: String,
-    name: &'a str,
-    prefix: &'a str,
-    created_at: u64,
-    last_used_at: Option<u64>,
-    expires_at: Option<u64>,
-    revoked_at: Option<u64>,
-}
 
 /// `POST /admin/generate-key`
 pub(super) async fn generate_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
@@ -145,7 +128,7 @@ pub(super) async fn find_key(service: Shared, call: Call<Operator>) -> Result<Re
     while let Some(reader) = merchants.next().await? {
         if let Some(key) = reader.get::<ApiKeys>(key_id)? {
             let owner = KeyOwner::read(&reader)?;
-            return Ok(Reply::new(&owner.shape(&key, &service)));
+            return Ok(Reply::new(&MerchantKeyShape::new(&owner, &key, service.last_used.of(key_id))));
         }
     }
     Err(ApiError::not_found("key_id", Refusal::KeyNotFound.to_string()))
@@ -161,7 +144,7 @@ pub(super) async fn list_keys(service: Shared, call: Call<Operator>) -> Result<R
     let reader = service.reader(merchant_id).await?;
     let (owner, page) = (KeyOwner::read(&reader)?, read_page::<ApiKeys>(&reader, request)?);
     let neighbours = [("merchant_id", Some(merchant_id.to_string()))];
-    Reply::page(&page.borrowed(|key| owner.shape(key, &service)).carrying(&neighbours))
+    Reply::page(&page.map(|key| MerchantKeyShape::new(&owner, key, service.last_used.of(key.id))).carrying(&neighbours))
 }
 
 /// The merchant of keys.
@@ -174,19 +157,5 @@ impl KeyOwner {
     fn read(reader: &Reader<'_>) -> Result<KeyOwner, ApiError> {
         let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
         Ok(KeyOwner { merchant_id: reader.merchant_id(), name: profile.name })
-    }
-
-    fn shape<'a>(&'a self, key: &'a ApiKey, service: &Service) -> MerchantKeyShape<'a> {
-        MerchantKeyShape {
-            merchant_id: self.merchant_id.to_string(),
-            merchant_name: self.name.as_str(),
-            key_id: key.id.to_string(),
-            name: key.name.as_str(),
-            prefix: &key.display,
-            created_at: key.created_at.unix_seconds(),
-            last_used_at: service.last_used.of(key.id),
-            expires_at: key.expires_at.map(|end| end.unix_seconds()),
-            revoked_at: key.revoked_at.map(|at| at.unix_seconds()),
-        }
     }
 }

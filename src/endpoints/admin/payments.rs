@@ -1,8 +1,8 @@
 //! `POST /admin/find-payments`
 
 use jiff::tz::TimeZone;
-use serde::Serialize;
 use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::merchant::Profile;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Payments, Profiles, Rows, Single};
 use till_domain::time::Millis;
@@ -14,8 +14,7 @@ use crate::endpoints::created_at::{CREATED_AT, CreatedRange, created_range, zone
 use crate::endpoints::forms::{EXTERNAL_ID, PAYMENT_METHOD_WORDS};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{
-    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
-    page_arguments, words_of,
+    Argument, Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, object, page_arguments,
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
@@ -32,22 +31,27 @@ const CLUES: [&str; 3] = ["payment_id", "external_id", "last_digits"];
 /// The last four digits of a card's number.
 const LAST_DIGITS: ValueType = ValueType::Text(Text::of(4, 4, "4242").matching("^[0-9]{4}$"));
 
-static FOUND_PAYMENT: ObjectType = ObjectType {
-    name: "found_payment",
-    attributes: &[
-        Attribute::always("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
-        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name.").such_as("Example Shop"),
-        Attribute::always("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment (`pay_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier of the payment.")
-            .such_as("order-1001"),
-        Attribute::always("status", words_of!(PaymentStatus), "The status.").such_as("SUCCESSFUL"),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units.").such_as("10000"),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
-        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
-        Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),
-    ],
-};
+object! {
+    /// A payment that was found, with its merchant.
+    FOUND_PAYMENT "found_payment" as FoundPaymentShape of (
+        merchant_id: MerchantId,
+        profile: Profile,
+        payment: Payment
+    ) {
+        merchant_id: Id(MerchantId::PREFIX) = merchant_id, "The merchant (`mer_...`).";
+        merchant_name: STRING = profile.name, "The merchant's name.", such_as("Example Shop");
+        payment_id: Id(PaymentId::PREFIX) = payment.id, "The payment (`pay_...`).";
+        external_id: STRING or null = payment.external_id,
+            "The merchant's own identifier of the payment.", such_as("order-1001");
+        status: words_of(PaymentStatus) = payment.status, "The status.", such_as("SUCCESSFUL");
+        amount: INTEGER = payment.money.amount, "The amount in minor units.", such_as("10000");
+        currency: STRING = payment.money.currency, "The ISO 4217 code.", such_as("THB");
+        payment_method: type(PAYMENT_METHOD_WORDS) = payment.instrument.method(), "The payment method.";
+        failure_code: STRING or null = payment.failure.as_ref().map(|failure| &failure.code),
+            "The reason of the failure, for programs.";
+        created_at: TIMESTAMP = payment.created_at, "The time at which it was initiated.";
+    }
+}
 
 pub(super) static FIND_PAYMENTS: Declaration = Declaration {
     name: "find-payments",
@@ -79,20 +83,6 @@ struct Asked {
     clue: PaymentClue,
     merchant_id: Option<MerchantId>,
     created: Option<CreatedRange>,
-}
-
-#[derive(Serialize)]
-struct FoundPaymentShape {
-    merchant_id: String,
-    merchant_name: String,
-    payment_id: String,
-    external_id: Option<String>,
-    status: &'static str,
-    amount: u64,
-    currency: String,
-    payment_method: &'static str,
-    failure_code: Option<String>,
-    created_at: u64,
 }
 
 /// `POST /admin/find-payments`
@@ -186,21 +176,6 @@ impl FoundPaymentShape {
         let reader = service.reader(merchant_id).await?;
         let payment = reader.get::<Payments>(payment_id)?.ok_or_else(ApiError::unhandled)?;
         let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
-        Ok(FoundPaymentShape::new(merchant_id, profile.name.as_str(), &payment))
-    }
-
-    fn new(merchant_id: MerchantId, merchant_name: &str, payment: &Payment) -> FoundPaymentShape {
-        FoundPaymentShape {
-            merchant_id: merchant_id.to_string(),
-            merchant_name: merchant_name.to_owned(),
-            payment_id: payment.id.to_string(),
-            external_id: payment.external_id.as_ref().map(|external_id| external_id.as_str().to_owned()),
-            status: payment.status.name(),
-            amount: payment.money.amount.get(),
-            currency: payment.money.currency.code().to_owned(),
-            payment_method: payment.instrument.method().name(),
-            failure_code: payment.failure.as_ref().map(|failure| failure.code.clone()),
-            created_at: payment.created_at.unix_seconds(),
-        }
+        Ok(FoundPaymentShape::new(merchant_id, profile, payment))
     }
 }

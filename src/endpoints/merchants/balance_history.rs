@@ -123,11 +123,11 @@ fn is_of(kind: Option<EntryType>) -> impl Fn(&Entry) -> bool {
 
 fn reply(reader: &Reader<'_>, page: Page<Entry>, filters: &[FilterText]) -> Result<Reply, ApiError> {
     let (mut statements, mut external_ids) = (StatementFinder::default(), ExternalIdFinder::default());
-    let shape = |entry: &Entry| {
+    let shapes = page.try_map(|entry| {
         let statement_id = statements.find(reader, entry)?;
         Ok::<_, ApiError>(EntryShape::new(entry, statement_id, external_ids.find(reader, entry)?))
-    };
-    Reply::page(&page.try_map(shape)?.carrying(filters))
+    });
+    Reply::page(&shapes?.carrying(filters))
 }
 
 fn entry_id() -> impl Fn(&Json) -> Result<EntryId, String> {

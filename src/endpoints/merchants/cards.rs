@@ -149,7 +149,7 @@ pub(super) async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> R
     let customer = contacts::find(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;
     let page = page.carrying(&[("contact_id", Some(contact_id))]);
-    Reply::page(&page.borrowed(|card| CardShape::new(card, &customer)))
+    Reply::page(&page.map(|card| CardShape::new(card, &customer)))
 }
 
 /// `POST /merchants/set-default-card`

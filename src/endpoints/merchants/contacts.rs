@@ -152,7 +152,7 @@ pub(super) async fn list_contacts(service: Shared, call: Call<MerchantCaller>) -
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let page = read_page::<Customers>(&reader, request)?;
-    Reply::page(&page.borrowed(ContactShape::new))
+    Reply::page(&page.map(ContactShape::new))
 }
 
 /// Submits a change of customers or cards.

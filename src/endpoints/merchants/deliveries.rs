@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
 use till_actors::Answered;
 use till_actors::webhooks::AskedEvents;
 use till_domain::command::{Command, RedeliverWebhook, RedeliveredEvents, WebhookChange};
@@ -10,6 +9,7 @@ use till_domain::event::Answer;
 use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 use till_domain::records::{Rows, Webhooks};
 use till_domain::time::Millis;
+use till_domain::webhook::WebhookTest;
 use till_storage::deliveries::{DeliveryFilter, DeliveryStatus};
 
 use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND, found, named, webhook_id};
@@ -18,8 +18,7 @@ use crate::endpoints::arguments;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
 use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::declaration::{
-    Argument, Attribute, Declaration, DeclaredError, Flags, Integer, ObjectType, Package, Returns, ValueType,
-    page_arguments, words_of,
+    Argument, Declaration, DeclaredError, Flags, Integer, Package, Returns, ValueType, object, page_arguments, words_of,
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
@@ -35,15 +34,15 @@ const SECONDS_MAX: u64 = (1 << 53) - 1;
 const SINCE: ValueType =
     ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(1_767_225_600) });
 
-static TESTED: ObjectType = ObjectType {
-    name: "tested_webhook",
-    attributes: &[
-        Attribute::always("delivery_id", ValueType::Id(DeliveryId::PREFIX), "The delivery's id (`dlv_...`)."),
-        Attribute::always("status", words_of!(DeliveryStatus), "The result at the endpoint.").such_as("SUCCESSFUL"),
-        Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the answer.").such_as("200"),
-        Attribute::nullable("latency_ms", ValueType::INTEGER, "The duration in milliseconds.").such_as("20"),
-    ],
-};
+object! {
+    /// The result of a test.
+    TESTED "tested_webhook" as TestedShape of (tested: WebhookTest) {
+        delivery_id: Id(DeliveryId::PREFIX) = tested.delivery_id, "The delivery's id (`dlv_...`).";
+        status: words_of(DeliveryStatus) = status_of(*tested), "The result at the endpoint.", such_as("SUCCESSFUL");
+        response_status: INTEGER or null = tested.response_status, "The HTTP status of the answer.", such_as("200");
+        latency_ms: INTEGER or null = tested.latency_ms, "The duration in milliseconds.", such_as("20");
+    }
+}
 
 pub(super) static TEST_WEBHOOK: Declaration = Declaration {
     name: "test-webhook",
@@ -96,14 +95,6 @@ pub(super) static LIST_WEBHOOK_DELIVERIES: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-#[derive(Serialize)]
-struct Tested {
-    delivery_id: String,
-    status: &'static str,
-    response_status: Option<u16>,
-    latency_ms: Option<u64>,
-}
-
 /// `POST /merchants/test-webhook`
 pub(super) async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let id = named(&call)?;
@@ -139,14 +130,11 @@ async fn judged_test(service: &Service, call: &Call<MerchantCaller>, id: Webhook
 
 fn tested_reply(answered: &Answered) -> Result<Reply, ApiError> {
     let Answer::WebhookTested(tested) = answered.answer else { return Err(ApiError::unhandled()) };
-    let status = if tested.is_successful { DeliveryStatus::Successful } else { DeliveryStatus::Failed };
-    let reply = Reply::new(&Tested {
-        delivery_id: tested.delivery_id.to_string(),
-        status: status.name(),
-        response_status: tested.response_status,
-        latency_ms: tested.latency_ms,
-    });
-    Ok(reply.replayed(answered.replayed))
+    Ok(Reply::new(&TestedShape::new(tested)).replayed(answered.replayed))
+}
+
+const fn status_of(tested: WebhookTest) -> DeliveryStatus {
+    if tested.is_successful { DeliveryStatus::Successful } else { DeliveryStatus::Failed }
 }
 
 /// `POST /merchants/redeliver-webhook`

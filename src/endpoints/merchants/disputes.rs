@@ -186,7 +186,7 @@ fn dispute_id() -> impl Fn(&Json) -> Result<DisputeId, String> {
     arguments::id("a dispute id (dsp_...)")
 }
 
-fn shape(reader: &Reader<'_>, dispute: &Dispute) -> Result<DisputeShape, ApiError> {
+fn shape<'a>(reader: &Reader<'_>, dispute: &'a Dispute) -> Result<DisputeShape<'a>, ApiError> {
     let payment = reader.get::<Payments>(dispute.payment_id)?;
     Ok(DisputeShape::new(dispute, payment.and_then(|payment| payment.external_id)))
 }

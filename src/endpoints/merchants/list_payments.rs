@@ -102,7 +102,7 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
     let selection = filters.resolve(&reader)?.selection(&reader)?;
     let page = search(&reader, &selection, request).await?;
     let now = service.merchant_now(reader.merchant_id())?;
-    Reply::page(&page.borrowed(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
+    Reply::page(&page.map(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
 }
 
 impl GivenFilters {

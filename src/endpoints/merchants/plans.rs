@@ -68,11 +68,7 @@ pub(super) async fn retrieve_current_plan(service: Shared, call: Call<MerchantCa
             PlanChoice { plan: STARTER.named(), since: profile.created_at }
         }
     };
-    Ok(Reply::new(&CurrentPlanShape {
-        plan_id: choice.plan.id.to_string(),
-        name: choice.plan.name.as_str().to_owned(),
-        since: choice.since.unix_seconds(),
-    }))
+    Ok(Reply::new(&CurrentPlanShape::new(&choice)))
 }
 
 /// `POST /merchants/select-plan`

@@ -116,13 +116,9 @@ pub(super) async fn retrieve_statement_document(
         }
         DocumentFormat::Pdf => statement_document::pdf(&statement, merchant_id, &profile)?,
     };
-    Reply::page(&StatementDocumentShape {
-        file_name: statement_document::file_name(&statement, format, (part, parts)),
-        content_type: format.media_type(),
-        content: statement_document::base64(&content)?,
-        part,
-        parts,
-    })
+    let file_name = statement_document::file_name(&statement, format, (part, parts));
+    let content = statement_document::base64(&content)?;
+    Reply::page(&StatementDocumentShape::new(file_name, format.media_type(), content, part, parts))
 }
 
 fn find(reader: &Reader<'_>, id: StatementId) -> Result<Statement, ApiError> {

@@ -1,6 +1,5 @@
 //! `POST /sdk/list-installment-plans`
 
-use serde::Serialize;
 use till_domain::merchant::PaymentMethod;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 
@@ -9,7 +8,7 @@ use super::session::INSTALLATION_ERRORS;
 use crate::access::MerchantCaller;
 use crate::endpoints::forms::INTEREST_BEARER_WORDS;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType, object, words_of};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{NamedInstallation, SdkCaller, Shared};
 
@@ -25,31 +24,19 @@ pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     flags: Flags::OPEN_QUERY,
 };
 
-static INSTALLMENT_PLAN: ObjectType = ObjectType {
-    name: "installment_plan",
-    attributes: &[
-        Attribute::always("installment_plan_id", INSTALLMENT_PLAN_WORDS, "The plan's id, which a selection names."),
-        Attribute::always("name", ValueType::STRING, "The plan's display name.")
-            .such_as("Sandbox instalments, 3 months"),
-        Attribute::always("terms", ValueType::INTEGER, "The number of monthly terms.").such_as("3"),
-        Attribute::always(
-            "interest_bearers",
-            ValueType::Array(&INTEREST_BEARER_WORDS),
-            "The parties that may pay the interest.",
-        ),
-    ],
-};
+object! {
+    /// A plan.
+    INSTALLMENT_PLAN "installment_plan" as PlanShape of (plan: InstallmentPlan) {
+        installment_plan_id: type(INSTALLMENT_PLAN_WORDS) = plan.id(), "The plan's id, which a selection names.";
+        name: STRING = plan.display_name(), "The plan's display name.", such_as("Sandbox instalments, 3 months");
+        terms: INTEGER = plan.terms(), "The number of monthly terms.", such_as("3");
+        interest_bearers: Array(&INTEREST_BEARER_WORDS) = InterestBearer::ALL.to_vec(),
+            "The parties that may pay the interest.";
+    }
+}
 
 /// The ids of the plans.
 pub(super) const INSTALLMENT_PLAN_WORDS: ValueType = words_of!(InstallmentPlan, id);
-
-#[derive(Serialize)]
-struct PlanShape {
-    installment_plan_id: &'static str,
-    name: &'static str,
-    terms: u8,
-    interest_bearers: [&'static str; 2],
-}
 
 /// `POST /sdk/list-installment-plans`
 pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
@@ -58,11 +45,6 @@ pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantC
     let parsed = fields.finish(|| Some((named?, ())));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let enabled = is_enabled(&caller.reader, PaymentMethod::Installment)?;
-    let plans = InstallmentPlan::ALL.into_iter().filter(|_| enabled).map(|plan| PlanShape {
-        installment_plan_id: plan.id(),
-        name: plan.display_name(),
-        terms: plan.terms(),
-        interest_bearers: InterestBearer::ALL.map(InterestBearer::name),
-    });
+    let plans = InstallmentPlan::ALL.into_iter().filter(|_| enabled).map(PlanShape::new);
     Ok(Reply::new(&plans.collect::<Vec<_>>()))
 }

@@ -1,5 +1,6 @@
 //! A call as an endpoint receives it, and its answer.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -30,6 +31,9 @@ pub trait Function<C>: Send + Sync {
     /// Carries out a call. The future runs on the worker thread that took the request and must not block it.
     fn call(&self, call: Call<C>) -> LocalBoxFuture<'_, Result<Reply, ApiError>>;
 }
+
+/// One interface's functions by name.
+pub(super) type Functions<C> = BTreeMap<&'static str, Arc<dyn Function<C>>>;
 
 /// Makes an endpoint of a declaration, the state of its function, and the function.
 ///

@@ -28,11 +28,10 @@ use super::connection_table::{ConnectionLimits, ConnectionTable};
 use super::forwarded_header::ForwardedHeader;
 use super::open_connection::OpenConnection;
 use super::socket::{DISCONNECT_TIMEOUT, Socket, Transport, send_last};
-use crate::protocol::dispatch::{AuthenticatedCaller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
+use crate::protocol::dispatch::{
+    AuthenticatedCaller, Dispatcher, Entrance, HEAD_ARRIVAL_MAX, SLICE_BYTES, answer_to_refused_connection,
+};
 use crate::supervision::Pulse;
-
-/// The time limit for a request's head to arrive.
-pub const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
 /// Seconds for which a stopping server waits for the calls in progress.
 const DRAIN_SECONDS_MAX: u64 = 30;
@@ -189,7 +188,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
     async fn accept(&self, tcp: TcpStream) -> io::Result<(Socket, Option<SocketAddr>)> {
         let peer = tcp.peer_addr()?;
         tcp.set_nodelay(true)?; // Otherwise an answer's second slice waits until the first is acknowledged.
-        let Some(connection) = self.table.admit(peer.ip()) else {
+        let Some(connection) = OpenConnection::admit(&self.table, peer.ip()) else {
             self.refuse(tcp).boxed_local().await;
             return Err(io::ErrorKind::ConnectionRefused.into());
         };

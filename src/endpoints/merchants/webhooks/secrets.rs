@@ -1,6 +1,5 @@
 //! `POST /merchants/connect-webhook`, `rotate-webhook-secret`: the calls that answer a secret
 
-use serde::Serialize;
 use till_actors::Secret;
 use till_actors::webhooks::SigningSecret;
 use till_domain::command::{Command, ConnectWebhook, RotateSecret, WebhookChange};
@@ -21,36 +20,32 @@ use crate::endpoints::arguments;
 use crate::endpoints::forms::NAME;
 use crate::endpoints::shapes::webhook::EVENT_WORDS;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, object};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Service, Shared};
 
-static CONNECTED_WEBHOOK: ObjectType = ObjectType {
-    name: "connected_webhook",
-    attributes: &[
-        Attribute::always("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook's id (`whe_...`)."),
-        Attribute::always("secret", ValueType::STRING, "The secret of its signatures (`whsec_...`), only this once.")
-            .such_as("whsec_EXAMPLE"),
-        Attribute::always("public_key", ValueType::STRING, "The public key of its Ed25519 signatures (`whpk_...`).")
-            .such_as("whpk_EXAMPLE"),
-    ],
-};
+object! {
+    /// A new webhook with its secret.
+    CONNECTED_WEBHOOK "connected_webhook" as ConnectedShape<'a> of (webhook: &'a Webhook, secret: &'a SigningSecret) {
+        webhook_id: Id(WebhookId::PREFIX) = webhook.id, "The webhook's id (`whe_...`).";
+        secret: STRING = secret.secret_text().as_str(),
+            "The secret of its signatures (`whsec_...`), only this once.", such_as("whsec_EXAMPLE");
+        public_key: STRING = secret.public_key_text(),
+            "The public key of its Ed25519 signatures (`whpk_...`).", such_as("whpk_EXAMPLE");
+    }
+}
 
-static ROTATED_SECRET: ObjectType = ObjectType {
-    name: "rotated_webhook_secret",
-    attributes: &[
-        Attribute::always("secret", ValueType::STRING, "The new secret (`whsec_...`), only this once.")
-            .such_as("whsec_EXAMPLE"),
-        Attribute::always("public_key", ValueType::STRING, "The new public key (`whpk_...`).").such_as("whpk_EXAMPLE"),
-        Attribute::nullable(
-            "previous_expires_at",
-            ValueType::TIMESTAMP,
-            "The time until which the replaced secret signs as well; null after `end_previous`.",
-        )
-        .such_as("1767312000"),
-    ],
-};
+object! {
+    /// A webhook with its new secret.
+    ROTATED_SECRET "rotated_webhook_secret" as RotatedShape<'a> of (webhook: &'a Webhook, secret: &'a SigningSecret) {
+        secret: STRING = secret.secret_text().as_str(),
+            "The new secret (`whsec_...`), only this once.", such_as("whsec_EXAMPLE");
+        public_key: STRING = secret.public_key_text(), "The new public key (`whpk_...`).", such_as("whpk_EXAMPLE");
+        previous_expires_at: TIMESTAMP or null = webhook.previous_secrets.last().map(|secret| secret.until),
+            "The time until which the replaced secret signs as well; null after `end_previous`.", such_as("1767312000");
+    }
+}
 
 pub(in crate::endpoints::merchants) static CONNECT_WEBHOOK: Declaration = Declaration {
     name: "connect-webhook",
@@ -93,20 +88,6 @@ pub(in crate::endpoints::merchants) static ROTATE_WEBHOOK_SECRET: Declaration = 
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-#[derive(Serialize)]
-struct Connected<'a> {
-    webhook_id: String,
-    secret: &'a str,
-    public_key: String,
-}
-
-#[derive(Serialize)]
-struct Rotated<'a> {
-    secret: &'a str,
-    public_key: String,
-    previous_expires_at: Option<u64>,
-}
-
 /// `POST /merchants/connect-webhook`
 pub(in crate::endpoints::merchants) async fn connect_webhook(
     service: Shared,
@@ -130,9 +111,7 @@ pub(in crate::endpoints::merchants) async fn connect_webhook(
     })?;
     let change = WebhookChange::Connect(command);
     let (webhook, secret, replayed) = change_secret(&service, &CONNECT_WEBHOOK, &call, change).await?;
-    let (text, public_key) = (secret.secret_text(), secret.public_key_text());
-    let connected = Connected { webhook_id: webhook.id.to_string(), secret: &text, public_key };
-    Ok(Reply::new(&connected).replayed(replayed))
+    Ok(Reply::new(&ConnectedShape::new(&webhook, &secret)).replayed(replayed))
 }
 
 /// `POST /merchants/rotate-webhook-secret`
@@ -146,10 +125,7 @@ pub(in crate::endpoints::merchants) async fn rotate_webhook_secret(
     let rotation = fields.finish(|| Some(RotateSecret { webhook_id: webhook_id?, ends_previous }))?;
     let change = WebhookChange::RotateSecret(rotation);
     let (webhook, secret, replayed) = change_secret(&service, &ROTATE_WEBHOOK_SECRET, &call, change).await?;
-    let (text, public_key) = (secret.secret_text(), secret.public_key_text());
-    let previous_expires_at = webhook.previous_secrets.last().map(|secret| secret.until.unix_seconds());
-    let rotated = Rotated { secret: &text, public_key, previous_expires_at };
-    Ok(Reply::new(&rotated).replayed(replayed))
+    Ok(Reply::new(&RotatedShape::new(&webhook, &secret)).replayed(replayed))
 }
 
 /// Submits a change that brings a new secret. Returns the webhook, its secret, and true for a repeated call. A repeated
