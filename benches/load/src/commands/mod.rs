@@ -1,6 +1,8 @@
 //! The command line.
 
 mod output;
+mod comparing;
+mod server;
 mod bench;
 mod generate;
 mod arguments;

@@ -1,14 +1,13 @@
-//! The distribution of calls over merchants, and the times at which they are made.
+//! The distribution of calls over merchants, and the parameter that a sweep varies.
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 /// The distribution of the calls over the merchants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "String", try_from = "String")]
 pub enum Skew {
     /// All merchants are called equally often.
     Uniform,
@@ -43,29 +42,18 @@ impl fmt::Display for Skew {
     }
 }
 
-/// The time at which the next call is made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LoadMode {
-    /// Each connection calls again as soon as it has its answer.
-    Closed,
-    /// Calls are made at fixed times, independently of the answers.
-    Open {
-        /// Calls a second.
-        rate: f64,
-        /// The time that a call waits for a free connection before it is given up; without a limit when it is None.
-        patience: Option<Duration>,
-    },
-    /// Calls are made at fixed times, at rates that are raised as long as the goal is met.
-    Search(SearchGoal),
+impl From<Skew> for String {
+    fn from(skew: Skew) -> String {
+        skew.to_string()
+    }
 }
 
-/// The goal of a search: the highest rate with which the 99th percentile stays below a bound.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SearchGoal {
-    /// The bound.
-    pub p99_below: Duration,
-    /// The first rate that is tried.
-    pub first_rate: f64,
+impl TryFrom<String> for Skew {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Skew, String> {
+        text.parse()
+    }
 }
 
 /// The parameter that a sweep varies.

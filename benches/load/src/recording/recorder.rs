@@ -175,7 +175,7 @@ mod tests {
     fn latency_is_counted_from_when_a_call_was_meant_to_be_made() {
         let (mut recorder, _receiver, start) = recorder();
         let millis = |millis| start + Duration::from_millis(millis);
-        recorder.ended(millis(10), millis(510), Ok(MeasuredStep::Initiate));
+        recorder.ended(millis(10), millis(510), Ok(MeasuredStep::InitiatePaymentFlow));
         let (tally, last) = recorder.finish();
         assert_eq!((tally.latencies.len(), last), (1, millis(510)));
         assert!((499_000..=501_000).contains(&tally.latencies.max()), "{}", tally.latencies.max());
@@ -185,7 +185,7 @@ mod tests {
     fn the_warm_up_is_not_counted_but_its_wrong_answers_are() {
         let (mut recorder, _receiver, start) = recorder();
         let before = start.checked_sub(Duration::from_millis(1)).expect("there was a millisecond before");
-        recorder.ended(before, start, Ok(MeasuredStep::Initiate));
+        recorder.ended(before, start, Ok(MeasuredStep::InitiatePaymentFlow));
         recorder.ended(before, start, Err(Trouble::Failed { code: "X".to_owned(), excerpt: String::new() }));
         recorder.ended(before, start, Err(Trouble::Wrong("y".to_owned())));
         let (tally, _) = recorder.finish();

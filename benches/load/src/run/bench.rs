@@ -7,15 +7,16 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::feed::Feed;
 use super::measure::{Measured, measure};
 use super::progress::RunProgress;
 use super::result::Point;
 use super::search::{Next, Search, TRIES_MAX};
-use crate::plan::{LoadMode, Plan, SearchGoal};
+use crate::plan::{Plan, Span};
 use crate::recording::ProcessorTime;
 use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, RunContext, Stock};
 use crate::target::TargetServer;
-use crate::webhooks::WebhookTarget;
+use crate::webhooks::WebhookReceiver;
 
 /// The least number of latencies of a step of a search, unless that takes too long: ten of them are then above the
 /// 99th percentile.
@@ -23,6 +24,9 @@ const LATENCIES_OF_A_STEP: f64 = 1_000.0;
 
 /// The longest step of a search.
 const STEP_MAX: Duration = Duration::from_secs(60);
+
+/// The first rate of a search, unless it is given.
+const FIRST_RATE: f64 = 200.0;
 
 /// The pause between two checks for an interruption of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -32,8 +36,9 @@ pub struct Bench<'a> {
     plan: &'a Plan,
     server: &'a TargetServer,
     progress: &'a RunProgress,
+    feed: &'a Feed,
     interrupted: Arc<AtomicBool>,
-    endpoint: WebhookTarget,
+    receiver: Option<WebhookReceiver>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -86,12 +91,12 @@ pub enum Miss {
 
 /// The longest time that a search takes.
 fn search_length(plan: &Plan) -> String {
-    let run = plan.warm_up + plan.duration;
+    let run = *plan.warm_up + *plan.duration;
     let whole = u32::try_from(TRIES_MAX).map_or(Duration::MAX, |tries| run.saturating_mul(tries));
     let (run, minutes) = (run.as_secs_f64(), (whole.as_secs_f64() / 60.0).ceil());
     let low_rate = LATENCIES_OF_A_STEP / plan.duration.as_secs_f64();
-    let longest = plan.warm_up + plan.duration.max(STEP_MAX);
-    let longer = match plan.duration < STEP_MAX {
+    let longest = *plan.warm_up + plan.duration.max(STEP_MAX);
+    let longer = match *plan.duration < STEP_MAX {
         true => format!("; below {low_rate:.0} calls/s a run takes longer, {:.0} s at most", longest.as_secs_f64()),
         false => String::new(),
     };
@@ -128,10 +133,8 @@ pub struct Tried {
     /// True when the rate passed.
     pub passed: bool,
     /// The reasons why it did not pass; empty when it passed.
-    #[serde(default)]
     pub missed: Vec<Miss>,
     /// The share of the processors' time that other processes took, as in [`Point::others_busy`].
-    #[serde(default)]
     pub others_busy: Option<f64>,
 }
 
@@ -144,11 +147,13 @@ impl<'a> Bench<'a> {
         plan: &'a Plan,
         server: &'a TargetServer,
         progress: &'a RunProgress,
+        feed: &'a Feed,
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Bench<'a>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let (runtime, endpoint) = (runtime.context("failed to start a runtime")?, WebhookTarget::open(plan.webhooks)?);
-        Ok(Bench { plan, server, progress, interrupted, endpoint, runtime })
+        let receiver = plan.webhooks.then(WebhookReceiver::start).transpose()?;
+        let runtime = runtime.context("failed to start a runtime")?;
+        Ok(Bench { plan, server, progress, feed, interrupted, receiver, runtime })
     }
 
     /// Creates the merchants and their data, and measures.
@@ -156,15 +161,13 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// The server cannot be reached, or refuses a call of the preparation.
     pub fn run(&self) -> anyhow::Result<BenchResult> {
-        let TargetServer { public, admin, admin_token, .. } = self.server;
         let tell = |text: &str| self.progress.tell(text);
-        let (public, admin, webhook_address) = (public.clone(), admin.clone(), self.endpoint.address()?);
-        let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), webhook_address, &tell);
-        let stock = Arc::new(self.wait(stock)?);
-        match (&self.plan.load, &self.plan.sweep) {
-            (LoadMode::Search(goal), _) => self.search(&stock, *goal),
-            (LoadMode::Closed | LoadMode::Open { .. }, None) => self.points(&stock, [self.plan.clone()]),
-            (LoadMode::Closed | LoadMode::Open { .. }, Some(sweep)) => {
+        let webhook_address = self.receiver.as_ref().map(WebhookReceiver::address);
+        let stock = Arc::new(self.wait(Stock::prepare(self.plan, self.server, webhook_address, &tell))?);
+        match (&self.plan.p99_below, &self.plan.sweep) {
+            (Some(p99_below), _) => self.search(&stock, *p99_below),
+            (None, None) => self.points(&stock, [self.plan.clone()]),
+            (None, Some(sweep)) => {
                 self.points(&stock, sweep.values.iter().map(|value| self.plan.with_value(sweep.knob, *value)))
             }
         }
@@ -209,17 +212,18 @@ impl<'a> Bench<'a> {
     fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<(Point, Option<String>)> {
         let tell = |text: &str| self.progress.tell(text);
         let world = Arc::new(self.wait(RunContext::prepare(stock, plan, run, &self.interrupted, &tell))?);
-        let before = match plan.scenario.moves_money() {
+        // The balance of a merchant that exists already has fees, and other calls may change it.
+        let before = match plan.scenario.moves_money() && stock.is_made_for_the_run() {
             true => Some(self.wait(Baseline::read(stock, plan.merchants))?),
             false => None,
         };
-        let delivering = match self.endpoint.receiver() {
+        let delivering = match &self.receiver {
             Some(receiver) => Some(self.wait(Delivering::begin(stock, receiver))?),
             None => None,
         };
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
         let before_measured = self.processor_time();
-        let mut measured = measure(&world, self.progress)?;
+        let mut measured = measure(&world, self.progress, self.feed)?;
         let others_busy = before_measured.zip(self.processor_time()).map(|(before, now)| now.others_since(before));
         ensure!(!world.is_interrupted(), "interrupted");
         let mut checked = RunChecks::default();
@@ -270,9 +274,9 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn search(&self, stock: &Arc<Stock>, goal: SearchGoal) -> anyhow::Result<BenchResult> {
-        let p99_below_micros = u64::try_from(goal.p99_below.as_micros()).unwrap_or(u64::MAX);
-        let mut search = Search::new(goal.first_rate);
+    fn search(&self, stock: &Arc<Stock>, p99_below: Span) -> anyhow::Result<BenchResult> {
+        let p99_below_micros = u64::try_from(p99_below.as_micros()).unwrap_or(u64::MAX);
+        let mut search = Search::new(self.plan.rate.unwrap_or(FIRST_RATE));
         self.progress.tell(&search_length(self.plan));
         let (mut tried, mut best): (Vec<Tried>, Option<Point>) = (Vec::new(), None);
         let mut ended_early = None;
@@ -316,7 +320,7 @@ impl<'a> Bench<'a> {
     /// The run of one rate, long enough for a reliable 99th percentile.
     fn step_plan(&self, rate: f64) -> Plan {
         let enough = Duration::from_secs_f64((LATENCIES_OF_A_STEP / rate).min(STEP_MAX.as_secs_f64()));
-        Plan { duration: self.plan.duration.max(enough), ..self.plan.at_rate(rate) }
+        Plan { duration: Span(self.plan.duration.max(enough)), ..self.plan.at_rate(rate) }
     }
 }
 
@@ -352,14 +356,14 @@ impl Tried {
 mod tests {
     use super::*;
     use crate::plan::ScenarioKind;
-    use crate::plan::parameters::examples::plan;
-    use crate::report::document_examples::point;
+    use crate::plan::examples::plan;
+    use crate::report::examples::point;
     use crate::scenarios::FollowUp;
 
     #[test]
     fn a_search_says_how_long_it_takes_at_most() {
-        let search =
-            |duration| search_length(&Plan { duration, warm_up: Duration::from_secs(2), ..plan(ScenarioKind::Ping) });
+        let warm_up = Span(Duration::from_secs(2));
+        let search = |duration| search_length(&Plan { duration: Span(duration), warm_up, ..plan(ScenarioKind::Ping) });
         let told = search(Duration::from_secs(10));
         assert!(told.starts_with("searching: at most 80 runs of 12.0 s, 16 min in all"), "{told}");
         assert!(told.contains("below 100 calls/s a run takes longer, 62 s at most"), "{told}");

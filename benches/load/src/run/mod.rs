@@ -1,6 +1,7 @@
 //! The measurement of a command, from its plan to its results.
 
 mod bench;
+mod feed;
 mod measure;
 mod progress;
 mod result;
@@ -8,5 +9,6 @@ mod search;
 mod worker;
 
 pub use bench::{Bench, BenchResult, Miss, SearchResult, Tried};
+pub use feed::Feed;
 pub use progress::RunProgress;
 pub use result::{Point, StepLatency, Wrong};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::recording::{Interval, Timeline};
+use super::feed::FeedLine;
 
 /// Time between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -44,9 +44,8 @@ impl RunProgress {
     }
 
     /// Shows the results so far; `passed` is None during the warm-up.
-    pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, timeline: &Timeline) {
-        let text =
-            format!("{}{}", stage(passed, duration), passed.map(|_| seen(timeline, duration)).unwrap_or_default());
+    pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, last: Option<&FeedLine>) {
+        let text = format!("{}{}", stage(passed, duration), last.map(seen).unwrap_or_default());
         match &self.bar {
             Some(bar) => {
                 bar.set_position(position(passed.unwrap_or_default(), duration));
@@ -89,14 +88,11 @@ fn stage(passed: Option<Duration>, duration: Duration) -> String {
     }
 }
 
-/// The rate and the 99th percentile of the last whole interval.
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn seen(timeline: &Timeline, duration: Duration) -> String {
-    let Some(last) = timeline.last() else { return String::new() };
-    let rate = last.latencies.len() as f64 / Interval::length(duration).as_secs_f64();
-    let p99 = last.latencies.value_at_quantile(0.99) as f64 / 1000.0;
+/// The rate and the 99th percentile of the last second.
+fn seen(last: &FeedLine) -> String {
+    let p99 = Duration::from_micros(last.p99_micros()).as_secs_f64() * 1e3;
     let failures = if last.failures > 0 { format!(", {} failed", last.failures) } else { String::new() };
-    format!(", {rate:.0}/s, p99 {p99:.2} ms{failures}")
+    format!(", {:.0}/s, p99 {p99:.2} ms{failures}", last.rate)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar's steps")]

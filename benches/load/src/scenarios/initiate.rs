@@ -18,8 +18,12 @@ pub(super) async fn initiate(world: &RunContext, client: &mut LoadClient) -> Res
     world.stock.shops[session.shop].initiate.write(&session.id, &mut client.request);
     let answer = Trouble::unless_accepted(client.connection.call(&client.request).await)?;
     let payment = payment_id(&answer)?;
-    if client.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
-        return Ok(MeasuredStep::Initiate);
+    let amount_minor = if session.is_declined { 0 } else { INITIATED_MINOR };
+    if client.recorder.borrow_mut().payment(payment, amount_minor) {
+        if session.is_declined {
+            world.declined(session.shop, payment);
+        }
+        return Ok(MeasuredStep::InitiatePaymentFlow);
     }
     Err(Trouble::wrong("the id of a new payment", &answer))
 }

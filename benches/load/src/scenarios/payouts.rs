@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::amounts::{FUNDS_MINOR, PAYOUT_MINOR};
 use super::load_client::LoadClient;
-use super::prepare::{Lines, accepted_id};
-use super::shop::OperatorHeads;
+use super::prepare::{Lines, OPERATOR_CALLS_AT_ONCE};
 use super::stock::Stock;
 use super::world::RunContext;
 use crate::recording::{MeasuredStep, Trouble};
@@ -27,11 +26,10 @@ pub(super) async fn send(world: &RunContext, client: &mut LoadClient) -> Result<
 }
 
 /// Tops up every merchant by more than a run can pay out.
-pub(super) async fn fund(stock: &Stock, operator: &OperatorHeads, at_once: usize) -> anyhow::Result<()> {
-    let head = operator.head("add-topup");
+pub(super) async fn fund(stock: &Stock) -> anyhow::Result<()> {
     let top_up = async |lines: &mut Lines, index: usize| {
-        let request = head.with(&json!({ "merchant_id": stock.shops[index].merchant_id, "amount": FUNDS_MINOR }));
-        accepted_id("add a top-up", lines.admin.call(&request).await).map(|_| ())
+        let body = json!({ "merchant_id": stock.shops[index].merchant_id, "amount": FUNDS_MINOR });
+        lines.operator("add a top-up", "add-topup", &body).await.map(drop)
     };
-    stock.ends.each(stock.shops.len(), at_once, top_up).await.map(|_: Vec<()>| ())
+    stock.ends.each(stock.shops.len(), OPERATOR_CALLS_AT_ONCE, top_up).await.map(|_: Vec<()>| ())
 }

@@ -8,6 +8,6 @@ mod trust;
 pub use address::{AddressFault, ServerAddress, server_address};
 #[cfg(target_os = "linux")]
 pub use own_server::become_server;
-pub use own_server::{BECOME_SERVER, OwnServer, ServerSetting, program_beside};
-pub use server::TargetServer;
+pub use own_server::{BECOME_SERVER, OwnServer, ServerSetting};
+pub use server::{Access, ExistingMerchant, Operator, TargetServer};
 pub use trust::{Trust, TrustFault};

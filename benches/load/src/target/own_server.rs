@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use tempfile::TempDir;
 
 use super::address::server_address;
-use super::server::TargetServer;
+use super::server::{Access, Operator, TargetServer};
 use super::trust::Trust;
 use till::{Configuration, Layers};
 
@@ -95,22 +95,18 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Starts this program in a new directory below `parent`, with these settings beside those of the environment.
-    /// A server that they give certificates is trusted by `trust`.
+    /// Starts the program beside this one in a new directory below `parent`, with these settings beside those of the
+    /// environment. A server that they give certificates is trusted by `trust`.
     ///
     /// # Errors
     /// The settings are invalid, or the server does not start: then its log is kept, and the error names it.
-    pub fn start(
-        program: &Path,
-        parent: &Path,
-        given: &[ServerSetting],
-        trust: &Trust,
-    ) -> anyhow::Result<(OwnServer, TargetServer)> {
+    pub fn start(parent: &Path, given: &[ServerSetting], trust: &Trust) -> anyhow::Result<(OwnServer, TargetServer)> {
         check(given)?;
+        let program = program_beside()?;
         let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
         let (token, settings) = (random_token(), settings(given));
-        let mut child = spawn(program, directory.path(), &token, &settings)?;
+        let mut child = spawn(&program, directory.path(), &token, &settings)?;
         let printed = child.stdout.take().expect("its output is piped");
         let (process_id, own) = (Some(child.id()), OwnServer { child, directory });
         let Some((public, admin)) = addresses(printed) else {
@@ -118,8 +114,10 @@ impl OwnServer {
         };
         let server = TargetServer {
             public: server_address(&public, false, trust)?,
-            admin: server_address(&admin, false, trust)?,
-            admin_token: SecretString::from(token),
+            access: Access::Operator(Operator {
+                admin: server_address(&admin, false, trust)?,
+                token: SecretString::from(token),
+            }),
             is_own: true,
             process_id,
             settings,
@@ -202,17 +200,11 @@ pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -
 }
 
 /// The program `till` in the directory of this one.
-///
-/// # Errors
-/// The program does not exist.
-pub fn program_beside() -> anyhow::Result<PathBuf> {
+fn program_beside() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("failed to find this program's own file")?;
     let program = own.with_file_name("till");
     if !program.is_file() {
-        bail!(
-            "there is no {}: build it, name the program with --till, or measure a running server with --target",
-            program.display()
-        );
+        bail!("there is no {}: build it, or measure a running server with --target", program.display());
     }
     Ok(program)
 }
