@@ -2,33 +2,25 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpSocket, TcpStream};
-use tokio_rustls::client::TlsStream;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpSocket;
 
 use super::answer::CallFailure;
 use crate::target::ServerAddress;
 
-/// An open connection to a server.
-pub(super) enum Stream {
-    /// Without TLS.
-    Plain(TcpStream),
-    /// With TLS, after the handshake.
-    Secured(Box<TlsStream<TcpStream>>),
-}
+/// An open connection to a server: TCP, or TLS after the handshake, in which the server has proved its name.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin {}
 
-impl Stream {
-    /// Connects, from `source` where it is given. With TLS, the server has proved its name by then.
-    pub(super) async fn connect(server: &ServerAddress, source: Option<IpAddr>) -> Result<Stream, CallFailure> {
-        let socket = bound_socket(server.socket(), source).map_err(|error| CallFailure::of(&error))?;
-        let stream = socket.connect(server.socket()).await.map_err(|error| CallFailure::of(&error))?;
-        let Some(tls) = server.tls() else { return Ok(Stream::Plain(stream)) };
-        let secured = tls.connector.connect(tls.name.clone(), stream).await;
-        secured.map(|stream| Stream::Secured(Box::new(stream))).map_err(|error| CallFailure::of(&error))
-    }
+impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
+
+/// Connects, from `source` where it is given.
+pub(super) async fn connect(server: &ServerAddress, source: Option<IpAddr>) -> Result<Box<dyn Stream>, CallFailure> {
+    let socket = bound_socket(server.socket(), source).map_err(|error| CallFailure::of(&error))?;
+    let stream = socket.connect(server.socket()).await.map_err(|error| CallFailure::of(&error))?;
+    let Some(tls) = server.tls() else { return Ok(Box::new(stream)) };
+    let secured = tls.connector.connect(tls.name.clone(), stream).await;
+    Ok(Box::new(secured.map_err(|error| CallFailure::of(&error))?))
 }
 
 /// A socket that sends at once, bound to the address that its connection is to come from.
@@ -39,38 +31,6 @@ fn bound_socket(server: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSoc
         socket.bind(SocketAddr::new(source, 0))?;
     }
     Ok(socket)
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            Stream::Secured(stream) => Pin::new(stream).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Stream::Secured(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Stream::Secured(stream) => Pin::new(stream).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Stream::Secured(stream) => Pin::new(stream).poll_shutdown(context),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -124,10 +84,10 @@ mod tests {
         (port, file)
     }
 
-    async fn connected(host: &str, port: u16, trusted: &Path) -> Result<Stream, CallFailure> {
+    async fn connected(host: &str, port: u16, trusted: &Path) -> Result<Box<dyn Stream>, CallFailure> {
         let trust = Trust::File(trusted.to_owned());
         let server = server_address(&format!("https://{host}:{port}"), false, &trust);
-        Stream::connect(&server.unwrap_or_else(|fault| panic!("{fault}")), None).await
+        connect(&server.unwrap_or_else(|fault| panic!("{fault}")), None).await
     }
 
     #[tokio::test]

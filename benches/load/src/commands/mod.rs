@@ -10,5 +10,4 @@ mod run;
 
 pub use arguments::{Arguments, LoadTesterCommand};
 pub use bench::BenchCommand;
-pub use generate::GenerateArguments;
 pub use run::run;

@@ -9,8 +9,8 @@ use super::document::Document;
 use super::machine::Machine;
 use crate::plan::ScenarioKind;
 use crate::plan::examples::plan;
-use crate::recording::{Latency, TimelinePoint};
-use crate::run::{BenchResult, Point, StepLatency, Wrong};
+use crate::recording::{Latency, TimelinePoint, Wrong};
+use crate::run::{BenchResult, Point, StepLatency};
 use crate::target::{Access, ExistingMerchant, ServerAddress, TargetServer};
 
 /// A report that tests vary.

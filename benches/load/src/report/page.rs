@@ -25,8 +25,12 @@ pub fn comparison_page(comparison: &Comparison) -> String {
         .into_iter()
         .map(|(name, rows)| json!({ "name": name, "rows": rows }))
         .collect();
+    let sides = match (comparison.before.as_slice(), comparison.after.as_slice()) {
+        ([before], [after]) => format!("{} and {}", before.started_at, after.started_at),
+        _ => terminal::sides(comparison),
+    };
     let page_data = json!({
-        "title": format!("compare: {}", comparison.title()), "sides": terminal::sides(comparison),
+        "title": format!("compare: {}", comparison.title()), "sides": sides,
         "notes": comparison.notes(), "tables": tables,
     });
     page(&page_data.to_string())

@@ -10,10 +10,10 @@ use anyhow::{Context, anyhow};
 
 use super::feed::{Feed, LastSecond};
 use super::progress::RunProgress;
-use super::result::{Point, StepLatency, Wrong};
+use super::result::{Point, StepLatency};
 use super::worker::{Begin, ThreadNumber, Worked, work};
 use crate::plan::Plan;
-use crate::recording::{Interval, Latency, MeasuredStep, RunTally, Timeline};
+use crate::recording::{Interval, Latency, MeasuredStep, RunTally, Timeline, Wrong};
 use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, RunContext, Settling};
 
 /// The time between the signal to begin and the first call, so that every thread has received it.
@@ -130,7 +130,7 @@ impl Measured {
     pub(super) fn settling(&self, plan: &Plan, before: Baseline) -> Settling {
         Settling {
             before,
-            payments: u64::try_from(self.tally.payments.len()).expect("a count fits"),
+            payments: self.tally.payments,
             paid_minor: self.tally.paid_minor,
             given_minor: self.tally.given_minor,
             uncertain: self.tally.uncertain,
@@ -203,7 +203,7 @@ fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
 
 /// The wrong answers, with one more when the balances contain money that no payment explains.
 fn wrong(tally: &RunTally, follow_up: Option<FollowUp>) -> Wrong {
-    let mut wrong = Wrong { count: tally.wrong, examples: tally.examples.clone() };
+    let mut wrong = tally.wrong.clone();
     if let Some(unexplained) = follow_up.map(|follow_up| follow_up.unexplained_minor).filter(|minor| *minor > 0) {
         wrong.count += 1;
         wrong.examples.push(format!("the balances hold {unexplained} minor units that no payment explains"));

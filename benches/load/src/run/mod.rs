@@ -11,4 +11,4 @@ mod worker;
 pub use bench::{Bench, BenchResult, Miss, SearchResult, Tried};
 pub use feed::Feed;
 pub use progress::RunProgress;
-pub use result::{Point, StepLatency, Wrong};
+pub use result::{Point, StepLatency};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{FailureCount, Latency, TimelinePoint};
+use crate::recording::{FailureCount, Latency, TimelinePoint, Wrong};
 use crate::scenarios::{Deliveries, FollowUp};
 
 /// A rate counts as reached from this share of it on.
@@ -54,15 +54,6 @@ pub struct Point {
     pub others_busy: Option<f64>,
     /// Sentences that a reader of these figures must know.
     pub remarks: Vec<String>,
-}
-
-/// Wrong answers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wrong {
-    /// The number of wrong answers.
-    pub count: u64,
-    /// Examples of wrong answers.
-    pub examples: Vec<String>,
 }
 
 /// The latencies of a step.

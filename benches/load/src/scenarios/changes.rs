@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use till_domain::ids::RefundId;
+
 use super::amounts::{CAPTURED_PART_MINOR, INITIATED_MINOR, REFUNDED_PART_MINOR};
 use super::load_client::LoadClient;
 use super::payments::PreparedPayment;
 use super::world::RunContext;
 use crate::client::{HttpAnswer, Template};
-use crate::recording::{MeasuredStep, Trouble};
+use crate::recording::{MadeObject, MeasuredStep, Trouble};
 
 /// One in this number of captures takes a part of the authorized amount.
 const CAPTURES_FOR_A_PART: usize = 4;
@@ -43,11 +45,11 @@ pub(super) async fn refund(world: &RunContext, client: &mut LoadClient) -> Resul
     let shop = &world.stock.shops[payment.shop];
     let recorder = Rc::clone(&client.recorder);
     let answer = call(payment, &shop.refund_part, client).await;
-    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_refund(REFUNDED_PART_MINOR))?;
-    let refund = answer.id().and_then(|id| id.parse().ok());
+    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful(REFUNDED_PART_MINOR))?;
+    let refund: Option<RefundId> = answer.id().and_then(|id| id.parse().ok());
     let refund = refund.ok_or_else(|| Trouble::wrong("the id of a refund", &answer))?;
     payment.acknowledged.refunded(REFUNDED_PART_MINOR);
-    if recorder.borrow_mut().refund(refund, REFUNDED_PART_MINOR) {
+    if recorder.borrow_mut().made(MadeObject::Refund, refund.to_bytes(), REFUNDED_PART_MINOR) {
         return Ok(MeasuredStep::RefundPayment);
     }
     Err(Trouble::wrong("the id of a new refund", &answer))

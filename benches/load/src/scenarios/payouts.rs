@@ -3,23 +3,24 @@
 use std::rc::Rc;
 
 use serde_json::json;
+use till_domain::ids::PayoutId;
 
 use super::amounts::{FUNDS_MINOR, PAYOUT_MINOR};
 use super::load_client::LoadClient;
 use super::prepare::{Lines, OPERATOR_CALLS_AT_ONCE};
 use super::stock::Stock;
 use super::world::RunContext;
-use crate::recording::{MeasuredStep, Trouble};
+use crate::recording::{MadeObject, MeasuredStep, Trouble};
 
 /// Sends a payout: the answer is the id of a payout that was not known before.
 pub(super) async fn send(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
     let recorder = Rc::clone(&client.recorder);
     let answer = Trouble::unless_accepted(client.connection.call(&shop.send_payout).await);
-    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_payout(PAYOUT_MINOR))?;
-    let payout = answer.id().and_then(|id| id.parse().ok());
+    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful(PAYOUT_MINOR))?;
+    let payout: Option<PayoutId> = answer.id().and_then(|id| id.parse().ok());
     let payout = payout.ok_or_else(|| Trouble::wrong("the id of a payout", &answer))?;
-    if recorder.borrow_mut().payout(payout, PAYOUT_MINOR) {
+    if recorder.borrow_mut().made(MadeObject::Payout, payout.to_bytes(), PAYOUT_MINOR) {
         return Ok(MeasuredStep::SendPayout);
     }
     Err(Trouble::wrong("the id of a new payout", &answer))
