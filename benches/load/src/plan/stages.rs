@@ -93,10 +93,12 @@ impl Rates {
         let mut left = number;
         for (from, length, slope) in self.parts() {
             let all = if length.is_finite() { (from.rate + slope * length / 2.0) * length } else { f64::INFINITY };
-            if left <= 0.0 {
+            // No call is due while the rate is zero.
+            let has_calls = from.rate.max(slope) > 0.0;
+            if has_calls && left <= 0.0 {
                 return from.at_seconds;
             }
-            if left <= all && from.rate.max(slope) > 0.0 {
+            if has_calls && left <= all {
                 // The root of rate * t + slope * t² / 2 = left, in the form that loses no digits.
                 let root = (from.rate * from.rate + 2.0 * slope * left).max(0.0).sqrt();
                 return from.at_seconds + (2.0 * left / (from.rate + root)).min(length);
@@ -153,6 +155,6 @@ mod tests {
     fn the_warm_up_has_the_rate_of_the_first_stage() {
         let rates = staged("0:10,1s:20", 2);
         assert_eq!((rates.due_within(2.0), rates.due_within(3.0)), (20.0, 35.0));
-        assert_eq!(rates.due_at(10.0), 1.0);
+        assert_eq!((rates.due_at(10.0), staged("0:0,1s:20", 2).due_at(0.0)), (1.0, 2.0));
     }
 }

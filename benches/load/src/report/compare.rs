@@ -64,19 +64,9 @@ impl Comparison {
 
     /// Points that both sides have: of each, those of all runs.
     pub(super) fn points(&self) -> Vec<(Vec<&Point>, Vec<&Point>)> {
-        let of = |side: &[Document], index: usize| -> Vec<usize> {
-            (0..side.len()).filter(|run| side[*run].points.len() > index).collect()
-        };
-        let mut points = Vec::new();
-        for index in 0.. {
-            let (before, after) = (of(&self.before, index), of(&self.after, index));
-            if before.is_empty() || after.is_empty() {
-                break;
-            }
-            let before = before.into_iter().map(|run| &self.before[run].points[index]).collect();
-            points.push((before, after.into_iter().map(|run| &self.after[run].points[index]).collect()));
-        }
-        points
+        let both = |index: usize| (points_at(&self.before, index), points_at(&self.after, index));
+        let is_there = |(before, after): &(Vec<_>, Vec<_>)| !before.is_empty() && !after.is_empty();
+        (0..).map(both).take_while(is_there).collect()
     }
 
     /// Sentences that a reader must know of the comparison.
@@ -110,6 +100,11 @@ impl Comparison {
         let (Some(before), Some(after)) = (times(&self.before), times(&self.after)) else { return false };
         self.before.len() + self.after.len() > 2 && (before.1 < after.0 || after.1 < before.0)
     }
+}
+
+/// The points of this index, of the runs that have one.
+fn points_at(side: &[Document], index: usize) -> Vec<&Point> {
+    side.iter().filter_map(|run| run.points.get(index)).collect()
 }
 
 fn ended_early(document: &Document) -> bool {

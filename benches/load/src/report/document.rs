@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anyhow::{Context, anyhow};
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Program};
@@ -62,27 +63,6 @@ pub struct Origin {
     pub data_filesystem: Option<String>,
 }
 
-/// The reason that a report cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadFault {
-    /// The file cannot be read.
-    #[error("{file}: {reason}")]
-    File {
-        /// The file.
-        file: String,
-        /// The reason.
-        reason: String,
-    },
-    /// The file is not a report, or a report of another version.
-    #[error("{file}: is not a report of `till-bench --json` of schema version {SCHEMA_VERSION}: {reason}")]
-    OtherSchema {
-        /// The file.
-        file: String,
-        /// The difference from a report.
-        reason: String,
-    },
-}
-
 /// The members that are read first.
 #[derive(Deserialize)]
 struct Envelope {
@@ -95,16 +75,15 @@ impl Document {
     ///
     /// # Errors
     /// Fails when the file cannot be read, or is not a report of this version.
-    pub fn read(path: &Path) -> Result<Document, ReadFault> {
-        let file = path.display().to_string();
-        let fault = |reason: String| ReadFault::File { file: file.clone(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
-        let other = |reason: String| ReadFault::OtherSchema { file: file.clone(), reason };
-        let envelope: Envelope = serde_json::from_str(&text).map_err(|error| other(error.to_string()))?;
-        if (envelope.schema.as_str(), envelope.schema_version) != (SCHEMA, SCHEMA_VERSION) {
-            return Err(other(format!("it says {} {}", envelope.schema, envelope.schema_version)));
+    pub fn read(path: &Path) -> anyhow::Result<Document> {
+        let file = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("failed to read {file}"))?;
+        let other = || format!("{file}: is not a report of `till-bench --json` of schema version {SCHEMA_VERSION}");
+        let Envelope { schema, schema_version } = serde_json::from_str(&text).with_context(other)?;
+        if (schema.as_str(), schema_version) != (SCHEMA, SCHEMA_VERSION) {
+            return Err(anyhow!("it says {schema} {schema_version}").context(other()));
         }
-        serde_json::from_str(&text).map_err(|error| other(error.to_string()))
+        serde_json::from_str(&text).with_context(other)
     }
 
     /// The report as JSON, with a line feed at its end.
@@ -135,7 +114,7 @@ mod tests {
     fn a_report_reads_back_as_it_was_written() {
         let file = tempfile::NamedTempFile::new().unwrap_or_else(|error| panic!("{error}"));
         assert!(std::fs::write(file.path(), document().to_json()).is_ok());
-        assert_eq!(Document::read(file.path()).map_err(|fault| fault.to_string()), Ok(document()));
+        assert_eq!(Document::read(file.path()).map_err(|fault| format!("{fault:#}")), Ok(document()));
     }
 
     #[test]
@@ -144,8 +123,10 @@ mod tests {
         let newer = document().to_json().replace("\"schema_version\": 2", "\"schema_version\": 3");
         for text in ["", "{}", newer.as_str(), "{\"schema\":\"till-bench\",\"schema_version\":2}"] {
             assert!(std::fs::write(file.path(), text).is_ok());
-            assert!(matches!(Document::read(file.path()), Err(ReadFault::OtherSchema { .. })), "{text}");
+            let refused = Document::read(file.path()).map_err(|fault| fault.to_string());
+            assert!(refused.is_err_and(|fault| fault.contains("is not a report of `till-bench --json`")), "{text}");
         }
-        assert!(matches!(Document::read(Path::new("/nonexistent/report")), Err(ReadFault::File { .. })));
+        let missing = Document::read(Path::new("/nonexistent/report")).map_err(|fault| fault.to_string());
+        assert_eq!(missing, Err("failed to read /nonexistent/report".to_owned()));
     }
 }

@@ -17,7 +17,7 @@ pub(crate) mod examples;
 
 pub use assembly::document;
 pub use compare::{Comparison, Difference};
-pub use document::{Document, Origin, ReadFault};
+pub use document::{Document, Origin};
 pub use machine::Machine;
 pub use page::{comparison_page, run_page};
 pub use terminal::{comparison_text, run_text};

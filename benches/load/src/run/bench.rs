@@ -71,24 +71,6 @@ pub struct SearchResult {
     pub tried: Vec<Tried>,
 }
 
-/// The reason why a rate did not pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Miss {
-    /// The 99th percentile was not below the bound.
-    P99,
-    /// The rate was not reached.
-    Rate,
-    /// Calls that were due were never made.
-    NeverMade,
-    /// Calls failed.
-    Failures,
-    /// Captures did not keep up.
-    Captures,
-    /// The run ended before its time.
-    EndedEarly,
-}
-
 /// The longest time that a search takes.
 fn search_length(plan: &Plan) -> String {
     let run = *plan.warm_up + *plan.duration;
@@ -106,21 +88,6 @@ fn search_length(plan: &Plan) -> String {
     )
 }
 
-impl Miss {
-    /// Words for a report.
-    #[must_use]
-    pub const fn description(self) -> &'static str {
-        match self {
-            Miss::P99 => "p99 not below the bound",
-            Miss::Rate => "rate not reached",
-            Miss::NeverMade => "calls never made",
-            Miss::Failures => "calls failed",
-            Miss::Captures => "captures did not keep up",
-            Miss::EndedEarly => "ended early",
-        }
-    }
-}
-
 /// A rate that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
@@ -133,7 +100,7 @@ pub struct Tried {
     /// True when the rate passed.
     pub passed: bool,
     /// The reasons why it did not pass; empty when it passed.
-    pub missed: Vec<Miss>,
+    pub missed: Vec<String>,
     /// The share of the processors' time that other processes took, as in [`Point::others_busy`].
     pub others_busy: Option<f64>,
 }
@@ -329,26 +296,22 @@ impl Tried {
     fn of(point: &Point, rate: f64, p99_below_micros: u64) -> Tried {
         let p99 = point.latency_micros.p99;
         let misses = [
-            (p99 >= p99_below_micros).then_some(Miss::P99),
-            (!point.reaches_rate(rate)).then_some(Miss::Rate),
-            (point.never_made > 0).then_some(Miss::NeverMade),
-            (point.failed() > 0).then_some(Miss::Failures),
-            point.lags().then_some(Miss::Captures),
-            point.ended_early.is_some().then_some(Miss::EndedEarly),
+            (p99 >= p99_below_micros, "p99 not below the bound"),
+            (!point.reaches_rate(rate), "rate not reached"),
+            (point.never_made > 0, "calls never made"),
+            (point.failed() > 0, "calls failed"),
+            (point.lags(), "captures did not keep up"),
+            (point.ended_early.is_some(), "ended early"),
         ];
-        let missed: Vec<Miss> = misses.into_iter().flatten().collect();
+        let missed: Vec<String> =
+            misses.iter().filter(|(is_missed, _)| *is_missed).map(|(_, miss)| (*miss).to_owned()).collect();
         Tried { rate, reached: point.rate, p99, passed: missed.is_empty(), missed, others_busy: point.others_busy }
     }
 
     /// True when it passed, and the bounds that it missed when it did not.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let missed: Vec<&str> = self.missed.iter().map(|miss| miss.description()).collect();
-        match (self.passed, missed.as_slice()) {
-            (true, _) => "passed".to_owned(),
-            (false, []) => "not passed".to_owned(),
-            (false, missed) => format!("not passed: {}", missed.join(", ")),
-        }
+        if self.passed { "passed".to_owned() } else { format!("not passed: {}", self.missed.join(", ")) }
     }
 }
 
@@ -378,7 +341,7 @@ mod tests {
         assert!(!passes(&point(), 50.0, 300) && !passes(&point(), 60.0, 301));
         assert!(!passes(&Point { never_made: 1, ..point() }, 50.0, 301));
         assert_eq!(Tried::of(&point(), 60.0, 300).verdict(), "not passed: p99 not below the bound, rate not reached");
-        assert_eq!(Tried::of(&point(), 60.0, 301).missed, [Miss::Rate]);
+        assert_eq!(Tried::of(&point(), 60.0, 301).missed, ["rate not reached"]);
         assert_eq!(Tried::of(&point(), 50.0, 301).verdict(), "passed");
         assert!(!passes(&Point { ended_early: Some("all sessions were used up".to_owned()), ..point() }, 50.0, 301));
         let follow_up = FollowUp {

@@ -8,7 +8,7 @@ mod result;
 mod search;
 mod worker;
 
-pub use bench::{Bench, BenchResult, Miss, SearchResult, Tried};
+pub use bench::{Bench, BenchResult, SearchResult, Tried};
 pub use feed::Feed;
 pub use progress::RunProgress;
 pub use result::{Point, StepLatency};
