@@ -7,7 +7,8 @@ use clap::Args;
 use secrecy::SecretString;
 
 use crate::target::{
-    Access, ExistingMerchant, Operator, OwnServer, ServerAddress, ServerSetting, TargetServer, Trust, server_address,
+    Access, ExistingMerchant, OperatorAccess, OwnServer, ServerAddress, ServerSetting, TargetServer, Trust,
+    server_address,
 };
 use till::{Configuration, Secrets};
 
@@ -61,7 +62,7 @@ impl ServerArguments {
         };
         let is_tls = |address: &ServerAddress| address.tls().is_some();
         let has_tls = is_tls(&server.public)
-            || matches!(&server.access, Access::Operator(Operator { admin, .. }) if is_tls(admin));
+            || matches!(&server.access, Access::Operator(OperatorAccess { admin, .. }) if is_tls(admin));
         ensure!(has_tls || self.ca_file.is_none(), "--ca-file: needs a server with TLS, as --target https://HOST:PORT");
         ensure!(
             server.is_on_this_machine() || !has_webhooks,
@@ -74,7 +75,7 @@ impl ServerArguments {
     fn running(&self, configuration: &Configuration, target: &str, trust: &Trust) -> anyhow::Result<TargetServer> {
         let access = match &self.key {
             Some(file) => Access::Merchant(self.merchant(file)?),
-            None => Access::Operator(Operator {
+            None => Access::Operator(OperatorAccess {
                 admin: self.admin_address(configuration, trust)?,
                 token: Secrets::find_admin_token(configuration)?,
             }),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// The distribution of the calls over the merchants.
@@ -57,7 +58,7 @@ impl TryFrom<String> for Skew {
 }
 
 /// The parameter that a sweep varies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Knob {
     /// The number of merchants.
@@ -66,14 +67,9 @@ pub enum Knob {
     Connections,
 }
 
-impl Knob {
-    /// The name of the parameter.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Knob::Merchants => "merchants",
-            Knob::Connections => "connections",
-        }
+impl fmt::Display for Knob {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.to_possible_value().expect("no knob is hidden").get_name())
     }
 }
 
@@ -92,10 +88,9 @@ impl FromStr for Sweep {
     fn from_str(text: &str) -> Result<Sweep, String> {
         let wrong = || format!("{text}: write merchants=1,4,16 or connections=1,8,64");
         let (word, values) = text.split_once('=').ok_or_else(wrong)?;
-        let knob = [Knob::Merchants, Knob::Connections].into_iter().find(|knob| knob.word() == word);
         let value = |text: &str| text.parse::<usize>().ok().filter(|value| *value > 0);
         let values: Option<Vec<usize>> = values.split(',').map(value).collect();
-        Ok(Sweep { knob: knob.ok_or_else(wrong)?, values: values.ok_or_else(wrong)? })
+        Ok(Sweep { knob: Knob::from_str(word, false).map_err(|_| wrong())?, values: values.ok_or_else(wrong)? })
     }
 }
 

@@ -9,9 +9,9 @@ mod units;
 
 pub use fail_if::{FailIf, Metric};
 pub use load::{Knob, Skew, Sweep};
+pub use parameters::Plan;
 #[cfg(test)]
 pub(crate) use parameters::examples;
-pub use parameters::{Plan, PlanFaults};
 pub use scenario::{Scenario, ScenarioKind};
 pub use stages::{Rates, Stages};
 pub use units::{Span, parse_rate, parse_share};

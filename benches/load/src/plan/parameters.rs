@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use anyhow::ensure;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
@@ -110,10 +111,9 @@ pub struct Plan {
     pub fail_if: Vec<FailIf>,
 }
 
-/// All faults of a plan, one in each line.
-#[derive(Debug, Default, PartialEq, Eq, thiserror::Error)]
-#[error("this cannot be measured:\n  {}", .0.join("\n  "))]
-pub struct PlanFaults(Vec<String>);
+/// All faults of a plan.
+#[derive(Default)]
+struct PlanFaults(Vec<String>);
 
 impl PlanFaults {
     fn check_range(&mut self, flag: &str, value: usize, range: RangeInclusive<usize>) {
@@ -136,7 +136,7 @@ impl Plan {
     ///
     /// # Errors
     /// All faults at once, each naming its flag.
-    pub fn check(&self) -> Result<(), PlanFaults> {
+    pub fn check(&self) -> anyhow::Result<()> {
         let mut faults = PlanFaults::default();
         faults.check_range("--merchants", self.merchants, 1..=MERCHANTS_MAX);
         faults.check_range("--connections", self.connections, 1..=CONNECTIONS_MAX);
@@ -152,7 +152,8 @@ impl Plan {
             values.iter().for_each(|value| faults.check_range("--sweep", *value, 1..=max));
         }
         self.check_scenario(&mut faults);
-        if faults.0.is_empty() { Ok(()) } else { Err(faults) }
+        ensure!(faults.0.is_empty(), "this cannot be measured:\n  {}", faults.0.join("\n  "));
+        Ok(())
     }
 
     fn check_scenario(&self, faults: &mut PlanFaults) {
@@ -247,7 +248,7 @@ impl Plan {
             (None, Some(rate), false) => format!("open loop, {rate:.0} calls/s"),
             (None, None, false) => "closed loop".to_owned(),
         };
-        let swept = self.sweep.as_ref().map(|sweep| format!(", sweep over {}", sweep.knob.word()));
+        let swept = self.sweep.as_ref().map(|sweep| format!(", sweep over {}", sweep.knob));
         format!("{}, {mode}{}", self.scenario.word(), swept.unwrap_or_default())
     }
 }

@@ -1,5 +1,7 @@
 //! The steps whose latencies are recorded separately, and the faults of a call.
 
+use std::str::FromStr;
+
 use clap::ValueEnum;
 
 use crate::client::{CallFailure, HttpAnswer};
@@ -72,6 +74,16 @@ impl Trouble {
     /// An answer that differs from the expected one.
     pub(crate) fn wrong(expected: &str, answer: &HttpAnswer<'_>) -> Trouble {
         Trouble::Wrong(format!("expected {expected}, got {}", answer.excerpt()))
+    }
+
+    /// The id in an answer.
+    pub(crate) fn unless_id<T: FromStr>(expected: &str, answer: &HttpAnswer<'_>) -> Result<T, Trouble> {
+        answer.id().and_then(|id| id.parse().ok()).ok_or_else(|| Trouble::wrong(expected, answer))
+    }
+
+    /// Nothing more than that something was done.
+    pub(crate) fn unless_true(answer: &HttpAnswer<'_>) -> Result<(), Trouble> {
+        if answer.body == b"true" { Ok(()) } else { Err(Trouble::wrong("true", answer)) }
     }
 
     /// The answer of a call that succeeded.

@@ -1,5 +1,6 @@
 //! Reports of two sides, each of one run or several, beside each other.
 
+use anyhow::ensure;
 use serde_json::{Value, json};
 
 use super::document::Document;
@@ -19,40 +20,23 @@ pub struct Comparison {
     /// The second side: at least one run.
     pub after: Vec<Document>,
     /// The differences beside the load: machine, program, duration. They do not prevent a comparison, but may explain it.
-    pub differences: Vec<Difference>,
+    pub(super) differences: Vec<Difference>,
 }
 
-/// Something in which reports differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// The name of the property.
-    pub what: String,
-    /// In the first side.
-    pub before: String,
-    /// In the second side.
-    pub after: String,
-}
-
-/// The reason why reports are not compared: their parameters differ.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("these runs cannot be compared, since their parameters differ:\n  {}", lines(.0))]
-pub struct Incomparable(pub Vec<Difference>);
-
-fn lines(differences: &[Difference]) -> String {
-    let line = |Difference { what, before, after }: &Difference| format!("{what}: {before} and {after}");
-    differences.iter().map(line).collect::<Vec<_>>().join("\n  ")
-}
+/// Something in which reports differ: its name, and its values in the first and in the second side.
+pub(super) type Difference = [String; 3];
 
 impl Comparison {
     /// Compares the reports of two sides, each of at least one run.
     ///
     /// # Errors
     /// All properties of the load that differ, each with both values.
-    pub fn new(before: Vec<Document>, after: Vec<Document>) -> Result<Comparison, Incomparable> {
+    pub fn new(before: Vec<Document>, after: Vec<Document>) -> anyhow::Result<Comparison> {
         let told_differently = differing(&before, &after, |document| parameters(document, true));
-        if !told_differently.is_empty() {
-            return Err(Incomparable(told_differently));
-        }
+        let lines: Vec<String> =
+            told_differently.iter().map(|[what, before, after]| format!("{what}: {before} and {after}")).collect();
+        let told = lines.join("\n  ");
+        ensure!(told.is_empty(), "these runs cannot be compared, since their parameters differ:\n  {told}");
         let differences = differing(&before, &after, circumstances);
         Ok(Comparison { before, after, differences })
     }
@@ -156,7 +140,7 @@ fn differing(
         let (before, after) = (distinct(&before, index), distinct(&after, index));
         let is_one = before.len() == 1 && before == after;
         let (before, after) = (before.join(", then "), after.join(", then "));
-        (!is_one).then(|| Difference { what: what.clone(), before, after })
+        (!is_one).then(|| [what.clone(), before, after])
     };
     before[0].iter().enumerate().filter_map(difference).collect()
 }
@@ -182,7 +166,7 @@ mod tests {
         after.machine.processors += 2;
         after.parameters.threads += 1;
         let comparison = comparison(vec![before], vec![after]);
-        let named: Vec<&str> = comparison.differences.iter().map(|difference| difference.what.as_str()).collect();
+        let named: Vec<&str> = comparison.differences.iter().map(|difference| difference[0].as_str()).collect();
         assert_eq!(named, ["machine.processors", "threads"]);
     }
 

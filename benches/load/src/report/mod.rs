@@ -16,7 +16,7 @@ mod page;
 pub(crate) mod examples;
 
 pub use assembly::document;
-pub use compare::{Comparison, Difference};
+pub use compare::Comparison;
 pub use document::{Document, Origin};
 pub use machine::Machine;
 pub use page::{comparison_page, run_page};

@@ -1,6 +1,6 @@
 //! The report for a terminal.
 
-use super::compare::{Comparison, Difference};
+use super::compare::Comparison;
 use super::document::Document;
 use super::spread::{Finding, Spread};
 use super::text::{change, count, counted, latency, rate};
@@ -163,9 +163,8 @@ pub(super) fn compared_tables(comparison: &Comparison) -> Vec<(String, Vec<Table
     let mut tables: Vec<_> = points.iter().map(|(before, after)| (name(before[0]), compared(before, after))).collect();
     tables.extend(compared_search(comparison).map(|rows| ("the search".to_owned(), rows)));
     if !comparison.differences.is_empty() {
-        let row = |Difference { what, before, after }: &Difference| vec![what.clone(), before.clone(), after.clone()];
-        let head = ["", "first", "second"].map(str::to_owned).to_vec();
-        let rows = [head].into_iter().chain(comparison.differences.iter().map(row)).collect();
+        let head = ["", "first", "second"].map(str::to_owned);
+        let rows = [&head].into_iter().chain(&comparison.differences).map(|row| row.to_vec()).collect();
         tables.push(("also different".to_owned(), rows));
     }
     tables

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use till_domain::ids::PaymentId;
 
 use super::amounts::INITIATED_MINOR;
-use super::initiate::payment_id;
 use super::load_client::LoadClient;
 use super::shop::{LoadMerchant, initiation};
 use super::world::RunContext;
@@ -81,7 +80,7 @@ async fn initiate(shop: &LoadMerchant, client: &mut LoadClient, session: &str) -
     let request = shop.initiate_head.with(&initiation(session, &shop.currency));
     let start = Instant::now();
     let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
-    let payment = payment_id(&answer)?;
+    let payment: PaymentId = Trouble::unless_id("the id of a payment", &answer)?;
     if !client.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
         return Err(Trouble::wrong("the id of a new payment", &answer));
     }

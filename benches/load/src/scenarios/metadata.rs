@@ -15,5 +15,6 @@ pub(super) async fn add(world: &RunContext, client: &mut LoadClient) -> Result<M
     let body = json!({ "key": world.set_key, "path": PATH, "value": item });
     shop.add_to_set.write(body.to_string().as_bytes(), &mut client.request);
     let answer = Trouble::unless_accepted(client.connection.call(&client.request).await)?;
-    if answer.body == b"true" { Ok(MeasuredStep::AddToMetadataSet) } else { Err(Trouble::wrong("true", &answer)) }
+    Trouble::unless_true(&answer)?;
+    Ok(MeasuredStep::AddToMetadataSet)
 }

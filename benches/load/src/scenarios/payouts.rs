@@ -18,8 +18,7 @@ pub(super) async fn send(world: &RunContext, client: &mut LoadClient) -> Result<
     let recorder = Rc::clone(&client.recorder);
     let answer = Trouble::unless_accepted(client.connection.call(&shop.send_payout).await);
     let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful(PAYOUT_MINOR))?;
-    let payout: Option<PayoutId> = answer.id().and_then(|id| id.parse().ok());
-    let payout = payout.ok_or_else(|| Trouble::wrong("the id of a payout", &answer))?;
+    let payout: PayoutId = Trouble::unless_id("the id of a payout", &answer)?;
     if recorder.borrow_mut().made(MadeObject::Payout, payout.to_bytes(), PAYOUT_MINOR) {
         return Ok(MeasuredStep::SendPayout);
     }

@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use crate::client::{CallFailure, Connection, HttpAnswer, RequestHead};
-use crate::target::{Operator, ServerAddress};
+use crate::target::{OperatorAccess, ServerAddress};
 
 /// The calls of the operator at the same time: its listener has one thread.
 pub(super) const OPERATOR_CALLS_AT_ONCE: usize = 16;
@@ -16,14 +16,14 @@ pub(super) const OPERATOR_CALLS_AT_ONCE: usize = 16;
 /// A connection to the public listener, and one to the admin listener where the operator's token is known.
 pub(crate) struct Lines {
     pub(super) public: Connection,
-    operator: Option<(Operator, Connection)>,
+    operator: Option<(OperatorAccess, Connection)>,
 }
 
 /// The addresses of the listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Ends {
     pub(crate) public: ServerAddress,
-    pub(super) operator: Option<Operator>,
+    pub(super) operator: Option<OperatorAccess>,
 }
 
 impl Lines {

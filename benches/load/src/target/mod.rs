@@ -9,5 +9,5 @@ pub use address::{ServerAddress, server_address};
 #[cfg(target_os = "linux")]
 pub use own_server::become_server;
 pub use own_server::{BECOME_SERVER, OwnServer, ServerSetting};
-pub use server::{Access, ExistingMerchant, Operator, TargetServer};
+pub use server::{Access, ExistingMerchant, OperatorAccess, TargetServer};
 pub use trust::Trust;

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use tempfile::TempDir;
 
 use super::address::server_address;
-use super::server::{Access, Operator, TargetServer};
+use super::server::{Access, OperatorAccess, TargetServer};
 use super::trust::Trust;
 use till::{Configuration, Layers, fresh_key};
 
@@ -104,7 +104,7 @@ impl OwnServer {
         };
         let server = TargetServer {
             public: server_address(&public, false, trust)?,
-            access: Access::Operator(Operator {
+            access: Access::Operator(OperatorAccess {
                 admin: server_address(&admin, false, trust)?,
                 token: SecretString::from(token),
             }),

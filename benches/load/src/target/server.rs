@@ -27,14 +27,14 @@ pub struct TargetServer {
 #[derive(Debug, Clone)]
 pub enum Access {
     /// The operator makes merchants for the run.
-    Operator(Operator),
+    Operator(OperatorAccess),
     /// One merchant that exists already.
     Merchant(ExistingMerchant),
 }
 
 /// The admin listener with the operator's token.
 #[derive(Debug, Clone)]
-pub struct Operator {
+pub struct OperatorAccess {
     /// The address of the admin listener.
     pub admin: ServerAddress,
     /// The token.
