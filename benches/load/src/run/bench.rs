@@ -53,13 +53,6 @@ pub struct BenchResult {
     pub ended_early: Option<String>,
 }
 
-/// The results of the checks after a run.
-#[derive(Default)]
-struct RunChecks {
-    follow_up: Option<FollowUp>,
-    deliveries: Option<Deliveries>,
-}
-
 /// The results of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchResult {
@@ -193,7 +186,7 @@ impl<'a> Bench<'a> {
         let mut measured = measure(&world, self.progress, self.feed)?;
         let others_busy = before_measured.zip(self.processor_time()).map(|(before, now)| now.others_since(before));
         ensure!(!world.is_interrupted(), "interrupted");
-        let mut checked = RunChecks::default();
+        let mut checked = (None, None);
         if measured.is_answered() {
             match self.check(&world, &mut measured, before, delivering) {
                 Ok(done) => checked = done,
@@ -201,7 +194,7 @@ impl<'a> Bench<'a> {
             }
         }
         let is_answered = measured.is_answered();
-        let point = Point { others_busy, ..measured.into_point(plan, checked.follow_up, checked.deliveries) };
+        let point = Point { others_busy, ..measured.into_point(plan, checked.0, checked.1) };
         let ended_early = point.ended_early.clone().filter(|_| !is_answered);
         Ok((point, ended_early))
     }
@@ -213,17 +206,17 @@ impl<'a> Bench<'a> {
         measured: &mut Measured,
         before: Option<Baseline>,
         delivering: Option<Delivering<'_>>,
-    ) -> anyhow::Result<RunChecks> {
+    ) -> anyhow::Result<(Option<FollowUp>, Option<Deliveries>)> {
         let (stock, plan) = (&world.stock, &world.plan);
         let follow_up = before.map(|before| self.wait(measured.settling(plan, before).wait(stock))).transpose()?;
         let deliveries =
             delivering.map(|delivering| self.wait(delivering.finish(measured.last_answer()))).transpose()?;
         measured.add_wrong(self.wait(world.unlike_acknowledged())?);
         if plan.scenario.pays() {
-            return Ok(RunChecks { follow_up, deliveries });
+            return Ok((follow_up, deliveries));
         }
         measured.add_wrong(follow_up.iter().filter_map(FollowUp::unlike_acknowledged).collect());
-        Ok(RunChecks { follow_up: None, deliveries })
+        Ok((None, deliveries))
     }
 
     /// Waits for a future, unless the run is interrupted meanwhile.

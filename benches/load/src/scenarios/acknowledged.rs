@@ -1,6 +1,9 @@
 //! What was acknowledged about a payment in the course of a run.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Deserialize;
 
 use super::amounts::INITIATED_MINOR;
 
@@ -15,12 +18,19 @@ pub(super) struct Acknowledged {
     is_doubtful: AtomicBool,
 }
 
-/// The members that a payment must show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ExpectedPayment {
-    pub(super) status: &'static str,
-    pub(super) captured_minor: u64,
-    pub(super) refunded_minor: u64,
+/// A payment as the server shows it, or must show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(super) struct PaymentView<'a> {
+    pub(super) status: &'a str,
+    pub(super) amount_captured: u64,
+    pub(super) amount_refunded: u64,
+}
+
+impl fmt::Display for PaymentView<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PaymentView { status, amount_captured, amount_refunded } = self;
+        write!(formatter, "{status} with {amount_captured} captured and {amount_refunded} paid back")
+    }
 }
 
 impl Acknowledged {
@@ -45,10 +55,11 @@ impl Acknowledged {
     }
 
     /// The members that the payment must show in the end; None when nothing was done to it, or when that is unknown.
-    pub(super) fn expected(&self) -> Option<ExpectedPayment> {
+    pub(super) fn expected(&self) -> Option<PaymentView<'static>> {
         let captured_minor = self.captured_minor.load(Ordering::Relaxed);
         let refunded_minor = self.refunded_minor.load(Ordering::Relaxed);
-        let expected = |status, captured_minor| Some(ExpectedPayment { status, captured_minor, refunded_minor });
+        let expected =
+            |status, amount_captured| Some(PaymentView { status, amount_captured, amount_refunded: refunded_minor });
         match (self.is_doubtful.load(Ordering::Relaxed), self.is_voided.load(Ordering::Relaxed)) {
             (true, _) => None,
             _ if self.is_declined.load(Ordering::Relaxed) => expected("FAILED", 0),
@@ -68,7 +79,7 @@ mod tests {
     fn expected(change: impl Fn(&Acknowledged)) -> Option<(&'static str, u64, u64)> {
         let acknowledged = Acknowledged::default();
         change(&acknowledged);
-        acknowledged.expected().map(|expected| (expected.status, expected.captured_minor, expected.refunded_minor))
+        acknowledged.expected().map(|expected| (expected.status, expected.amount_captured, expected.amount_refunded))
     }
 
     #[test]

@@ -57,9 +57,9 @@ pub(super) async fn connect(stock: &Stock, address: SocketAddr) -> anyhow::Resul
 impl<'a> Delivering<'a> {
     /// Begins a run: waits until earlier events are delivered, so that they do not slow the run down.
     pub(crate) async fn begin(stock: &'a Stock, receiver: &'a WebhookReceiver) -> anyhow::Result<Delivering<'a>> {
-        let waited = wait(stock, receiver).await?;
+        let (events_before, _) = wait(stock, receiver).await?;
         let repeated_before = receiver.received().repeated;
-        Ok(Delivering { stock, receiver, begun: Instant::now(), events_before: waited.events, repeated_before })
+        Ok(Delivering { stock, receiver, begun: Instant::now(), events_before, repeated_before })
     }
 
     /// Waits until all events are delivered.
@@ -69,7 +69,7 @@ impl<'a> Delivering<'a> {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn done(&self, Waited { events, missing }: Waited, last_answer: Instant) -> Deliveries {
+    fn done(&self, (events, missing): (u64, u64), last_answer: Instant) -> Deliveries {
         let received = self.receiver.received();
         let events = events - self.events_before;
         let delivered = events.saturating_sub(missing);
@@ -86,22 +86,15 @@ impl<'a> Delivering<'a> {
     }
 }
 
-/// Events of all merchants since they were made.
-#[derive(Clone, Copy)]
-struct Waited {
-    events: u64,
-    /// Events that the receiver does not have.
-    missing: u64,
-}
-
-/// Waits until the receiver has all events, or the time for that is over.
-async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<Waited> {
+/// Waits until the receiver has all events, or the time for that is over. The events of all merchants since they were
+/// made, and how many of them the receiver does not have.
+async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<(u64, u64)> {
     let until = Instant::now() + PATIENCE;
     loop {
         let events = numbered(stock).await?;
         let missing = events.saturating_sub(receiver.received().events);
         if missing == 0 || Instant::now() >= until {
-            return Ok(Waited { events, missing });
+            return Ok((events, missing));
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use till_domain::ids::PaymentId;
 
+use super::acknowledged::PaymentView;
 use super::amounts::INITIATED_MINOR;
 use super::load_client::LoadClient;
 use super::shop::{LoadMerchant, initiation};
@@ -20,13 +21,6 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// The most pages of the ledger that are searched for an entry: entries of other flows are newer.
 const PAGES_MAX: usize = 20;
-
-/// The members of a payment that a flow checks.
-#[derive(Deserialize)]
-struct FlowPayment<'a> {
-    status: &'a str,
-    amount_captured: u64,
-}
 
 /// A page of the ledger.
 #[derive(Deserialize)]
@@ -95,7 +89,7 @@ async fn until_captured(shop: &LoadMerchant, client: &mut LoadClient, payment: P
     let start = Instant::now();
     loop {
         let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
-        let found: FlowPayment<'_> =
+        let found: PaymentView<'_> =
             serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a payment", &answer))?;
         match found.status {
             "SUCCESSFUL" if found.amount_captured == INITIATED_MINOR => break,

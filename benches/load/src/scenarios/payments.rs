@@ -1,14 +1,12 @@
 //! Payments, made beforehand so that only the operations on them are measured, and how they are read.
 
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use serde::Deserialize;
 use till_domain::ids::PaymentId;
 
-use super::acknowledged::Acknowledged;
+use super::acknowledged::{Acknowledged, PaymentView};
 use super::amounts::REFUNDS_OF_A_PAYMENT;
 use super::prepare::{Lines, accepted};
 use super::sessions::session_of;
@@ -37,21 +35,6 @@ pub(super) struct PreparedPayment {
     pub(super) shop: usize,
     pub(super) id: PaymentId,
     pub(super) acknowledged: Acknowledged,
-}
-
-/// A payment as the server shows it.
-#[derive(Debug, Deserialize)]
-pub(super) struct PaymentView<'a> {
-    pub(super) status: &'a str,
-    pub(super) amount_captured: u64,
-    pub(super) amount_refunded: u64,
-}
-
-impl fmt::Display for PaymentView<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PaymentView { status, amount_captured, amount_refunded } = self;
-        write!(formatter, "{status} with {amount_captured} captured and {amount_refunded} paid back")
-    }
 }
 
 /// The state of a payment that is waited for, as `find-payment` answers it.
