@@ -50,21 +50,6 @@ fn each_scenario_measures_its_own_call() {
 }
 
 #[test]
-fn a_closed_loop_says_that_its_latencies_leave_waits_out() {
-    let tester = Tester::new();
-    let sentence = "The waits that callers would have had while the server was slow are not counted. Use --rate";
-    for (line, is_told) in [("", true), ("--rate 200", false)] {
-        let ended =
-            tester.run(&format!("ping {SHORT} {line} --json report.json --html report.html").replace("  ", " "));
-        assert_eq!(ended.code, 0, "{ended:?}");
-        let notes = tester.json("report.json")["notes"].to_string();
-        for text in [ended.output, notes, tester.text("report.html")] {
-            assert_eq!(text.contains(sentence), is_told, "{text}");
-        }
-    }
-}
-
-#[test]
 fn captures_of_payments_are_waited_for() {
     for (scenario, step) in [
         ("initiate", "initiate-payment-flow"),

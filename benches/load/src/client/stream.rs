@@ -35,7 +35,6 @@ fn bound_socket(server: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSoc
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::Arc;
 
     use rcgen::{CertificateParams, KeyPair, date_time_ymd};
@@ -43,7 +42,6 @@ mod tests {
     use rustls::crypto::ring;
     use rustls::pki_types::{CertificateDer, PrivateKeyDer};
     use tempfile::NamedTempFile;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
     use tokio_rustls::TlsAcceptor;
 
@@ -51,8 +49,7 @@ mod tests {
     use super::*;
     use crate::target::{Trust, server_address};
 
-    /// The port of a server whose certificate is for `name` until a year, and the certificate in a file. It sends back
-    /// the first bytes that it gets.
+    /// The port of a server whose certificate is for `name` until a year, and the certificate in a file.
     async fn server(name: &str, until: i32) -> (u16, NamedTempFile) {
         let key = KeyPair::generate().expect("randomness");
         let mut parameters = CertificateParams::new(vec![name.to_owned()]).expect("a name");
@@ -73,61 +70,29 @@ mod tests {
         let port = listener.local_addr().expect("it is bound").port();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
-                let mut bytes = [0; 4];
-                if stream.read_exact(&mut bytes).await.is_ok() {
-                    let _ = stream.write_all(&bytes).await;
-                    let _ = stream.flush().await;
-                }
+                let _ = acceptor.accept(stream).await;
             }
         });
         (port, file)
     }
 
-    async fn connected(host: &str, port: u16, trusted: &Path) -> Result<Box<dyn Stream>, CallFailure> {
-        let trust = Trust::File(trusted.to_owned());
-        let server = server_address(&format!("https://{host}:{port}"), false, &trust);
-        connect(&server.unwrap_or_else(|fault| panic!("{fault}")), None).await
+    /// The failure of a connection to 127.0.0.1.
+    async fn connected(name: &str, until: i32, is_trusted: bool) -> Result<(), TlsFailure> {
+        let ((port, certificate), (_, other)) = (server(name, until).await, server("127.0.0.1", 2400).await);
+        let trusted = if is_trusted { certificate.path() } else { other.path() };
+        let server = server_address(&format!("https://127.0.0.1:{port}"), false, &Trust::File(trusted.to_owned()));
+        let server = server.unwrap_or_else(|fault| panic!("{fault}"));
+        connect(&server, None).await.map(drop).map_err(|failure| match failure {
+            CallFailure::Tls(failure) => failure,
+            failure => panic!("{failure}"),
+        })
     }
 
     #[tokio::test]
-    async fn a_server_with_a_trusted_certificate_is_called() {
-        let (port, certificate) = server("127.0.0.1", 2400).await;
-        let mut stream =
-            connected("127.0.0.1", port, certificate.path()).await.unwrap_or_else(|failure| panic!("{failure}"));
-        stream.write_all(b"ping").await.expect("it takes it");
-        stream.flush().await.expect("it takes it");
-        let mut bytes = [0; 4];
-        stream.read_exact(&mut bytes).await.expect("it answers");
-        assert_eq!(&bytes, b"ping");
-    }
-
-    #[tokio::test]
-    async fn a_server_without_a_valid_certificate_is_refused() {
-        let failure = async |name: &str, until, is_trusted| {
-            let ((port, certificate), (_, other)) = (server(name, until).await, server("127.0.0.1", 2400).await);
-            let trusted = if is_trusted { certificate.path() } else { other.path() };
-            connected("127.0.0.1", port, trusted).await.map(|_| ()).map_err(|failure| match failure {
-                CallFailure::Tls(failure) => failure,
-                failure => panic!("{failure}"),
-            })
-        };
-        assert_eq!(failure("shop.example", 2400, true).await, Err(TlsFailure::OtherName));
-        assert_eq!(failure("127.0.0.1", 2400, false).await, Err(TlsFailure::UnknownIssuer));
-        assert_eq!(failure("127.0.0.1", 2001, true).await, Err(TlsFailure::NotValidNow));
-    }
-
-    #[tokio::test]
-    async fn a_server_without_tls_is_told_by_what_it_sends() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
-        let port = listener.local_addr().expect("it is bound").port();
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
-            }
-        });
-        let (_, certificate) = server("127.0.0.1", 2400).await;
-        let failure = connected("127.0.0.1", port, certificate.path()).await.map(|_| ());
-        assert_eq!(failure, Err(CallFailure::Tls(TlsFailure::NotTls)));
+    async fn only_a_server_with_a_valid_certificate_is_called() {
+        assert_eq!(connected("127.0.0.1", 2400, true).await, Ok(()));
+        assert_eq!(connected("shop.example", 2400, true).await, Err(TlsFailure::OtherName));
+        assert_eq!(connected("127.0.0.1", 2400, false).await, Err(TlsFailure::UnknownIssuer));
+        assert_eq!(connected("127.0.0.1", 2001, true).await, Err(TlsFailure::NotValidNow));
     }
 }
