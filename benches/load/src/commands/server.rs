@@ -73,6 +73,7 @@ impl ServerArguments {
 
     /// A server that runs.
     fn running(&self, configuration: &Configuration, target: &str, trust: &Trust) -> anyhow::Result<TargetServer> {
+        let public = server_address(target, self.allow_remote, trust)?;
         let access = match &self.key {
             Some(file) => Access::Merchant(self.merchant(file)?),
             None => Access::Operator(OperatorAccess {
@@ -80,7 +81,7 @@ impl ServerArguments {
                 token: Secrets::find_admin_token(configuration)?,
             }),
         };
-        Ok(TargetServer::running(server_address(target, self.allow_remote, trust)?, access))
+        Ok(TargetServer::running(public, access))
     }
 
     fn merchant(&self, file: &Path) -> anyhow::Result<ExistingMerchant> {
