@@ -24,6 +24,8 @@ pub struct Feed(Option<RefCell<Box<dyn Write>>>);
 pub(super) struct FeedLine {
     /// The time, in seconds from the begin of the measurement.
     at_seconds: f64,
+    /// The time since the line before.
+    seconds: f64,
     merchants: usize,
     connections: usize,
     pub(super) rate: f64,
@@ -89,13 +91,14 @@ impl LastSecond {
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     fn line(&mut self, plan: &Plan, now: Instant) -> FeedLine {
         let Interval { latencies, failures, .. } = std::mem::replace(&mut self.interval, Interval::new(0));
-        let span = now.saturating_duration_since(self.since).max(Duration::from_millis(1));
+        let seconds = now.saturating_duration_since(self.since).max(Duration::from_millis(1)).as_secs_f64();
         self.since = now;
         FeedLine {
-            at_seconds: (now.saturating_duration_since(self.start).as_secs_f64() * 1e3).round() / 1e3,
+            at_seconds: now.saturating_duration_since(self.start).as_secs_f64(),
+            seconds,
             merchants: plan.merchants,
             connections: plan.connections,
-            rate: latencies.len() as f64 / span.as_secs_f64(),
+            rate: latencies.len() as f64 / seconds,
             failures,
             latency_micros: Latency::of(&latencies),
         }
