@@ -67,7 +67,8 @@ pub struct LoadArguments {
     /// Write the report as a page with pictures
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write a line of JSON for each second while the run lasts; with - to standard output, and the table to standard error
+    /// Write a line of JSON for each second while the run lasts; with - to standard output, and the table to standard
+    /// error
     #[arg(long, value_name = "FILE")]
     pub feed: Option<PathBuf>,
 }

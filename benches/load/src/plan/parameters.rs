@@ -82,7 +82,8 @@ pub struct Plan {
     /// Measure for several values: merchants=1,4,16 or connections=1,8,64
     #[arg(long, value_name = "KNOB=VALUES", conflicts_with = "search")]
     pub sweep: Option<Sweep>,
-    /// Connect a webhook of each merchant, for all events of a scenario that pays, to a receiver of the load tester's own
+    /// Connect a webhook of each merchant, for all events of a scenario that pays, to a receiver of the load tester's
+    /// own
     #[arg(long)]
     pub webhooks: bool,
     /// initiate: payment sessions made beforehand [default: the number that the run is likely to use]
@@ -104,8 +105,8 @@ pub struct Plan {
     /// activity, balance: entries to a page [default: 25]
     #[arg(long, value_name = "N")]
     pub per_page: Option<usize>,
-    /// Counts the run as failed (exit code 5) when this holds, as 'p99>50ms', 'capture-payment.p99>50ms', 'rate<1000' or
-    /// 'errors>0'; may be repeated
+    /// Counts the run as failed (exit code 5) when this holds, as 'p99>50ms', 'capture-payment.p99>50ms', 'rate<1000'
+    /// or 'errors>0'; may be repeated
     #[arg(long, value_name = "CONDITION")]
     #[serde(skip)]
     pub fail_if: Vec<FailIf>,

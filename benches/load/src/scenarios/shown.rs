@@ -1,4 +1,7 @@
-//! Checks that the server shows what it acknowledged: each captured, voided, refunded or declined payment is read again.
+//! Checks that the server shows what it acknowledged: each captured, voided, refunded or declined payment is read
+//! again.
+
+use std::sync::PoisonError;
 
 use super::acknowledged::PaymentView;
 use super::payments::{PaymentCheck, PreparedPayment};
@@ -25,7 +28,7 @@ fn judge(expected: &PaymentView<'_>, found: &PaymentView<'_>) -> PaymentCheck {
 impl RunContext {
     /// Reads every payment with an acknowledged operation, and returns the faults of those that never show it.
     pub(crate) async fn unlike_acknowledged(&self) -> anyhow::Result<Vec<String>> {
-        let declined = self.declined.lock().map(|mut declined| std::mem::take(&mut *declined)).unwrap_or_default();
+        let declined = std::mem::take(&mut *self.declined.lock().unwrap_or_else(PoisonError::into_inner));
         let payments = self.authorized.all.iter().chain(&self.captured.all).chain(&declined);
         let expected = |payment: &PreparedPayment| payment.acknowledged.expected();
         let changed: Vec<(&PreparedPayment, PaymentView<'_>)> =

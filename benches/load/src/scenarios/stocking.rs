@@ -10,8 +10,8 @@ use crate::plan::{Plan, ScenarioKind};
 use crate::target::{Access, TargetServer};
 
 impl Stock {
-    /// Creates the merchants and entries that all runs of a plan share, with webhooks to `webhook_address` when there is
-    /// one. A merchant that exists already is taken as it is.
+    /// Creates the merchants and entries that all runs of a plan share, with webhooks to `webhook_address` when there
+    /// is one. A merchant that exists already is taken as it is.
     pub(crate) async fn prepare(
         plan: &Plan,
         server: &TargetServer,
