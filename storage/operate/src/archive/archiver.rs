@@ -5,11 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use till_storage::engine::Engine;
-use till_storage::family::Family;
-use till_storage::journal::layout::decode_stored;
-use till_storage::journal::{CommitNumber, Journal, Sequence, record};
-use till_storage::keys::JournalKey;
-use till_storage::rows::RowReader;
+use till_storage::journal::layout::read_record;
+use till_storage::journal::{CommitNumber, Journal, record};
 use till_storage::turns::Turns;
 
 use crate::last_used::LastUsedDirectory;
@@ -278,11 +275,9 @@ fn truncate_at_gap(commits: &mut Vec<ArchivedCommit>) {
 fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
     for bytes in &commit.records {
         let Ok(record) = record::decode(bytes) else { return Ok(false) };
-        let (merchant_id, sequence): (_, Sequence) = (record.header.merchant_id, record.header.sequence);
-        let key = JournalKey { merchant_id, sequence }.encode();
-        let Some(value) = engine.get(Family::Journal, &key).map_err(ArchiveError::store)? else { return Ok(false) };
-        let (_, stored) = decode_stored(merchant_id, &key, &value).map_err(ArchiveError::store)?;
-        if (stored.commit, &stored.bytes) != (commit.commit, bytes) {
+        let (merchant_id, sequence) = (record.header.merchant_id, record.header.sequence);
+        let stored = read_record(engine, merchant_id, sequence)?;
+        if stored.is_none_or(|stored| (stored.commit, &stored.bytes) != (commit.commit, bytes)) {
             return Ok(false);
         }
     }
@@ -298,6 +293,7 @@ mod tests {
 
     use super::*;
     use till_storage::engine::EngineOptions;
+    use till_storage::family::Family;
     use till_storage::journal::{Append, AppendVerdict, BatchId, RowWrite};
 
     const FOR_EVER: Duration = Duration::from_secs(3_600);

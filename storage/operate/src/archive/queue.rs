@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use till_storage::archive_queue::{QueuedCommit, decode_queued};
 use till_storage::engine::Engine;
 use till_storage::family::Family;
-use till_storage::journal::layout::decode_stored;
+use till_storage::journal::layout::read_record;
 use till_storage::journal::{CommitNumber, Sequence};
-use till_storage::keys::{GivenUpKey, JournalKey, UnarchivedKey};
+use till_storage::keys::{GivenUpKey, UnarchivedKey};
 use till_storage::rows::{RowReader, ScanDirection};
 
 use super::ArchiveError;
@@ -73,12 +73,10 @@ fn commit_of(store: &dyn RowReader, key: &[u8], value: &[u8]) -> Result<Archived
     let QueuedCommit { commit, before, merchant_id, first, records, vault } =
         decode_queued(key, value).ok_or_else(damaged)?;
     let record = |ahead: u32| {
-        let key = JournalKey { merchant_id, sequence: Sequence(first.0 + u64::from(ahead)) }.encode();
-        let value = store.get(Family::Journal, &key).map_err(ArchiveError::store)?;
         let missing =
             || ArchiveError::store(format!("a record of commit {commit} is missing in the log of {merchant_id}"));
-        let (_, stored) = decode_stored(merchant_id, &key, &value.ok_or_else(missing)?).map_err(ArchiveError::store)?;
-        Ok(stored.bytes)
+        let stored = read_record(store, merchant_id, Sequence(first.0 + u64::from(ahead)))?;
+        stored.map(|stored| stored.bytes).ok_or_else(missing)
     };
     let records = (0..records).map(record).collect::<Result<_, ArchiveError>>()?;
     Ok(ArchivedCommit {

@@ -15,10 +15,10 @@ use till_storage::engine::StoreIdentity;
 use till_storage::engine::{EngineOptions, Unlogged, mark_copy};
 use till_storage::family::Family;
 use till_storage::journal::layout::{self, read_meta_number};
-use till_storage::journal::{CommitNumber, EncodedRecord, Head, record};
+use till_storage::journal::{CommitNumber, EncodedRecord, Head, LogRecord, StoredRecord, record};
 use till_storage::keys::{GivenUpKey, HeadKey, JournalKey, MetaKey, UnarchivedKey, encode_head};
 use till_storage::rows::RowReader;
-use till_storage::shapes::{MerchantReader, decode_mutation};
+use till_storage::shapes::MerchantReader;
 use till_storage::vault::{Keyring, VaultKey};
 
 use crate::acquirer_book::AcquirerBook;
@@ -31,7 +31,7 @@ use super::forgetting::Forgotten;
 use super::overlay::Overlay;
 use super::reading::{SegmentItem, SegmentReader};
 use super::snapshots::take_snapshot;
-use super::target::{check_begin, time_of};
+use super::target::check_begin;
 use super::{ArchiveError, Until};
 
 /// The result of a restore.
@@ -235,19 +235,18 @@ impl<'a> ArchiveReplay<'a> {
     }
 
     fn apply_record(&mut self, commit: &ArchivedCommit, bytes: &[u8], head: Head) -> Result<Head, String> {
-        let merchant_id = commit.merchant_id;
-        let record = record::decode(bytes).map_err(|error| error.to_string())?;
-        let head = record.follow(merchant_id, head).map_err(|error| error.to_string())?;
+        let (merchant_id, stored) = (commit.merchant_id, StoredRecord { commit: commit.commit, bytes: bytes.to_vec() });
         let mut personal = MerchantReader::new(merchant_id, Some(Arc::clone(self.keyring)), self.overlay);
-        let mutation = decode_mutation(record.body, &personal).map_err(|error| error.to_string())?;
-        let rows = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
+        let record = LogRecord::after(merchant_id, head, &stored, &personal).map_err(|error| error.to_string())?;
+        let rows = fold(self.overlay, merchant_id, &record.mutation, &mut personal).map_err(|error| error.reason)?;
         for row in rows {
             self.book.add(merchant_id, row).map_err(|error| error.chain())?;
         }
-        let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: bytes.to_vec() };
+        let head = record.head();
+        let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: stored.bytes };
         layout::write_record(merchant_id, &encoded, commit.commit, &mut Vec::new(), &mut &*self.overlay);
         self.starts = self.starts.max(record.header.epoch.0 >> 32);
-        self.restored.last_at_ms = self.restored.last_at_ms.max(time_of(bytes));
+        self.restored.last_at_ms = self.restored.last_at_ms.max(Some(record.header.at_ms));
         Ok(head)
     }
 

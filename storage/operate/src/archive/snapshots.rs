@@ -8,10 +8,10 @@ use till_domain::ids::MerchantId;
 use till_domain::records::MerchantState;
 use till_storage::family::Family;
 use till_storage::journal::snapshot::{self, SNAPSHOTS_KEPT};
-use till_storage::journal::{Head, layout, record};
+use till_storage::journal::{Head, LogReader, layout};
 use till_storage::keys::SnapshotKey;
 use till_storage::rows::{RowReader, ScanDirection};
-use till_storage::shapes::{MerchantReader, decode_mutation, decode_state, encode_state};
+use till_storage::shapes::{MerchantReader, decode_state, encode_state};
 use till_storage::vault::Keyring;
 
 use super::ArchiveError;
@@ -19,9 +19,6 @@ use super::overlay::Overlay;
 
 /// Number of records after the newest snapshot from which a new one is taken.
 const RECORDS_SINCE_SNAPSHOT: u64 = 1_024;
-
-/// Records read at once.
-const PAGE: usize = 1_024;
 
 /// Takes a snapshot of a merchant at the end of its log when its newest one is far behind. The merchant's rows must all
 /// be written.
@@ -54,17 +51,14 @@ fn fold(
     end: Head,
 ) -> Result<MerchantState, ArchiveError> {
     let personal = MerchantReader::new(merchant_id, Some(Arc::clone(keyring)), overlay);
+    let read = |merchant_id, from, max| layout::read_records(overlay, merchant_id, from, max);
+    let mut log = LogReader::after(at, merchant_id, read);
     while at.sequence < end.sequence {
-        let page = layout::read_records(overlay, merchant_id, at.sequence.next(), PAGE).map_err(ArchiveError::store)?;
-        if page.is_empty() {
-            return Err(ArchiveError::store(format!("the log of {merchant_id} ends before its head")));
-        }
-        for stored in &page {
-            let record = record::decode(&stored.bytes).map_err(ArchiveError::store)?;
-            at = record.follow(merchant_id, at).map_err(ArchiveError::store)?;
-            let mutation = decode_mutation(record.body, &personal).map_err(ArchiveError::store)?;
-            apply_state(&mutation, &mut state);
-        }
+        let record = log.next(&personal).map_err(ArchiveError::store)?;
+        let missing = || ArchiveError::store(format!("the log of {merchant_id} ends before its head"));
+        let record = record.ok_or_else(missing)?;
+        apply_state(&record.mutation, &mut state);
+        at = record.head();
     }
     Ok(state)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use till_domain::ids::MerchantId;
 use till_storage::engine::{OpenError, ROW_FORMAT, Unlogged};
 use till_storage::family::Family;
-use till_storage::journal::layout::read_merchants;
+use till_storage::journal::layout::each_log;
 use till_storage::journal::{Head, JournalError, snapshot};
 use till_storage::keys::{AppliedKey, MetaKey, SnapshotKey, encode_head};
 use till_storage::rows::{RowError, RowPair, RowReader, ScanDirection};
@@ -34,7 +34,7 @@ const SOURCES: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];
 /// Bytes of rows that are written together.
 const WRITE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Merchants and rows of one read.
+/// Rows of one read.
 const PAGE: usize = 1_024;
 
 /// The reason that nothing was repaired. Nothing was changed.
@@ -168,15 +168,12 @@ impl Rebuild<'_> {
 
     /// The merchants whose rows are written: those with a record.
     fn merchants(&self, copy: &Unlogged) -> Result<Vec<(MerchantId, Head)>, RepairError> {
-        let mut all: Vec<(MerchantId, Head)> = Vec::new();
-        loop {
-            let more = read_merchants(copy, all.last().map(|(id, _)| *id), PAGE)?;
-            if more.is_empty() {
-                break;
-            }
-            all.extend(more);
-        }
-        all.retain(|(id, head)| *head != Head::EMPTY && self.merchant_id.is_none_or(|wanted| *id == wanted));
+        let mut all = Vec::new();
+        each_log(copy, &mut |merchant_id, head| -> Result<(), RepairError> {
+            let is_wanted = self.merchant_id.is_none_or(|wanted| merchant_id == wanted);
+            all.extend(is_wanted.then_some((merchant_id, head)));
+            Ok(())
+        })?;
         match self.merchant_id {
             Some(merchant_id) if all.is_empty() => Err(RepairError::NoMerchant(merchant_id)),
             Some(_) | None => Ok(all),
@@ -269,8 +266,7 @@ impl Writer<'_> {
             let Some((last, _)) = page.last() else { return Ok(()) };
             next = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
             for (key, value) in page {
-                let Rebuild { keyring, options, .. } = self.rebuild;
-                let owner = directory_owner(&key, &value, self.copy, keyring, options);
+                let owner = directory_owner(&key, &value, self.copy, self.rebuild.keyring);
                 if owner == Some(self.merchant_id) && !explained.contains(&key) {
                     self.copy.write(once((Family::Directory, key.as_slice(), None)))?;
                 }
@@ -280,9 +276,9 @@ impl Writer<'_> {
 
     /// Writes a row, unless the name of a call that created a merchant was used again for a later one.
     fn put_unless_taken_over(&mut self, (key, value): RowPair) -> Result<(), RepairError> {
-        let Rebuild { keyring, options, .. } = self.rebuild;
-        let stored = self.copy.get(Family::Directory, &key)?;
-        let is_taken = stored.is_some_and(|stored| is_taken_over((&key, &stored, &value), self.copy, keyring, options));
+        let (copy, keyring) = (self.copy, self.rebuild.keyring);
+        let stored = copy.get(Family::Directory, &key)?;
+        let is_taken = stored.is_some_and(|stored| is_taken_over((&key, &stored, &value), copy, keyring));
         if is_taken { Ok(()) } else { self.put(Family::Directory, (key, value)) }
     }
 
