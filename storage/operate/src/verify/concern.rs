@@ -2,7 +2,7 @@
 
 use till_storage::family::Family;
 
-use super::report::{Fault, FaultLocation, Wrong};
+use super::fault::{Fault, FaultLocation, Wrong};
 
 /// The data that a fault concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +31,6 @@ impl Concern {
         }
     }
 
-    /// True when a server may run with it as it is.
-    #[must_use]
-    pub const fn is_harmless(self) -> bool {
-        matches!(self, Concern::Beside)
-    }
-
     /// True when a repair must not begin.
     #[must_use]
     pub const fn forbids_repair(self) -> bool {
@@ -45,6 +39,11 @@ impl Concern {
             Concern::Derived | Concern::Beside => false,
         }
     }
+}
+
+/// True when a server may run with a fault as it is.
+pub(super) fn is_harmless(fault: &Fault) -> bool {
+    Concern::of(fault) == Concern::Beside
 }
 
 fn of_row(family: Family, wrong: &Wrong) -> Concern {

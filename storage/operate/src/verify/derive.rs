@@ -12,14 +12,14 @@ use till_storage::rows::{RowPair, RowReader};
 use till_storage::shapes::encode_state;
 use till_storage::vault::Keyring;
 
-use super::directory;
+use super::faults::Faults;
 use super::job::Job;
 use super::log::LogCheck;
+use super::options::VerifyOptions;
 use super::personal::ReplayPersonal;
 use super::replayed::{ReplayError, Replayed};
-use super::report::{Faults, VerifyProgress};
+use super::report::VerifyProgress;
 use super::scratch::ScratchError;
-use super::verifier::VerifyOptions;
 
 /// The maximum number of faults of a log that are kept. The first fault ends the work.
 const FAULTS_KEPT: usize = 1;
@@ -74,8 +74,9 @@ pub(crate) fn derive(
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> Result<Derived, DeriveError> {
+    let options = &VerifyOptions { faults_kept: FAULTS_KEPT, ..options.clone() };
     let mut ignore_progress = |_: &VerifyProgress| {};
-    let mut job = job(rows, keyring, options, &mut ignore_progress);
+    let mut job = Job::new(rows, keyring, options, &mut ignore_progress);
     let mut deriving = Deriving {
         merchant_id,
         log: LogCheck::new(merchant_id, Some(head.sequence)),
@@ -86,16 +87,6 @@ pub(crate) fn derive(
     };
     deriving.run(&mut job)?;
     deriving.finish(head)
-}
-
-fn job<'a>(
-    rows: &'a dyn RowReader,
-    keyring: &'a Arc<Keyring>,
-    options: &'a VerifyOptions,
-    tell: &'a mut dyn FnMut(&VerifyProgress),
-) -> Job<'a> {
-    let (faults, progress) = (Faults::new(FAULTS_KEPT), VerifyProgress::default());
-    Job { rows, keyring, options, acquirer: None, compares_rows: true, faults, progress, tell }
 }
 
 struct Deriving<'a> {
@@ -155,28 +146,4 @@ impl<'a> Deriving<'a> {
         self.rows.finish()?;
         Ok(Derived { rows: self.rows, snapshots: self.snapshots })
     }
-}
-
-/// The merchant to which a row of the directory belongs.
-pub(crate) fn directory_owner(
-    key: &[u8],
-    value: &[u8],
-    rows: &dyn RowReader,
-    keyring: &Arc<Keyring>,
-    options: &VerifyOptions,
-) -> Option<MerchantId> {
-    let mut ignore_progress = |_: &VerifyProgress| {};
-    directory::owner(key, value, &job(rows, keyring, options, &mut ignore_progress))
-}
-
-/// True when a stored row of the directory belongs to a merchant that was created later, by a call with the same
-/// Idempotency-Key. A key may be used again after its answer has expired.
-pub(crate) fn is_taken_over(
-    (key, stored, expected): (&[u8], &[u8], &[u8]),
-    rows: &dyn RowReader,
-    keyring: &Arc<Keyring>,
-    options: &VerifyOptions,
-) -> bool {
-    let mut ignore_progress = |_: &VerifyProgress| {};
-    directory::was_taken_over(key, stored, expected, &job(rows, keyring, options, &mut ignore_progress))
 }

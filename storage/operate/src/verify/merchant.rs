@@ -12,12 +12,12 @@ use till_storage::shapes::{ShapeError, decode_state, encode_state};
 
 use super::comparison::Comparison;
 use super::directory::Directory;
+use super::fault::{BookSums, FaultLocation, Wrong};
 use super::inspection::Inspection;
 use super::job::Job;
 use super::log::LogCheck;
 use super::personal::ReplayPersonal;
 use super::replayed::{ReplayError, Replayed};
-use super::report::{BookSums, FaultLocation, Wrong};
 use super::scratch::ScratchError;
 use super::walk::{RowWalk, WalkStep};
 

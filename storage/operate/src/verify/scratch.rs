@@ -3,11 +3,12 @@
 //! the store is sealed here as well.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use rocksdb::{BlockBasedOptions, DB, DBCompressionType, Options, ReadOptions, WriteBatch, WriteOptions};
 use till_storage::rows::RowPair;
+
+use crate::durable;
 
 /// Bytes of a memtable.
 const WRITE_BUFFER_BYTES: usize = 32 * 1024 * 1024;
@@ -37,7 +38,9 @@ impl Scratch {
     /// An empty one. What an earlier verification left over is removed.
     pub(super) fn make(directory: &Path) -> Result<Scratch, ScratchError> {
         let failed = |reason: String| ScratchError { directory: directory.to_owned(), reason };
-        remove(directory).and_then(|()| fs::create_dir_all(directory)).map_err(|error| failed(error.to_string()))?;
+        durable::remove_directory(directory)
+            .and_then(|_| fs::create_dir_all(directory))
+            .map_err(|error| failed(error.to_string()))?;
         let db = DB::open(&options(), directory).map_err(|error| failed(error.into_string()))?;
         Ok(Scratch { db: Some(db), directory: directory.to_owned() })
     }
@@ -92,17 +95,14 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         drop(self.db.take());
-        if let Err(error) = remove(&self.directory) {
-            tracing::warn!(directory = %self.directory.display(), %error, "a directory is left over and can be removed");
-        }
+        remove(&self.directory);
     }
 }
 
-/// Removes it, if it is there.
-pub(super) fn remove(directory: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
+/// Removes a scratch directory, if it is there.
+pub(super) fn remove(directory: &Path) {
+    if let Err(error) = durable::remove_directory(directory) {
+        tracing::warn!(directory = %directory.display(), %error, "a directory is left over and can be removed");
     }
 }
 
