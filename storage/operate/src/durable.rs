@@ -1,6 +1,6 @@
 //! Files and directories that are on the disk when a call returns.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -69,6 +69,16 @@ fn directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+/// Locks a file, which is made when it is missing, against other processes; none when another one has it.
+pub(crate) fn lock_file(path: &Path) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Removes a directory and its contents; it may be missing. Returns true when it existed.

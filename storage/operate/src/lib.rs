@@ -7,6 +7,8 @@
 pub mod acquirer_book;
 mod durable;
 mod last_used;
+mod priority;
+mod time;
 pub mod verify;
 pub mod checkpoint;
 pub mod repair;

@@ -4,16 +4,17 @@
 //! written: the bytes of a failed write or sync are not relied upon, and never synced again. A closed segment has only
 //! commits that the store has for sure.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use till_storage::engine::StoreIdentity;
 use till_storage::journal::CommitNumber;
 
 use crate::durable;
+use crate::time::now_ms;
 
 use super::ArchiveError;
 use super::chain::{SegmentChain, SegmentInfo, SegmentState, name};
@@ -520,18 +521,8 @@ fn refuse_empty_directory(directory: &Path) -> Result<(), ArchiveError> {
 
 fn lock(directory: &Path) -> Result<File, ArchiveError> {
     let path = directory.join(LOCK_FILE);
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-    let file = file.map_err(ArchiveError::files("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(ArchiveError::InUse { archive: directory.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(ArchiveError::Files { attempt: "lock", path, source }),
-    }
-}
-
-fn now_ms() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+    let lock = durable::lock_file(&path).map_err(ArchiveError::files("open", &path))?;
+    lock.ok_or_else(|| ArchiveError::InUse { archive: directory.to_owned() })
 }
 
 /// The instant of a wall-clock time; an approximation.

@@ -27,9 +27,9 @@ use till_storage::journal::{CommitNumber, Journal};
 
 use crate::durable;
 use crate::last_used::LastUsedDirectory;
+use crate::priority::with_low_priority;
 use crate::scrub::{FaultyTable, InspectionError, TableFault, TableInspector};
 
-use super::background::with_low_priority;
 use super::beside::BookBeside;
 use super::manifest::{Manifest, ManifestEntry};
 use super::shelf::{Shelf, is_name};

@@ -5,7 +5,6 @@
 //! (`checkpoint-manifest`). It is made under another name and renamed when all of it is durable, so that a directory
 //! with the right name is complete. Format: `docs/storage-format.md`, "Checkpoints".
 
-mod background;
 mod beside;
 mod checksum;
 mod copying;

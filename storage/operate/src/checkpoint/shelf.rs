@@ -1,6 +1,6 @@
 //! The directory that checkpoints are kept in.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -206,13 +206,8 @@ impl Shelf {
     pub(super) fn lock(&self) -> Result<ShelfLock, CheckpointError> {
         durable::make_directory(&self.directory).map_err(CheckpointError::files("create", &self.directory))?;
         let path = self.directory.join(LOCK_FILE);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(CheckpointError::files("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(ShelfLock(file)),
-            Err(TryLockError::WouldBlock) => Err(CheckpointError::Busy { directory: self.directory.clone() }),
-            Err(TryLockError::Error(source)) => Err(CheckpointError::Files { attempt: "lock", path, source }),
-        }
+        let lock = durable::lock_file(&path).map_err(CheckpointError::files("open", &path))?;
+        lock.map(ShelfLock).ok_or_else(|| CheckpointError::Busy { directory: self.directory.clone() })
     }
 }
 
