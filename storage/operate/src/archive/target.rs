@@ -6,7 +6,7 @@ use till_storage::journal::{CommitNumber, layout, record};
 use super::ArchiveError;
 use super::chain::{SegmentChain, SegmentState};
 use super::commit::ArchivedCommit;
-use super::reading::{SegmentItem, SegmentReader};
+use super::reading::SegmentReader;
 
 /// The moment that a store is restored to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,11 +106,9 @@ fn end_of(chain: &SegmentChain) -> Result<CommitNumber, ArchiveError> {
     match last.state {
         SegmentState::Closed { last, .. } => Ok(last),
         SegmentState::Open => {
-            let (mut reader, mut end) = (SegmentReader::open(last)?, last.base);
-            while let SegmentItem::Commit(commit) = reader.next()? {
-                end = commit.commit;
-            }
-            Ok(end)
+            let mut reader = SegmentReader::open(last)?;
+            reader.each(&mut |_| {})?;
+            Ok(reader.valid().last)
         }
     }
 }

@@ -6,7 +6,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use till_storage::engine::table_damage;
-use till_storage::journal::CommitNumber;
 
 use crate::durable;
 
@@ -50,10 +49,9 @@ pub struct KeptCheckpoint {
 }
 
 impl KeptCheckpoint {
-    /// The last commit that it has, if it is complete.
-    fn last_commit(&self) -> Option<CommitNumber> {
+    fn manifest(&self) -> Option<&Manifest> {
         match &self.status {
-            CheckpointStatus::Complete(manifest) => Some(manifest.last_commit),
+            CheckpointStatus::Complete(manifest) => Some(manifest),
             CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
         }
     }
@@ -61,10 +59,7 @@ impl KeptCheckpoint {
     /// Time at which it was taken, if it is complete.
     #[must_use]
     pub fn taken_at_ms(&self) -> Option<u64> {
-        match &self.status {
-            CheckpointStatus::Complete(manifest) => Some(manifest.taken_at_ms),
-            CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
-        }
+        self.manifest().map(|manifest| manifest.taken_at_ms)
     }
 }
 
@@ -106,7 +101,9 @@ impl Shelf {
             let entry = entry.map_err(failed())?;
             kept.extend(entry.file_name().to_str().and_then(|name| self.look_at(name)));
         }
-        kept.sort_by_cached_key(|kept| (kept.last_commit(), kept.taken_at_ms(), kept.name.clone()));
+        kept.sort_by_cached_key(|kept| {
+            (kept.manifest().map(|manifest| manifest.last_commit), kept.taken_at_ms(), kept.name.clone())
+        });
         Ok(kept)
     }
 

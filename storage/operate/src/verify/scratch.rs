@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rocksdb::{BlockBasedOptions, DB, DBCompressionType, Options, ReadOptions, WriteBatch, WriteOptions};
+use rocksdb::{BlockBasedOptions, DB, DBCompressionType, IteratorMode, Options, ReadOptions, WriteBatch, WriteOptions};
 use till_storage::rows::RowPair;
 
 use crate::durable;
@@ -75,20 +75,12 @@ impl Scratch {
         self.db().get(key).map_err(|error| self.failed(error))
     }
 
-    /// At most `limit` rows of a range.
-    pub(super) fn page(&self, lower: &[u8], upper: &[u8], limit: usize) -> Result<Vec<RowPair>, ScratchError> {
+    /// The rows of a range, in order.
+    pub(super) fn rows(&self, lower: Vec<u8>, upper: Vec<u8>) -> impl Iterator<Item = Result<RowPair, ScratchError>> {
         let mut read = ReadOptions::default();
-        read.set_iterate_lower_bound(lower);
-        read.set_iterate_upper_bound(upper);
-        let mut iterator = self.db().raw_iterator_opt(read);
-        let mut pairs = Vec::new();
-        iterator.seek_to_first();
-        while let (true, Some((key, value))) = (pairs.len() < limit, iterator.item()) {
-            pairs.push((key.to_vec(), value.to_vec()));
-            iterator.next();
-        }
-        iterator.status().map_err(|error| self.failed(error))?;
-        Ok(pairs)
+        read.set_iterate_range(lower..upper);
+        let rows = self.db().iterator_opt(IteratorMode::Start, read);
+        rows.map(|row| row.map(|(key, value)| (key.into(), value.into())).map_err(|error| self.failed(error)))
     }
 }
 
