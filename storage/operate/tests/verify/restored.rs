@@ -41,17 +41,23 @@ fn options(directory: &Path) -> EngineOptions {
     EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(directory) }
 }
 
+/// Settings of an archive without a thread.
+fn archive_settings(directory: PathBuf) -> ArchiveSettings {
+    let hour = Duration::from_secs(3_600);
+    ArchiveSettings { directory, segment_bytes: 20_000, segment_age: hour, every: hour, before_acknowledged: false }
+}
+
+/// The copy of a checkpoint.
+fn copied(TakenCheckpoint { directory, manifest }: &TakenCheckpoint, to: &Path) {
+    let restoring = Restoring::copy(directory, manifest, to, &mut |_| {}).expect("it is whole");
+    restoring.finish().expect("its marker is there");
+}
+
 impl RestoreWorld {
     fn new() -> RestoreWorld {
         let (root, (keyring, _)) = (directory(), keyring());
         let engine = Arc::new(Engine::open(&options(&root.path().join("data"))).expect("a new store"));
-        let settings = ArchiveSettings {
-            directory: root.path().join("archive"),
-            segment_bytes: 20_000,
-            segment_age: Duration::from_secs(3_600),
-            every: Duration::from_secs(3_600),
-            before_acknowledged: false,
-        };
+        let settings = archive_settings(root.path().join("archive"));
         let archiver = Archiver::open(Arc::clone(&engine), settings).expect("a new archive");
         RestoreWorld { root, keyring, engine, archiver, checkpoint: None }
     }
@@ -92,11 +98,7 @@ impl RestoreWorld {
         if to.exists() {
             fs::remove_dir_all(&to).expect("it can be removed");
         }
-        let TakenCheckpoint { directory, manifest } = self.taken();
-        Restoring::copy(directory, manifest, &to, &mut |_| {})
-            .expect("it is whole")
-            .finish()
-            .expect("its marker is there");
+        copied(self.taken(), &to);
         let mut book = RocksBook::open(&to.join("sandbox")).expect("it opens");
         let restored = restore_to(&options(&to), &self.at("archive"), until, &self.keyring, &mut book, &mut |_| {});
         drop(book);
@@ -202,13 +204,7 @@ fn a_restore_snapshots_long_logs_and_refuses_the_old_archive() {
     assert_ne!(restored.identity(), engine.identity());
     let epoch = |store: &Engine| store.claim(shop.merchant_id).expect("readable").epoch;
     assert!(epoch(&restored) > epoch(&engine), "claims of the restored store shut out all that were");
-    let settings = ArchiveSettings {
-        directory: world.at("archive"),
-        segment_bytes: 1,
-        segment_age: Duration::from_secs(1),
-        every: Duration::from_secs(1),
-        before_acknowledged: false,
-    };
+    let settings = archive_settings(world.at("archive"));
     drop(world.archiver);
     let refused = Archiver::open(restored, settings).map(drop);
     assert!(matches!(refused, Err(ArchiveError::OtherStore { .. })), "{refused:?}");
@@ -220,9 +216,8 @@ fn a_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
     let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
     FilledMerchant::open(engine.as_ref(), &keyring, 1).trade(1, &mut book);
     world.take(&book);
-    let TakenCheckpoint { directory, manifest } = world.taken();
     let to = world.at("plain");
-    Restoring::copy(directory, manifest, &to, &mut |_| {}).expect("it is whole").finish().expect("its marker is there");
+    copied(world.taken(), &to);
     begin_anew(&options(&to)).expect("it can be opened");
     assert!(world.look_at(&to).0.is_clean());
     let store = StoppedStore::open(&options(&to)).expect("it opens");
