@@ -69,7 +69,7 @@ pub(super) fn check(
 fn damage(error: AcquirerBookError) -> (FaultLocation, Wrong) {
     match error {
         AcquirerBookError::Line { reference, reason } => {
-            (FaultLocation::BookLine(reference), Wrong::Undecodable { reason })
+            (FaultLocation::BookLine { reference }, Wrong::Undecodable { reason })
         }
         AcquirerBookError::Unusable { reason } => (FaultLocation::Book, Wrong::Unreadable { reason }),
     }
@@ -94,7 +94,7 @@ impl BookTally {
             self.add(line.merchant_id, judged.captured_minor);
             self.sums.entry(line.merchant_id).or_default().payouts += u64::from(judged.is_ended_payout);
             if let Some(wrong) = judged.wrong {
-                job.fault(line.merchant_id, FaultLocation::BookLine(line.reference.clone()), wrong);
+                job.fault(line.merchant_id, FaultLocation::BookLine { reference: line.reference.clone() }, wrong);
             }
         }
     }

@@ -24,10 +24,10 @@ impl Concern {
     pub fn of(fault: &Fault) -> Concern {
         match &fault.location {
             FaultLocation::Store | FaultLocation::Records { .. } | FaultLocation::Head => Concern::Log,
-            FaultLocation::Applied | FaultLocation::Snapshot(_) => Concern::Derived,
+            FaultLocation::Applied | FaultLocation::Snapshot { .. } => Concern::Derived,
             FaultLocation::Row(name) => of_row(name.family, &fault.wrong),
             FaultLocation::Rows { family, .. } => of_row(*family, &fault.wrong),
-            FaultLocation::Deliveries | FaultLocation::Book | FaultLocation::BookLine(_) => Concern::Beside,
+            FaultLocation::Deliveries | FaultLocation::Book | FaultLocation::BookLine { .. } => Concern::Beside,
         }
     }
 

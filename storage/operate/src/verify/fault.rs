@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 use till_domain::ids::MerchantId;
 use till_domain::ledger::BalanceTotals;
 use till_storage::family::Family;
@@ -11,7 +13,7 @@ use till_storage::vault::SealedError;
 
 use crate::head::HeadFault;
 
-use super::row_name::RowName;
+use super::row_name::{self, RowName};
 
 /// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +35,21 @@ impl fmt::Display for Fault {
     }
 }
 
+/// For programs: its merchant, place and kind by their names, and its text.
+impl Serialize for Fault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("Fault", 4)?;
+        members.serialize_field("merchant_id", &self.merchant_id.map(|id| id.to_string()))?;
+        members.serialize_field("place", &self.location)?;
+        members.serialize_field("fault", self.wrong.name())?;
+        members.serialize_field("message", &self.to_string())?;
+        members.end()
+    }
+}
+
 /// The location of a fault.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FaultLocation {
     /// The store as a whole.
     Store,
@@ -48,18 +63,25 @@ pub enum FaultLocation {
     /// The row that says where a log ends.
     Head,
     /// The row that says up to which record rows are derived.
+    #[serde(rename = "position")]
     Applied,
     /// The snapshot of a state.
-    Snapshot(Sequence),
+    Snapshot {
+        /// The record at which it was taken.
+        sequence: Sequence,
+    },
     /// One row.
     Row(RowName),
     /// A range of rows.
     Rows {
         /// The family of the rows.
+        #[serde(serialize_with = "row_name::family")]
         family: Family,
         /// The last row before it, if there is one.
+        #[serde(rename = "behind", serialize_with = "row_name::key")]
         after: Option<RowName>,
         /// The first row after it, if there is one.
+        #[serde(serialize_with = "row_name::key")]
         before: Option<RowName>,
         /// The number of rows that belong there by the log, if known.
         expected: Option<u64>,
@@ -68,8 +90,11 @@ pub enum FaultLocation {
     Deliveries,
     /// The sandbox's book as a whole.
     Book,
-    /// A line of the sandbox's book, by its reference.
-    BookLine(String),
+    /// A line of the sandbox's book.
+    BookLine {
+        /// Its reference.
+        reference: String,
+    },
 }
 
 impl fmt::Display for FaultLocation {
@@ -80,7 +105,7 @@ impl fmt::Display for FaultLocation {
             FaultLocation::Records { first, last } => write!(f, "records {first} to {last}"),
             FaultLocation::Head => f.write_str("the head of the log"),
             FaultLocation::Applied => f.write_str("the position of the rows"),
-            FaultLocation::Snapshot(sequence) => write!(f, "the snapshot at record {sequence}"),
+            FaultLocation::Snapshot { sequence } => write!(f, "the snapshot at record {sequence}"),
             FaultLocation::Row(name) => write!(f, "{name}"),
             FaultLocation::Rows { family, after, before, expected } => {
                 write!(f, "a range of the family {family}")?;
@@ -94,7 +119,7 @@ impl fmt::Display for FaultLocation {
             }
             FaultLocation::Deliveries => f.write_str("the store of deliveries"),
             FaultLocation::Book => f.write_str("the sandbox's book"),
-            FaultLocation::BookLine(reference) => write!(f, "the line {reference} of the sandbox's book"),
+            FaultLocation::BookLine { reference } => write!(f, "the line {reference} of the sandbox's book"),
         }
     }
 }

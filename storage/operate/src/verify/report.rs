@@ -21,7 +21,7 @@ pub struct VerifyProgress {
 }
 
 /// The result of a verification.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Report {
     /// Merchants with a log.
     pub merchants: u64,

@@ -50,14 +50,15 @@ fn differences_between_book_and_payments_are_reported() {
     (stranger.payment, stranger.reference) = (Some(PaymentId::from_bytes([5; 16])), "stranger".to_owned());
     let mut more = other.iter().find(|line| line.money == other[0].money).expect("the first").clone();
     more.money.amount = till_domain::money::AmountMinor::new(77).expect("in range");
-    let changed = FaultLocation::BookLine(more.reference.clone());
+    let changed = FaultLocation::BookLine { reference: more.reference.clone() };
     filled.book.write(&[stranger, more]).expect("in memory");
     let report = filled.report();
     let places: Vec<(&FaultLocation, &Wrong)> =
         report.faults.iter().map(|fault| (&fault.location, &fault.wrong)).collect();
     assert_eq!(report.fault_count, 3, "{places:?}");
     assert!(places.contains(&(&changed, &Wrong::OtherResult)), "{places:?}");
-    assert!(places.contains(&(&FaultLocation::BookLine("stranger".to_owned()), &Wrong::NoPayment)), "{places:?}");
+    let stranger = FaultLocation::BookLine { reference: "stranger".to_owned() };
+    assert!(places.contains(&(&stranger, &Wrong::NoPayment)), "{places:?}");
 }
 
 #[test]
@@ -123,5 +124,5 @@ fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
 }
 
 fn line(payment_id: PaymentId) -> FaultLocation {
-    FaultLocation::BookLine(format!("{payment_id}/authorize"))
+    FaultLocation::BookLine { reference: format!("{payment_id}/authorize") }
 }

@@ -68,16 +68,16 @@ fn a_wrong_snapshot_is_reported() {
     let key = SnapshotKey { merchant_id: ONE, sequence: at }.encode();
     let value = filled.store.get(Family::Snapshots, &key).expect("readable").expect("it is there");
     filled.store.damage(Family::Snapshots, &key, &flipped(value.clone(), 60));
-    filled.names(&[fault(ONE, FaultLocation::Snapshot(at), Wrong::WrongChecksum)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot { sequence: at }, Wrong::WrongChecksum)]);
     let mut state = shapes::decode_state(&snapshots[0].bytes).expect("decodes");
     state.reserved_minor += 1;
     let bytes = shapes::encode_state(&state).expect("small");
     filled.store.damage(Family::Snapshots, &key, &snapshot(&key, &value, &bytes));
-    filled.names(&[fault(ONE, FaultLocation::Snapshot(at), Wrong::Different)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot { sequence: at }, Wrong::Different)]);
     filled.store.damage(Family::Snapshots, &key, &value);
     let ahead = SnapshotKey { merchant_id: ONE, sequence: Sequence(9_999) }.encode();
     filled.store.damage(Family::Snapshots, &ahead, &snapshot(&ahead, &value, &bytes));
-    filled.names(&[fault(ONE, FaultLocation::Snapshot(Sequence(9_999)), Wrong::Ahead)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot { sequence: Sequence(9_999) }, Wrong::Ahead)]);
 }
 
 #[test]
