@@ -37,8 +37,11 @@ pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
 
 /// Makes the names of all files and directories below a directory durable.
 pub(crate) fn sync_directories(directory: &Path) -> io::Result<()> {
-    for below in directories(directory)? {
-        sync_directory(&below)?;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_directories(&entry.path())?;
+        }
     }
     sync_directory(directory)
 }
@@ -56,18 +59,6 @@ pub(crate) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     found.sort();
-    Ok(found)
-}
-
-fn directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            found.extend(directories(&entry.path())?);
-            found.push(entry.path());
-        }
-    }
     Ok(found)
 }
 

@@ -7,6 +7,7 @@
 pub mod acquirer_book;
 mod durable;
 mod last_used;
+mod overlay;
 mod priority;
 mod time;
 pub mod verify;

@@ -24,7 +24,7 @@ pub(crate) struct LastRecord {
 /// # Errors
 /// [`ArchiveError`], naming the first file and offset that is not what was written.
 pub(crate) fn last_record(chain: &SegmentChain, limit: CommitNumber) -> Result<LastRecord, ArchiveError> {
-    let base = chain.segments.first().map_or(CommitNumber(0), |first| first.base);
+    let base = chain.base();
     let mut found =
         LastRecord { record: None, last: base, reaches: base >= limit, has_limit: limit == CommitNumber(0) };
     for segment in &chain.segments {

@@ -278,7 +278,7 @@ pub struct ArchiveCheck {
 pub fn check_chain(directory: &Path, tell: &mut dyn FnMut(u64)) -> Result<ArchiveCheck, ArchiveError> {
     let chain = SegmentChain::read(directory)?;
     let store = chain.store()?;
-    let base = chain.segments.first().map_or(CommitNumber(0), |first| first.base);
+    let base = chain.base();
     let mut checked = ArchiveCheck { store, segments: 0, commits: 0, base, last: base, torn: 0, gaps: Vec::new() };
     for segment in &chain.segments {
         if segment.base > checked.last {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use till_storage::engine::{OpenError, StoreIdentity};
 use till_storage::journal::{CommitNumber, JournalError};
+use till_storage::rows::RowError;
 
 use crate::acquirer_book::AcquirerBookError;
 
@@ -193,6 +194,12 @@ pub enum ArchiveError {
     /// The store does not open.
     #[error("the store cannot be opened")]
     Open(#[from] OpenError),
+}
+
+impl From<RowError> for ArchiveError {
+    fn from(error: RowError) -> ArchiveError {
+        ArchiveError::store(error)
+    }
 }
 
 impl From<JournalError> for ArchiveError {

@@ -22,13 +22,13 @@ use till_storage::shapes::MerchantReader;
 use till_storage::vault::{Keyring, VaultKey};
 
 use crate::acquirer_book::AcquirerBook;
+use crate::overlay::Overlay;
 
 use super::agreement::Agreement;
 use super::chain::SegmentChain;
 use super::commit::ArchivedCommit;
 use super::fold::fold;
 use super::forgetting::Forgotten;
-use super::overlay::Overlay;
 use super::reading::{SegmentItem, SegmentReader};
 use super::snapshots::take_snapshot;
 use super::target::check_begin;
@@ -91,14 +91,14 @@ pub fn restore_to(
 }
 
 fn last_commit(overlay: &Overlay) -> Result<CommitNumber, ArchiveError> {
-    let last = read_meta_number(overlay, MetaKey::LastCommit).map_err(ArchiveError::store)?;
+    let last = read_meta_number(overlay, MetaKey::LastCommit)?;
     Ok(CommitNumber(last.map_or(0, u64::from_be_bytes)))
 }
 
 fn become_another(overlay: &Overlay) -> Result<(), ArchiveError> {
     let identity = StoreIdentity::draw().map_err(ArchiveError::store)?;
     overlay.set(Family::Meta, MetaKey::Identity.encode().to_vec(), Some(identity.0.to_vec()));
-    overlay.clear(Family::Meta, &UnarchivedKey::range_after(CommitNumber(0)))
+    Ok(overlay.clear(Family::Meta, &UnarchivedKey::range_after(CommitNumber(0)))?)
 }
 
 struct ArchiveReplay<'a> {
@@ -178,7 +178,7 @@ impl<'a> ArchiveReplay<'a> {
         self.apply(commit).map_err(unfit)?;
         self.restored.applied += 1;
         self.restored.last = commit.commit;
-        self.overlay.write_if_much()
+        Ok(self.overlay.write_if_much()?)
     }
 
     /// Checks that the checkpoint's last commit is the archive's.
@@ -187,7 +187,7 @@ impl<'a> ArchiveReplay<'a> {
             let unfit = |reason: String| ArchiveError::Unfit { commit: commit.commit, reason };
             let record = record::decode(bytes).map_err(|error| unfit(error.to_string()))?;
             let key = JournalKey { merchant_id: commit.merchant_id, sequence: record.header.sequence };
-            let stored = self.overlay.get(Family::Journal, &key.encode()).map_err(ArchiveError::store)?;
+            let stored = self.overlay.get(Family::Journal, &key.encode())?;
             if !stored.is_some_and(|stored| stored.ends_with(bytes)) {
                 return Err(unfit("the checkpoint has another commit of this number".to_owned()));
             }
@@ -259,7 +259,7 @@ impl<'a> ArchiveReplay<'a> {
         become_another(self.overlay)?;
         let last = self.restored.last.0.to_be_bytes().to_vec();
         self.overlay.set(Family::Meta, MetaKey::LastCommit.encode().to_vec(), Some(last));
-        let starts = read_meta_number(self.overlay, MetaKey::Starts).map_err(ArchiveError::store)?;
+        let starts = read_meta_number(self.overlay, MetaKey::Starts)?;
         // Epochs of later claims must be greater than all earlier ones.
         let starts = starts.map_or(0, u64::from_be_bytes).max(self.starts);
         self.overlay.set(Family::Meta, MetaKey::Starts.encode().to_vec(), Some(starts.to_be_bytes().to_vec()));

@@ -1,6 +1,5 @@
 //! Snapshots of merchants whose logs grew during a restore, so that a first use of them replays as little as before.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use till_domain::apply::apply_state;
@@ -14,8 +13,9 @@ use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::shapes::{MerchantReader, decode_state, encode_state};
 use till_storage::vault::Keyring;
 
+use crate::overlay::Overlay;
+
 use super::ArchiveError;
-use super::overlay::Overlay;
 
 /// Number of records after the newest snapshot from which a new one is taken.
 const RECORDS_SINCE_SNAPSHOT: u64 = 1_024;
@@ -27,8 +27,8 @@ pub(super) fn take_snapshot(
     keyring: &Arc<Keyring>,
     merchant_id: MerchantId,
 ) -> Result<(), ArchiveError> {
-    let head = layout::read_head(overlay, merchant_id).map_err(ArchiveError::store)?;
-    let newest = layout::read_snapshots(overlay, merchant_id, 1).map_err(ArchiveError::store)?.pop();
+    let head = layout::read_head(overlay, merchant_id)?;
+    let newest = layout::read_snapshots(overlay, merchant_id, 1)?.pop();
     let newest = newest.and_then(|snapshot| Some((snapshot.at, decode_state(&snapshot.bytes).ok()?)));
     let (at, state) = newest.unwrap_or((Head::EMPTY, MerchantState::default()));
     if head.sequence.0 < at.sequence.0 + RECORDS_SINCE_SNAPSHOT {
@@ -39,7 +39,7 @@ pub(super) fn take_snapshot(
     let bytes = encode_state(&state).map_err(|error| ArchiveError::store(error.reason))?;
     overlay.set(Family::Snapshots, key.encode().to_vec(), Some(snapshot::encode(key, &head.hash, &bytes)));
     drop_older(overlay, merchant_id)?;
-    overlay.write_if_much()
+    Ok(overlay.write_if_much()?)
 }
 
 /// Computes the state at the end of a log from the state at an earlier position.
@@ -66,12 +66,8 @@ fn fold(
 /// Removes older snapshots, so that together with a new one there are as many as are kept.
 fn drop_older(overlay: &Overlay, merchant_id: MerchantId) -> Result<(), ArchiveError> {
     let (lower, upper) = SnapshotKey::range(merchant_id);
-    let mut keys = Vec::new();
-    let visited = overlay.visit(Family::Snapshots, &lower, &upper, ScanDirection::Backward, &mut |key, _| {
-        keys.push(key.to_vec());
-        ControlFlow::Continue(())
-    });
-    visited.map_err(ArchiveError::store)?;
-    keys.into_iter().skip(SNAPSHOTS_KEPT - 1).for_each(|key| overlay.set(Family::Snapshots, key, None));
+    let kept = overlay.scan(Family::Snapshots, &lower, &upper, ScanDirection::Backward, usize::MAX)?;
+    let older = kept.into_iter().skip(SNAPSHOTS_KEPT - 1);
+    older.for_each(|(key, _)| overlay.set(Family::Snapshots, key, None));
     Ok(())
 }

@@ -92,12 +92,9 @@ fn check_moment(store: &StoppedStore, asked: u64) -> Result<(), ArchiveError> {
 
 /// Refuses an archive that begins after the checkpoint's last commit.
 pub(super) fn check_begin(chain: &SegmentChain, last: CommitNumber) -> Result<(), ArchiveError> {
-    match chain.segments.first().map(|first| first.base) {
-        Some(base) if base > last => {
-            Err(ArchiveError::Gap { archive: chain.directory.clone(), first: last.next(), last: base })
-        }
-        Some(_) | None => Ok(()),
-    }
+    let base = chain.base();
+    let gap = || ArchiveError::Gap { archive: chain.directory.clone(), first: last.next(), last: base };
+    if base > last { Err(gap()) } else { Ok(()) }
 }
 
 /// The last commit of an archive.

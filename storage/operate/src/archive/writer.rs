@@ -10,8 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use till_storage::engine::StoreIdentity;
-use till_storage::journal::CommitNumber;
+use till_storage::engine::{Engine, StoreIdentity};
+use till_storage::journal::layout::read_record;
+use till_storage::journal::{CommitNumber, record};
 
 use crate::durable;
 use crate::time::now_ms;
@@ -19,6 +20,7 @@ use crate::time::now_ms;
 use super::ArchiveError;
 use super::chain::{SegmentChain, SegmentInfo, SegmentState, name};
 use super::commit::{ArchivedCommit, GroupPosition};
+use super::queue::was_any_given_up;
 use super::reading::{SegmentItem, SegmentReader, ValidPrefix};
 use super::segment::{End, Header, encode_commit};
 
@@ -62,17 +64,13 @@ impl OpenSegment {
 
 /// The facts about the store that the writer needs.
 pub(super) struct StoreSide<'a> {
-    pub(super) identity: StoreIdentity,
+    pub(super) engine: &'a Engine,
     /// Its last commit.
     pub(super) last: CommitNumber,
     /// The commit after which a new archive begins.
     pub(super) base: CommitNumber,
     /// True when the store was archived to this directory before.
     pub(super) was_there: bool,
-    /// Returns true when the store has exactly this commit.
-    pub(super) has: &'a dyn Fn(&ArchivedCommit) -> Result<bool, ArchiveError>,
-    /// Returns true when an operator gave up any commit after the first one, up to the second.
-    pub(super) gave_up: &'a dyn Fn(CommitNumber, CommitNumber) -> Result<bool, ArchiveError>,
 }
 
 /// Writes to one archive, under the archive's lock.
@@ -96,12 +94,16 @@ impl Writer {
         durable::make_directory(directory).map_err(ArchiveError::files("create", directory))?;
         let lock = lock(directory)?;
         let chain = SegmentChain::read(directory)?;
-        if let Some(found) = chain.store.filter(|found| *found != side.identity) {
-            return Err(ArchiveError::OtherStore { archive: directory.to_owned(), found, store: side.identity });
+        if let Some(found) = chain.store.filter(|found| *found != side.engine.identity()) {
+            return Err(ArchiveError::OtherStore {
+                archive: directory.to_owned(),
+                found,
+                store: side.engine.identity(),
+            });
         }
         let mut writer = Writer {
             directory: directory.to_owned(),
-            store: side.identity,
+            store: side.engine.identity(),
             segment_bytes,
             closed: ClosedEnd { number: 0, last: side.base, checksum: [0; 32] },
             current: None,
@@ -340,7 +342,8 @@ impl Writer {
         let ScannedSegment { valid, newest, last_group } = scanned;
         match (self.check_newest(newest.as_ref(), earlier, side), last_group) {
             (Err(ArchiveError::OtherHistory { .. }), Some(group))
-                if group.stored == group.valid.last && !(side.gave_up)(group.valid.last, valid.last)? =>
+                if group.stored == group.valid.last
+                    && !was_any_given_up(side.engine, group.valid.last, valid.last)? =>
             {
                 self.check_newest(group.newest.as_ref(), earlier, side)?;
                 Ok(group.valid)
@@ -369,11 +372,24 @@ impl Writer {
     }
 
     fn check_same(&self, commit: &ArchivedCommit, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
-        match (side.has)(commit)? {
+        match has(side.engine, commit)? {
             true => Ok(()),
             false => Err(ArchiveError::OtherHistory { archive: self.directory.clone(), commit: commit.commit }),
         }
     }
+}
+
+/// True when the store has exactly this commit.
+fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
+    for bytes in &commit.records {
+        let Ok(record) = record::decode(bytes) else { return Ok(false) };
+        let (merchant_id, sequence) = (record.header.merchant_id, record.header.sequence);
+        let stored = read_record(engine, merchant_id, sequence)?;
+        if stored.is_none_or(|stored| (stored.commit, &stored.bytes) != (commit.commit, bytes)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The newest commit of a segment that has records.
