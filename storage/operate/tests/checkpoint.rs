@@ -31,6 +31,14 @@ use till_storage::family::Family;
 use till_storage::journal::{Append, AppendVerdict, CommitNumber, Head, Journal, Sequence, StoredRecord, record};
 use till_storage::rows::{RowReader, RowStore};
 
+/// Asserts that a result is a refusal of this shape.
+macro_rules! assert_refused {
+    ($result:expr, $refusal:pat) => {
+        let refused = $result;
+        assert!(matches!(refused, Err($refusal)), "{refused:?}");
+    };
+}
+
 /// Two merchants that write all the time, and two with records from before and after a line of the book.
 const SHOPS: [MerchantId; 2] = [merchant(1), merchant(2)];
 const ASKED: MerchantId = merchant(3);
@@ -400,8 +408,7 @@ fn a_flipped_byte_in_any_file_is_found_by_check_and_restore() {
             let error = Restoring::copy(&taken.directory, &taken.manifest, to.path(), &mut |_| {});
             let error = error.expect_err("it is damaged").to_string();
             assert!(error.contains(&entry.path.display().to_string()), "{error}");
-            let refused = Engine::open(&options(to.path())).map(drop);
-            assert!(matches!(refused, Err(OpenError::RestoreUnfinished { .. })), "{refused:?}");
+            assert_refused!(Engine::open(&options(to.path())).map(drop), OpenError::RestoreUnfinished { .. });
         }
         flip(&taken.directory.join(&entry.path), entry.bytes / 2);
     }
@@ -540,13 +547,11 @@ fn a_directory_that_is_in_use_or_not_empty_is_not_restored_to() {
     let world = CheckpointWorld::filled();
     let taken = world.take("refused");
     let copy = |to: &Path| Restoring::copy(&taken.directory, &taken.manifest, to, &mut |_| {}).map(drop);
-    let in_use = copy(&world.below("data"));
-    assert!(matches!(in_use, Err(CheckpointError::InUse { .. })), "{in_use:?}");
+    assert_refused!(copy(&world.below("data")), CheckpointError::InUse { .. });
     let full = world.below("full");
     fs::create_dir(&full).expect("writable");
     fs::write(full.join("a"), b"a").expect("writable");
-    let not_empty = copy(&full);
-    assert!(matches!(not_empty, Err(CheckpointError::NotEmpty { .. })), "{not_empty:?}");
+    assert_refused!(copy(&full), CheckpointError::NotEmpty { .. });
     assert_eq!(fs::read_dir(&full).expect("readable").count(), 1, "a refusal changes nothing");
     let empty = world.below("empty");
     fs::create_dir(&empty).expect("writable");
@@ -578,13 +583,11 @@ fn a_directory_that_is_not_a_checkpoint_is_refused() {
 fn no_server_starts_on_a_checkpoint_or_an_unfinished_restore() {
     let world = CheckpointWorld::filled();
     let taken = world.take("started");
-    let refused = Engine::open(&options(&taken.directory)).map(drop);
-    assert!(matches!(refused, Err(OpenError::IsCheckpoint { .. })), "{refused:?}");
+    assert_refused!(Engine::open(&options(&taken.directory)).map(drop), OpenError::IsCheckpoint { .. });
     check_sound(&taken);
     let to = world.below("copy");
     let restoring = Restoring::copy(&taken.directory, &taken.manifest, &to, &mut |_| {}).expect("sound");
-    let refused = Engine::open(&options(&to)).map(drop);
-    assert!(matches!(refused, Err(OpenError::RestoreUnfinished { .. })), "{refused:?}");
+    assert_refused!(Engine::open(&options(&to)).map(drop), OpenError::RestoreUnfinished { .. });
     restoring.finish().expect("its marker is there");
     Engine::open(&options(&to)).expect("it was said to be sound");
 }
@@ -597,8 +600,7 @@ fn a_name_is_taken_once_and_made_of_few_characters() {
         assert!(matches!(refused, Err(CheckpointError::Name { .. })), "{name}: {refused:?}");
     }
     world.take(&"a".repeat(64));
-    let refused = world.try_take(&"a".repeat(64));
-    assert!(matches!(refused, Err(CheckpointError::NameTaken { .. })), "{refused:?}");
+    assert_refused!(world.try_take(&"a".repeat(64)), CheckpointError::NameTaken { .. });
 }
 
 #[test]
@@ -702,8 +704,7 @@ fn a_shelf_whose_disk_is_not_mounted_gets_no_checkpoint() {
         }
         world.checkpointer.clear().expect("there is nothing to do");
         assert!(world.prune(0, "", None).is_empty());
-        let refused = world.try_take("second");
-        assert!(matches!(refused, Err(CheckpointError::Gone { .. })), "{refused:?}");
+        assert_refused!(world.try_take("second"), CheckpointError::Gone { .. });
         assert_eq!(fs::read_dir(&shelf).map(Iterator::count).unwrap_or_default(), 0, "nothing is made there");
     }
     fs::remove_dir(&shelf).expect("it is empty");

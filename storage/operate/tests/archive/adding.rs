@@ -13,7 +13,9 @@ use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
 use till_storage::keys::UnarchivedKey;
 
-use super::{ArchiveWorld, ONE_SEGMENT, append, archive, batch, options, queued, queued_numbers, settings};
+use super::{
+    ArchiveWorld, ONE_SEGMENT, append, archive, archive_groups, batch, options, queued, queued_numbers, settings,
+};
 
 #[test]
 fn every_commit_is_archived_once_in_order_and_leaves_the_queue() {
@@ -211,10 +213,7 @@ fn a_segment_that_is_old_enough_is_closed_unless_it_is_empty() {
 #[test]
 fn a_crash_while_a_segment_is_closed_is_repaired() {
     let (world, engine, archiver) = ArchiveWorld::archived(1, false);
-    for _ in 0..2 {
-        archive(&engine, &archiver, 1);
-    }
-    drop(archiver);
+    archive_groups(&engine, archiver, 2, 1);
     let segments = world.segments();
     let bytes = fs::read(&segments[1]).expect("readable");
     for cut in [None, Some(0), Some(50), Some(92)] {

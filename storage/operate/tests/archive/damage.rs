@@ -7,7 +7,7 @@ use crate::fixtures::copy;
 use till_operate::archive::{ArchiveError, Archiver, SegmentChain, check_chain};
 use till_storage::journal::CommitNumber;
 
-use super::{ArchiveWorld, ONE_SEGMENT, append, archive, is_damaged_at, settings};
+use super::{ArchiveWorld, ONE_SEGMENT, append, archive, archive_groups, is_damaged_at, settings};
 
 #[test]
 fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
@@ -35,10 +35,7 @@ fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
 #[test]
 fn a_flipped_bit_before_the_last_write_is_reported_with_offset() {
     let (world, engine, archiver) = ArchiveWorld::archived(500, false);
-    for _ in 0..4 {
-        archive(&engine, &archiver, 2);
-    }
-    drop(archiver);
+    archive_groups(&engine, archiver, 4, 2);
     let segments = world.segments();
     assert!(segments.len() > 2, "{segments:?}");
     for (at, file) in segments.iter().enumerate() {
@@ -65,10 +62,7 @@ fn a_flipped_bit_before_the_last_write_is_reported_with_offset() {
 #[test]
 fn an_invalid_entry_before_a_later_write_is_damage() {
     let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
-    for _ in 0..3 {
-        archive(&engine, &archiver, 2);
-    }
-    drop(archiver);
+    archive_groups(&engine, archiver, 3, 2);
     let file = world.segments().remove(0);
     let bytes = fs::read(&file).expect("readable");
     let entries = entries_of(&bytes);
@@ -131,10 +125,7 @@ fn a_second_torn_write_is_cut_off_and_earlier_damage_is_refused() {
 #[test]
 fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
     let (world, engine, archiver) = ArchiveWorld::archived(100, false);
-    for _ in 0..4 {
-        archive(&engine, &archiver, 1);
-    }
-    drop(archiver);
+    archive_groups(&engine, archiver, 4, 1);
     let segments = world.segments();
     let aside = world.at("aside");
     fs::rename(&segments[1], &aside).expect("it can be moved");
@@ -160,10 +151,7 @@ fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
 #[test]
 fn a_replaced_entry_is_found_by_the_checksum_of_the_segment() {
     let (world, engine, archiver) = ArchiveWorld::archived(100, false);
-    for _ in 0..3 {
-        archive(&engine, &archiver, 1);
-    }
-    drop(archiver);
+    archive_groups(&engine, archiver, 3, 1);
     let file = world.segments().remove(0);
     let mut bytes = fs::read(&file).expect("readable");
     let (head, rest) = bytes[92..].split_at_mut(12);

@@ -129,6 +129,11 @@ fn archive(engine: &Engine, archiver: &Archiver, batches: usize) {
     archiver.catch_up().expect("it can be written to");
 }
 
+/// Archives as many groups of batches of the first merchant.
+fn archive_groups(engine: &Engine, archiver: Archiver, groups: usize, batches: usize) {
+    (0..groups).for_each(|_| archive(engine, &archiver, batches));
+}
+
 /// A batch with a record, a row that can be derived, and one of the vault.
 fn batch(chain: &mut Chain) -> till_storage::journal::Append {
     let mut append = chain.batch(&[b"body of a record"]);
