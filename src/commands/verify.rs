@@ -19,7 +19,6 @@ use till_storage::vault::Keyring;
 use super::exit_code::ExitCode;
 use super::head::read_heads;
 use super::progress::{self, Unit};
-use super::verify_report::report_json;
 use crate::bootstrap::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
@@ -90,7 +89,9 @@ pub(super) fn verify(configuration: &Configuration, arguments: &VerifyArguments)
         earlier.heads.iter().filter(|_| report.is_clean()).for_each(report_head);
         return Ok(print(&report));
     }
-    let _ = writeln!(std::io::stdout(), "{:#}", report_json(&report)); // A reader that closed the pipe needs no more output.
+    let mut shown = serde_json::to_value(&report)?;
+    shown["clean"] = report.is_clean().into();
+    let _ = writeln!(std::io::stdout(), "{shown:#}"); // A reader that closed the pipe needs no more output.
     Ok(exit_code(&report))
 }
 

@@ -12,7 +12,7 @@ mod log_record;
 mod export;
 mod inspect;
 
-pub use export::{ApiShapes, Export, ExportFile, ExportSummary};
+pub use export::{ApiObject, Export, ExportFile, ExportSummary};
 pub use inspect::{Inspect, RecordSelection};
 pub use log_record::kinds_of;
 pub use source::{OpenKeyring, Source};

@@ -1,4 +1,4 @@
-//! A store that is being restored, with a buffer of changes that are not written to it yet.
+//! A store that is being restored or repaired, with a buffer of changes that are not written to it yet.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -8,55 +8,53 @@ use till_storage::family::Family;
 use till_storage::journal::layout::WriteSink;
 use till_storage::rows::{RowError, RowReader, ScanDirection, Visit};
 
-use super::ArchiveError;
-
 /// Bytes of buffered changes from which they are written.
 const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 type BufferedRows = BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>;
 
-/// A store that is being restored.
-pub(super) struct Overlay {
+/// A store that is being restored or repaired.
+pub(crate) struct Overlay {
     store: Unlogged,
     waiting: RefCell<BufferedRows>,
     waiting_bytes: Cell<usize>,
 }
 
 impl Overlay {
-    pub(super) fn over(store: Unlogged) -> Overlay {
+    pub(crate) fn over(store: Unlogged) -> Overlay {
         Overlay { store, waiting: RefCell::default(), waiting_bytes: Cell::new(0) }
     }
 
     /// Sets a row, or removes it.
-    pub(super) fn set(&self, family: Family, key: Vec<u8>, value: Option<Vec<u8>>) {
+    pub(crate) fn set(&self, family: Family, key: Vec<u8>, value: Option<Vec<u8>>) {
         let bytes = key.len() + value.as_ref().map_or(0, Vec::len);
         self.waiting_bytes.set(self.waiting_bytes.get() + bytes);
         self.waiting.borrow_mut().insert((family, key), value);
     }
 
     /// Removes every row from the first key, inclusive, to the second, exclusive, however many there are.
-    pub(super) fn clear(&self, family: Family, range: &(Vec<u8>, Vec<u8>)) -> Result<(), ArchiveError> {
+    pub(crate) fn clear(&self, family: Family, range: &(Vec<u8>, Vec<u8>)) -> Result<(), RowError> {
         self.write()?;
-        self.store.clear(family, range).map_err(ArchiveError::store)
+        self.store.clear(family, range)
     }
 
     /// Writes the buffered changes, when there are many.
-    pub(super) fn write_if_much(&self) -> Result<(), ArchiveError> {
+    pub(crate) fn write_if_much(&self) -> Result<(), RowError> {
         if self.waiting_bytes.get() < WAITING_BYTES_MAX { Ok(()) } else { self.write() }
     }
 
     /// Writes the buffered changes.
-    pub(super) fn write(&self) -> Result<(), ArchiveError> {
+    pub(crate) fn write(&self) -> Result<(), RowError> {
         let waiting = self.waiting.take();
         self.waiting_bytes.set(0);
         let writes = waiting.iter().map(|((family, key), value)| (*family, key.as_slice(), value.as_deref()));
-        self.store.write(writes).map_err(ArchiveError::store)
+        self.store.write(writes)
     }
 
     /// Writes everything and makes it durable.
-    pub(super) fn finish(self) -> Result<(), ArchiveError> {
+    pub(crate) fn finish(self) -> Result<(), RowError> {
         self.write()?;
-        self.store.finish().map_err(ArchiveError::store)
+        self.store.finish()
     }
 }
 

@@ -8,18 +8,22 @@ const NICENESS: i32 = 10;
 
 /// Runs `work` on a thread of its own, which gets the processor time that others leave, and waits for it. Threads that
 /// it starts have the same low priority.
-pub(super) fn with_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn with_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let span = tracing::Span::current();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            // On Linux the priority is this thread's alone. If it cannot be lowered, the work is done nevertheless.
-            if let Err(error) = rustix::process::nice(NICENESS) {
-                tracing::warn!(%error, "the priority of a background thread could not be lowered");
-            }
+            give_way();
             span.in_scope(work)
         });
         worker.join().unwrap_or_else(|panic| resume_unwind(panic))
     })
+}
+
+/// Lowers the priority of the current thread, on Linux of it alone. If that fails, the work is done nevertheless.
+pub(crate) fn give_way() {
+    if let Err(error) = rustix::process::nice(NICENESS) {
+        tracing::warn!(%error, "the priority of a background thread could not be lowered");
+    }
 }
 
 #[cfg(test)]
