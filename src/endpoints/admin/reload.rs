@@ -1,12 +1,15 @@
 //! `POST /admin/reload`
 
+use crate::endpoints::endpoint::Endpoint;
+use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
 use serde::Serialize;
 
 use crate::access::Operator;
 use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
+
+pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&RELOAD_FILES, &reload)];
 
 /// The files that can be read again.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
@@ -28,7 +31,7 @@ static RELOAD: ObjectType = ObjectType {
     ],
 };
 
-pub(super) static RELOAD_FILES: Declaration = Declaration {
+static RELOAD_FILES: Declaration = Declaration {
     name: "reload",
     package: Package::Admin,
     group: "secrets",

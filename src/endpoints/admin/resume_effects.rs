@@ -1,12 +1,15 @@
 //! `POST /admin/resume-effects`
 
 use crate::access::Operator;
+use crate::endpoints::endpoint::Endpoint;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
 
-pub(super) static RESUME_EFFECTS: Declaration = Declaration {
+pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&RESUME_EFFECTS, &resume_effects)];
+
+static RESUME_EFFECTS: Declaration = Declaration {
     name: "resume-effects",
     package: Package::Admin,
     group: "checkpoints",

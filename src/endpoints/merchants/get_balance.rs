@@ -1,16 +1,19 @@
 //! `POST /merchants/get-balance`
 
+use crate::endpoints::endpoint::Endpoint;
+use crate::protocol::declaration::{
+    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType,
+};
+use crate::protocol::dispatch::{Call, Reply};
 use serde::Serialize;
 use till_domain::records::{Balances, Profiles, Rows, Single};
 
 use crate::access::MerchantCaller;
 use crate::endpoints::merchants::balance_history::no_balance;
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{
-    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType,
-};
-use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
+
+pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&GET_BALANCE, &get_balance)];
 
 static BALANCE: ObjectType = ObjectType {
     name: "balance",
@@ -26,7 +29,7 @@ static BALANCE: ObjectType = ObjectType {
     ],
 };
 
-pub(super) static GET_BALANCE: Declaration = Declaration {
+static GET_BALANCE: Declaration = Declaration {
     name: "get-balance",
     package: Package::Merchants,
     group: "balance",

@@ -22,9 +22,3 @@ pub(super) fn text(payment: &PaymentRef) -> String {
         PaymentRef::External(external_id) => external_id.as_str().to_owned(),
     }
 }
-
-/// The refusal of an unknown payment.
-pub(super) fn unknown() -> ApiError {
-    let message = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments lists those that exist.";
-    ApiError::not_found("payment_id", message)
-}

@@ -2,14 +2,20 @@
 
 use till_domain::command::{CapturePayment, Command};
 
-use super::by_merchant;
+use super::by_merchant::Submit;
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::endpoints::forms::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
+use crate::endpoints::endpoint::Endpoint;
+use crate::endpoints::forms::AMOUNT;
+use crate::protocol::api_error::Code;
+use crate::protocol::arguments::{ArgumentSet, arguments};
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
+
+pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+    Endpoint(&CAPTURE_PAYMENT, &Submit(CAPTURE, |_, capture| Command::CapturePayment(capture))),
+    Endpoint(&VOID_PAYMENT, &Submit(PAYMENT_ARGUMENT, |_, payment| Command::VoidPayment(payment))),
+    Endpoint(&REVERSE_PAYMENT, &Submit(PAYMENT_ARGUMENT, |_, payment| Command::ReversePayment(payment))),
+];
 
 const INVALID_STATE: DeclaredError = DeclaredError::when(
     Code::InvalidState,
@@ -17,20 +23,18 @@ const INVALID_STATE: DeclaredError = DeclaredError::when(
 )
 .with(r#"{"status": "VOIDED", "operation": null}"#);
 
-pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
+const CAPTURE: ArgumentSet<CapturePayment> = arguments!(CapturePayment {
+    payment: PAYMENT_ARGUMENT,
+    amount: AMOUNT.optional("The amount in minor units; the whole authorized amount when left out."),
+});
+
+static CAPTURE_PAYMENT: Declaration = Declaration {
     name: "capture-payment",
     package: Package::Merchants,
     group: "payments",
     summary: "Captures an authorized payment, whole or in part; a part releases the rest.",
     docs: "`true` means that the capture is accepted. It takes effect when the acquirer confirms it: until then `find-payment` shows it as `operation`, and afterwards the payment is `SUCCESSFUL` or `last_operation` has the reason.",
-    arguments: &[
-        PAYMENT_ARGUMENT,
-        Argument::optional(
-            "amount",
-            ValueType::AMOUNT,
-            "The amount in minor units; the whole authorized amount when left out.",
-        ),
-    ],
+    arguments: CAPTURE.declared,
     returns: Returns::Boolean,
     errors: &[
         PAYMENT_NOT_FOUND,
@@ -41,51 +45,26 @@ pub(super) static CAPTURE_PAYMENT: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
-pub(super) static VOID_PAYMENT: Declaration = Declaration {
+static VOID_PAYMENT: Declaration = Declaration {
     name: "void-payment",
     package: Package::Merchants,
     group: "payments",
     summary: "Voids an authorization before it is captured.",
     docs: "`true` means that the void is accepted. The payment is `VOIDED` when the acquirer confirms it; else `last_operation` has the reason.",
-    arguments: &[PAYMENT_ARGUMENT],
+    arguments: &[PAYMENT_ARGUMENT.argument],
     returns: Returns::Boolean,
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
-pub(super) static REVERSE_PAYMENT: Declaration = Declaration {
+static REVERSE_PAYMENT: Declaration = Declaration {
     name: "reverse-payment",
     package: Package::Merchants,
     group: "payments",
     summary: "Reverses a captured payment before it settles.",
     docs: "Only before settlement, and while no refund of the payment is accepted; use `refund-payment` afterwards. `true` means that the reversal is accepted. The payment is `REVERSED` when the acquirer confirms it; else `last_operation` has the reason.",
-    arguments: &[PAYMENT_ARGUMENT],
+    arguments: &[PAYMENT_ARGUMENT.argument],
     returns: Returns::Boolean,
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
-
-/// `POST /merchants/capture-payment`
-pub(super) async fn capture_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let payment = fields.required("payment_id", arguments::payment_ref);
-    let amount = fields.optional("amount", arguments::amount);
-    let capture = fields.finish(|| Some(CapturePayment { payment: payment?, amount }))?;
-    by_merchant::submit(&service, &CAPTURE_PAYMENT, &call, Command::CapturePayment(capture)).await
-}
-
-/// `POST /merchants/void-payment`
-pub(super) async fn void_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let payment = fields.required("payment_id", arguments::payment_ref);
-    let payment = fields.finish(|| payment)?;
-    by_merchant::submit(&service, &VOID_PAYMENT, &call, Command::VoidPayment(payment)).await
-}
-
-/// `POST /merchants/reverse-payment`
-pub(super) async fn reverse_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let payment = fields.required("payment_id", arguments::payment_ref);
-    let payment = fields.finish(|| payment)?;
-    by_merchant::submit(&service, &REVERSE_PAYMENT, &call, Command::ReversePayment(payment)).await
-}

@@ -1,21 +1,33 @@
 //! `POST /merchants/list-plans`, `retrieve-current-plan`, `select-plan`
 
-use till_domain::command::TeamChange;
+use crate::endpoints::endpoint::Endpoint;
+use crate::endpoints::forms::id;
+use crate::endpoints::merchants::by_merchant::Submit;
+use crate::protocol::arguments::Required;
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
 use till_domain::ids::PlanId;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Rows, Single};
 
-use super::by_merchant;
-use super::team::of_caller;
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
+use till_domain::command::{Command, TeamChange};
 
-pub(super) static LIST_PLANS: Declaration = Declaration {
+pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+    Endpoint(&LIST_PLANS, &list_plans),
+    Endpoint(&RETRIEVE_CURRENT_PLAN, &retrieve_current_plan),
+    Endpoint(
+        &SELECT_PLAN,
+        &Submit(PLAN_ARGUMENT, |merchant_id, plan_id| {
+            Command::ChangeTeam(merchant_id, TeamChange::SelectPlan(plan_id))
+        }),
+    ),
+];
+
+static LIST_PLANS: Declaration = Declaration {
     name: "list-plans",
     package: Package::Merchants,
     group: "plans",
@@ -27,7 +39,7 @@ pub(super) static LIST_PLANS: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
+static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     name: "retrieve-current-plan",
     package: Package::Merchants,
     group: "plans",
@@ -39,13 +51,15 @@ pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     flags: Flags::QUERY,
 };
 
-pub(super) static SELECT_PLAN: Declaration = Declaration {
+const PLAN_ARGUMENT: Required<PlanId> = id::<PlanId>().required("The plan (`pln_...`).").named("plan_id");
+
+static SELECT_PLAN: Declaration = Declaration {
     name: "select-plan",
     package: Package::Merchants,
     group: "plans",
     summary: "Switches to a subscription plan at once; `false` when the merchant has it already.",
     docs: "",
-    arguments: &[Argument::required("plan_id", ValueType::Id(PlanId::PREFIX), "The plan (`pln_...`).")],
+    arguments: &[PLAN_ARGUMENT.argument],
     returns: Returns::Boolean,
     errors: &[DeclaredError::when(Code::NotFound, "No plan has this id.")],
     flags: Flags::COMMAND,
@@ -73,12 +87,4 @@ pub(super) async fn retrieve_current_plan(service: Shared, call: Call<MerchantCa
         name: choice.plan.name.as_str().to_owned(),
         since: choice.since.unix_seconds(),
     }))
-}
-
-/// `POST /merchants/select-plan`
-pub(super) async fn select_plan(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let id = fields.required("plan_id", arguments::id("a plan id (pln_...)"));
-    let change = fields.finish(|| Some(TeamChange::SelectPlan(id?)))?;
-    by_merchant::submit(&service, &SELECT_PLAN, &call, of_caller(&call, change)).await
 }

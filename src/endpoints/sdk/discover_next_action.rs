@@ -1,19 +1,22 @@
 //! `POST /sdk/discover-next-action`
 
-use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION_ARGUMENTS};
+use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION};
 use crate::access::MerchantCaller;
+use crate::endpoints::endpoint::Endpoint;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
-pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
+pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&DISCOVER_NEXT_ACTION, &discover_next_action)];
+
+static DISCOVER_NEXT_ACTION: Declaration = Declaration {
     name: "discover-next-action",
     package: Package::Sdk,
     group: "sessions",
     summary: "Returns the client's next action for a session.",
     docs: "`WAIT` while the client can only ask again, `CHECK_STATUS` once the outcome is known.",
-    arguments: &SESSION_ARGUMENTS,
+    arguments: SESSION.declared,
     returns: Returns::Words(&["WAIT", "CHECK_STATUS"]),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,

@@ -1,16 +1,20 @@
 //! `POST /sdk/retrieve-payment-session`
 
+use crate::endpoints::endpoint::Endpoint;
+use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
+use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
 use serde::Serialize;
 
 use till_domain::ids::SessionId;
 
-use super::session::{self, INSTALLATION_ERRORS, SESSION_ARGUMENTS};
+use super::session::{self, INSTALLATION_ERRORS, SESSION};
 use crate::access::MerchantCaller;
-use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
+
+pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+    &[Endpoint(&RETRIEVE_PAYMENT_SESSION, &retrieve_payment_session)];
 
 static PAYMENT_SESSION: ObjectType = ObjectType {
     name: "payment_session",
@@ -41,13 +45,13 @@ static PAYMENT_SESSION: ObjectType = ObjectType {
     ],
 };
 
-pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
+static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
     name: "retrieve-payment-session",
     package: Package::Sdk,
     group: "sessions",
     summary: "Returns a payment session.",
     docs: "",
-    arguments: &SESSION_ARGUMENTS,
+    arguments: SESSION.declared,
     returns: Returns::Object(&PAYMENT_SESSION),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,

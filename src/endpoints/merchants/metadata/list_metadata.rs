@@ -1,5 +1,10 @@
 //! `POST /merchants/list-metadata`
 
+use crate::endpoints::endpoint::Endpoint;
+use crate::protocol::arguments::page;
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field::PageRequest;
 use serde_json::{Value, json};
 use till_domain::ids::MetadataId;
 use till_domain::metadata::{MetadataPath, MetadataRecord};
@@ -8,15 +13,13 @@ use till_storage::rows::{Beside, Cursor, ScanDirection};
 
 use super::value::{AnswerBudget, value_at};
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::{self, PageRequest};
 use crate::service::{FoundMetadata, MetadataReader, Page, Shared};
 
-pub(super) static LIST_METADATA: Declaration = Declaration {
+pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_METADATA, &list_metadata)];
+
+static LIST_METADATA: Declaration = Declaration {
     name: "list-metadata",
     package: Package::Merchants,
     group: "metadata",
@@ -31,10 +34,7 @@ pub(super) static LIST_METADATA: Declaration = Declaration {
 
 /// `POST /merchants/list-metadata`
 pub(super) async fn list_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let page =
-        field::page(&mut fields, arguments::id::<MetadataId>("a cursor that a page of this list named (mtd_...)"));
-    let request = fields.finish(|| page)?;
+    let request = call.fields().parse(&page::<MetadataId>())?;
     let reader = service.metadata(call.caller().merchant_id).await?;
     Ok(Reply::from_json(answer(&reader, request)?))
 }
