@@ -9,6 +9,7 @@ pub(crate) mod forms;
 mod key_making;
 mod kinds;
 pub mod merchants;
+mod prelude;
 pub mod sdk;
 pub(crate) mod shapes;
 

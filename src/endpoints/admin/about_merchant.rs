@@ -7,14 +7,10 @@ use till_domain::command::{Caller, Command};
 use till_domain::ids::MerchantId;
 
 use super::merchants::check_exists;
-use crate::access::Operator;
 use crate::endpoints::endpoint::Handler;
 use crate::endpoints::forms::id;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::arguments::{ReadArguments, Required};
-use crate::protocol::declaration::DeclaredError;
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{Service, Shared};
+use crate::endpoints::prelude::*;
+use crate::protocol::arguments::ReadArguments;
 
 /// The argument that names the merchant.
 pub(super) const MERCHANT_ARGUMENT: Required<MerchantId> =

@@ -1,15 +1,11 @@
 //! `POST /admin/open-balance`, `add-topup`, `charge-invoice`
 
 use till_domain::command::{AddTopup, ChargeInvoice, Command};
+use till_domain::ids::{InvoiceId, MerchantId, TopupId};
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
-use crate::access::Operator;
-use crate::endpoints::endpoint::Endpoint;
 use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id};
-use crate::protocol::api_error::Code;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use till_domain::ids::{InvoiceId, MerchantId, TopupId};
+use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
     Endpoint(&OPEN_BALANCE, &Order(OPEN, |()| Command::OpenBalance)),
@@ -21,14 +17,11 @@ const OPEN: ArgumentSet<(MerchantId, ())> = arguments!({ merchant_id: MERCHANT_A
 
 static OPEN_BALANCE: Declaration = Declaration {
     name: "open-balance",
-    package: Package::Admin,
-    group: "balances",
     summary: "Opens a merchant's balance; `false` when it was open already.",
     docs: "The first transaction opens it, too.",
     arguments: OPEN.declared,
-    returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "balances")
 };
 
 const ADD: ArgumentSet<(MerchantId, AddTopup)> = arguments!({
@@ -39,10 +32,7 @@ const ADD: ArgumentSet<(MerchantId, AddTopup)> = arguments!({
 
 static ADD_TOPUP: Declaration = Declaration {
     name: "add-topup",
-    package: Package::Admin,
-    group: "balances",
     summary: "Adds money to a merchant's balance and answers the top-up's id (`tup_...`).",
-    docs: "",
     arguments: ADD.declared,
     returns: Returns::Id(TopupId::PREFIX),
     errors: &[
@@ -51,7 +41,7 @@ static ADD_TOPUP: Declaration = Declaration {
             .with(r#"{"argument": "external_id", "topup_id": "tup_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "balances")
 };
 
 const CHARGE: ArgumentSet<(MerchantId, ChargeInvoice)> = arguments!({
@@ -63,8 +53,6 @@ const CHARGE: ArgumentSet<(MerchantId, ChargeInvoice)> = arguments!({
 
 static CHARGE_INVOICE: Declaration = Declaration {
     name: "charge-invoice",
-    package: Package::Admin,
-    group: "balances",
     summary: "Charges an invoice to a merchant's balance and answers the invoice's id (`inv_...`).",
     docs: "The available balance may become negative.",
     arguments: CHARGE.declared,
@@ -75,5 +63,5 @@ static CHARGE_INVOICE: Declaration = Declaration {
             .with(r#"{"argument": "external_id", "invoice_id": "inv_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "balances")
 };

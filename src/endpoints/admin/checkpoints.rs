@@ -1,19 +1,14 @@
 //! `POST /admin/create-checkpoint`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::protocol::arguments::{Field, Optional};
-use crate::protocol::declaration::{
-    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
 use serde::Serialize;
 use till_operate::checkpoint::{CheckpointError, TakenCheckpoint};
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::protocol::fault::Fault;
-use crate::service::{RETRY_AFTER_SECONDS, Shared, error_chain};
+use crate::protocol::field;
+use crate::service::{RETRY_AFTER_SECONDS, error_chain};
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&CREATE_CHECKPOINT, &create_checkpoint)];
 
@@ -43,8 +38,6 @@ const NAME_ARGUMENT: Optional<String> = CHECKPOINT_NAME
 
 static CREATE_CHECKPOINT: Declaration = Declaration {
     name: "create-checkpoint",
-    package: Package::Admin,
-    group: "checkpoints",
     summary: "Takes a checkpoint: a copy of the whole data at one point in time, without the secrets.",
     docs: "Other calls continue in the meantime. The answer comes when the copy is durable. That takes as long as \
            reading the data that no earlier checkpoint has.",
@@ -55,6 +48,7 @@ static CREATE_CHECKPOINT: Declaration = Declaration {
         "A checkpoint with this name exists, another checkpoint is being taken or removed, or a table of the store is damaged.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "checkpoints")
 };
 
 #[derive(Serialize)]
@@ -80,7 +74,7 @@ impl CheckpointShape {
 }
 
 /// `POST /admin/create-checkpoint`
-pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let name = call.fields().parse(&NAME_ARGUMENT)?;
     let checkpoints = service.checkpoints.clone().ok_or_else(|| not_now("this server takes no checkpoints"))?;
     let now = service.now();

@@ -1,18 +1,14 @@
 //! `POST /admin/open-dispute`, `escalate-dispute`, `close-dispute`
 
-use super::about_merchant::{MERCHANT_ARGUMENT, Order};
-use crate::endpoints::arguments::PAYMENT_ARGUMENT;
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{AMOUNT, id, reason};
-use crate::protocol::arguments::{ArgumentSet, Field, Required, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::field;
 use till_domain::command::{Command, OpenDispute};
 use till_domain::dispute::DisputeOutcome;
 use till_domain::ids::{DisputeId, MerchantId};
 
-use crate::access::Operator;
-use crate::protocol::api_error::Code;
+use super::about_merchant::{MERCHANT_ARGUMENT, Order};
+use crate::endpoints::arguments::PAYMENT_ARGUMENT;
+use crate::endpoints::forms::{AMOUNT, id, reason};
+use crate::endpoints::prelude::*;
+use crate::protocol::field;
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
     Endpoint(&OPEN_DISPUTE, &Order(OPENED, Command::OpenDispute)),
@@ -43,8 +39,6 @@ const OPENED: ArgumentSet<(MerchantId, OpenDispute)> = arguments!({
 
 static OPEN_DISPUTE: Declaration = Declaration {
     name: "open-dispute",
-    package: Package::Admin,
-    group: "disputes",
     summary: "Opens a dispute about a captured payment and answers its id (`dsp_...`).",
     docs: "Plays the provider, for payments of the sandbox. One dispute of a payment is open at a time.",
     arguments: OPENED.declared,
@@ -60,7 +54,7 @@ static OPEN_DISPUTE: Declaration = Declaration {
             "More than remains of the payment: details name the `limit`. Or a total of the ledger would exceed 2^53 - 1 minor units.",
         ).with(r#"{"limit": 10000}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "disputes")
 };
 
 const ESCALATED: ArgumentSet<(MerchantId, DisputeId)> =
@@ -68,12 +62,9 @@ const ESCALATED: ArgumentSet<(MerchantId, DisputeId)> =
 
 static ESCALATE_DISPUTE: Declaration = Declaration {
     name: "escalate-dispute",
-    package: Package::Admin,
-    group: "disputes",
     summary: "Escalates a dispute to the card scheme.",
     docs: "Plays the provider, for payments of the sandbox.",
     arguments: ESCALATED.declared,
-    returns: Returns::Boolean,
     errors: &[
         NOT_FOUND,
         DeclaredError::when(
@@ -82,7 +73,7 @@ static ESCALATE_DISPUTE: Declaration = Declaration {
         )
         .with(r#"{"status": "ESCALATED"}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "disputes")
 };
 
 const CLOSED: ArgumentSet<(MerchantId, (DisputeId, DisputeOutcome))> = arguments!({
@@ -93,16 +84,13 @@ const CLOSED: ArgumentSet<(MerchantId, (DisputeId, DisputeOutcome))> = arguments
 
 static CLOSE_DISPUTE: Declaration = Declaration {
     name: "close-dispute",
-    package: Package::Admin,
-    group: "disputes",
     summary: "Decides a dispute for the merchant or for the customer.",
     docs: "Plays the provider, for payments of the sandbox. A dispute that is lost is charged back.",
     arguments: CLOSED.declared,
-    returns: Returns::Boolean,
     errors: &[
         NOT_FOUND,
         DeclaredError::when(Code::InvalidState, "The dispute is decided already: details name its `status`.")
             .with(r#"{"status": "WON"}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "disputes")
 };

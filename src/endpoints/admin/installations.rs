@@ -1,26 +1,20 @@
 //! `POST /admin/add-installation`, `list-installations`, `update-installation`, `remove-installation`
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, submit};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{NAME, checked, id, own_text, printable, words};
-use crate::protocol::arguments::{ArgumentSet, Field, Required, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
-use crate::protocol::fields::Fields;
 use till_domain::command::{AddInstallation, Command, UpdateInstallation};
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{Installation, Platform};
 use till_domain::records::{Installations, Rows};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, submit};
 use super::identifier::identifier_on;
 use super::merchants::check_exists;
-use crate::access::Operator;
+use crate::endpoints::forms::{NAME, checked, id, own_text, printable, words};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::installation::{INSTALLATION, InstallationShape};
-use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::fault::Fault;
-use crate::service::{Service, Shared, read_page};
+use crate::protocol::fields::Fields;
+use crate::service::read_page;
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
     Endpoint(&ADD_INSTALLATION, &Order(ADDED, Command::AddInstallation)),
@@ -54,17 +48,14 @@ const ADDED: ArgumentSet<(MerchantId, AddInstallation)> = arguments!({
 
 static ADD_INSTALLATION: Declaration = Declaration {
     name: "add-installation",
-    package: Package::Admin,
-    group: "installations",
     summary: "Adds an installation of the client SDK and answers its id (`ins_...`).",
-    docs: "",
     arguments: ADDED.declared,
     returns: Returns::Id(InstallationId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
         DeclaredError::when(Code::Conflict, "The merchant has 1,000 installations already.").with(r#"{"limit": 1000}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "installations")
 };
 
 const LIST: ArgumentSet<(MerchantId, PageRequest<InstallationId>)> = arguments!({
@@ -74,14 +65,11 @@ const LIST: ArgumentSet<(MerchantId, PageRequest<InstallationId>)> = arguments!(
 
 static LIST_INSTALLATIONS: Declaration = Declaration {
     name: "list-installations",
-    package: Package::Admin,
-    group: "installations",
     summary: "Lists a merchant's installations, newest first.",
-    docs: "",
     arguments: LIST.declared,
     returns: Returns::Page(&INSTALLATION),
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "installations")
 };
 
 const UPDATED: ArgumentSet<(MerchantId, UpdateInstallation)> = arguments!({
@@ -94,32 +82,26 @@ const UPDATED: ArgumentSet<(MerchantId, UpdateInstallation)> = arguments!({
 
 static UPDATE_INSTALLATION: Declaration = Declaration {
     name: "update-installation",
-    package: Package::Admin,
-    group: "installations",
     summary: "Changes an installation's name or identifier; `false` when nothing changed.",
     docs: "An argument that is left out changes nothing. The platform never changes: on another platform it is another installation.",
     arguments: UPDATED.declared,
-    returns: Returns::Boolean,
     errors: &[INSTALLATION_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "installations")
 };
 
 const REMOVED: ArgumentSet<(MerchantId, InstallationId)> = arguments!({ merchant_id: MERCHANT_ARGUMENT, installation_id: INSTALLATION_ARGUMENT } => (merchant_id, installation_id));
 
 static REMOVE_INSTALLATION: Declaration = Declaration {
     name: "remove-installation",
-    package: Package::Admin,
-    group: "installations",
     summary: "Removes an installation permanently and answers `true`.",
     docs: "From then on it is answered like an unknown one. Payment sessions that were made at it can still be paid.",
     arguments: REMOVED.declared,
-    returns: Returns::Boolean,
     errors: &[INSTALLATION_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "installations")
 };
 
 /// `POST /admin/list-installations`
-pub(super) async fn list_installations(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn list_installations(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let (merchant_id, request) = call.fields().parse(&LIST)?;
     check_exists(&service, merchant_id)?;
     let page = read_page::<Installations>(&service.reader(merchant_id).await?, request)?;
@@ -128,7 +110,7 @@ pub(super) async fn list_installations(service: Shared, call: Call<Operator>) ->
 }
 
 /// `POST /admin/update-installation`
-pub(super) async fn update_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn update_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let (merchant_id, command) = call.fields().parse(&UPDATED)?;
     check_identifier(&service, merchant_id, &command).await?;
     let command = Command::UpdateInstallation(command);

@@ -1,14 +1,5 @@
 //! `POST /admin/generate-key`, `revoke-key`, `find-key`, `list-keys`
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NEW_KEY, NewKey, generate};
-use crate::protocol::arguments::{ArgumentSet, arguments, page};
-use crate::protocol::declaration::{
-    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
 use serde::Serialize;
 use till_domain::command::{Caller, Command};
 use till_domain::ids::{KeyId, MerchantId};
@@ -17,10 +8,12 @@ use till_domain::records::{ApiKeys, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
 use till_domain::text::Name;
 
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
 use super::merchants::check_exists;
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{EveryMerchant, Reader, Service, Shared, read_page};
+use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NEW_KEY, NewKey, generate};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
+use crate::service::{EveryMerchant, read_page};
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
     Endpoint(&GENERATE_KEY, &generate_key),
@@ -34,8 +27,6 @@ const GENERATED: ArgumentSet<(MerchantId, NewKey)> =
 
 static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
-    package: Package::Admin,
-    group: "keys",
     summary: "Creates an API key, which is shown only this once.",
     docs: GENERATE_KEY_DOCS,
     arguments: GENERATED.declared,
@@ -48,7 +39,7 @@ static GENERATE_KEY: Declaration = Declaration {
         )
         .with(r#"{"limit": 1000}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "keys")
 };
 
 const REVOKED: ArgumentSet<(MerchantId, KeyId)> =
@@ -56,14 +47,10 @@ const REVOKED: ArgumentSet<(MerchantId, KeyId)> =
 
 static REVOKE_KEY: Declaration = Declaration {
     name: "revoke-key",
-    package: Package::Admin,
-    group: "keys",
     summary: "Revokes an API key at once; `false` when it was revoked before.",
-    docs: "",
     arguments: REVOKED.declared,
-    returns: Returns::Boolean,
     errors: &[DeclaredError::when(Code::NotFound, "No merchant has this id, or no key of this merchant.")],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "keys")
 };
 
 static MERCHANT_KEY: ObjectType = ObjectType {
@@ -91,14 +78,12 @@ static MERCHANT_KEY: ObjectType = ObjectType {
 
 static FIND_KEY: Declaration = Declaration {
     name: "find-key",
-    package: Package::Admin,
-    group: "keys",
     summary: "Finds an API key by its uid, with its merchant.",
     docs: "It looks at each merchant, and one such call is made at a time.",
     arguments: &[KEY_ARGUMENT.argument],
     returns: Returns::Object(&MERCHANT_KEY),
     errors: &[DeclaredError::when(Code::NotFound, "No key of any merchant has this id.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "keys")
 };
 
 const LIST: ArgumentSet<(MerchantId, PageRequest<KeyId>)> =
@@ -106,14 +91,11 @@ const LIST: ArgumentSet<(MerchantId, PageRequest<KeyId>)> =
 
 static LIST_KEYS: Declaration = Declaration {
     name: "list-keys",
-    package: Package::Admin,
-    group: "keys",
     summary: "Lists a merchant's API keys, revoked and expired ones too, newest first.",
-    docs: "",
     arguments: LIST.declared,
     returns: Returns::Page(&MERCHANT_KEY),
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "keys")
 };
 
 #[derive(Serialize)]
@@ -130,7 +112,7 @@ struct MerchantKeyShape<'a> {
 }
 
 /// `POST /admin/generate-key`
-pub(super) async fn generate_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn generate_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let (merchant_id, new) = call.fields().parse(&GENERATED)?;
     check_exists(&service, merchant_id)?;
     call.log_subject(merchant_id, None);
@@ -138,7 +120,7 @@ pub(super) async fn generate_key(service: Shared, call: Call<Operator>) -> Resul
 }
 
 /// `POST /admin/find-key`
-pub(super) async fn find_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn find_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let key_id = call.fields().parse(&KEY_ARGUMENT)?;
     let mut merchants = EveryMerchant::begin(&service).await?;
     while let Some(reader) = merchants.next().await? {
@@ -151,7 +133,7 @@ pub(super) async fn find_key(service: Shared, call: Call<Operator>) -> Result<Re
 }
 
 /// `POST /admin/list-keys`
-pub(super) async fn list_keys(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn list_keys(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let (merchant_id, request) = call.fields().parse(&LIST)?;
     check_exists(&service, merchant_id)?;
     let reader = service.reader(merchant_id).await?;

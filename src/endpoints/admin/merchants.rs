@@ -1,11 +1,5 @@
 //! `POST /admin/create-merchant`, `update-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`, `resume-merchant`
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole};
-use crate::protocol::arguments::{ArgumentSet, Optional, arguments, page};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
-use crate::protocol::dispatch::{Call, Reply};
 use std::sync::Arc;
 
 use till_actors::Answered;
@@ -19,10 +13,12 @@ use till_domain::text::TimeZone;
 use till_domain::time::Millis;
 use tracing::Instrument;
 
-use crate::access::Operator;
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
+use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids};
+use crate::protocol::api_error::CallEffect;
+use crate::service::{RETRY_AFTER_SECONDS, read_page_with_ids};
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
     Endpoint(&CREATE_MERCHANT, &create_merchant),
@@ -65,14 +61,11 @@ const CREATED: ArgumentSet<CreateMerchant, MerchantId> = arguments!(with merchan
 
 static CREATE_MERCHANT: Declaration = Declaration {
     name: "create-merchant",
-    package: Package::Admin,
-    group: "merchants",
     summary: "Creates a merchant and answers its id (`mer_...`).",
     docs: "It begins with CARD and INSTALLMENT on the sandbox, without fees and without a balance.",
     arguments: CREATED.declared,
     returns: Returns::Id(MerchantId::PREFIX),
-    errors: &[],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "merchants")
 };
 
 const UPDATED: ArgumentSet<(MerchantId, UpdateMerchant)> = arguments!({
@@ -82,66 +75,49 @@ const UPDATED: ArgumentSet<(MerchantId, UpdateMerchant)> = arguments!({
 
 static UPDATE_MERCHANT: Declaration = Declaration {
     name: "update-merchant",
-    package: Package::Admin,
-    group: "merchants",
     summary: "Changes the settings of a merchant; `false` when nothing changed.",
     docs: "An argument that is left out changes nothing.",
     arguments: UPDATED.declared,
-    returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "merchants")
 };
 
 static FIND_MERCHANT: Declaration = Declaration {
     name: "find-merchant",
-    package: Package::Admin,
-    group: "merchants",
     summary: "Returns a merchant.",
-    docs: "",
     arguments: &[MERCHANT_ARGUMENT.argument],
     returns: Returns::Object(&MERCHANT),
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "merchants")
 };
 
 static LIST_MERCHANTS: Declaration = Declaration {
     name: "list-merchants",
-    package: Package::Admin,
-    group: "merchants",
     summary: "Lists the merchants, newest first.",
-    docs: "",
     arguments: &page_arguments(MerchantId::PREFIX),
     returns: Returns::Page(&MERCHANT),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "merchants")
 };
 
 static SUSPEND_MERCHANT: Declaration = Declaration {
     name: "suspend-merchant",
-    package: Package::Admin,
-    group: "merchants",
     summary: "Refuses a merchant's calls that change something; `false` when it was suspended already.",
     docs: "Operations that were accepted before continue, and its lists still answer.",
     arguments: NAMED.declared,
-    returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "merchants")
 };
 
 static RESUME_MERCHANT: Declaration = Declaration {
     name: "resume-merchant",
-    package: Package::Admin,
-    group: "merchants",
     summary: "Accepts a suspended merchant's calls again; `false` when it was not suspended.",
-    docs: "",
     arguments: NAMED.declared,
-    returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "merchants")
 };
 
 /// `POST /admin/create-merchant`
-pub(super) async fn create_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn create_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let command = call.fields().parse_in(&CREATED, &fresh_merchant_id(service.now()))?;
     let Some(named) = service.idempotency(&call, None)? else {
         return create(&service, &call, command).await;
@@ -217,13 +193,13 @@ fn earlier(service: &Service, named: &Idempotency) -> Result<Option<MerchantId>,
 }
 
 /// `POST /admin/find-merchant`
-pub(super) async fn find_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn find_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let merchant_id = call.fields().parse(&MERCHANT_ARGUMENT)?;
     Ok(Reply::new(&shape(&service, merchant_id).await?))
 }
 
 /// `POST /admin/list-merchants`
-pub(super) async fn list_merchants(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn list_merchants(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let request = call.fields().parse(&page::<MerchantId>())?;
     let page = read_page_with_ids::<MerchantDirectory>(&service.directory(), request)?;
     let mut shapes = Vec::with_capacity(page.page.len());

@@ -1,17 +1,14 @@
 //! `POST /admin/configure-payment-method`
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole, words};
-use crate::protocol::arguments::{ArgumentSet, Field, arguments};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType};
-use crate::protocol::field;
 use till_domain::command::Command;
+use till_domain::ids::MerchantId;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod};
 use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
 
-use crate::access::Operator;
-use till_domain::ids::MerchantId;
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
+use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole, words};
+use crate::endpoints::prelude::*;
+use crate::protocol::field;
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(
     &CONFIGURE_PAYMENT_METHOD,
@@ -40,12 +37,9 @@ const CONFIGURED: ArgumentSet<(MerchantId, (PaymentMethod, Integration))> = argu
 
 static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
     name: "configure-payment-method",
-    package: Package::Admin,
-    group: "payment methods",
     summary: "Configures a payment method of a merchant; `false` when nothing changed.",
     docs: "Fees apply to captures from now on. A fee that is left out is 0.",
     arguments: CONFIGURED.declared,
-    returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "payment methods")
 };

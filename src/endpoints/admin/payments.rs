@@ -1,16 +1,5 @@
 //! `POST /admin/find-payments`
 
-use crate::endpoints::created_at::zone;
-use crate::endpoints::created_at::{CREATED_AT, CreatedRange, MerchantClock};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{PAYMENT_METHOD_WORDS, external_id, id, own_text};
-use crate::protocol::arguments::{ArgumentSet, Field, arguments, page};
-use crate::protocol::declaration::{
-    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType, words_of,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
-use crate::protocol::fields::Fields;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use till_domain::ids::{MerchantId, PaymentId};
@@ -18,11 +7,14 @@ use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Payments, Profiles, Rows, Single};
 
 use super::merchants::check_exists;
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Code};
+use crate::endpoints::created_at::{CREATED_AT, CreatedRange, MerchantClock, zone};
+use crate::endpoints::forms::{PAYMENT_METHOD_WORDS, external_id, id, own_text};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::protocol::fault::Fault;
+use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{FilterText, IdSpan, OwnedPayment, PaymentClue, PaymentSearch, Service, Shared};
+use crate::service::{FilterText, IdSpan, OwnedPayment, PaymentClue, PaymentSearch};
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&FIND_PAYMENTS, &find_payments)];
 
@@ -67,14 +59,12 @@ const ASKED: ArgumentSet<(PageRequest<PaymentId>, Asked), MerchantClock> = argum
 
 static FIND_PAYMENTS: Declaration = Declaration {
     name: "find-payments",
-    package: Package::Admin,
-    group: "payments",
     summary: "Finds payments of any merchant, newest first, by id, by the merchant's own identifier or by the card's last digits.",
     docs: "Give exactly one of `payment_id`, `external_id` and `last_digits`; `last_digits` needs `created_at` or `merchant_id`, too. Without `merchant_id` the call looks at each merchant, and one such call is made at a time. Nothing of a customer is returned.",
     arguments: ASKED.declared,
     returns: Returns::Page(&FOUND_PAYMENT),
     errors: &[DeclaredError::when(Code::NotFound, "No merchant has this `merchant_id`.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "payments")
 };
 
 /// A search as it was asked for.
@@ -99,7 +89,7 @@ struct FoundPaymentShape {
 }
 
 /// `POST /admin/find-payments`
-pub(super) async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let clock = clock(&service, &call).await?;
     let (request, asked) = call.fields().parse_in(&ASKED, &clock)?;
     if let Some(merchant_id) = asked.merchant_id {

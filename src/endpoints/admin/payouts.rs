@@ -1,26 +1,22 @@
 //! `POST /admin/complete-payout`, `POST /admin/fail-payout`
 
-use super::about_merchant::{MERCHANT_ARGUMENT, submit};
-use crate::endpoints::arguments::PAYOUT_ARGUMENT;
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::IdOrExternalId;
-use crate::endpoints::kinds::NamedKind;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
 use till_actors::acquirer::Reference;
 use till_domain::command::{Command, PendingObject};
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::payout::{Payout, PayoutStatus};
+use till_domain::records::Payouts;
 use till_domain::refusal::Refusal;
 use till_sandbox::PendingEnd;
 
+use super::about_merchant::{MERCHANT_ARGUMENT, submit};
 use super::merchants::check_exists;
 use super::waiting::SandboxWait;
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, refused};
-use till_domain::records::Payouts;
+use crate::endpoints::arguments::PAYOUT_ARGUMENT;
+use crate::endpoints::forms::IdOrExternalId;
+use crate::endpoints::kinds::NamedKind;
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::service::{RETRY_AFTER_SECONDS, refused};
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] =
     &[Endpoint(&COMPLETE_PAYOUT, &complete_payout), Endpoint(&FAIL_PAYOUT, &fail_payout)];
@@ -42,14 +38,11 @@ const DOCS: &str =
 
 static COMPLETE_PAYOUT: Declaration = Declaration {
     name: "complete-payout",
-    package: Package::Admin,
-    group: "payouts",
     summary: "Has the sandbox pay a payout that is pending, and answers when that is recorded.",
     docs: DOCS,
     arguments: ARGUMENTS.declared,
-    returns: Returns::Boolean,
     errors: ERRORS,
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "payouts")
 };
 
 static FAIL_PAYOUT: Declaration = Declaration {
@@ -59,12 +52,12 @@ static FAIL_PAYOUT: Declaration = Declaration {
 };
 
 /// `POST /admin/complete-payout`
-pub(super) async fn complete_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn complete_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     end_payout(&service, &call, PendingEnd::Completed).await
 }
 
 /// `POST /admin/fail-payout`
-pub(super) async fn fail_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn fail_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     end_payout(&service, &call, PendingEnd::Failed).await
 }
 

@@ -1,26 +1,22 @@
 //! `POST /admin/complete-refund`, `POST /admin/fail-refund`
 
-use super::about_merchant::{MERCHANT_ARGUMENT, submit};
-use crate::endpoints::arguments::REFUND_ARGUMENT;
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::IdOrExternalId;
-use crate::endpoints::kinds::NamedKind;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
 use till_actors::acquirer::{PaymentStep, Reference};
 use till_domain::command::{Command, PendingObject};
 use till_domain::ids::{MerchantId, RefundId};
+use till_domain::records::Refunds;
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::refusal::Refusal;
 use till_sandbox::PendingEnd;
 
+use super::about_merchant::{MERCHANT_ARGUMENT, submit};
 use super::merchants::check_exists;
 use super::waiting::SandboxWait;
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, refused};
-use till_domain::records::Refunds;
+use crate::endpoints::arguments::REFUND_ARGUMENT;
+use crate::endpoints::forms::IdOrExternalId;
+use crate::endpoints::kinds::NamedKind;
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::service::{RETRY_AFTER_SECONDS, refused};
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] =
     &[Endpoint(&COMPLETE_REFUND, &complete_refund), Endpoint(&FAIL_REFUND, &fail_refund)];
@@ -42,14 +38,11 @@ const DOCS: &str =
 
 static COMPLETE_REFUND: Declaration = Declaration {
     name: "complete-refund",
-    package: Package::Admin,
-    group: "refunds",
     summary: "Has the sandbox pay a refund that is pending, and answers when that is recorded.",
     docs: DOCS,
     arguments: ARGUMENTS.declared,
-    returns: Returns::Boolean,
     errors: ERRORS,
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "refunds")
 };
 
 static FAIL_REFUND: Declaration = Declaration {
@@ -59,12 +52,12 @@ static FAIL_REFUND: Declaration = Declaration {
 };
 
 /// `POST /admin/complete-refund`
-pub(super) async fn complete_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn complete_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     end_refund(&service, &call, PendingEnd::Completed).await
 }
 
 /// `POST /admin/fail-refund`
-pub(super) async fn fail_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn fail_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     end_refund(&service, &call, PendingEnd::Failed).await
 }
 

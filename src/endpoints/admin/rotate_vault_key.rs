@@ -1,15 +1,11 @@
 //! `POST /admin/rotate-vault-key`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::protocol::arguments::{Field, Required};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, Text, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
 use till_storage::vault::RootKey;
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::service::{RETRY_AFTER_SECONDS, Shared};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::protocol::field;
+use crate::service::RETRY_AFTER_SECONDS;
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&ROTATE_VAULT_KEY, &rotate_vault_key)];
 
@@ -26,19 +22,16 @@ const VAULT_KEY_ARGUMENT: Required<RootKey> =
 /// The body is wiped after the call, like bodies with card data.
 static ROTATE_VAULT_KEY: Declaration = Declaration {
     name: "rotate-vault-key",
-    package: Package::Admin,
-    group: "secrets",
     summary: "Has the vault open under another key from now on; `false` when it does already.",
     docs: "Store the new key durably before the call, and keep the previous one for the checkpoints taken under it. \
            `till vault rotate` does both.",
     arguments: &[VAULT_KEY_ARGUMENT.argument],
-    returns: Returns::Boolean,
-    errors: &[],
     flags: Flags { takes_idempotency_key: false, carries_card_data: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "secrets")
 };
 
 /// `POST /admin/rotate-vault-key`
-pub(super) async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let key = call.fields().parse(&VAULT_KEY_ARGUMENT)?;
     let keyring = service.operations.as_ref().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
     let span = tracing::Span::current(); // The log lines carry the id of the request.

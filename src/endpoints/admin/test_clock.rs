@@ -1,17 +1,11 @@
 //! `POST /admin/advance-clock`
 
-use super::about_merchant::MERCHANT_ARGUMENT;
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::time;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
 use till_domain::command::AdvanceClock;
 
+use super::about_merchant::MERCHANT_ARGUMENT;
 use super::merchants::check_exists;
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::Shared;
+use crate::endpoints::forms::time;
+use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&ADVANCE_CLOCK, &advance_clock)];
 
@@ -22,21 +16,18 @@ const ADVANCED: ArgumentSet<AdvanceClock> = arguments!(AdvanceClock {
 
 static ADVANCE_CLOCK: Declaration = Declaration {
     name: "advance-clock",
-    package: Package::Admin,
-    group: "merchants",
     summary: "Advances the test clock of a merchant, and answers when everything due by then is recorded.",
     docs: "Everything due happens step by step, each at its own time: captures settle, authorizations lapse, metadata expires. Between two steps the call waits for calls to the acquirer, except for those that wait for the operator. When this takes more than 25 seconds, the answer is `503` with `unknown`: the clock then shows the time of the last step, and the same call continues from there.",
     arguments: ADVANCED.declared,
-    returns: Returns::Boolean,
     errors: &[
         DeclaredError::when(Code::NotFound, "No merchant has this id."),
         DeclaredError::when(Code::InvalidState, "The merchant has no test clock."),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "merchants")
 };
 
 /// `POST /admin/advance-clock`
-pub(super) async fn advance_clock(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn advance_clock(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let command = call.fields().parse(&ADVANCED)?;
     let merchant_id = command.merchant_id;
     check_exists(&service, merchant_id)?;

@@ -1,25 +1,19 @@
 //! `POST /merchants/balance-history`, `POST /merchants/list-entries-by-payment`
 
-use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{PAYMENT_REF, words};
-use crate::endpoints::kinds::NamedKind;
-use crate::protocol::arguments::{ArgumentSet, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
 use till_domain::ids::{EntryId, PaymentId};
 use till_domain::ledger::{Entry, EntryType};
+use till_domain::payment::PaymentRef;
 use till_domain::records::{Balances, Entries, Payments, Rows, Single};
 use till_storage::shapes::{ExternalIdFinder, StatementFinder};
 
 use super::named_payment;
-use crate::access::MerchantCaller;
+use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
+use crate::endpoints::forms::{PAYMENT_REF, words};
+use crate::endpoints::kinds::NamedKind;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::entry::{ENTRY, EntryShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{FilterText, Filtered, IdSpan, Page, Reader, Shared, entries_of_payment};
-use till_domain::payment::PaymentRef;
+use crate::service::{FilterText, Filtered, IdSpan, Page, entries_of_payment};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
     &[Endpoint(&BALANCE_HISTORY, &balance_history), Endpoint(&LIST_ENTRIES_BY_PAYMENT, &list_entries_by_payment)];
@@ -38,14 +32,12 @@ const HISTORY: ArgumentSet<EntryFilters, MerchantClock> = arguments!({
 
 static BALANCE_HISTORY: Declaration = Declaration {
     name: "balance-history",
-    package: Package::Merchants,
-    group: "balance",
     summary: "Lists the ledger entries of the merchant's default balance, newest first.",
     docs: "Without `created_at` there is no time window. The status of an entry is that at the time of the call. Filters given together must all hold. `next` and `previous` carry them.",
     arguments: HISTORY.declared,
     returns: Returns::Page(&ENTRY),
     errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "balance")
 };
 
 const BY_PAYMENT: ArgumentSet<(PaymentRef, PageRequest<EntryId>)> = arguments!({
@@ -55,18 +47,16 @@ const BY_PAYMENT: ArgumentSet<(PaymentRef, PageRequest<EntryId>)> = arguments!({
 
 static LIST_ENTRIES_BY_PAYMENT: Declaration = Declaration {
     name: "list-entries-by-payment",
-    package: Package::Merchants,
-    group: "balance",
     summary: "Lists the ledger entries of a payment, of its refunds and of its disputes, newest first.",
     docs: "The entries are those of `balance-history`. A payment that was not captured has none. `next` and `previous` carry the payment.",
     arguments: BY_PAYMENT.declared,
     returns: Returns::Page(&ENTRY),
     errors: &[PAYMENT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "balance")
 };
 
 /// `POST /merchants/balance-history`
-pub(super) async fn balance_history(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn balance_history(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, payment, kind, created) = call.fields().parse_in(&HISTORY, &clock)?;
@@ -85,7 +75,7 @@ pub(super) async fn balance_history(service: Shared, call: Call<MerchantCaller>)
 }
 
 /// `POST /merchants/list-entries-by-payment`
-pub(super) async fn list_entries_by_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_entries_by_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (payment, request) = call.fields().parse(&BY_PAYMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let payment_id = Payments::found(&reader, payment.clone())?.id;

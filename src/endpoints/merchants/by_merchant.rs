@@ -5,12 +5,9 @@ use futures_util::future::LocalBoxFuture;
 use till_domain::command::Command;
 use till_domain::ids::MerchantId;
 
-use crate::access::MerchantCaller;
 use crate::endpoints::endpoint::Handler;
-use crate::protocol::api_error::ApiError;
+use crate::endpoints::prelude::*;
 use crate::protocol::arguments::ReadArguments;
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{Service, Shared};
 
 /// Submits the command that is made of the arguments. Answers an id, or true when it changed anything.
 pub(super) struct Submit<A: ReadArguments>(pub(super) A, pub(super) fn(MerchantId, A::Value) -> Command);

@@ -1,14 +1,5 @@
 //! `POST /merchants/save-card`, `find-card`, `list-cards`, `set-default-card`, `forget-card`
 
-use crate::endpoints::arguments::CONTACT_ARGUMENT;
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id, id};
-use crate::endpoints::kinds::NamedKind;
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::{ArgumentSet, Required, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
 use till_domain::card::Card;
 use till_domain::command::{Command, ContactChange, SaveCardOfToken};
 use till_domain::customer::{CardRef, Customer, CustomerRef};
@@ -16,11 +7,14 @@ use till_domain::ids::{CardId, TokenId};
 use till_domain::records::{Cards, CardsByExternalId, CustomerCards, Customers, Rows};
 use till_storage::rows::ScanDirection;
 
+use super::by_merchant::Submit;
 use super::contacts::{self, CONTACT_NOT_FOUND};
-use crate::access::MerchantCaller;
+use crate::endpoints::arguments::CONTACT_ARGUMENT;
+use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id, id};
+use crate::endpoints::kinds::NamedKind;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::card::{CARD, CardShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{Filtered, IdSpan, Page, Reader, Shared};
+use crate::service::{Filtered, IdSpan, Page};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&SAVE_CARD, &Submit(SAVED, |_, card| Command::ChangeContact(ContactChange::SaveCard(card)))),
@@ -60,8 +54,6 @@ const SAVED: ArgumentSet<SaveCardOfToken> = arguments!({
 
 static SAVE_CARD: Declaration = Declaration {
     name: "save-card",
-    package: Package::Merchants,
-    group: "cards",
     summary: "Saves the card of a token for a customer. Answers the card's id.",
     docs: "The token must be one for several uses (`usage` MULTIPLE). When the customer has saved the card already, \
            its existing id is answered and its expiry is renewed. A customer has at most 100 saved cards.",
@@ -76,19 +68,17 @@ static SAVE_CARD: Declaration = Declaration {
         )
         .with(r#"{"argument": "external_id", "card_id": "crd_01h2e8kqvbfwea724h75qc655w"}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "cards")
 };
 
 static FIND_CARD: Declaration = Declaration {
     name: "find-card",
-    package: Package::Merchants,
-    group: "cards",
     summary: "Returns a saved card.",
     docs: "A forgotten card is still found by its id, and has the time at which it was forgotten.",
     arguments: &[CARD_ARGUMENT.argument],
     returns: Returns::Object(&CARD),
     errors: &[DeclaredError::when(Code::NotFound, "No saved card of this merchant has this id.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "cards")
 };
 
 const LIST: ArgumentSet<(CustomerRef, PageRequest<CardId>)> = arguments!({
@@ -98,44 +88,35 @@ const LIST: ArgumentSet<(CustomerRef, PageRequest<CardId>)> = arguments!({
 
 static LIST_CARDS: Declaration = Declaration {
     name: "list-cards",
-    package: Package::Merchants,
-    group: "cards",
     summary: "Lists the saved cards of a customer, newest first.",
     docs: "Forgotten cards are not listed. `next` and `previous` carry `contact_id`.",
     arguments: LIST.declared,
     returns: Returns::Page(&CARD),
     errors: &[CONTACT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "cards")
 };
 
 static SET_DEFAULT_CARD: Declaration = Declaration {
     name: "set-default-card",
-    package: Package::Merchants,
-    group: "cards",
     summary: "Makes a saved card the customer's default. Answers `true` when that changed anything.",
-    docs: "",
     arguments: CARD_OF_CUSTOMER.declared,
-    returns: Returns::Boolean,
     errors: &[CARD_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "cards")
 };
 
 static FORGET_CARD: Declaration = Declaration {
     name: "forget-card",
-    package: Package::Merchants,
-    group: "cards",
     summary: "Forgets a saved card: its number is deleted, and no payment can use it. \
               Answers `false` when it was forgotten before.",
     docs: "After the default card is forgotten, the newest other saved card is the default. The number can be saved \
            again, as another card.",
     arguments: CARD_OF_CUSTOMER.declared,
-    returns: Returns::Boolean,
     errors: &[CARD_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "cards")
 };
 
 /// `POST /merchants/find-card`
-pub(super) async fn find_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn find_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let card = call.fields().parse(&CARD_ARGUMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let (card, customer) = find(&reader, card)?.ok_or_else(|| {
@@ -147,7 +128,7 @@ pub(super) async fn find_card(service: Shared, call: Call<MerchantCaller>) -> Re
 }
 
 /// `POST /merchants/list-cards`
-pub(super) async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (customer, request) = call.fields().parse(&LIST)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let contact_id = contacts::text(&customer);

@@ -1,23 +1,18 @@
 //! `POST /merchants/add-contact`, `update-contact`, `remove-contact`, `find-contact`, `list-contacts`
 
-use crate::endpoints::arguments::CONTACT_ARGUMENT;
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{EMAIL, IdOrExternalId, MOBILE, PERSON_NAME, external_id};
-use crate::endpoints::kinds::{NamedKind, find, kind, list, row_of};
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::{ArgumentSet, Required, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
-use crate::protocol::fields::Fields;
 use till_domain::command::{Command, ContactChange, ContactFields};
 use till_domain::customer::{Contact, Customer, CustomerRef};
 use till_domain::ids::CustomerId;
 use till_domain::records::{Customers, CustomersByExternalId};
 
-use crate::access::MerchantCaller;
+use super::by_merchant::Submit;
+use crate::endpoints::arguments::CONTACT_ARGUMENT;
+use crate::endpoints::forms::{EMAIL, IdOrExternalId, MOBILE, PERSON_NAME, external_id};
+use crate::endpoints::kinds::{NamedKind, find, kind, list, row_of};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::contact::{CONTACT, ContactShape};
-use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::fault::Fault;
-use crate::service::Reader;
+use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&ADD_CONTACT, &Submit(ADDED, |_, contact| Command::ChangeContact(ContactChange::Add(contact)))),
@@ -68,14 +63,12 @@ const ADDED: ArgumentSet<ContactFields> = arguments!({
 
 static ADD_CONTACT: Declaration = Declaration {
     name: "add-contact",
-    package: Package::Merchants,
-    group: "contacts",
     summary: "Adds a customer. Answers the customer's id.",
     docs: "Give at least one of the arguments. Payments that name the identifier, the address or the number are linked to this customer.",
     arguments: ADDED.declared,
     returns: Returns::Id(CustomerId::PREFIX),
     errors: &[CONFLICT],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "contacts")
 };
 
 const UPDATED: ArgumentSet<(CustomerRef, ContactFields)> = arguments!({
@@ -85,50 +78,38 @@ const UPDATED: ArgumentSet<(CustomerRef, ContactFields)> = arguments!({
 
 static UPDATE_CONTACT: Declaration = Declaration {
     name: "update-contact",
-    package: Package::Merchants,
-    group: "contacts",
     summary: "Changes a customer. Answers `true` when anything changed.",
     docs: "An argument that is left out or null changes nothing. Payments keep the customer data that they were made with.",
     arguments: UPDATED.declared,
-    returns: Returns::Boolean,
     errors: &[CONTACT_NOT_FOUND, CONFLICT],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "contacts")
 };
 
 static REMOVE_CONTACT: Declaration = Declaration {
     name: "remove-contact",
-    package: Package::Merchants,
-    group: "contacts",
     summary: "Removes a customer: the person is erased, and the saved cards are forgotten.",
     docs: "It cannot be undone. Payments keep their amounts and ids, and show null for the customer's name, address and number. The customer's `external_id`, address and number are free for another customer.",
     arguments: &[CONTACT_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[CONTACT_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "contacts")
 };
 
 static FIND_CONTACT: Declaration = Declaration {
     name: "find-contact",
-    package: Package::Merchants,
-    group: "contacts",
     summary: "Returns a customer.",
     docs: "`list-payments` with `contact_id` lists the customer's payments, `list-cards` the saved cards.",
     arguments: &[CONTACT_ARGUMENT.argument],
     returns: Returns::Object(&CONTACT),
     errors: &[CONTACT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "contacts")
 };
 
 static LIST_CONTACTS: Declaration = Declaration {
     name: "list-contacts",
-    package: Package::Merchants,
-    group: "contacts",
     summary: "Lists the merchant's customers, newest first.",
-    docs: "",
     arguments: &page_arguments(CustomerId::PREFIX),
     returns: Returns::Page(&CONTACT),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "contacts")
 };
 
 const UNKNOWN: &str = "No customer of this merchant has this contact_id: neither as Till's id (ctc_...) nor as the merchant's own. E-mail addresses are not looked up here.";

@@ -1,15 +1,5 @@
 //! `POST /merchants/test-webhook`, `redeliver-webhook`, `list-webhook-deliveries`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{id, time, words};
-use crate::endpoints::kinds::NamedKind;
-use crate::protocol::arguments::{ArgumentSet, arguments, page};
-use crate::protocol::declaration::{
-    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType, words_of,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
-use crate::protocol::fields::Fields;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -22,11 +12,15 @@ use till_domain::records::{Rows, Webhooks};
 use till_storage::deliveries::{DeliveryFilter, DeliveryStatus};
 
 use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND};
-use crate::access::MerchantCaller;
+use crate::endpoints::forms::{id, time, words};
+use crate::endpoints::kinds::NamedKind;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
+use crate::protocol::api_error::CallEffect;
+use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::protocol::fault::Fault;
-use crate::service::{FilterText, Page, RETRY_AFTER_SECONDS, Service, Shared, TestTurn};
+use crate::protocol::fields::Fields;
+use crate::service::{FilterText, Page, RETRY_AFTER_SECONDS, TestTurn};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&TEST_WEBHOOK, &test_webhook),
@@ -46,14 +40,12 @@ static TESTED: ObjectType = ObjectType {
 
 static TEST_WEBHOOK: Declaration = Declaration {
     name: "test-webhook",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Sends an event called `test` to a webhook, and answers the result.",
     docs: "It is attempted once, and has no `sequence`. The answer takes as long as the endpoint does, 15 seconds at most. A merchant has two attempts at a time and 30 a minute; beyond, the call is answered `RATE_LIMITED`, and nothing was done.",
     arguments: &[WEBHOOK_ARGUMENT.argument],
     returns: Returns::Object(&TESTED),
     errors: &[WEBHOOK_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "webhooks")
 };
 
 const REDELIVERED: ArgumentSet<(WebhookId, AskedEvents)> = arguments!({
@@ -70,8 +62,6 @@ const REDELIVERED: ArgumentSet<(WebhookId, AskedEvents)> = arguments!({
 
 static REDELIVER_WEBHOOK: Declaration = Declaration {
     name: "redeliver-webhook",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Delivers one event, or all since a time, to a webhook again. Answers the number of events that this covers.",
     docs: "Give `event_id` or `since`. The number counts events by their `sequence`: those that the webhook is not sent, or that wait for another attempt, are passed over later. Events that were not sent to the webhook yet are delivered in their turn. While the events of an earlier call are being delivered again, the call is answered `RATE_LIMITED`, and nothing was done.",
     arguments: REDELIVERED.declared,
@@ -81,7 +71,7 @@ static REDELIVER_WEBHOOK: Declaration = Declaration {
         DeclaredError::when(Code::InvalidState, "The webhook is not connected: details name its `status`.")
             .with(r#"{"status": "DISCONNECTED"}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "webhooks")
 };
 
 const FILTERS: ArgumentSet<DeliveryFilter> = arguments!(DeliveryFilter {
@@ -95,14 +85,11 @@ const LIST: ArgumentSet<(PageRequest<DeliveryId>, DeliveryFilter)> =
 
 static LIST_WEBHOOK_DELIVERIES: Declaration = Declaration {
     name: "list-webhook-deliveries",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Lists the deliveries of the last 30 days, newest first.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
     returns: Returns::Page(&DELIVERY),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "webhooks")
 };
 
 #[derive(Serialize)]
@@ -114,7 +101,7 @@ struct Tested {
 }
 
 /// `POST /merchants/test-webhook`
-pub(super) async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let id = call.fields().parse(&WEBHOOK_ARGUMENT)?;
     let merchant_id = call.caller().merchant_id;
     let attempt = loop {
@@ -159,7 +146,7 @@ fn tested_reply(answered: &Answered) -> Result<Reply, ApiError> {
 }
 
 /// `POST /merchants/redeliver-webhook`
-pub(super) async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (webhook_id, asked) = call.fields().parse(&REDELIVERED)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let events = match reader.get::<Webhooks>(webhook_id)? {
@@ -182,7 +169,7 @@ async fn submit_change(
 }
 
 /// `POST /merchants/list-webhook-deliveries`
-pub(super) async fn list_webhook_deliveries(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_webhook_deliveries(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (request, filter) = call.fields().parse(&LIST)?;
     let deliveries = service.engine.webhooks().deliveries();
     let size = usize::from(request.per_page);

@@ -1,14 +1,5 @@
 //! `POST /merchants/find-dispute`, `list-disputes`, `challenge-dispute`, `concede-dispute`
 
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{PAYMENT_REF, checked, id, own_text, words};
-use crate::endpoints::kinds::{find, kind, named_kind};
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::{ArgumentSet, Field, Required, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
 use till_domain::command::{ChallengeDispute, Command};
 use till_domain::dispute::{Dispute, DisputeStatus};
 use till_domain::ids::DisputeId;
@@ -16,11 +7,14 @@ use till_domain::payment::PaymentRef;
 use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, Rows};
 use till_domain::text::{EVIDENCE_MAX_CHARACTERS, Evidence};
 
+use super::by_merchant::Submit;
 use super::named_payment;
-use crate::access::MerchantCaller;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
+use crate::endpoints::forms::{PAYMENT_REF, checked, id, own_text, words};
+use crate::endpoints::kinds::{find, kind, named_kind};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{Filtered, IdSpan, Page, Reader, Shared, read_index_span, read_span, rows_of_index};
+use crate::service::{Filtered, IdSpan, Page, read_index_span, read_span, rows_of_index};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&FIND_DISPUTE, &find::<Disputes>),
@@ -50,14 +44,12 @@ const EVIDENCE: Field<Evidence> = Field {
 
 static FIND_DISPUTE: Declaration = Declaration {
     name: "find-dispute",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Returns a dispute with its status.",
     docs: "A webhook for DISPUTE_OPENED reports new disputes.",
     arguments: &[DISPUTE_ARGUMENT.argument],
     returns: Returns::Object(&DISPUTE),
     errors: &[DISPUTE_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "disputes")
 };
 
 /// The filters of a page of disputes.
@@ -74,14 +66,11 @@ const LIST: ArgumentSet<DisputeFilters, MerchantClock> = arguments!({
 
 static LIST_DISPUTES: Declaration = Declaration {
     name: "list-disputes",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Lists the disputes of the merchant's payments, newest first.",
     docs: "The status of a dispute is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: LIST.declared,
     returns: Returns::Page(&DISPUTE),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "disputes")
 };
 
 const CHALLENGE: ArgumentSet<ChallengeDispute> = arguments!(ChallengeDispute {
@@ -91,12 +80,9 @@ const CHALLENGE: ArgumentSet<ChallengeDispute> = arguments!(ChallengeDispute {
 
 static CHALLENGE_DISPUTE: Declaration = Declaration {
     name: "challenge-dispute",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Gives the evidence against a dispute, once.",
     docs: "`true` means that the evidence is recorded; the provider receives it and decides. A dispute without evidence is lost at `evidence_due_at`.",
     arguments: CHALLENGE.declared,
-    returns: Returns::Boolean,
     errors: &[
         DISPUTE_NOT_FOUND,
         DeclaredError::when(
@@ -106,22 +92,21 @@ static CHALLENGE_DISPUTE: Declaration = Declaration {
         .with(r#"{"status": "CHALLENGED"}"#),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "disputes")
 };
 
 static CONCEDE_DISPUTE: Declaration = Declaration {
     name: "concede-dispute",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Concedes a dispute: its amount is charged back.",
     docs: "It cannot be undone. A payment of which nothing remains afterwards is `REVERSED`.",
     arguments: &[DISPUTE_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[DISPUTE_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "disputes")
 };
 
 /// `POST /merchants/list-disputes`
-pub(super) async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, status, payment, created) = call.fields().parse_in(&LIST, &clock)?;

@@ -1,24 +1,18 @@
 //! `POST /merchants/list-events`, `POST /merchants/find-event`
 
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{PAYMENT_REF, id, words};
-use crate::endpoints::kinds::{find, kind, named_kind};
-use crate::protocol::arguments::{ArgumentSet, Required, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
 use till_actors::webhooks::EventBody;
 use till_domain::ids::WebhookEventId;
-use till_domain::records::{Rows, WebhookEvents, WebhookEventsByPayment};
+use till_domain::payment::PaymentRef;
+use till_domain::records::{WebhookEvents, WebhookEventsByPayment};
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
 
 use super::named_payment;
-use crate::access::MerchantCaller;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
+use crate::endpoints::forms::{PAYMENT_REF, id, words};
+use crate::endpoints::kinds::{find, kind, named_kind};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::event::EVENT;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{Filtered, IdSpan, Shared, rows_of_index};
-use till_domain::payment::PaymentRef;
+use crate::service::{Filtered, IdSpan, rows_of_index};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
     &[Endpoint(&LIST_EVENTS, &list_events), Endpoint(&FIND_EVENT, &find::<WebhookEvents>)];
@@ -40,30 +34,24 @@ const LIST: ArgumentSet<EventFilters, MerchantClock> = arguments!({
 
 static LIST_EVENTS: Declaration = Declaration {
     name: "list-events",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Lists the events of the last 30 days, newest first, each as webhooks deliver it.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
     returns: Returns::Page(&EVENT),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "webhooks")
 };
 
 static FIND_EVENT: Declaration = Declaration {
     name: "find-event",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Returns an event as webhooks deliver it.",
-    docs: "",
     arguments: &[EVENT_ARGUMENT.argument],
     returns: Returns::Object(&EVENT),
     errors: &[DeclaredError::when(Code::NotFound, "No event of this merchant has this id, or it is no longer stored.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "webhooks")
 };
 
 /// `POST /merchants/list-events`
-pub(super) async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, kind, payment, created) = call.fields().parse_in(&LIST, &clock)?;

@@ -1,32 +1,25 @@
 //! `POST /merchants/find-payment`
 
-use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::kinds::{NamedKind, find, kind};
-use crate::protocol::arguments::Required;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use till_domain::payment::{Payment, PaymentRef};
 use till_domain::records::{Payments, Rows};
+use till_domain::time::Millis;
 
 use super::named_payment;
-use crate::access::MerchantCaller;
+use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
+use crate::endpoints::kinds::{NamedKind, find, kind};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
-use crate::protocol::api_error::ApiError;
-use crate::service::Reader;
-use till_domain::payment::{Payment, PaymentRef};
-use till_domain::time::Millis;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&FIND_PAYMENT, &find::<Payments>)];
 
 static FIND_PAYMENT: Declaration = Declaration {
     name: "find-payment",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Returns a payment with its status.",
     docs: "Poll it for the final status.",
     arguments: &[PAYMENT_ARGUMENT.argument],
     returns: Returns::Object(&PAYMENT),
     errors: &[PAYMENT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "payments")
 };
 
 const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments lists those that exist.";

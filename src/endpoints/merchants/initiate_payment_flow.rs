@@ -1,19 +1,15 @@
 //! `POST /merchants/initiate-payment-flow`
 
 use till_domain::command::{Command, InitiatePayment};
+use till_domain::ids::PaymentId;
 use till_domain::money::Money;
 
 use super::by_merchant::Submit;
-use crate::access::MerchantCaller;
 use crate::endpoints::arguments::CUSTOMER_DATA;
-use crate::endpoints::endpoint::Endpoint;
 use crate::endpoints::forms::{
     AMOUNT, BOOLEAN, CARD_REF, CURRENCY, INTEREST_BEARER, RETURN_URL, SAVE_CARD, SESSION_ID, external_id,
 };
-use crate::protocol::api_error::Code;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use till_domain::ids::PaymentId;
+use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
     &[Endpoint(&INITIATE_PAYMENT_FLOW, &Submit(PAYMENT, |_, payment| Command::InitiatePayment(payment)))];
@@ -45,8 +41,6 @@ const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
 
 pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
     name: "initiate-payment-flow",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Creates a payment from a payment session and has it authorized. Answers the payment id.",
     docs: "Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: PAYMENT.declared,
@@ -68,5 +62,5 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
         DeclaredError::when(Code::CustomerMismatch, "The given customer is not the owner of the session's saved card."),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "payments")
 };

@@ -1,23 +1,19 @@
 //! `POST /merchants/generate-key`, `list-keys`, `find-key`, `update-key`, `revoke-key`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NAME_ARGUMENT, NEW_KEY, generate};
-use crate::endpoints::kinds::{find, kind, list, named_kind};
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
-use crate::protocol::dispatch::{Call, Reply};
+use std::sync::Arc;
+
 use till_domain::command::Command;
 use till_domain::ids::KeyId;
 use till_domain::records::ApiKeys;
 use till_domain::refusal::Refusal;
-
-use crate::access::MerchantCaller;
-use crate::endpoints::shapes::key::{API_KEY, KeyShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{LastUsed, Shared};
-use std::sync::Arc;
 use till_domain::text::Name;
+
+use super::by_merchant::Submit;
+use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NAME_ARGUMENT, NEW_KEY, generate};
+use crate::endpoints::kinds::{find, kind, list, named_kind};
+use crate::endpoints::prelude::*;
+use crate::endpoints::shapes::key::{API_KEY, KeyShape};
+use crate::service::LastUsed;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&GENERATE_KEY, &generate_key),
@@ -31,8 +27,6 @@ const KEY_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No key
 
 static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
-    package: Package::Merchants,
-    group: "keys",
     summary: "Creates an API key, which is shown only this once.",
     docs: GENERATE_KEY_DOCS,
     arguments: NEW_KEY.declared,
@@ -42,61 +36,48 @@ static GENERATE_KEY: Declaration = Declaration {
         "The merchant has 1,000 keys that are neither revoked nor expired, or 5,000 in all.",
     )
     .with(r#"{"limit": 1000}"#)],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "keys")
 };
 
 static LIST_KEYS: Declaration = Declaration {
     name: "list-keys",
-    package: Package::Merchants,
-    group: "keys",
     summary: "Lists the merchant's API keys, revoked and expired ones too, newest first.",
-    docs: "",
     arguments: &page_arguments(KeyId::PREFIX),
     returns: Returns::Page(&API_KEY),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "keys")
 };
 
 static FIND_KEY: Declaration = Declaration {
     name: "find-key",
-    package: Package::Merchants,
-    group: "keys",
     summary: "Returns an API key, without its text.",
-    docs: "",
     arguments: &[KEY_ARGUMENT.argument],
     returns: Returns::Object(&API_KEY),
     errors: &[KEY_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "keys")
 };
 
 const RENAMED: ArgumentSet<(KeyId, Name)> = arguments!({ key_id: KEY_ARGUMENT, name: NAME_ARGUMENT } => (key_id, name));
 
 static UPDATE_KEY: Declaration = Declaration {
     name: "update-key",
-    package: Package::Merchants,
-    group: "keys",
     summary: "Gives an API key another name; `false` when it had that name before.",
-    docs: "",
     arguments: RENAMED.declared,
-    returns: Returns::Boolean,
     errors: &[KEY_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "keys")
 };
 
 static REVOKE_KEY: Declaration = Declaration {
     name: "revoke-key",
-    package: Package::Merchants,
-    group: "keys",
     summary: "Revokes an API key at once; `false` when it was revoked before.",
     docs: "A key may revoke itself: that call is its last. A suspended merchant may revoke keys, too.",
     arguments: &[KEY_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[KEY_NOT_FOUND],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "keys")
 };
 
 /// `POST /merchants/generate-key`
-pub(super) async fn generate_key(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn generate_key(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let new = call.fields().parse(&NEW_KEY)?;
     let caller = call.caller();
     generate(&service, &call, caller.merchant_id, caller.as_domain(), new).await

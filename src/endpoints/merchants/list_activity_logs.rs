@@ -1,13 +1,5 @@
 //! `POST /merchants/list-activity-logs`
 
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, MerchantClock, zone};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, id, own_text, printable};
-use crate::protocol::arguments::{ArgumentSet, Field, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
-use crate::protocol::field::PageRequest;
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::ids::{ActivityId, KeyId};
 use till_domain::merchant::Profile;
@@ -19,11 +11,13 @@ use till_domain::text::{Email, ExternalId};
 use till_storage::shapes::ActivityIndex;
 
 use super::named_payment;
-use crate::access::MerchantCaller;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, MerchantClock, zone};
+use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, id, own_text, printable};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
-use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::field;
 use crate::protocol::json::Json;
-use crate::service::{ActivityTerms, FilterText, Reader, Selection, Shared, search};
+use crate::service::{ActivityTerms, FilterText, Selection, search};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];
 
@@ -71,8 +65,6 @@ const LIST: ArgumentSet<(PageRequest<ActivityId>, Filters), MerchantClock> =
 
 static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     name: "list-activity-logs",
-    package: Package::Merchants,
-    group: "activity",
     summary: "Lists the merchant's activity, newest first.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
@@ -82,7 +74,7 @@ static LIST_ACTIVITY_LOGS: Declaration = Declaration {
         "`actor_email` or `actor_key_id` has never belonged to this merchant.",
     )
     .with(r#"{"argument": "actor_key_id"}"#)],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "activity")
 };
 
 /// The filters as they were given.
@@ -103,7 +95,7 @@ enum ObjectRef {
 }
 
 /// `POST /merchants/list-activity-logs`
-pub(super) async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
     let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let clock = MerchantClock { now: service.clock_of(reader.merchant_id()), zone: zone(&profile) };

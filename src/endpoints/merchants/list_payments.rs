@@ -1,27 +1,21 @@
 //! `POST /merchants/list-payments`
 
-use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, printable, words};
-use crate::endpoints::kinds::NamedKind;
-use crate::protocol::arguments::{ArgumentSet, Field, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
-use crate::protocol::field::PageRequest;
 use till_domain::customer::CustomerRef;
 use till_domain::ids::PaymentId;
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::PaymentStatus;
+use till_domain::records::Customers;
 
 use super::contacts;
-use crate::access::MerchantCaller;
+use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
+use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, printable, words};
+use crate::endpoints::kinds::NamedKind;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
-use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::field;
 use crate::protocol::json::Json;
-use crate::service::{AmountRange, FilterText, PaymentFilters, Reader, Shared, search};
-use till_domain::records::Customers;
+use crate::service::{AmountRange, FilterText, PaymentFilters, search};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_PAYMENTS, &list_payments)];
 
@@ -62,15 +56,13 @@ const LIST: ArgumentSet<(PageRequest<PaymentId>, GivenFilters), MerchantClock> =
 
 static LIST_PAYMENTS: Declaration = Declaration {
     name: "list-payments",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Lists the merchant's payments, newest first.",
     docs: "The status of a payment is that of the moment of the call. Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
     returns: Returns::Page(&PAYMENT),
     errors: &[DeclaredError::when(Code::NotFound, "No customer of this merchant has this `contact_id`.")
         .with(r#"{"argument": "contact_id"}"#)],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "payments")
 };
 
 /// The filters as they were given.
@@ -85,7 +77,7 @@ struct GivenFilters {
 }
 
 /// `POST /merchants/list-payments`
-pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, filters) = call.fields().parse_in(&LIST, &clock)?;

@@ -4,8 +4,7 @@ use till_domain::ids::PaymentId;
 use till_domain::payment::PaymentRef;
 use till_domain::records::{PaymentsByExternalId, Rows};
 
-use crate::protocol::api_error::ApiError;
-use crate::service::Reader;
+use crate::endpoints::prelude::*;
 
 /// The id of the payment; None when no payment has the merchant's identifier.
 pub(super) fn id(reader: &Reader<'_>, payment: &PaymentRef) -> Result<Option<PaymentId>, ApiError> {

@@ -3,13 +3,9 @@
 use till_domain::command::{CapturePayment, Command};
 
 use super::by_merchant::Submit;
-use crate::access::MerchantCaller;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
-use crate::endpoints::endpoint::Endpoint;
 use crate::endpoints::forms::AMOUNT;
-use crate::protocol::api_error::Code;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
+use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&CAPTURE_PAYMENT, &Submit(CAPTURE, |_, capture| Command::CapturePayment(capture))),
@@ -30,41 +26,34 @@ const CAPTURE: ArgumentSet<CapturePayment> = arguments!(CapturePayment {
 
 static CAPTURE_PAYMENT: Declaration = Declaration {
     name: "capture-payment",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Captures an authorized payment, whole or in part; a part releases the rest.",
     docs: "`true` means that the capture is accepted. It takes effect when the acquirer confirms it: until then `find-payment` shows it as `operation`, and afterwards the payment is `SUCCESSFUL` or `last_operation` has the reason.",
     arguments: CAPTURE.declared,
-    returns: Returns::Boolean,
     errors: &[
         PAYMENT_NOT_FOUND,
         INVALID_STATE,
         DeclaredError::when(Code::AmountExceedsLimit, "More than was authorized: details name the `limit`.")
             .with(r#"{"limit": 10000}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "payments")
 };
 
 static VOID_PAYMENT: Declaration = Declaration {
     name: "void-payment",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Voids an authorization before it is captured.",
     docs: "`true` means that the void is accepted. The payment is `VOIDED` when the acquirer confirms it; else `last_operation` has the reason.",
     arguments: &[PAYMENT_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "payments")
 };
 
 static REVERSE_PAYMENT: Declaration = Declaration {
     name: "reverse-payment",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Reverses a captured payment before it settles.",
     docs: "Only before settlement, and while no refund of the payment is accepted; use `refund-payment` afterwards. `true` means that the reversal is accepted. The payment is `REVERSED` when the acquirer confirms it; else `last_operation` has the reason.",
     arguments: &[PAYMENT_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "payments")
 };

@@ -1,24 +1,19 @@
 //! `POST /merchants/send-payout`, `find-payout`, `list-payouts`
 
-use crate::endpoints::arguments::PAYOUT_ARGUMENT;
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id, words};
-use crate::endpoints::kinds::{StatusFilters, find, kind, list_by_status, named_kind};
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::{ArgumentSet, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
 use till_domain::command::{Command, SendPayout};
 use till_domain::ids::PayoutId;
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{Payouts, PayoutsByExternalId, PayoutsByStatus};
-
-use crate::access::MerchantCaller;
-use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{Shared, refused};
 use till_domain::refusal::Refusal;
+
+use super::by_merchant::Submit;
+use crate::endpoints::arguments::PAYOUT_ARGUMENT;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
+use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id, words};
+use crate::endpoints::kinds::{StatusFilters, find, kind, list_by_status, named_kind};
+use crate::endpoints::prelude::*;
+use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
+use crate::service::refused;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&SEND_PAYOUT, &Submit(SENT, |_, payout| Command::SendPayout(payout))),
@@ -36,8 +31,6 @@ const SENT: ArgumentSet<SendPayout> = arguments!(SendPayout {
 
 static SEND_PAYOUT: Declaration = Declaration {
     name: "send-payout",
-    package: Package::Merchants,
-    group: "payouts",
     summary: "Pays out money of the available balance to the merchant. Answers the payout id.",
     docs: "The amount is held at once. A payout is `PENDING` until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: SENT.declared,
@@ -51,19 +44,17 @@ static SEND_PAYOUT: Declaration = Declaration {
         )
         .with(r#"{"available": 9110}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "payouts")
 };
 
 static FIND_PAYOUT: Declaration = Declaration {
     name: "find-payout",
-    package: Package::Merchants,
-    group: "payouts",
     summary: "Returns a payout with its status.",
     docs: "Poll it for the final status.",
     arguments: &[PAYOUT_ARGUMENT.argument],
     returns: Returns::Object(&PAYOUT),
     errors: &[DeclaredError::when(Code::NotFound, "No payout of this merchant has this id.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "payouts")
 };
 
 const LIST: ArgumentSet<StatusFilters<PayoutId, PayoutStatus>, MerchantClock> = arguments!({
@@ -74,14 +65,11 @@ const LIST: ArgumentSet<StatusFilters<PayoutId, PayoutStatus>, MerchantClock> = 
 
 static LIST_PAYOUTS: Declaration = Declaration {
     name: "list-payouts",
-    package: Package::Merchants,
-    group: "payouts",
     summary: "Lists the merchant's payouts, newest first.",
     docs: "The status of a payout is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: LIST.declared,
     returns: Returns::Page(&PAYOUT),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "payouts")
 };
 
 kind!(Payouts => PayoutShape::new);

@@ -1,20 +1,14 @@
 //! `POST /merchants/list-plans`, `retrieve-current-plan`, `select-plan`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::id;
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::Required;
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
+use till_domain::command::{Command, TeamChange};
 use till_domain::ids::PlanId;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Rows, Single};
 
-use crate::access::MerchantCaller;
+use super::by_merchant::Submit;
+use crate::endpoints::forms::id;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::Shared;
-use till_domain::command::{Command, TeamChange};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&LIST_PLANS, &list_plans),
@@ -29,40 +23,28 @@ pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
 
 static LIST_PLANS: Declaration = Declaration {
     name: "list-plans",
-    package: Package::Merchants,
-    group: "plans",
     summary: "Lists the subscription plans that can be selected, the smallest first.",
     docs: "All at once, each with `plan_id`, `name` and `description`.",
-    arguments: &[],
     returns: Returns::Array(&ValueType::Object(&PLAN)),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "plans")
 };
 
 static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     name: "retrieve-current-plan",
-    package: Package::Merchants,
-    group: "plans",
     summary: "Returns the merchant's subscription plan.",
     docs: "A new merchant has the first plan.",
-    arguments: &[],
     returns: Returns::Object(&CURRENT_PLAN),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "plans")
 };
 
 const PLAN_ARGUMENT: Required<PlanId> = id::<PlanId>().required("The plan (`pln_...`).").named("plan_id");
 
 static SELECT_PLAN: Declaration = Declaration {
     name: "select-plan",
-    package: Package::Merchants,
-    group: "plans",
     summary: "Switches to a subscription plan at once; `false` when the merchant has it already.",
-    docs: "",
     arguments: &[PLAN_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[DeclaredError::when(Code::NotFound, "No plan has this id.")],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "plans")
 };
 
 /// `POST /merchants/list-plans`
@@ -72,7 +54,7 @@ pub(super) async fn list_plans(_: Shared, call: Call<MerchantCaller>) -> Result<
 }
 
 /// `POST /merchants/retrieve-current-plan`
-pub(super) async fn retrieve_current_plan(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn retrieve_current_plan(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let choice = match reader.get::<CurrentPlan>(Single)? {

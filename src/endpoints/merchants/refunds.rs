@@ -1,27 +1,21 @@
 //! `POST /merchants/refund-payment`, `find-refund`, `list-refunds`, `list-refunds-by-payment`
 
-use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, REFUND_ARGUMENT};
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{AMOUNT, external_id, reason, words};
-use crate::endpoints::kinds::{NamedKind, StatusFilters, find, kind, list_by_status, named_kind};
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::{ArgumentSet, arguments, page};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
 use till_domain::command::{Command, RefundPayment};
 use till_domain::ids::RefundId;
-use till_domain::refund::RefundStatus;
-
-use super::named_payment;
-use crate::access::MerchantCaller;
-use crate::endpoints::shapes::refund::{REFUND, RefundShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{Shared, read_index_page, refused};
 use till_domain::payment::PaymentRef;
 use till_domain::records::{Payments, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus};
+use till_domain::refund::RefundStatus;
 use till_domain::refusal::Refusal;
+
+use super::by_merchant::Submit;
+use super::named_payment;
+use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, REFUND_ARGUMENT};
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
+use crate::endpoints::forms::{AMOUNT, external_id, reason, words};
+use crate::endpoints::kinds::{NamedKind, StatusFilters, find, kind, list_by_status, named_kind};
+use crate::endpoints::prelude::*;
+use crate::endpoints::shapes::refund::{REFUND, RefundShape};
+use crate::service::{read_index_page, refused};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&REFUND_PAYMENT, &Submit(ORDERED, |_, refund| Command::RefundPayment(refund))),
@@ -41,8 +35,6 @@ const ORDERED: ArgumentSet<RefundPayment> = arguments!(RefundPayment {
 
 static REFUND_PAYMENT: Declaration = Declaration {
     name: "refund-payment",
-    package: Package::Merchants,
-    group: "refunds",
     summary: "Refunds a captured payment, whole or in part. Answers the refund id.",
     docs: "Several refunds of a payment may be under way at once, up to the captured amount. A refund is `PENDING` until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: ORDERED.declared,
@@ -61,18 +53,17 @@ static REFUND_PAYMENT: Declaration = Declaration {
         ).with(r#"{"available": 0, "pending": 0}"#),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "refunds")
 };
 
 static FIND_REFUND: Declaration = Declaration {
     name: "find-refund",
-    package: Package::Merchants,
-    group: "refunds",
     summary: "Returns a refund with its status.",
     docs: "Poll it for the final status.",
     arguments: &[REFUND_ARGUMENT.argument],
     returns: Returns::Object(&REFUND),
     errors: &[DeclaredError::when(Code::NotFound, "No refund of this merchant has this id.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "refunds")
 };
 
 const LIST: ArgumentSet<StatusFilters<RefundId, RefundStatus>, MerchantClock> = arguments!({
@@ -83,14 +74,11 @@ const LIST: ArgumentSet<StatusFilters<RefundId, RefundStatus>, MerchantClock> = 
 
 static LIST_REFUNDS: Declaration = Declaration {
     name: "list-refunds",
-    package: Package::Merchants,
-    group: "refunds",
     summary: "Lists the merchant's refunds, newest first.",
     docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: LIST.declared,
     returns: Returns::Page(&REFUND),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "refunds")
 };
 
 const BY_PAYMENT: ArgumentSet<(PaymentRef, PageRequest<RefundId>)> = arguments!({
@@ -100,14 +88,12 @@ const BY_PAYMENT: ArgumentSet<(PaymentRef, PageRequest<RefundId>)> = arguments!(
 
 static LIST_REFUNDS_BY_PAYMENT: Declaration = Declaration {
     name: "list-refunds-by-payment",
-    package: Package::Merchants,
-    group: "refunds",
     summary: "Lists the refunds of a payment, newest first.",
     docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the payment.",
     arguments: BY_PAYMENT.declared,
     returns: Returns::Page(&REFUND),
     errors: &[PAYMENT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "refunds")
 };
 
 kind!(Refunds => RefundShape::new);

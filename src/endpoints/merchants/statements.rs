@@ -1,20 +1,14 @@
 //! `POST /merchants/list-statements`, `find-statement`, `retrieve-statement-document`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{id, whole, words};
-use crate::endpoints::kinds::{NamedKind, find, kind, list, named_kind};
-use crate::protocol::arguments::{ArgumentSet, Required, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
-use crate::protocol::dispatch::{Call, Reply};
 use till_domain::ids::StatementId;
 use till_domain::records::{Profiles, Rows, Single, Statements};
 
 use super::statement_document::{self, CSV_PART_ENTRIES, DocumentFormat};
-use crate::access::MerchantCaller;
+use crate::endpoints::forms::{id, whole, words};
+use crate::endpoints::kinds::{NamedKind, find, kind, list, named_kind};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::statement::{STATEMENT, STATEMENT_DOCUMENT, StatementDocumentShape, StatementShape};
-use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::fault::Fault;
-use crate::service::Shared;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&LIST_STATEMENTS, &list::<Statements>),
@@ -33,26 +27,21 @@ const STATEMENT_NOT_FOUND: DeclaredError =
 
 static LIST_STATEMENTS: Declaration = Declaration {
     name: "list-statements",
-    package: Package::Merchants,
-    group: "statements",
     summary: "Lists the merchant's statements, newest first: one for each past month.",
     docs: "Months are those of the merchant's time zone. A statement has the entries whose `effective_at` is in its month, and is closed at the end of the month. The first statement is that of the month in which the balance was opened.",
     arguments: &page_arguments(StatementId::PREFIX),
     returns: Returns::Page(&STATEMENT),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "statements")
 };
 
 static FIND_STATEMENT: Declaration = Declaration {
     name: "find-statement",
-    package: Package::Merchants,
-    group: "statements",
     summary: "Returns a statement.",
     docs: "A statement never changes.",
     arguments: &[STATEMENT_ARGUMENT.argument],
     returns: Returns::Object(&STATEMENT),
     errors: &[STATEMENT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "statements")
 };
 
 const DOCUMENT: ArgumentSet<(StatementId, DocumentFormat, Option<u64>)> = arguments!({
@@ -64,21 +53,16 @@ const DOCUMENT: ArgumentSet<(StatementId, DocumentFormat, Option<u64>)> = argume
 
 static RETRIEVE_STATEMENT_DOCUMENT: Declaration = Declaration {
     name: "retrieve-statement-document",
-    package: Package::Merchants,
-    group: "statements",
     summary: "Returns a statement as a file: all its entries as CSV, or a summary as PDF.",
     docs: "The CSV has the entries in the order in which they became effective, in parts of 50,000, each with a line of names in front. Its columns are the members of an entry, and last the `external_id` that the entry belongs to; amounts are in minor units, times in ISO 8601 in the merchant's time zone. The PDF has the balances, and the sums by type between them, on one page. The same call answers the same bytes.",
     arguments: DOCUMENT.declared,
     returns: Returns::Object(&STATEMENT_DOCUMENT),
     errors: &[STATEMENT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "statements")
 };
 
 /// `POST /merchants/retrieve-statement-document`
-pub(super) async fn retrieve_statement_document(
-    service: Shared,
-    call: Call<MerchantCaller>,
-) -> Result<Reply, ApiError> {
+async fn retrieve_statement_document(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (id, format, part) = call.fields().parse(&DOCUMENT)?;
     let part = part.unwrap_or(1);
     let merchant_id = call.caller().merchant_id;

@@ -1,20 +1,16 @@
 //! `POST /merchants/invite-user`, `accept-invitation`, `remove-user`, `list-users`, `list-user-invitations`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{CLEAR_EMAIL, id};
-use crate::endpoints::kinds::{kind, list};
-use crate::endpoints::merchants::by_merchant::Submit;
-use crate::protocol::arguments::Required;
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
 use till_domain::command::{Command, TeamChange};
 use till_domain::ids::{InvitationId, UserId};
 use till_domain::records::{Invitations, Users};
-
-use crate::access::MerchantCaller;
-use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
-use crate::protocol::api_error::Code;
 use till_domain::text::Email;
 use till_domain::time::Millis;
+
+use super::by_merchant::Submit;
+use crate::endpoints::forms::{CLEAR_EMAIL, id};
+use crate::endpoints::kinds::{kind, list};
+use crate::endpoints::prelude::*;
+use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(
@@ -39,8 +35,6 @@ const EMAIL_ARGUMENT: Required<Email> = CLEAR_EMAIL.required("The address of the
 
 static INVITE_USER: Declaration = Declaration {
     name: "invite-user",
-    package: Package::Merchants,
-    group: "team",
     summary: "Invites somebody to the merchant's team. Answers the invitation id.",
     docs: "Anybody who has its id can accept the invitation for a week. Till sends no e-mail.",
     arguments: &[EMAIL_ARGUMENT.argument],
@@ -49,7 +43,7 @@ static INVITE_USER: Declaration = Declaration {
         Code::Conflict,
         "A user has this address (details name `user_id`), it is invited already (details name `invitation_id`), or 1,000 invitations are open.",
     ).with(r#"{"argument": "email", "user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#)],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "team")
 };
 
 const INVITATION_ARGUMENT: Required<InvitationId> =
@@ -57,10 +51,7 @@ const INVITATION_ARGUMENT: Required<InvitationId> =
 
 static ACCEPT_INVITATION: Declaration = Declaration {
     name: "accept-invitation",
-    package: Package::Merchants,
-    group: "team",
     summary: "Makes the invited person a user of the merchant's team. Answers the user id.",
-    docs: "",
     arguments: &[INVITATION_ARGUMENT.argument],
     returns: Returns::Id(UserId::PREFIX),
     errors: &[
@@ -71,45 +62,35 @@ static ACCEPT_INVITATION: Declaration = Declaration {
         )
         .with(r#"{"user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "team")
 };
 
 const USER_ARGUMENT: Required<UserId> = id::<UserId>().required("The user (`usr_...`).").named("user_id");
 
 static REMOVE_USER: Declaration = Declaration {
     name: "remove-user",
-    package: Package::Merchants,
-    group: "team",
     summary: "Removes a user from the merchant's team.",
-    docs: "",
     arguments: &[USER_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[DeclaredError::when(Code::NotFound, "No user of this merchant has this id.")],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "team")
 };
 
 static LIST_USERS: Declaration = Declaration {
     name: "list-users",
-    package: Package::Merchants,
-    group: "team",
     summary: "Lists the users of the merchant's team, newest first.",
     docs: "Removed users are not listed.",
     arguments: &page_arguments(UserId::PREFIX),
     returns: Returns::Page(&USER),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "team")
 };
 
 static LIST_USER_INVITATIONS: Declaration = Declaration {
     name: "list-user-invitations",
-    package: Package::Merchants,
-    group: "team",
     summary: "Lists the invitations to the merchant's team, newest first.",
     docs: "Accepted and expired invitations are listed, too.",
     arguments: &page_arguments(InvitationId::PREFIX),
     returns: Returns::Page(&INVITATION),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "team")
 };
 
 kind!(Users => UserShape::new);

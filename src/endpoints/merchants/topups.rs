@@ -4,41 +4,29 @@ use till_domain::ids::TopupId;
 use till_domain::money::Currency;
 use till_domain::records::{Profiles, Rows, Single, Topups, TopupsByExternalId};
 
-use crate::access::MerchantCaller;
-use crate::endpoints::endpoint::Endpoint;
 use crate::endpoints::forms::{IdOrExternalId, id_or_external_id};
 use crate::endpoints::kinds::{find, kind, list, named_kind};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::topup::{TOPUP, TopupShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::arguments::Required;
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
-use crate::service::Reader;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
     &[Endpoint(&FIND_TOPUP, &find::<Topups>), Endpoint(&LIST_TOPUPS, &list::<Topups>)];
 
 static FIND_TOPUP: Declaration = Declaration {
     name: "find-topup",
-    package: Package::Merchants,
-    group: "topups",
     summary: "Returns a top-up of the balance.",
-    docs: "",
     arguments: &[TOPUP_ARGUMENT.argument],
     returns: Returns::Object(&TOPUP),
     errors: &[DeclaredError::when(Code::NotFound, "No top-up of this merchant has this id.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "topups")
 };
 
 static LIST_TOPUPS: Declaration = Declaration {
     name: "list-topups",
-    package: Package::Merchants,
-    group: "topups",
     summary: "Lists the top-ups of the merchant's balance, newest first.",
-    docs: "",
     arguments: &page_arguments(TopupId::PREFIX),
     returns: Returns::Page(&TOPUP),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "topups")
 };
 
 const TOPUP_ARGUMENT: Required<IdOrExternalId<TopupId>> = id_or_external_id::<TopupId>()

@@ -1,31 +1,27 @@
 //! `POST /sdk/list-installment-plans`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::INTEREST_BEARER_WORDS;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
-use crate::protocol::dispatch::{Call, Reply};
 use serde::Serialize;
 use till_domain::merchant::PaymentMethod;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 
 use super::retrieve_installation_settings::is_enabled;
 use super::session::INSTALLATION_ERRORS;
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::service::{NamedInstallation, Shared};
+use crate::endpoints::forms::INTEREST_BEARER_WORDS;
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
+use crate::service::NamedInstallation;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_INSTALLMENT_PLANS, &list_installment_plans)];
 
 static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     name: "list-installment-plans",
-    package: Package::Sdk,
-    group: "sessions",
     summary: "Lists the instalment plans that can be selected.",
     docs: "Each plan has `installment_plan_id`, `name`, `terms` (a number of months) and `interest_bearers`. The list is empty when the merchant takes no instalments.",
     arguments: NamedInstallation::arguments::<()>().declared,
     returns: Returns::Array(&ValueType::Object(&INSTALLMENT_PLAN)),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "sessions")
 };
 
 static INSTALLMENT_PLAN: ObjectType = ObjectType {
@@ -55,7 +51,7 @@ struct PlanShape {
 }
 
 /// `POST /sdk/list-installment-plans`
-pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let parsed = call.fields().parse(&NamedInstallation::arguments::<()>()).map(|named| (named, ()));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let enabled = is_enabled(&caller.reader, PaymentMethod::Installment)?;

@@ -1,18 +1,15 @@
 //! `POST /sdk/retrieve-installation-settings`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
-use crate::protocol::dispatch::{Call, Reply};
 use serde::Serialize;
 use till_domain::merchant::{PaymentMethod, Platform};
 use till_domain::records::{Integrations, Rows};
 use till_domain::session::InterestBearer;
 
 use super::session::INSTALLATION_ERRORS;
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::service::{NamedInstallation, Reader, Shared};
+use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
+use crate::service::NamedInstallation;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
     &[Endpoint(&RETRIEVE_INSTALLATION_SETTINGS, &retrieve_installation_settings)];
@@ -67,14 +64,12 @@ static BANK: ObjectType = ObjectType {
 
 static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",
-    package: Package::Sdk,
-    group: "installations",
     summary: "Returns the data that a client needs for its payment form.",
-    docs: "",
     arguments: NamedInstallation::arguments::<()>().declared,
     returns: Returns::Object(&SETTINGS),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "installations")
 };
 
 #[derive(Serialize)]
@@ -109,10 +104,7 @@ impl MethodShape {
 }
 
 /// `POST /sdk/retrieve-installation-settings`
-pub(super) async fn retrieve_installation_settings(
-    service: Shared,
-    call: Call<MerchantCaller>,
-) -> Result<Reply, ApiError> {
+async fn retrieve_installation_settings(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let parsed = call.fields().parse(&NamedInstallation::arguments::<()>()).map(|named| (named, ()));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let payment_methods = enabled_methods(&caller.reader)?;

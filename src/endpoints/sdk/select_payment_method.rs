@@ -1,22 +1,17 @@
 //! `POST /sdk/select-payment-method`
 
-use crate::endpoints::arguments::CUSTOMER_DATA;
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{AMOUNT, CARD_REF, CURRENCY, INTEREST_BEARER, PAYMENT_METHOD, id, words};
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::fields::Fields;
 use till_domain::command::{Command, SelectPaymentMethod, Selection};
 use till_domain::ids::{SessionId, TokenId};
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::Money;
-
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::fault::Fault;
-use crate::service::{NamedInstallation, Shared};
 use till_domain::session::InstallmentPlan;
+
+use crate::endpoints::arguments::CUSTOMER_DATA;
+use crate::endpoints::forms::{AMOUNT, CARD_REF, CURRENCY, INTEREST_BEARER, PAYMENT_METHOD, id, words};
+use crate::endpoints::prelude::*;
+use crate::protocol::fault::Fault;
+use crate::protocol::fields::Fields;
+use crate::service::NamedInstallation;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&SELECT_PAYMENT_METHOD, &select_payment_method)];
 
@@ -50,8 +45,6 @@ const SELECTED: ArgumentSet<(NamedInstallation, SelectPaymentMethod)> = argument
 
 static SELECT_PAYMENT_METHOD: Declaration = Declaration {
     name: "select-payment-method",
-    package: Package::Sdk,
-    group: "sessions",
     summary: "Fixes amount and payment method, and answers the payment session (`pse_...`).",
     docs: "The session expires after 30 minutes and can be paid once. Customer fields given here are defaults for the payment.",
     arguments: SELECTED.declared,
@@ -63,6 +56,7 @@ static SELECT_PAYMENT_METHOD: Declaration = Declaration {
         DeclaredError::when(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
     ],
     flags: Flags::OPEN_COMMAND,
+    ..Declaration::command(Package::Sdk, "sessions")
 };
 
 /// `POST /sdk/select-payment-method`

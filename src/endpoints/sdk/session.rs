@@ -1,18 +1,14 @@
 //! Look-up of sessions for SDK endpoints, with the payment that used the session.
 
-use crate::endpoints::forms::SESSION_ID;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::DeclaredError;
-use crate::protocol::dispatch::Call;
 use till_domain::ids::SessionId;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Cards, Payments, Rows, Sessions};
 use till_domain::session::{Instrument, Session};
 use till_domain::time::Millis;
 
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::service::{NamedInstallation, Reader, Shared};
+use crate::endpoints::forms::SESSION_ID;
+use crate::endpoints::prelude::*;
+use crate::service::NamedInstallation;
 
 /// The arguments of a call about a session.
 pub(super) const SESSION: ArgumentSet<(NamedInstallation, SessionId)> = arguments!({

@@ -1,12 +1,5 @@
 //! `POST /sdk/tokenize-card`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{PERSON_NAME, checked, words};
-use crate::protocol::arguments::{ArgumentSet, Field, arguments};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, Text, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use till_actors::Secret;
@@ -20,11 +13,13 @@ use till_domain::time::Millis;
 use till_storage::vault::{CardNumber, Keyring};
 
 use super::session::INSTALLATION_ERRORS;
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
+use crate::endpoints::forms::{PERSON_NAME, checked, words};
+use crate::endpoints::prelude::*;
 use crate::protocol::fault::Fault;
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{NamedInstallation, Service, Shared};
+use crate::service::NamedInstallation;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&TOKENIZE_CARD, &tokenize_card)];
 
@@ -69,14 +64,13 @@ const TOKENIZED: ArgumentSet<(NamedInstallation, SentCard), Service> = arguments
 
 static TOKENIZE_CARD: Declaration = Declaration {
     name: "tokenize-card",
-    package: Package::Sdk,
-    group: "cards",
     summary: "Stores a card and answers a token (`tok_...`) for it.",
     docs: "The number is stored encrypted in the vault, and no answer contains it. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call only makes another token.",
     arguments: TOKENIZED.declared,
     returns: Returns::Id(TokenId::PREFIX),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::CARD_INTAKE,
+    ..Declaration::command(Package::Sdk, "cards")
 };
 
 /// A card in the caller's spelling.
@@ -89,7 +83,7 @@ struct SentCard {
 }
 
 /// `POST /sdk/tokenize-card`
-pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (caller, card) = service.sdk_call(&call, call.fields().parse_in(&TOKENIZED, &service)).await?;
     let merchant_id = caller.merchant_id();
     let facts = card_facts(&service.keyring, merchant_id, &card.number, card.holder, card.expiry);

@@ -1,13 +1,13 @@
 //! The common arguments of calls about metadata.
 
-use crate::endpoints::forms::{checked, own_text, printable, whole};
-use crate::protocol::arguments::{Field, Optional, Required};
-use crate::protocol::declaration::{Argument, Text, ValueType};
-use crate::protocol::fields::Fields;
 use till_domain::metadata::{CanonicalJson, DEPTH_MAX, MetadataPath, TTL_MAX_SECONDS, VALUE_BYTES_MAX};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, MetadataKey};
 
+use crate::endpoints::forms::{checked, own_text, printable, whole};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::Argument;
 use crate::protocol::fault::Fault;
+use crate::protocol::fields::Fields;
 use crate::protocol::json::{self, Json};
 
 /// The largest version that a caller can name: 2^53-1.

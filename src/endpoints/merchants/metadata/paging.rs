@@ -1,14 +1,14 @@
 //! Paging through a set of a metadata record: the page that a call requests, and the bodies of the calls for the
 //! adjacent pages.
 
-use crate::endpoints::forms::whole;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::fields::Fields;
 use serde_json::{Value, json};
 use till_domain::metadata::MetadataPath;
 use till_domain::text::MetadataKey;
 
+use crate::endpoints::forms::whole;
+use crate::endpoints::prelude::*;
 use crate::protocol::fault::Fault;
+use crate::protocol::fields::Fields;
 use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 
 /// The largest position that a caller can name: 2^53-1.

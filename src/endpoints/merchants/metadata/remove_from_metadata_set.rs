@@ -1,35 +1,27 @@
 //! `POST /merchants/remove-from-metadata-set`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::protocol::arguments::ReadArguments;
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::fields::Fields;
 use till_domain::command::{Command, RemoveFromMetadataSet};
 
 use super::arguments::{self, KEY, PATH, VALUE, VERSION};
-use crate::access::MerchantCaller;
 use crate::endpoints::merchants::by_merchant;
-use crate::protocol::api_error::ApiError;
-use crate::service::Shared;
+use crate::endpoints::prelude::*;
+use crate::protocol::arguments::ReadArguments;
+use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
     &[Endpoint(&REMOVE_FROM_METADATA_SET, &remove_from_metadata_set)];
 
 static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
     name: "remove-from-metadata-set",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Removes an item from a set in a metadata record: `true` when the set had it.",
     docs: "The order of the other items does not change. When there is no record, or no value at the path, the answer is `false`.",
     arguments: &[KEY.argument, PATH.argument, VALUE, VERSION.argument],
-    returns: Returns::Boolean,
     errors: &[DeclaredError::STALE_VERSION],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/remove-from-metadata-set`
-pub(super) async fn remove_from_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn remove_from_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = Command::RemoveFromMetadataSet(parse(call.fields())?);
     by_merchant::submit(&service, &call, command).await
 }

@@ -1,10 +1,5 @@
 //! `POST /merchants/retrieve-metadata`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::BOOLEAN;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
 use serde_json::Value;
 use till_domain::metadata::{CanonicalJson, MetadataPath, PathTarget};
 use till_domain::text::MetadataKey;
@@ -12,11 +7,11 @@ use till_domain::text::MetadataKey;
 use super::arguments::{KEY, PATH};
 use super::paging::{ITEM_PAGE, ItemPageCall, ItemPageRequest};
 use super::value::{AnswerBudget, joined, value_at};
-use crate::access::MerchantCaller;
+use crate::endpoints::forms::BOOLEAN;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json};
-use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::fault::Fault;
-use crate::service::{FoundMetadata, ItemPage, MetadataReader, Shared};
+use crate::service::{FoundMetadata, ItemPage, MetadataReader};
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&RETRIEVE_METADATA, &retrieve_metadata)];
 
@@ -29,8 +24,6 @@ const RETRIEVED: ArgumentSet<Retrieval> = arguments!({
 
 static RETRIEVE_METADATA: Declaration = Declaration {
     name: "retrieve-metadata",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Returns a metadata record, or its value alone.",
     docs: "With `path`, `metadata` is the value at the path. A set of more than 10,000 items at the path is answered page \
            by page: the record has the members `previous` and `next`, the bodies of the calls for the adjacent pages; \
@@ -43,11 +36,11 @@ static RETRIEVE_METADATA: Declaration = Declaration {
         Code::NotFound,
         "There is no record under this key, it has expired, or there is no value at the path.",
     )],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/retrieve-metadata`
-pub(super) async fn retrieve_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn retrieve_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let asked = call.fields().parse(&RETRIEVED)?;
     let reader = service.metadata(call.caller().merchant_id).await?;
     let found = reader.find(asked.key.clone())?.ok_or_else(not_found)?;

@@ -1,10 +1,5 @@
 //! `POST /merchants/sync-metadata`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::protocol::arguments::ReadArguments;
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::fields::Fields;
 use till_actors::Answered;
 use till_domain::command::{Command, SyncMetadata};
 use till_domain::event::Answer;
@@ -12,10 +7,11 @@ use till_domain::ids::{MetadataId, RawId};
 use till_domain::metadata::MetadataRecord;
 
 use super::arguments::{self, KEY, TTL, VERSION};
-use crate::access::MerchantCaller;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
-use crate::protocol::api_error::ApiError;
-use crate::service::Shared;
+use crate::protocol::arguments::ReadArguments;
+use crate::protocol::declaration::Argument;
+use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&SYNC_METADATA, &sync_metadata)];
 
@@ -24,18 +20,16 @@ const VALUE_OF_RECORD: Argument = Argument::required("metadata", ValueType::ANY,
 
 static SYNC_METADATA: Declaration = Declaration {
     name: "sync-metadata",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Replaces the whole value of a metadata record, or makes one, and answers the record.",
     docs: "An array with repeated items keeps the first of each when it is next used as a set.",
     arguments: &[KEY.argument, VALUE_OF_RECORD, VERSION.argument, TTL.argument],
     returns: Returns::Object(&METADATA),
     errors: &[DeclaredError::STALE_VERSION],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/sync-metadata`
-pub(super) async fn sync_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn sync_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = parse(call.fields())?;
     let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
     let submitted = Command::SyncMetadata(command.clone());

@@ -1,14 +1,15 @@
 //! The common arguments of calls about webhooks.
 
-use crate::endpoints::forms::{checked, id, own_text};
-use crate::protocol::arguments::{Field, FieldIn, Required};
-use crate::protocol::declaration::{Text, TextKind, ValueType};
 use till_actors::webhooks::AddressPolicy;
 use till_domain::ids::WebhookId;
 use till_domain::text::{DestinationUrl, HEADER_NAME_MAX, HeaderName, RETURN_URL_MAX_BYTES};
 use till_domain::webhook::{Subscription, WebhookEventKind};
 
+use crate::endpoints::forms::{checked, id, own_text};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::webhook::{ALL_EVENTS, EVENT_WORDS};
+use crate::protocol::arguments::FieldIn;
+use crate::protocol::declaration::TextKind;
 use crate::protocol::json::Json;
 use crate::protocol::version::ApiVersion;
 

@@ -1,21 +1,15 @@
 //! `POST /merchants/update-webhook`, `disconnect-webhook`, `reconnect-webhook`
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::NAME;
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
+use till_actors::webhooks::AddressPolicy;
 use till_domain::command::{Command, UpdateWebhook, WebhookChange};
 
 use super::arguments::{
     DESTINATION_URL, EVENTS_DOCS, SIGNATURE_HEADER, SIGNATURE_HEADER_DOCS, SUBSCRIPTION, WEBHOOK_ARGUMENT,
 };
 use super::refusals::{TOO_MANY, WEBHOOK_NOT_FOUND};
-use crate::access::MerchantCaller;
+use crate::endpoints::forms::NAME;
 use crate::endpoints::merchants::by_merchant::{self, Submit};
-use crate::protocol::api_error::ApiError;
-use crate::service::Shared;
-use till_actors::webhooks::AddressPolicy;
+use crate::endpoints::prelude::*;
 
 pub(in crate::endpoints::merchants) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
     Endpoint(&UPDATE_WEBHOOK, &update_webhook),
@@ -39,38 +33,29 @@ const UPDATED: ArgumentSet<UpdateWebhook, AddressPolicy> = arguments!(UpdateWebh
 
 static UPDATE_WEBHOOK: Declaration = Declaration {
     name: "update-webhook",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Changes a webhook; `false` when nothing changed.",
-    docs: "",
     arguments: UPDATED.declared,
-    returns: Returns::Boolean,
     errors: &[WEBHOOK_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "webhooks")
 };
 
 static DISCONNECT_WEBHOOK: Declaration = Declaration {
     name: "disconnect-webhook",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Sends a webhook no events from now on; `false` when it is disconnected already.",
     docs: "Deliveries that wait for another attempt end as FAILED.",
     arguments: &[WEBHOOK_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[WEBHOOK_NOT_FOUND],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "webhooks")
 };
 
 static RECONNECT_WEBHOOK: Declaration = Declaration {
     name: "reconnect-webhook",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Sends a webhook events from now on; `false` when it is connected already.",
     docs: "For the events in the meantime, call `redeliver-webhook`.",
     arguments: &[WEBHOOK_ARGUMENT.argument],
-    returns: Returns::Boolean,
     errors: &[WEBHOOK_NOT_FOUND, TOO_MANY],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "webhooks")
 };
 
 /// `POST /merchants/update-webhook`

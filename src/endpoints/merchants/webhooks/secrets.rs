@@ -1,16 +1,14 @@
 //! `POST /merchants/connect-webhook`, `rotate-webhook-secret`: the calls that answer a secret
 
-use crate::endpoints::endpoint::Endpoint;
-use crate::endpoints::forms::{BOOLEAN, NAME};
-use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
 use serde::Serialize;
 use till_actors::Secret;
+use till_actors::webhooks::{AddressPolicy, SigningSecret};
 use till_domain::command::{Command, ConnectWebhook, RotateSecret, WebhookChange};
 use till_domain::event::Answer;
 use till_domain::ids::WebhookId;
 use till_domain::records::{Rows, Webhooks};
+use till_domain::text::{DestinationUrl, HeaderName, Name};
+use till_domain::webhook::{Subscription, Webhook};
 use till_storage::vault::{WEBHOOK_SECRET_LEN, WebhookSecretBytes, WebhookSecretOf};
 
 use super::arguments::{
@@ -18,13 +16,10 @@ use super::arguments::{
     SUBSCRIPTION, WEBHOOK_ARGUMENT,
 };
 use super::refusals::{TOO_MANY, TOO_MANY_SECRETS, WEBHOOK_NOT_FOUND};
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
+use crate::endpoints::forms::{BOOLEAN, NAME};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::protocol::version::ApiVersion;
-use crate::service::{Service, Shared};
-use till_actors::webhooks::{AddressPolicy, SigningSecret};
-use till_domain::text::{DestinationUrl, HeaderName, Name};
-use till_domain::webhook::{Subscription, Webhook};
 
 pub(in crate::endpoints::merchants) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
     &[Endpoint(&CONNECT_WEBHOOK, &connect_webhook), Endpoint(&ROTATE_WEBHOOK_SECRET, &rotate_webhook_secret)];
@@ -68,14 +63,12 @@ const CONNECTED: ArgumentSet<GivenWebhook, AddressPolicy> = arguments!({
 
 static CONNECT_WEBHOOK: Declaration = Declaration {
     name: "connect-webhook",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Creates a webhook, and sends it events from now on. Answers its secret, only this once.",
     docs: "Every delivery is signed by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature` with `v1` and `v1a`), and by a plain HMAC-SHA-256 of the body in the header that you name.",
     arguments: CONNECTED.declared,
     returns: Returns::Object(&CONNECTED_WEBHOOK),
     errors: &[TOO_MANY],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "webhooks")
 };
 
 const ROTATION: ArgumentSet<RotateSecret> = arguments!({
@@ -85,14 +78,13 @@ const ROTATION: ArgumentSet<RotateSecret> = arguments!({
 
 static ROTATE_WEBHOOK_SECRET: Declaration = Declaration {
     name: "rotate-webhook-secret",
-    package: Package::Merchants,
-    group: "webhooks",
     summary: "Gives a webhook a new secret, and answers it, only this once.",
     docs: "Each replaced secret signs as well until its own 24 hours are over; at most three do. After a leak send `end_previous: true`, which ends all of them at once. The plain HMAC uses the new secret at once.",
     arguments: ROTATION.declared,
     returns: Returns::Object(&ROTATED_SECRET),
     errors: &[WEBHOOK_NOT_FOUND, TOO_MANY_SECRETS],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "webhooks")
 };
 
 #[derive(Serialize)]
