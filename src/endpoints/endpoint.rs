@@ -16,12 +16,15 @@ use crate::service::Shared;
 /// Each file of endpoints lists its own, and the folder lists the files:
 ///
 /// ```ignore
-/// pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+/// pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 ///     Endpoint(&VOID_PAYMENT, &Submit(PAYMENT, |_, payment| Command::VoidPayment(payment))),
 ///     Endpoint(&FIND_PAYMENT, &find::<Payments>),
 /// ];
 /// ```
 pub(super) struct Endpoint<C: 'static>(pub(super) &'static Declaration, pub(super) &'static dyn Handler<C>);
+
+/// The endpoints of a file.
+pub(super) type Endpoints<C> = &'static [Endpoint<C>];
 
 /// Carries out the calls of an endpoint: an `async` function of the service and the call, or a value that stands for
 /// many such functions of one form.
@@ -40,7 +43,7 @@ where
 }
 
 /// The functions of several files of endpoints, with the service that they use.
-pub(super) fn functions<C: 'static>(files: &[&'static [Endpoint<C>]], service: &Shared) -> Vec<Arc<dyn Function<C>>> {
+pub(super) fn functions<C: 'static>(files: &[Endpoints<C>], service: &Shared) -> Vec<Arc<dyn Function<C>>> {
     let served = |endpoint: &'static Endpoint<C>| -> Arc<dyn Function<C>> {
         Arc::new(ServedEndpoint { endpoint, service: Arc::clone(service) })
     };

@@ -1,6 +1,6 @@
 //! The names that every file of endpoints uses: of declarations, arguments, calls and answers.
 
-pub(super) use super::endpoint::Endpoint;
+pub(super) use super::endpoint::{Endpoint, Endpoints};
 pub(super) use crate::access::{MerchantCaller, Operator};
 pub(super) use crate::protocol::api_error::{ApiError, Code};
 pub(super) use crate::protocol::arguments::{ArgumentSet, Field, Optional, Required, arguments, page};

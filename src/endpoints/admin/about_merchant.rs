@@ -5,8 +5,9 @@ use futures_util::future::LocalBoxFuture;
 use till_actors::Answered;
 use till_domain::command::{Caller, Command};
 use till_domain::ids::MerchantId;
+use till_domain::records::{MerchantDirectory, Rows};
+use till_domain::refusal::Refusal;
 
-use super::merchants::check_exists;
 use crate::endpoints::endpoint::Handler;
 use crate::endpoints::forms::id;
 use crate::endpoints::prelude::*;
@@ -50,4 +51,11 @@ pub(super) async fn submit(
     check_exists(service, merchant_id)?;
     call.log_subject(merchant_id, None);
     service.submit(call, merchant_id, Caller::Operator, command, None).await
+}
+
+/// Refuses an unknown merchant's id.
+pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
+    let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
+    let unknown = || ApiError::not_found("merchant_id", Refusal::MerchantNotFound.to_string());
+    found.map(|_| ()).ok_or_else(unknown)
 }

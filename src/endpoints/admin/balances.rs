@@ -7,7 +7,7 @@ use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
 use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id};
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&OPEN_BALANCE, &Order(OPEN, |()| Command::OpenBalance)),
     Endpoint(&ADD_TOPUP, &Order(ADD, Command::AddTopup)),
     Endpoint(&CHARGE_INVOICE, &Order(CHARGE, Command::ChargeInvoice)),

@@ -10,7 +10,7 @@ use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, error_chain};
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&CREATE_CHECKPOINT, &create_checkpoint)];
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&CREATE_CHECKPOINT, &create_checkpoint)];
 
 /// The form of a checkpoint's name, as the documents of the API show it. The checkpointer checks the name.
 const CHECKPOINT_NAME: Field<String> = Field {

@@ -10,7 +10,7 @@ use crate::endpoints::forms::{AMOUNT, id, reason};
 use crate::endpoints::prelude::*;
 use crate::protocol::field;
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&OPEN_DISPUTE, &Order(OPENED, Command::OpenDispute)),
     Endpoint(&ESCALATE_DISPUTE, &Order(ESCALATED, Command::EscalateDispute)),
     Endpoint(&CLOSE_DISPUTE, &Order(CLOSED, |(dispute_id, outcome)| Command::CloseDispute(dispute_id, outcome))),

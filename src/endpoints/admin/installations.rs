@@ -6,9 +6,8 @@ use till_domain::merchant::{Installation, Platform};
 use till_domain::records::{Installations, Rows};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, submit};
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, check_exists, submit};
 use super::identifier::identifier_on;
-use super::merchants::check_exists;
 use crate::endpoints::forms::{NAME, checked, id, own_text, printable, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::installation::{INSTALLATION, InstallationShape};
@@ -16,7 +15,7 @@ use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::service::read_page;
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&ADD_INSTALLATION, &Order(ADDED, Command::AddInstallation)),
     Endpoint(&LIST_INSTALLATIONS, &list_installations),
     Endpoint(&UPDATE_INSTALLATION, &update_installation),

@@ -8,14 +8,13 @@ use till_domain::records::{ApiKeys, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
 use till_domain::text::Name;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
-use super::merchants::check_exists;
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, check_exists};
 use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NEW_KEY, NewKey, generate};
 use crate::endpoints::prelude::*;
 use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::service::{EveryMerchant, read_page};
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&GENERATE_KEY, &generate_key),
     Endpoint(&REVOKE_KEY, &Order(REVOKED, Command::RevokeKey)),
     Endpoint(&FIND_KEY, &find_key),

@@ -8,19 +8,18 @@ use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
 use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory, Rows};
-use till_domain::refusal::Refusal;
 use till_domain::text::TimeZone;
 use till_domain::time::Millis;
 use tracing::Instrument;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, check_exists};
 use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
 use crate::protocol::api_error::CallEffect;
 use crate::service::{RETRY_AFTER_SECONDS, read_page_with_ids};
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&CREATE_MERCHANT, &create_merchant),
     Endpoint(&UPDATE_MERCHANT, &Order(UPDATED, Command::UpdateMerchant)),
     Endpoint(&FIND_MERCHANT, &find_merchant),
@@ -214,11 +213,4 @@ async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantSha
     check_exists(service, merchant_id)?;
     let reader = service.reader(merchant_id).await?;
     MerchantShape::read(&reader, service.merchant_now(merchant_id)?)
-}
-
-/// Refuses an unknown merchant's id.
-pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
-    let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
-    let unknown = || ApiError::not_found("merchant_id", Refusal::MerchantNotFound.to_string());
-    found.map(|_| ()).ok_or_else(unknown)
 }

@@ -24,13 +24,13 @@ pub use status::status_function;
 
 use std::sync::Arc;
 
-use super::endpoint::{self, Endpoint};
+use super::endpoint::{self, Endpoints};
 use crate::access::Operator;
 use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/admin` that use the service, by their files.
-const ENDPOINTS: [&[Endpoint<Operator>]; 14] = [
+const ENDPOINTS: [Endpoints<Operator>; 14] = [
     merchants::ENDPOINTS,
     test_clock::ENDPOINTS,
     keys::ENDPOINTS,

@@ -10,7 +10,7 @@ use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole, words};
 use crate::endpoints::prelude::*;
 use crate::protocol::field;
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(
     &CONFIGURE_PAYMENT_METHOD,
     &Order(CONFIGURED, |(method, integration)| Command::ConfigurePaymentMethod(method, integration)),
 )];

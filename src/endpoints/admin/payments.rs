@@ -6,7 +6,7 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Payments, Profiles, Rows, Single};
 
-use super::merchants::check_exists;
+use super::about_merchant::check_exists;
 use crate::endpoints::created_at::{CREATED_AT, CreatedRange, MerchantClock, zone};
 use crate::endpoints::forms::{PAYMENT_METHOD_WORDS, external_id, id, own_text};
 use crate::endpoints::prelude::*;
@@ -16,7 +16,7 @@ use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
 use crate::service::{FilterText, IdSpan, OwnedPayment, PaymentClue, PaymentSearch};
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&FIND_PAYMENTS, &find_payments)];
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&FIND_PAYMENTS, &find_payments)];
 
 /// The arguments of which a call gives one.
 const CLUES: [&str; 3] = ["payment_id", "external_id", "last_digits"];

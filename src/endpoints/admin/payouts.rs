@@ -8,8 +8,7 @@ use till_domain::records::Payouts;
 use till_domain::refusal::Refusal;
 use till_sandbox::PendingEnd;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, submit};
-use super::merchants::check_exists;
+use super::about_merchant::{MERCHANT_ARGUMENT, check_exists, submit};
 use super::waiting::SandboxWait;
 use crate::endpoints::arguments::PAYOUT_ARGUMENT;
 use crate::endpoints::forms::IdOrExternalId;
@@ -18,7 +17,7 @@ use crate::endpoints::prelude::*;
 use crate::protocol::api_error::CallEffect;
 use crate::service::{RETRY_AFTER_SECONDS, refused};
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] =
+pub(super) const ENDPOINTS: Endpoints<Operator> =
     &[Endpoint(&COMPLETE_PAYOUT, &complete_payout), Endpoint(&FAIL_PAYOUT, &fail_payout)];
 
 const ARGUMENTS: ArgumentSet<(MerchantId, IdOrExternalId<PayoutId>)> =

@@ -7,7 +7,7 @@ use crate::protocol::api_error::CallEffect;
 use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::service::{RETRY_AFTER_SECONDS, Reloaded};
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&RELOAD_FILES, &reload)];
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&RELOAD_FILES, &reload)];
 
 /// The files that can be read again.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);

@@ -4,7 +4,7 @@ use crate::endpoints::prelude::*;
 use crate::protocol::api_error::CallEffect;
 use crate::service::RETRY_AFTER_SECONDS;
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&RESUME_EFFECTS, &resume_effects)];
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&RESUME_EFFECTS, &resume_effects)];
 
 static RESUME_EFFECTS: Declaration = Declaration {
     name: "resume-effects",

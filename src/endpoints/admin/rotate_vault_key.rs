@@ -7,7 +7,7 @@ use crate::protocol::api_error::CallEffect;
 use crate::protocol::field;
 use crate::service::RETRY_AFTER_SECONDS;
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&ROTATE_VAULT_KEY, &rotate_vault_key)];
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&ROTATE_VAULT_KEY, &rotate_vault_key)];
 
 /// The example is deliberately not a key: otherwise somebody could try it out, and have a store that opens with a
 /// published key.

@@ -2,12 +2,11 @@
 
 use till_domain::command::AdvanceClock;
 
-use super::about_merchant::MERCHANT_ARGUMENT;
-use super::merchants::check_exists;
+use super::about_merchant::{MERCHANT_ARGUMENT, check_exists};
 use crate::endpoints::forms::time;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: &[Endpoint<Operator>] = &[Endpoint(&ADVANCE_CLOCK, &advance_clock)];
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&ADVANCE_CLOCK, &advance_clock)];
 
 const ADVANCED: ArgumentSet<AdvanceClock> = arguments!(AdvanceClock {
     merchant_id: MERCHANT_ARGUMENT,

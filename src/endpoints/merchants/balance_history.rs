@@ -15,7 +15,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::entry::{ENTRY, EntryShape};
 use crate::service::{FilterText, Filtered, IdSpan, Page, entries_of_payment};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&BALANCE_HISTORY, &balance_history), Endpoint(&LIST_ENTRIES_BY_PAYMENT, &list_entries_by_payment)];
 
 /// The filters of a page of entries.

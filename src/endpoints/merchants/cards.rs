@@ -16,7 +16,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::card::{CARD, CardShape};
 use crate::service::{Filtered, IdSpan, Page};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&SAVE_CARD, &Submit(SAVED, |_, card| Command::ChangeContact(ContactChange::SaveCard(card)))),
     Endpoint(&FIND_CARD, &find_card),
     Endpoint(&LIST_CARDS, &list_cards),

@@ -14,7 +14,7 @@ use crate::endpoints::shapes::contact::{CONTACT, ContactShape};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&ADD_CONTACT, &Submit(ADDED, |_, contact| Command::ChangeContact(ContactChange::Add(contact)))),
     Endpoint(
         &UPDATE_CONTACT,

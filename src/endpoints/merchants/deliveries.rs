@@ -22,7 +22,7 @@ use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::service::{FilterText, Page, RETRY_AFTER_SECONDS, TestTurn};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&TEST_WEBHOOK, &test_webhook),
     Endpoint(&REDELIVER_WEBHOOK, &redeliver_webhook),
     Endpoint(&LIST_WEBHOOK_DELIVERIES, &list_webhook_deliveries),

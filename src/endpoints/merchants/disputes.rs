@@ -16,7 +16,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
 use crate::service::{Filtered, IdSpan, Page, read_index_span, read_span, rows_of_index};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&FIND_DISPUTE, &find::<Disputes>),
     Endpoint(&LIST_DISPUTES, &list_disputes),
     Endpoint(&CHALLENGE_DISPUTE, &Submit(CHALLENGE, |_, challenge| Command::ChallengeDispute(challenge))),

@@ -14,7 +14,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::event::EVENT;
 use crate::service::{Filtered, IdSpan, rows_of_index};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&LIST_EVENTS, &list_events), Endpoint(&FIND_EVENT, &find::<WebhookEvents>)];
 
 const EVENT_ARGUMENT: Required<WebhookEventId> =

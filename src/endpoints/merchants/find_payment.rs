@@ -10,7 +10,7 @@ use crate::endpoints::kinds::{NamedKind, find, kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&FIND_PAYMENT, &find::<Payments>)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&FIND_PAYMENT, &find::<Payments>)];
 
 static FIND_PAYMENT: Declaration = Declaration {
     name: "find-payment",

@@ -7,7 +7,7 @@ use crate::endpoints::merchants::balance_history::no_balance;
 use crate::endpoints::prelude::*;
 use crate::protocol::declaration::{Attribute, ObjectType};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&GET_BALANCE, &get_balance)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&GET_BALANCE, &get_balance)];
 
 static BALANCE: ObjectType = ObjectType {
     name: "balance",

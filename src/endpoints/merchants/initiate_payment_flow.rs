@@ -11,7 +11,7 @@ use crate::endpoints::forms::{
 };
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&INITIATE_PAYMENT_FLOW, &Submit(PAYMENT, |_, payment| Command::InitiatePayment(payment)))];
 
 const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({

@@ -15,7 +15,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::key::{API_KEY, KeyShape};
 use crate::service::LastUsed;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&GENERATE_KEY, &generate_key),
     Endpoint(&LIST_KEYS, &list::<ApiKeys>),
     Endpoint(&FIND_KEY, &find::<ApiKeys>),

@@ -19,7 +19,7 @@ use crate::protocol::field;
 use crate::protocol::json::Json;
 use crate::service::{ActivityTerms, FilterText, Selection, search};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];
 
 /// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
 const TERMS_MAX_BYTES: usize = 255;

@@ -17,7 +17,7 @@ use crate::protocol::field;
 use crate::protocol::json::Json;
 use crate::service::{AmountRange, FilterText, PaymentFilters, search};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_PAYMENTS, &list_payments)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_PAYMENTS, &list_payments)];
 
 /// Longest text of `terms`, in bytes: that of an `external_id`.
 const TERMS_MAX_BYTES: usize = 255;

@@ -30,17 +30,14 @@ pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
 
 use std::sync::Arc;
 
-use super::endpoint::{self, Endpoint};
+use super::endpoint::{self, Endpoints};
 use crate::access::MerchantCaller;
 use crate::protocol::declaration::DeliveryDeclaration;
 use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
-/// The endpoints of a file.
-type Endpoints = &'static [Endpoint<MerchantCaller>];
-
 /// The endpoints of `/merchants`, by their files.
-const ENDPOINTS: [Endpoints; 19] = [
+const ENDPOINTS: [Endpoints<MerchantCaller>; 19] = [
     initiate_payment_flow::ENDPOINTS,
     find_payment::ENDPOINTS,
     operations::ENDPOINTS,
@@ -68,6 +65,7 @@ pub static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_EVENT];
 /// The functions of `/merchants`, with the service that they use.
 #[must_use]
 pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
-    let files: Vec<Endpoints> = ENDPOINTS.into_iter().chain(webhooks::ENDPOINTS).chain(metadata::ENDPOINTS).collect();
+    let files: Vec<Endpoints<MerchantCaller>> =
+        ENDPOINTS.into_iter().chain(webhooks::ENDPOINTS).chain(metadata::ENDPOINTS).collect();
     endpoint::functions(&files, service)
 }

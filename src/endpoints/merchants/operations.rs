@@ -7,7 +7,7 @@ use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::forms::AMOUNT;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&CAPTURE_PAYMENT, &Submit(CAPTURE, |_, capture| Command::CapturePayment(capture))),
     Endpoint(&VOID_PAYMENT, &Submit(PAYMENT_ARGUMENT, |_, payment| Command::VoidPayment(payment))),
     Endpoint(&REVERSE_PAYMENT, &Submit(PAYMENT_ARGUMENT, |_, payment| Command::ReversePayment(payment))),

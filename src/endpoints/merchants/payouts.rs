@@ -15,7 +15,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
 use crate::service::refused;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&SEND_PAYOUT, &Submit(SENT, |_, payout| Command::SendPayout(payout))),
     Endpoint(&FIND_PAYOUT, &find::<Payouts>),
     Endpoint(&LIST_PAYOUTS, &list_payouts),

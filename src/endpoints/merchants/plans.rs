@@ -10,7 +10,7 @@ use crate::endpoints::forms::id;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&LIST_PLANS, &list_plans),
     Endpoint(&RETRIEVE_CURRENT_PLAN, &retrieve_current_plan),
     Endpoint(

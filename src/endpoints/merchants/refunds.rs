@@ -17,7 +17,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::refund::{REFUND, RefundShape};
 use crate::service::{read_index_page, refused};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&REFUND_PAYMENT, &Submit(ORDERED, |_, refund| Command::RefundPayment(refund))),
     Endpoint(&FIND_REFUND, &find::<Refunds>),
     Endpoint(&LIST_REFUNDS, &list_refunds),

@@ -10,7 +10,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::statement::{STATEMENT, STATEMENT_DOCUMENT, StatementDocumentShape, StatementShape};
 use crate::protocol::fault::Fault;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&LIST_STATEMENTS, &list::<Statements>),
     Endpoint(&FIND_STATEMENT, &find::<Statements>),
     Endpoint(&RETRIEVE_STATEMENT_DOCUMENT, &retrieve_statement_document),

@@ -12,7 +12,7 @@ use crate::endpoints::kinds::{kind, list};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(
         &INVITE_USER,
         &Submit(EMAIL_ARGUMENT, |merchant_id, email| Command::ChangeTeam(merchant_id, TeamChange::InviteUser(email))),

@@ -9,7 +9,7 @@ use crate::endpoints::kinds::{find, kind, list, named_kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::topup::{TOPUP, TopupShape};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&FIND_TOPUP, &find::<Topups>), Endpoint(&LIST_TOPUPS, &list::<Topups>)];
 
 static FIND_TOPUP: Declaration = Declaration {

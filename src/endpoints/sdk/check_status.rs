@@ -3,7 +3,7 @@
 use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION};
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&CHECK_STATUS, &check_status)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&CHECK_STATUS, &check_status)];
 
 static CHECK_STATUS: Declaration = Declaration {
     name: "check-status",

@@ -3,7 +3,7 @@
 use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION};
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&DISCOVER_NEXT_ACTION, &discover_next_action)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&DISCOVER_NEXT_ACTION, &discover_next_action)];
 
 static DISCOVER_NEXT_ACTION: Declaration = Declaration {
     name: "discover-next-action",

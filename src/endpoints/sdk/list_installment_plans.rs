@@ -11,7 +11,7 @@ use crate::endpoints::prelude::*;
 use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::service::NamedInstallation;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_INSTALLMENT_PLANS, &list_installment_plans)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_INSTALLMENT_PLANS, &list_installment_plans)];
 
 static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     name: "list-installment-plans",

@@ -13,13 +13,13 @@ pub use tokenize_card::card_facts;
 
 use std::sync::Arc;
 
-use super::endpoint::{self, Endpoint};
+use super::endpoint::{self, Endpoints};
 use crate::access::MerchantCaller;
 use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/sdk`, by their files.
-const ENDPOINTS: [&[Endpoint<MerchantCaller>]; 7] = [
+const ENDPOINTS: [Endpoints<MerchantCaller>; 7] = [
     retrieve_installation_settings::ENDPOINTS,
     tokenize_card::ENDPOINTS,
     select_payment_method::ENDPOINTS,

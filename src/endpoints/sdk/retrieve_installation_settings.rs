@@ -11,7 +11,7 @@ use crate::endpoints::prelude::*;
 use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::service::NamedInstallation;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&RETRIEVE_INSTALLATION_SETTINGS, &retrieve_installation_settings)];
 
 static SETTINGS: ObjectType = ObjectType {

@@ -8,7 +8,7 @@ use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::endpoints::prelude::*;
 use crate::protocol::declaration::{Attribute, ObjectType};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&RETRIEVE_PAYMENT_SESSION, &retrieve_payment_session)];
 
 static PAYMENT_SESSION: ObjectType = ObjectType {

@@ -13,7 +13,7 @@ use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::service::NamedInstallation;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&SELECT_PAYMENT_METHOD, &select_payment_method)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SELECT_PAYMENT_METHOD, &select_payment_method)];
 
 const SELECTED: ArgumentSet<(NamedInstallation, SelectPaymentMethod)> = arguments!({
     installation: NamedInstallation::arguments::<()>(),

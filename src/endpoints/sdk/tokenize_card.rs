@@ -21,7 +21,7 @@ use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
 use crate::service::NamedInstallation;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&TOKENIZE_CARD, &tokenize_card)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&TOKENIZE_CARD, &tokenize_card)];
 
 /// Digits; the parser checks the check digit, too.
 const CARD_NUMBER: Field<CardNumber> =

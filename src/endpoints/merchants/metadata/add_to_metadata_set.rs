@@ -8,7 +8,7 @@ use crate::endpoints::prelude::*;
 use crate::protocol::arguments::ReadArguments;
 use crate::protocol::fields::Fields;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&ADD_TO_METADATA_SET, &add_to_metadata_set)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&ADD_TO_METADATA_SET, &add_to_metadata_set)];
 
 static ADD_TO_METADATA_SET: Declaration = Declaration {
     name: "add-to-metadata-set",

@@ -6,7 +6,7 @@ use super::arguments::{KEY, VERSION};
 use crate::endpoints::merchants::by_merchant::Submit;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&DELETE_METADATA, &Submit(DELETED, |_, deletion| Command::DeleteMetadata(deletion)))];
 
 const DELETED: ArgumentSet<DeleteMetadata> = arguments!(DeleteMetadata { key: KEY, version: VERSION });

@@ -11,7 +11,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 use crate::service::{FoundMetadata, MetadataReader, Page};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&LIST_METADATA, &list_metadata)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_METADATA, &list_metadata)];
 
 static LIST_METADATA: Declaration = Declaration {
     name: "list-metadata",

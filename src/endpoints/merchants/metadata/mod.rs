@@ -10,10 +10,10 @@ mod retrieve_metadata;
 mod sync_metadata;
 mod value;
 
-use super::Endpoints;
+use crate::endpoints::prelude::*;
 
 /// The endpoints of these files.
-pub(super) const ENDPOINTS: [Endpoints; 6] = [
+pub(super) const ENDPOINTS: [Endpoints<MerchantCaller>; 6] = [
     add_to_metadata_set::ENDPOINTS,
     remove_from_metadata_set::ENDPOINTS,
     sync_metadata::ENDPOINTS,

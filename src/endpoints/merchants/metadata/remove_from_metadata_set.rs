@@ -8,7 +8,7 @@ use crate::endpoints::prelude::*;
 use crate::protocol::arguments::ReadArguments;
 use crate::protocol::fields::Fields;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&REMOVE_FROM_METADATA_SET, &remove_from_metadata_set)];
 
 static REMOVE_FROM_METADATA_SET: Declaration = Declaration {

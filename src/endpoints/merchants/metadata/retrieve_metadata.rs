@@ -13,7 +13,7 @@ use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json
 use crate::protocol::fault::Fault;
 use crate::service::{FoundMetadata, ItemPage, MetadataReader};
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&RETRIEVE_METADATA, &retrieve_metadata)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&RETRIEVE_METADATA, &retrieve_metadata)];
 
 const RETRIEVED: ArgumentSet<Retrieval> = arguments!({
     key: KEY,

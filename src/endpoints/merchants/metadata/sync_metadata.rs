@@ -13,7 +13,7 @@ use crate::protocol::arguments::ReadArguments;
 use crate::protocol::declaration::Argument;
 use crate::protocol::fields::Fields;
 
-pub(super) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[Endpoint(&SYNC_METADATA, &sync_metadata)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SYNC_METADATA, &sync_metadata)];
 
 const VALUE_OF_RECORD: Argument = Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB.")
     .such_as("{\"accounts\": {\"suspended\": [\"A-1001\"]}}");

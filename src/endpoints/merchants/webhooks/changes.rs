@@ -11,7 +11,7 @@ use crate::endpoints::forms::NAME;
 use crate::endpoints::merchants::by_merchant::{self, Submit};
 use crate::endpoints::prelude::*;
 
-pub(in crate::endpoints::merchants) const ENDPOINTS: &[Endpoint<MerchantCaller>] = &[
+pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&UPDATE_WEBHOOK, &update_webhook),
     Endpoint(
         &DISCONNECT_WEBHOOK,

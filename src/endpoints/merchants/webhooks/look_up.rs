@@ -9,7 +9,7 @@ use crate::endpoints::kinds::{find, kind, list, named_kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::webhook::{WEBHOOK, WebhookShape};
 
-pub(in crate::endpoints::merchants) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&FIND_WEBHOOK, &find::<Webhooks>), Endpoint(&LIST_WEBHOOKS, &list::<Webhooks>)];
 
 static FIND_WEBHOOK: Declaration = Declaration {

@@ -11,7 +11,8 @@ pub(super) use arguments::WEBHOOK_ARGUMENT;
 pub(super) use delivered::DELIVERED_EVENT;
 pub(super) use refusals::WEBHOOK_NOT_FOUND;
 
-use super::Endpoints;
+use crate::endpoints::prelude::*;
 
 /// The endpoints of these files.
-pub(super) const ENDPOINTS: [Endpoints; 3] = [changes::ENDPOINTS, look_up::ENDPOINTS, secrets::ENDPOINTS];
+pub(super) const ENDPOINTS: [Endpoints<MerchantCaller>; 3] =
+    [changes::ENDPOINTS, look_up::ENDPOINTS, secrets::ENDPOINTS];

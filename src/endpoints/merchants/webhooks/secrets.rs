@@ -21,7 +21,7 @@ use crate::endpoints::prelude::*;
 use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::protocol::version::ApiVersion;
 
-pub(in crate::endpoints::merchants) const ENDPOINTS: &[Endpoint<MerchantCaller>] =
+pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&CONNECT_WEBHOOK, &connect_webhook), Endpoint(&ROTATE_WEBHOOK_SECRET, &rotate_webhook_secret)];
 
 static CONNECTED_WEBHOOK: ObjectType = ObjectType {
