@@ -250,6 +250,14 @@ pub(super) const fn named<P: Copy>(example: &'static str, parse: P) -> FieldOf<P
     FieldOf { value_type: printable(NAME_MAX_CHARACTERS, example), parse }
 }
 
+/// A part of a name, an address or an identifier, to be searched for.
+pub(super) const fn terms(example: &'static str) -> Field<String> {
+    Field {
+        value_type: printable(EXTERNAL_ID_MAX_BYTES, example),
+        parse: |value| field::text(1..=EXTERNAL_ID_MAX_BYTES)(value),
+    }
+}
+
 /// The page to which the customer is sent afterwards.
 pub(super) const RETURN_URL: Field<ReturnUrl> =
     Field { value_type: ValueType::URL, parse: |value| checked(ReturnUrl::new(field::return_url(value)?)) };

@@ -50,7 +50,8 @@ pub(super) trait NamedKind: Kind {
     }
 }
 
-/// Makes a table a [`Kind`]: the form of its objects, or what the form needs besides, how it is read, and the form.
+/// Makes a table a [`Kind`], in a file that uses the prelude: by the form of its objects, or by what the form needs
+/// besides the row, how that is read, and the form.
 ///
 /// ```ignore
 /// kind!(Statements => StatementShape::new);
@@ -58,25 +59,22 @@ pub(super) trait NamedKind: Kind {
 /// ```
 macro_rules! kind {
     ($table:ty => $form:expr) => {
-        $crate::endpoints::kinds::kind!($table, (): |_, _| Ok(()) => |row, _, _| Ok($form(row)));
+        kind!($table, (): |_, _| Ok(()) => |row, _, _| Ok($form(row)));
     };
     ($table:ty, $context:ty: |$service:pat_param, $reader:pat_param| $read:expr
         => |$row:pat_param, $known:pat_param, $beside:pat_param| $form:expr) => {
-        impl $crate::endpoints::kinds::Kind for $table {
+        impl Kind for $table {
             type Context = $context;
 
-            fn context(
-                $service: &$crate::service::Service,
-                $reader: &$crate::service::Reader<'_>,
-            ) -> Result<$context, $crate::protocol::api_error::ApiError> {
+            fn context($service: &Service, $reader: &Reader<'_>) -> Result<$context, ApiError> {
                 $read
             }
 
             fn form<'r>(
-                $row: &'r <$table as till_domain::records::Table>::Row,
+                $row: &'r Self::Row,
                 $known: &'r $context,
-                $beside: &$crate::service::Reader<'_>,
-            ) -> Result<impl serde::Serialize + use<'r>, $crate::protocol::api_error::ApiError> {
+                $beside: &Reader<'_>,
+            ) -> Result<impl serde::Serialize + use<'r>, ApiError> {
                 $form
             }
         }
@@ -85,40 +83,31 @@ macro_rules! kind {
 
 pub(super) use kind;
 
-/// Makes a table a [`NamedKind`]: the argument that names an object by its id, or by an index as well, and the refusal
-/// of a name that no object has.
+/// Makes a table a [`NamedKind`], in a file that uses the prelude: by the argument that names an object by its id, or by
+/// an index as well, and the refusal of a name that no object has.
 ///
 /// ```ignore
-/// named_kind!(Statements, STATEMENT, ApiError::not_found("statement_id", "No statement has this statement_id."));
-/// named_kind!(Topups, by TopupsByExternalId, TOPUP, ApiError::not_found("topup_id", "No top-up has this topup_id."));
+/// named_kind!(Statements, STATEMENT_ARGUMENT, ApiError::not_found("statement_id", UNKNOWN));
+/// named_kind!(Topups, by TopupsByExternalId, TOPUP_ARGUMENT, ApiError::not_found("topup_id", UNKNOWN));
 /// ```
 macro_rules! named_kind {
     ($table:ty, $argument:expr, $unknown:expr) => {
-        $crate::endpoints::kinds::named_kind!(
-            @$table, <$table as till_domain::records::Table>::Key, $argument, $unknown,
-            |reader, id| Ok(till_domain::records::Rows::get::<$table>(reader, id)?)
-        );
+        named_kind!(@$table, Self::Key, $argument, $unknown, row_under::<$table>);
     };
     ($table:ty, by $index:ty, $argument:expr, $unknown:expr) => {
-        $crate::endpoints::kinds::named_kind!(
-            @$table, $crate::endpoints::forms::IdOrExternalId<<$table as till_domain::records::Table>::Key>,
-            $argument, $unknown, |reader, name| $crate::endpoints::kinds::row_of::<$index, $table>(reader, name)
-        );
+        named_kind!(@$table, IdOrExternalId<Self::Key>, $argument, $unknown, row_of::<$index, $table>);
     };
-    (@$table:ty, $name:ty, $argument:expr, $unknown:expr, |$reader:ident, $named:ident| $row:expr) => {
-        impl $crate::endpoints::kinds::NamedKind for $table {
+    (@$table:ty, $name:ty, $argument:expr, $unknown:expr, $row:expr) => {
+        impl NamedKind for $table {
             type Name = $name;
 
-            const ARGUMENT: $crate::protocol::arguments::Required<$name> = $argument;
+            const ARGUMENT: Required<$name> = $argument;
 
-            fn row(
-                $reader: &$crate::service::Reader<'_>,
-                $named: $name,
-            ) -> Result<Option<<$table as till_domain::records::Table>::Row>, $crate::protocol::api_error::ApiError> {
-                $row
+            fn row(reader: &Reader<'_>, name: $name) -> Result<Option<Self::Row>, ApiError> {
+                ($row)(reader, name)
             }
 
-            fn unknown() -> $crate::protocol::api_error::ApiError {
+            fn unknown() -> ApiError {
                 $unknown
             }
         }
@@ -138,6 +127,11 @@ where
         IdOrExternalId::ExternalId(external_id) => reader.get::<I>(external_id)?,
     };
     Ok(id.map_or(Ok(None), |id| reader.get::<T>(id))?)
+}
+
+/// The row of an object by its id.
+pub(super) fn row_under<T: Table>(reader: &Reader<'_>, id: T::Key) -> Result<Option<T::Row>, ApiError> {
+    Ok(reader.get::<T>(id)?)
 }
 
 /// Answers the object that a call names.

@@ -1,6 +1,8 @@
-//! The names that every file of endpoints uses: of declarations, arguments, calls and answers.
+//! The names that every file of endpoints uses: of declarations, arguments, kinds of objects, calls and answers.
 
 pub(super) use super::endpoint::{Endpoint, Endpoints};
+pub(super) use super::forms::IdOrExternalId;
+pub(super) use super::kinds::{Kind, NamedKind, find, kind, list, named_kind, row_of, row_under};
 pub(super) use crate::access::{MerchantCaller, Operator};
 pub(super) use crate::protocol::api_error::{ApiError, Code};
 pub(super) use crate::protocol::arguments::{ArgumentSet, Field, Optional, Required, arguments, page};

@@ -47,7 +47,9 @@ static ADD_TOPUP: Declaration = Declaration {
 const CHARGE: ArgumentSet<(MerchantId, ChargeInvoice)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
     amount: AMOUNT.required("The amount in minor units of the merchant's currency."),
-    external_id: external_id::<InvoiceId>().optional("Your own reference, unique among the merchant's invoices.").shown(),
+    external_id: external_id::<InvoiceId>()
+        .optional("Your own reference, unique among the merchant's invoices.")
+        .shown(),
     description: DESCRIPTION.optional("The purpose."),
 } => (merchant_id, ChargeInvoice { amount, external_id, description }));
 

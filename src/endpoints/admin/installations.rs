@@ -37,7 +37,8 @@ const ADDED: ArgumentSet<(MerchantId, AddInstallation)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
     name: NAME.required("The name that the merchant gave it."),
     platform: words!(Platform).required("The platform that it runs on."),
-    identifier: IDENTIFIER.required("The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number."),
+    identifier: IDENTIFIER
+        .required("The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number."),
 } judged by |fields: &mut Fields<'_>| {
     let identifier = identifier.clone();
     if let Some(Err(message)) = platform.zip(identifier).map(|(platform, text)| identifier_on(platform, text)) {

@@ -46,7 +46,8 @@ const CREATED: ArgumentSet<CreateMerchant, MerchantId> = arguments!(with merchan
         .optional("The seconds for which captured money is held, up to a year; 172800 when left out."),
     support_email: CLEAR_EMAIL.optional("The e-mail address that its activity log shows for the operator."),
     card_numbers: CARD_NUMBERS_ARGUMENT,
-    test_clock: BOOLEAN.optional("True gives it a test clock, which advance-clock advances; false when left out. It cannot be changed later."),
+    test_clock: BOOLEAN
+        .optional("True gives it a test clock, which advance-clock advances; false when left out. It cannot be changed later."),
 } => CreateMerchant {
     merchant_id: *merchant_id,
     name,

@@ -11,8 +11,6 @@ use till_sandbox::PendingEnd;
 use super::about_merchant::{MERCHANT_ARGUMENT, check_exists, submit};
 use super::waiting::SandboxWait;
 use crate::endpoints::arguments::REFUND_ARGUMENT;
-use crate::endpoints::forms::IdOrExternalId;
-use crate::endpoints::kinds::NamedKind;
 use crate::endpoints::prelude::*;
 use crate::protocol::api_error::CallEffect;
 use crate::service::{RETRY_AFTER_SECONDS, refused};

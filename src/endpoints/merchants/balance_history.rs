@@ -10,7 +10,6 @@ use super::named_payment;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, words};
-use crate::endpoints::kinds::NamedKind;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::entry::{ENTRY, EntryShape};
 use crate::service::{FilterText, Filtered, IdSpan, Page, entries_of_payment};

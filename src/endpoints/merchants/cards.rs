@@ -11,7 +11,6 @@ use super::by_merchant::Submit;
 use super::contacts::{self, CONTACT_NOT_FOUND};
 use crate::endpoints::arguments::CONTACT_ARGUMENT;
 use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id, id};
-use crate::endpoints::kinds::NamedKind;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::card::{CARD, CardShape};
 use crate::service::{Filtered, IdSpan, Page};

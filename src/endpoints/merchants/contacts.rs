@@ -7,8 +7,7 @@ use till_domain::records::{Customers, CustomersByExternalId};
 
 use super::by_merchant::Submit;
 use crate::endpoints::arguments::CONTACT_ARGUMENT;
-use crate::endpoints::forms::{EMAIL, IdOrExternalId, MOBILE, PERSON_NAME, external_id};
-use crate::endpoints::kinds::{NamedKind, find, kind, list, row_of};
+use crate::endpoints::forms::{EMAIL, MOBILE, PERSON_NAME, external_id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::contact::{CONTACT, ContactShape};
 use crate::protocol::fault::Fault;

@@ -13,7 +13,6 @@ use till_storage::deliveries::{DeliveryFilter, DeliveryStatus};
 
 use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND};
 use crate::endpoints::forms::{id, time, words};
-use crate::endpoints::kinds::NamedKind;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
 use crate::protocol::api_error::CallEffect;

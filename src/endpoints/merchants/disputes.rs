@@ -11,7 +11,6 @@ use super::by_merchant::Submit;
 use super::named_payment;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, checked, id, own_text, words};
-use crate::endpoints::kinds::{find, kind, named_kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
 use crate::service::{Filtered, IdSpan, Page, read_index_span, read_span, rows_of_index};

@@ -9,7 +9,6 @@ use till_domain::webhook::{WebhookEvent, WebhookEventKind};
 use super::named_payment;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, id, words};
-use crate::endpoints::kinds::{find, kind, named_kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::event::EVENT;
 use crate::service::{Filtered, IdSpan, rows_of_index};

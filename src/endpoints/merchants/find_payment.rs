@@ -6,7 +6,6 @@ use till_domain::time::Millis;
 
 use super::named_payment;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
-use crate::endpoints::kinds::{NamedKind, find, kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
 

@@ -21,11 +21,14 @@ const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
     amount: AMOUNT.required("The amount in minor units; that of the session."),
     currency: CURRENCY.required("The ISO 4217 code; that of the session and of the merchant's account."),
     session_id: SESSION_ID.required("The session (`pse_...`) that the SDK made.").named("payment_session_id"),
-    card: CARD_REF.optional("A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session without a token and without a saved card; else ignored.").named("card_id"),
+    card: CARD_REF
+        .optional("A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session without a token and without a saved card; else ignored.")
+        .named("card_id"),
     capture: BOOLEAN.required("`true` captures on authorization, `false` only authorizes."),
     return_url: RETURN_URL.required("The page that the customer is sent to afterwards, successful or not."),
     customer: CUSTOMER_DATA,
-    save_card: SAVE_CARD.optional("Saves the card of a multi-use token: `ADD`, or `DEFAULT` to make it the customer's default. Never makes the payment fail."),
+    save_card: SAVE_CARD
+        .optional("Saves the card of a multi-use token: `ADD`, or `DEFAULT` to make it the customer's default. Never makes the payment fail."),
     interest_bearer: INTEREST_BEARER.optional("Required for instalments; confirms what was fixed at selection."),
 } => InitiatePayment {
     external_id,

@@ -10,7 +10,6 @@ use till_domain::text::Name;
 
 use super::by_merchant::Submit;
 use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NAME_ARGUMENT, NEW_KEY, generate};
-use crate::endpoints::kinds::{find, kind, list, named_kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::key::{API_KEY, KeyShape};
 use crate::service::LastUsed;

@@ -12,17 +12,13 @@ use till_storage::shapes::ActivityIndex;
 
 use super::named_payment;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, MerchantClock, zone};
-use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, id, own_text, printable};
+use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, id, own_text, terms};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
-use crate::protocol::field;
 use crate::protocol::json::Json;
 use crate::service::{ActivityTerms, FilterText, Selection, search};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];
-
-/// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
-const TERMS_MAX_BYTES: usize = 255;
 
 /// The types, each to be found by itself.
 static TYPES: [ActivityType; ActivityType::ALL.len()] = ActivityType::ALL;
@@ -56,7 +52,7 @@ const FILTERS: ArgumentSet<Filters, MerchantClock> = arguments!(Filters {
         .optional("The payment of the refund or dispute that it is about: its id or the merchant's own identifier.")
         .named("parent_id"),
     created: CREATED_AT_ARGUMENT,
-    terms: Field { value_type: printable(TERMS_MAX_BYTES, "somchai"), parse: |value| field::text(1..=TERMS_MAX_BYTES)(value) }
+    terms: terms("somchai")
         .optional("A part, in any letter case, of the actor's or the team member's address, of the object's or the parent's id."),
 });
 

@@ -9,18 +9,13 @@ use till_domain::records::Customers;
 
 use super::contacts;
 use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
-use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, printable, words};
-use crate::endpoints::kinds::NamedKind;
+use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, terms, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
-use crate::protocol::field;
 use crate::protocol::json::Json;
 use crate::service::{AmountRange, FilterText, PaymentFilters, search};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_PAYMENTS, &list_payments)];
-
-/// Longest text of `terms`, in bytes: that of an `external_id`.
-const TERMS_MAX_BYTES: usize = 255;
 
 /// An amount, or a range of which either end may be open.
 const AMOUNTS: Field<Amounts> = Field {
@@ -47,7 +42,7 @@ const FILTERS: ArgumentSet<GivenFilters, MerchantClock> = arguments!(GivenFilter
     contact: CUSTOMER_REF
         .optional("Only payments of this customer: its id (`ctc_...`) or the merchant's own identifier.")
         .named("contact_id"),
-    terms: Field { value_type: printable(TERMS_MAX_BYTES, "order-"), parse: |value| field::text(1..=TERMS_MAX_BYTES)(value) }
+    terms: terms("order-")
         .optional("The beginning of the `external_id`; the whole id of the payment, of one of its refunds or disputes, or of its customer; the e-mail address that the payment shows or that its customer has now; or the last four digits of the card."),
 });
 

@@ -10,7 +10,7 @@ use super::by_merchant::Submit;
 use crate::endpoints::arguments::PAYOUT_ARGUMENT;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id, words};
-use crate::endpoints::kinds::{StatusFilters, find, kind, list_by_status, named_kind};
+use crate::endpoints::kinds::{StatusFilters, list_by_status};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
 use crate::service::refused;

@@ -12,7 +12,7 @@ use super::named_payment;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, REFUND_ARGUMENT};
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{AMOUNT, external_id, reason, words};
-use crate::endpoints::kinds::{NamedKind, StatusFilters, find, kind, list_by_status, named_kind};
+use crate::endpoints::kinds::{StatusFilters, list_by_status};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::refund::{REFUND, RefundShape};
 use crate::service::{read_index_page, refused};

@@ -5,7 +5,6 @@ use till_domain::records::{Profiles, Rows, Single, Statements};
 
 use super::statement_document::{self, CSV_PART_ENTRIES, DocumentFormat};
 use crate::endpoints::forms::{id, whole, words};
-use crate::endpoints::kinds::{NamedKind, find, kind, list, named_kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::statement::{STATEMENT, STATEMENT_DOCUMENT, StatementDocumentShape, StatementShape};
 use crate::protocol::fault::Fault;

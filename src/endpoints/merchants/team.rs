@@ -8,7 +8,6 @@ use till_domain::time::Millis;
 
 use super::by_merchant::Submit;
 use crate::endpoints::forms::{CLEAR_EMAIL, id};
-use crate::endpoints::kinds::{kind, list};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
 

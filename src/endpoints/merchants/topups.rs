@@ -4,8 +4,7 @@ use till_domain::ids::TopupId;
 use till_domain::money::Currency;
 use till_domain::records::{Profiles, Rows, Single, Topups, TopupsByExternalId};
 
-use crate::endpoints::forms::{IdOrExternalId, id_or_external_id};
-use crate::endpoints::kinds::{find, kind, list, named_kind};
+use crate::endpoints::forms::id_or_external_id;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::topup::{TOPUP, TopupShape};
 

@@ -5,7 +5,6 @@ use till_domain::records::Webhooks;
 
 use super::arguments::WEBHOOK_ARGUMENT;
 use super::refusals::WEBHOOK_NOT_FOUND;
-use crate::endpoints::kinds::{find, kind, list, named_kind};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::webhook::{WEBHOOK, WebhookShape};
 
