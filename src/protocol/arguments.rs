@@ -17,7 +17,9 @@ type Parse<T> = fn(&Json) -> Result<T, String>;
 
 /// A kind of value: the type that documents show, and the parser that keeps its limits.
 pub struct FieldOf<P> {
+    /// The type, for documents.
     pub value_type: ValueType,
+    /// The parser. Its message says what to send instead.
     pub parse: P,
 }
 
@@ -41,6 +43,7 @@ impl<P: Copy> FieldOf<P> {
 
 /// An argument with its parser.
 pub struct Declared<P, const REQUIRED: bool> {
+    /// What a declaration says of it.
     pub argument: Argument,
     parse: P,
 }
@@ -135,6 +138,7 @@ pub struct ArgumentSet<T, X = ()> {
 }
 
 impl<T, X> ArgumentSet<T, X> {
+    /// What [`arguments!`] makes.
     pub const fn new(declared: &'static [Argument], read: fn(&mut Fields<'_>, &X) -> Option<T>) -> ArgumentSet<T, X> {
         ArgumentSet { declared, read }
     }
@@ -144,6 +148,7 @@ impl<T, X> ArgumentSet<T, X> {
         self
     }
 
+    /// What a declaration says of them.
     pub const fn list(&self) -> ArgumentList {
         ArgumentList::NONE.with(self.declared)
     }
@@ -179,6 +184,7 @@ impl<K: NamedId> PageArguments<K> {
         self
     }
 
+    /// What a declaration says of them.
     pub const fn list(&self) -> ArgumentList {
         ArgumentList::NONE.with(&page_arguments(K::PREFIX))
     }
@@ -200,11 +206,14 @@ pub struct ArgumentList {
 }
 
 impl ArgumentList {
+    /// The limit of arguments of one endpoint.
     const LEN_MAX: usize = 16;
 
+    /// No arguments.
     pub const NONE: ArgumentList =
         ArgumentList { arguments: [Argument::optional("", ValueType::ANY, ""); ArgumentList::LEN_MAX], len: 0 };
 
+    /// The number of arguments.
     pub const fn len(&self) -> usize {
         self.len
     }
@@ -278,8 +287,9 @@ impl Fields<'_> {
 /// } => (merchant_id, AddTopup { amount }));
 /// ```
 ///
-/// Between the two, `judged by |fields| ...` may add faults of several arguments together. It has each value in a further
-/// `Option`, none when it is faulty. `with name;` in front of the lines gives both expressions the context by this name.
+/// Between the two, `judged by |fields| ...` may add faults of several arguments together. It has each value in a
+/// further `Option`, none when it is faulty. `with name;` in front of the lines gives both expressions the context by
+/// this name.
 macro_rules! arguments {
     ($target:ident { $($name:ident : $part:expr),* $(,)? }) => {
         $crate::protocol::arguments::arguments!({ $($name: $part),* } => $target { $($name),* })
@@ -302,3 +312,49 @@ macro_rules! arguments {
 }
 
 pub(crate) use arguments;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::declaration::{Declaration, Package};
+    use crate::protocol::fault::Fault;
+    use crate::protocol::json::parse_object;
+
+    const BYTE: Field<u8> =
+        Field { value_type: ValueType::integer(0, 255, 7), parse: |value| field::integer(0..=255)(value) };
+    const SHARED: Required<u8> = BYTE.required("Shared.").named("shared_by_all");
+    const PAIR: ArgumentSet<(Option<u8>, u8), u8> = arguments!({
+        first: BYTE.optional("The first.").shown(),
+        second: BYTE.required("The second."),
+    } => (first, second));
+    const SUM: ArgumentSet<u8, u8> = arguments!(with base; {
+        shared: SHARED,
+        pair: PAIR,
+    } judged by |fields: &mut Fields<'_>| if shared.is_some_and(|shared| shared < *base) {
+        fields.fault(Fault::invalid("shared_by_all", "is too small"));
+    } => *base + shared + pair.1);
+
+    static SUMMED: Declaration =
+        Declaration { name: "sum", arguments: SUM.declared, ..Declaration::query(Package::Merchants, "sums") };
+
+    fn read(body: &str) -> Result<u8, ApiError> {
+        let body = parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        Fields::new(&SUMMED, &body).parse_in(&SUM, &10)
+    }
+
+    #[test]
+    fn arguments_are_declared_in_the_order_of_their_lines() {
+        let names = SUM.declared.iter().map(|argument| (argument.name, argument.required, argument.shown));
+        let expected = [("shared_by_all", true, false), ("first", false, true), ("second", true, false)];
+        assert_eq!(names.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_value_is_made_of_good_arguments_and_all_faults_are_reported() {
+        assert_eq!(read(r#"{"shared_by_all":20,"second":3}"#).ok(), Some(33));
+        let faults = read(r#"{"shared_by_all":1,"first":true}"#).expect_err("three faults");
+        let faults = faults.details().map(ToString::to_string).unwrap_or_default();
+        let positions = ["too small", "not a boolean", "is required"].map(|message| faults.find(message));
+        assert!(positions.is_sorted() && positions[0].is_some(), "{faults}");
+    }
+}

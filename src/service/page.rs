@@ -85,16 +85,11 @@ impl<T> Page<T> {
 
     /// The page with each entry in another form.
     #[must_use]
-    pub fn map<U>(self, mut form: impl FnMut(&T) -> U) -> Page<U> {
-        Page { previous: self.previous, page: self.page.iter().map(&mut form).collect(), next: self.next }
-    }
-
-    /// The page with each entry in a form that borrows from it.
-    pub fn borrowed<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
+    pub fn map<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
         Page { previous: self.previous.clone(), page: self.page.iter().map(form).collect(), next: self.next.clone() }
     }
 
-    /// The page with each entry in a form that borrows from it, unless one has none.
+    /// The page with each entry in another form, unless one has none.
     ///
     /// # Errors
     /// The error of `form` for the first entry that has no other form.

@@ -138,7 +138,7 @@ async fn list_keys(service: Shared, call: Call<Operator>) -> Result<Reply, ApiEr
     let reader = service.reader(merchant_id).await?;
     let (owner, page) = (KeyOwner::read(&reader)?, read_page::<ApiKeys>(&reader, request)?);
     let neighbours = [("merchant_id", Some(merchant_id.to_string()))];
-    Reply::page(&page.borrowed(|key| owner.shape(key, &service)).carrying(&neighbours))
+    Reply::page(&page.map(|key| owner.shape(key, &service)).carrying(&neighbours))
 }
 
 /// The merchant of keys.

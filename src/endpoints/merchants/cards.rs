@@ -134,7 +134,7 @@ async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply
     let customer = Customers::found(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;
     let page = page.carrying(&[("contact_id", Some(contact_id))]);
-    Reply::page(&page.borrowed(|card| CardShape::new(card, &customer)))
+    Reply::page(&page.map(|card| CardShape::new(card, &customer)))
 }
 
 /// The card that a call names, with its customer. The cards of a removed customer are not found any more.

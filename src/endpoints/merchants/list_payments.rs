@@ -79,7 +79,7 @@ async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let selection = filters.resolve(&reader)?.selection(&reader)?;
     let page = search(&reader, &selection, request).await?;
     let now = service.merchant_now(reader.merchant_id())?;
-    Reply::page(&page.borrowed(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
+    Reply::page(&page.map(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
 }
 
 impl GivenFilters {
