@@ -17,7 +17,7 @@ use crate::service::Shared;
 ///
 /// ```ignore
 /// pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-///     Endpoint(&VOID_PAYMENT, &Submit(PAYMENT, |_, payment| Command::VoidPayment(payment))),
+///     Endpoint(&VOID_PAYMENT, &ByMerchant(PAYMENT, |_, payment| Command::VoidPayment(payment))),
 ///     Endpoint(&FIND_PAYMENT, &find::<Payments>),
 /// ];
 /// ```

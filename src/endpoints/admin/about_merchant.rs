@@ -22,9 +22,9 @@ pub(super) const MERCHANT_NOT_FOUND: DeclaredError = DeclaredError::when(Code::N
 
 /// Submits the command that is made of the arguments, to the merchant that they name. Answers an id, or true when it
 /// changed anything.
-pub(super) struct Order<A, T>(pub(super) A, pub(super) fn(T) -> Command);
+pub(super) struct ByOperator<A, T>(pub(super) A, pub(super) fn(T) -> Command);
 
-impl<T: 'static, A> Handler<Operator> for Order<A, T>
+impl<T: 'static, A> Handler<Operator> for ByOperator<A, T>
 where
     A: ReadArguments<Value = (MerchantId, T)> + Send + Sync,
 {

@@ -3,14 +3,14 @@
 use till_domain::command::{AddTopup, ChargeInvoice, Command};
 use till_domain::ids::{InvoiceId, MerchantId, TopupId};
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND};
 use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id};
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
-    Endpoint(&OPEN_BALANCE, &Order(OPEN, |()| Command::OpenBalance)),
-    Endpoint(&ADD_TOPUP, &Order(ADD, Command::AddTopup)),
-    Endpoint(&CHARGE_INVOICE, &Order(CHARGE, Command::ChargeInvoice)),
+    Endpoint(&OPEN_BALANCE, &ByOperator(OPEN, |()| Command::OpenBalance)),
+    Endpoint(&ADD_TOPUP, &ByOperator(ADD, Command::AddTopup)),
+    Endpoint(&CHARGE_INVOICE, &ByOperator(CHARGE, Command::ChargeInvoice)),
 ];
 
 const OPEN: ArgumentSet<(MerchantId, ())> = arguments!({ merchant_id: MERCHANT_ARGUMENT } => (merchant_id, ()));

@@ -4,16 +4,16 @@ use till_domain::command::{Command, OpenDispute};
 use till_domain::dispute::DisputeOutcome;
 use till_domain::ids::{DisputeId, MerchantId};
 
-use super::about_merchant::{MERCHANT_ARGUMENT, Order};
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT};
 use crate::endpoints::arguments::PAYMENT_ARGUMENT;
 use crate::endpoints::forms::{AMOUNT, id, reason};
 use crate::endpoints::prelude::*;
 use crate::protocol::field;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
-    Endpoint(&OPEN_DISPUTE, &Order(OPENED, Command::OpenDispute)),
-    Endpoint(&ESCALATE_DISPUTE, &Order(ESCALATED, Command::EscalateDispute)),
-    Endpoint(&CLOSE_DISPUTE, &Order(CLOSED, |(dispute_id, outcome)| Command::CloseDispute(dispute_id, outcome))),
+    Endpoint(&OPEN_DISPUTE, &ByOperator(OPENED, Command::OpenDispute)),
+    Endpoint(&ESCALATE_DISPUTE, &ByOperator(ESCALATED, Command::EscalateDispute)),
+    Endpoint(&CLOSE_DISPUTE, &ByOperator(CLOSED, |(dispute_id, outcome)| Command::CloseDispute(dispute_id, outcome))),
 ];
 
 /// The outcomes that the provider decides, by their words in the API.

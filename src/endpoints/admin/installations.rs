@@ -6,7 +6,7 @@ use till_domain::merchant::{Installation, Platform};
 use till_domain::records::{Installations, Rows};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, check_exists, submit};
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists, submit};
 use super::identifier::identifier_on;
 use crate::endpoints::forms::{NAME, checked, id, own_text, printable, words};
 use crate::endpoints::prelude::*;
@@ -16,10 +16,10 @@ use crate::protocol::fields::Fields;
 use crate::service::read_page;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
-    Endpoint(&ADD_INSTALLATION, &Order(ADDED, Command::AddInstallation)),
+    Endpoint(&ADD_INSTALLATION, &ByOperator(ADDED, Command::AddInstallation)),
     Endpoint(&LIST_INSTALLATIONS, &list_installations),
     Endpoint(&UPDATE_INSTALLATION, &update_installation),
-    Endpoint(&REMOVE_INSTALLATION, &Order(REMOVED, Command::RemoveInstallation)),
+    Endpoint(&REMOVE_INSTALLATION, &ByOperator(REMOVED, Command::RemoveInstallation)),
 ];
 
 const INSTALLATION_ARGUMENT: Required<InstallationId> =

@@ -8,7 +8,7 @@ use till_domain::records::{ApiKeys, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
 use till_domain::text::Name;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, check_exists};
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists};
 use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NEW_KEY, NewKey, generate};
 use crate::endpoints::prelude::*;
 use crate::protocol::declaration::{Attribute, ObjectType};
@@ -16,7 +16,7 @@ use crate::service::{EveryMerchant, read_page};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&GENERATE_KEY, &generate_key),
-    Endpoint(&REVOKE_KEY, &Order(REVOKED, Command::RevokeKey)),
+    Endpoint(&REVOKE_KEY, &ByOperator(REVOKED, Command::RevokeKey)),
     Endpoint(&FIND_KEY, &find_key),
     Endpoint(&LIST_KEYS, &list_keys),
 ];

@@ -12,7 +12,7 @@ use till_domain::text::TimeZone;
 use till_domain::time::Millis;
 use tracing::Instrument;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order, check_exists};
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists};
 use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
@@ -21,11 +21,11 @@ use crate::service::{RETRY_AFTER_SECONDS, read_page_with_ids};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&CREATE_MERCHANT, &create_merchant),
-    Endpoint(&UPDATE_MERCHANT, &Order(UPDATED, Command::UpdateMerchant)),
+    Endpoint(&UPDATE_MERCHANT, &ByOperator(UPDATED, Command::UpdateMerchant)),
     Endpoint(&FIND_MERCHANT, &find_merchant),
     Endpoint(&LIST_MERCHANTS, &list_merchants),
-    Endpoint(&SUSPEND_MERCHANT, &Order(NAMED, |()| Command::SuspendMerchant)),
-    Endpoint(&RESUME_MERCHANT, &Order(NAMED, |()| Command::ResumeMerchant)),
+    Endpoint(&SUSPEND_MERCHANT, &ByOperator(NAMED, |()| Command::SuspendMerchant)),
+    Endpoint(&RESUME_MERCHANT, &ByOperator(NAMED, |()| Command::ResumeMerchant)),
 ];
 
 /// The argument that permits identifiers that look like card numbers.

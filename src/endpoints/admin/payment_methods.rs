@@ -5,14 +5,14 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod};
 use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, Order};
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND};
 use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole, words};
 use crate::endpoints::prelude::*;
 use crate::protocol::field;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(
     &CONFIGURE_PAYMENT_METHOD,
-    &Order(CONFIGURED, |(method, integration)| Command::ConfigurePaymentMethod(method, integration)),
+    &ByOperator(CONFIGURED, |(method, integration)| Command::ConfigurePaymentMethod(method, integration)),
 )];
 
 const BASIS_POINTS: Field<u16> = Field {

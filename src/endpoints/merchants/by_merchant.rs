@@ -10,9 +10,9 @@ use crate::endpoints::prelude::*;
 use crate::protocol::arguments::ReadArguments;
 
 /// Submits the command that is made of the arguments. Answers an id, or true when it changed anything.
-pub(super) struct Submit<A: ReadArguments>(pub(super) A, pub(super) fn(MerchantId, A::Value) -> Command);
+pub(super) struct ByMerchant<A: ReadArguments>(pub(super) A, pub(super) fn(MerchantId, A::Value) -> Command);
 
-impl<A: ReadArguments + Send + Sync> Handler<MerchantCaller> for Submit<A> {
+impl<A: ReadArguments + Send + Sync> Handler<MerchantCaller> for ByMerchant<A> {
     fn handle(
         &'static self,
         service: Shared,

@@ -7,7 +7,7 @@ use till_domain::ids::{CardId, TokenId};
 use till_domain::records::{Cards, CardsByExternalId, CustomerCards, Customers, Rows};
 use till_storage::rows::ScanDirection;
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use super::contacts::{self, CONTACT_NOT_FOUND};
 use crate::endpoints::arguments::CONTACT_ARGUMENT;
 use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id, id};
@@ -16,18 +16,18 @@ use crate::endpoints::shapes::card::{CARD, CardShape};
 use crate::service::{Filtered, IdSpan, Page};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&SAVE_CARD, &Submit(SAVED, |_, card| Command::ChangeContact(ContactChange::SaveCard(card)))),
+    Endpoint(&SAVE_CARD, &ByMerchant(SAVED, |_, card| Command::ChangeContact(ContactChange::SaveCard(card)))),
     Endpoint(&FIND_CARD, &find_card),
     Endpoint(&LIST_CARDS, &list_cards),
     Endpoint(
         &SET_DEFAULT_CARD,
-        &Submit(CARD_OF_CUSTOMER, |_, (customer, card)| {
+        &ByMerchant(CARD_OF_CUSTOMER, |_, (customer, card)| {
             Command::ChangeContact(ContactChange::SetDefaultCard(customer, card))
         }),
     ),
     Endpoint(
         &FORGET_CARD,
-        &Submit(CARD_OF_CUSTOMER, |_, (customer, card)| {
+        &ByMerchant(CARD_OF_CUSTOMER, |_, (customer, card)| {
             Command::ChangeContact(ContactChange::ForgetCard(customer, card))
         }),
     ),

@@ -5,7 +5,7 @@ use till_domain::customer::{Contact, Customer, CustomerRef};
 use till_domain::ids::CustomerId;
 use till_domain::records::{Customers, CustomersByExternalId};
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::CONTACT_ARGUMENT;
 use crate::endpoints::forms::{EMAIL, MOBILE, PERSON_NAME, external_id};
 use crate::endpoints::prelude::*;
@@ -14,14 +14,14 @@ use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&ADD_CONTACT, &Submit(ADDED, |_, contact| Command::ChangeContact(ContactChange::Add(contact)))),
+    Endpoint(&ADD_CONTACT, &ByMerchant(ADDED, |_, contact| Command::ChangeContact(ContactChange::Add(contact)))),
     Endpoint(
         &UPDATE_CONTACT,
-        &Submit(UPDATED, |_, (customer, contact)| Command::ChangeContact(ContactChange::Update(customer, contact))),
+        &ByMerchant(UPDATED, |_, (customer, contact)| Command::ChangeContact(ContactChange::Update(customer, contact))),
     ),
     Endpoint(
         &REMOVE_CONTACT,
-        &Submit(CONTACT_ARGUMENT, |_, customer| Command::ChangeContact(ContactChange::Remove(customer))),
+        &ByMerchant(CONTACT_ARGUMENT, |_, customer| Command::ChangeContact(ContactChange::Remove(customer))),
     ),
     Endpoint(&FIND_CONTACT, &find::<Customers>),
     Endpoint(&LIST_CONTACTS, &list::<Customers>),

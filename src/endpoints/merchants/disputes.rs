@@ -7,7 +7,7 @@ use till_domain::payment::PaymentRef;
 use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, Rows};
 use till_domain::text::{EVIDENCE_MAX_CHARACTERS, Evidence};
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use super::named_payment;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, checked, id, own_text, words};
@@ -18,8 +18,8 @@ use crate::service::{Filtered, IdSpan, Page, read_index_span, read_span, rows_of
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&FIND_DISPUTE, &find::<Disputes>),
     Endpoint(&LIST_DISPUTES, &list_disputes),
-    Endpoint(&CHALLENGE_DISPUTE, &Submit(CHALLENGE, |_, challenge| Command::ChallengeDispute(challenge))),
-    Endpoint(&CONCEDE_DISPUTE, &Submit(DISPUTE_ARGUMENT, |_, dispute_id| Command::ConcedeDispute(dispute_id))),
+    Endpoint(&CHALLENGE_DISPUTE, &ByMerchant(CHALLENGE, |_, challenge| Command::ChallengeDispute(challenge))),
+    Endpoint(&CONCEDE_DISPUTE, &ByMerchant(DISPUTE_ARGUMENT, |_, dispute_id| Command::ConcedeDispute(dispute_id))),
 ];
 
 const DISPUTE_ARGUMENT: Required<DisputeId> =

@@ -4,7 +4,7 @@ use till_domain::command::{Command, InitiatePayment};
 use till_domain::ids::PaymentId;
 use till_domain::money::Money;
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::CUSTOMER_DATA;
 use crate::endpoints::forms::{
     AMOUNT, BOOLEAN, CARD_REF, CURRENCY, INTEREST_BEARER, RETURN_URL, SAVE_CARD, SESSION_ID, external_id,
@@ -12,7 +12,7 @@ use crate::endpoints::forms::{
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&INITIATE_PAYMENT_FLOW, &Submit(PAYMENT, |_, payment| Command::InitiatePayment(payment)))];
+    &[Endpoint(&INITIATE_PAYMENT_FLOW, &ByMerchant(PAYMENT, |_, payment| Command::InitiatePayment(payment)))];
 
 const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
     external_id: external_id::<PaymentId>()

@@ -8,7 +8,7 @@ use till_domain::records::ApiKeys;
 use till_domain::refusal::Refusal;
 use till_domain::text::Name;
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NAME_ARGUMENT, NEW_KEY, generate};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::key::{API_KEY, KeyShape};
@@ -18,8 +18,8 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&GENERATE_KEY, &generate_key),
     Endpoint(&LIST_KEYS, &list::<ApiKeys>),
     Endpoint(&FIND_KEY, &find::<ApiKeys>),
-    Endpoint(&UPDATE_KEY, &Submit(RENAMED, |_, (key_id, name)| Command::RenameKey(key_id, name))),
-    Endpoint(&REVOKE_KEY, &Submit(KEY_ARGUMENT, |_, key_id| Command::RevokeKey(key_id))),
+    Endpoint(&UPDATE_KEY, &ByMerchant(RENAMED, |_, (key_id, name)| Command::RenameKey(key_id, name))),
+    Endpoint(&REVOKE_KEY, &ByMerchant(KEY_ARGUMENT, |_, key_id| Command::RevokeKey(key_id))),
 ];
 
 const KEY_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No key of this merchant has this id.");

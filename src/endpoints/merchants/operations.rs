@@ -2,15 +2,15 @@
 
 use till_domain::command::{CapturePayment, Command};
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::forms::AMOUNT;
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&CAPTURE_PAYMENT, &Submit(CAPTURE, |_, capture| Command::CapturePayment(capture))),
-    Endpoint(&VOID_PAYMENT, &Submit(PAYMENT_ARGUMENT, |_, payment| Command::VoidPayment(payment))),
-    Endpoint(&REVERSE_PAYMENT, &Submit(PAYMENT_ARGUMENT, |_, payment| Command::ReversePayment(payment))),
+    Endpoint(&CAPTURE_PAYMENT, &ByMerchant(CAPTURE, |_, capture| Command::CapturePayment(capture))),
+    Endpoint(&VOID_PAYMENT, &ByMerchant(PAYMENT_ARGUMENT, |_, payment| Command::VoidPayment(payment))),
+    Endpoint(&REVERSE_PAYMENT, &ByMerchant(PAYMENT_ARGUMENT, |_, payment| Command::ReversePayment(payment))),
 ];
 
 const INVALID_STATE: DeclaredError = DeclaredError::when(

@@ -6,7 +6,7 @@ use till_domain::payout::PayoutStatus;
 use till_domain::records::{Payouts, PayoutsByExternalId, PayoutsByStatus};
 use till_domain::refusal::Refusal;
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::PAYOUT_ARGUMENT;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id, words};
@@ -16,7 +16,7 @@ use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
 use crate::service::refused;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&SEND_PAYOUT, &Submit(SENT, |_, payout| Command::SendPayout(payout))),
+    Endpoint(&SEND_PAYOUT, &ByMerchant(SENT, |_, payout| Command::SendPayout(payout))),
     Endpoint(&FIND_PAYOUT, &find::<Payouts>),
     Endpoint(&LIST_PAYOUTS, &list_payouts),
 ];

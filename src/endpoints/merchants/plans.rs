@@ -5,7 +5,7 @@ use till_domain::ids::PlanId;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Rows, Single};
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use crate::endpoints::forms::id;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
@@ -15,7 +15,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&RETRIEVE_CURRENT_PLAN, &retrieve_current_plan),
     Endpoint(
         &SELECT_PLAN,
-        &Submit(PLAN_ARGUMENT, |merchant_id, plan_id| {
+        &ByMerchant(PLAN_ARGUMENT, |merchant_id, plan_id| {
             Command::ChangeTeam(merchant_id, TeamChange::SelectPlan(plan_id))
         }),
     ),

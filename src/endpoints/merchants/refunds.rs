@@ -7,7 +7,7 @@ use till_domain::records::{Payments, Refunds, RefundsByExternalId, RefundsByPaym
 use till_domain::refund::RefundStatus;
 use till_domain::refusal::Refusal;
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use super::named_payment;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, REFUND_ARGUMENT};
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
@@ -18,7 +18,7 @@ use crate::endpoints::shapes::refund::{REFUND, RefundShape};
 use crate::service::{read_index_page, refused};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&REFUND_PAYMENT, &Submit(ORDERED, |_, refund| Command::RefundPayment(refund))),
+    Endpoint(&REFUND_PAYMENT, &ByMerchant(ORDERED, |_, refund| Command::RefundPayment(refund))),
     Endpoint(&FIND_REFUND, &find::<Refunds>),
     Endpoint(&LIST_REFUNDS, &list_refunds),
     Endpoint(&LIST_REFUNDS_BY_PAYMENT, &list_refunds_by_payment),

@@ -6,7 +6,7 @@ use till_domain::records::{Invitations, Users};
 use till_domain::text::Email;
 use till_domain::time::Millis;
 
-use super::by_merchant::Submit;
+use super::by_merchant::ByMerchant;
 use crate::endpoints::forms::{CLEAR_EMAIL, id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
@@ -14,17 +14,19 @@ use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShap
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(
         &INVITE_USER,
-        &Submit(EMAIL_ARGUMENT, |merchant_id, email| Command::ChangeTeam(merchant_id, TeamChange::InviteUser(email))),
+        &ByMerchant(EMAIL_ARGUMENT, |merchant_id, email| {
+            Command::ChangeTeam(merchant_id, TeamChange::InviteUser(email))
+        }),
     ),
     Endpoint(
         &ACCEPT_INVITATION,
-        &Submit(INVITATION_ARGUMENT, |merchant_id, id| {
+        &ByMerchant(INVITATION_ARGUMENT, |merchant_id, id| {
             Command::ChangeTeam(merchant_id, TeamChange::AcceptInvitation(id))
         }),
     ),
     Endpoint(
         &REMOVE_USER,
-        &Submit(USER_ARGUMENT, |merchant_id, id| Command::ChangeTeam(merchant_id, TeamChange::RemoveUser(id))),
+        &ByMerchant(USER_ARGUMENT, |merchant_id, id| Command::ChangeTeam(merchant_id, TeamChange::RemoveUser(id))),
     ),
     Endpoint(&LIST_USERS, &list::<Users>),
     Endpoint(&LIST_USER_INVITATIONS, &list::<Invitations>),

@@ -3,11 +3,11 @@
 use till_domain::command::{Command, DeleteMetadata};
 
 use super::arguments::{KEY, VERSION};
-use crate::endpoints::merchants::by_merchant::Submit;
+use crate::endpoints::merchants::by_merchant::ByMerchant;
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&DELETE_METADATA, &Submit(DELETED, |_, deletion| Command::DeleteMetadata(deletion)))];
+    &[Endpoint(&DELETE_METADATA, &ByMerchant(DELETED, |_, deletion| Command::DeleteMetadata(deletion)))];
 
 const DELETED: ArgumentSet<DeleteMetadata> = arguments!(DeleteMetadata { key: KEY, version: VERSION });
 

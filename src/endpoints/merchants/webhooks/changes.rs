@@ -8,18 +8,22 @@ use super::arguments::{
 };
 use super::refusals::{TOO_MANY, WEBHOOK_NOT_FOUND};
 use crate::endpoints::forms::NAME;
-use crate::endpoints::merchants::by_merchant::{self, Submit};
+use crate::endpoints::merchants::by_merchant::{self, ByMerchant};
 use crate::endpoints::prelude::*;
 
 pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&UPDATE_WEBHOOK, &update_webhook),
     Endpoint(
         &DISCONNECT_WEBHOOK,
-        &Submit(WEBHOOK_ARGUMENT, |merchant_id, id| Command::ChangeWebhook(merchant_id, WebhookChange::Disconnect(id))),
+        &ByMerchant(WEBHOOK_ARGUMENT, |merchant_id, id| {
+            Command::ChangeWebhook(merchant_id, WebhookChange::Disconnect(id))
+        }),
     ),
     Endpoint(
         &RECONNECT_WEBHOOK,
-        &Submit(WEBHOOK_ARGUMENT, |merchant_id, id| Command::ChangeWebhook(merchant_id, WebhookChange::Reconnect(id))),
+        &ByMerchant(WEBHOOK_ARGUMENT, |merchant_id, id| {
+            Command::ChangeWebhook(merchant_id, WebhookChange::Reconnect(id))
+        }),
     ),
 ];
 
