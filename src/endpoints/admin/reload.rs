@@ -1,10 +1,10 @@
 //! `POST /admin/reload`
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType, object};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::service::{RETRY_AFTER_SECONDS, Reloaded};
+
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&RELOAD_FILES, &reload)];
 
 /// The files that can be read again.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
@@ -19,20 +19,17 @@ object! {
     }
 }
 
-pub(super) static RELOAD_FILES: Declaration = Declaration {
+static RELOAD_FILES: Declaration = Declaration {
     name: "reload",
-    package: Package::Admin,
-    group: "secrets",
     summary: "Reads the admin token and the certificates again, as the signal SIGHUP does.",
     docs: "Existing connections continue with the previous certificates.",
-    arguments: &[],
     returns: Returns::Object(&RELOAD),
-    errors: &[],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "secrets")
 };
 
 /// `POST /admin/reload`
-pub(super) async fn reload(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn reload(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
     let reloads = service.operations.as_ref().map(|operations| operations.reloads.clone()).ok_or_else(not_now)?;

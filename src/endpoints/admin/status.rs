@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::access::Operator;
+use till_actors::PaymentCounts;
+
+use crate::endpoints::prelude::*;
 use crate::observation::EngineObservation;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType, object};
-use crate::protocol::dispatch::{Call, Function, Reply, endpoint};
+use crate::protocol::dispatch::{Function, endpoint};
 use crate::server_status::{ServerState, ServerStatus};
 use crate::service::NewestCheckpoint;
-use till_actors::PaymentCounts;
 
 object! {
     /// The status of the server.
@@ -65,14 +64,9 @@ object! {
 
 static STATUS: Declaration = Declaration {
     name: "status",
-    package: Package::Admin,
-    group: "server",
     summary: "Returns the state of the server on one screen: disk, checkpoint, archive, rates, payments, conditions of alerts.",
-    docs: "",
-    arguments: &[],
     returns: Returns::Object(&SERVER_STATUS),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "server")
 };
 
 /// The function of the status, which observes the whole server.

@@ -4,12 +4,10 @@ use till_domain::ledger::BalanceTotals;
 use till_domain::money::Currency;
 use till_domain::records::{Balances, Profiles, Rows, Single};
 
-use crate::access::MerchantCaller;
 use crate::endpoints::merchants::balance_history::no_balance;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, object};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use crate::endpoints::prelude::*;
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&GET_BALANCE, &get_balance)];
 
 object! {
     /// A balance in the currency of the account.
@@ -21,20 +19,16 @@ object! {
     }
 }
 
-pub(super) static GET_BALANCE: Declaration = Declaration {
+static GET_BALANCE: Declaration = Declaration {
     name: "get-balance",
-    package: Package::Merchants,
-    group: "balance",
     summary: "Returns the merchant's default balance.",
-    docs: "",
-    arguments: &[],
     returns: Returns::Object(&BALANCE),
     errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "balance")
 };
 
 /// `POST /merchants/get-balance`
-pub(super) async fn get_balance(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn get_balance(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let totals = reader.get::<Balances>(Single)?.ok_or_else(no_balance)?;

@@ -4,13 +4,12 @@ use till_domain::ids::SessionId;
 use till_domain::session::Session;
 use till_domain::time::Millis;
 
-use super::session::{self, INSTALLATION_ERRORS, SESSION_ARGUMENTS};
-use crate::access::MerchantCaller;
+use super::session::{self, INSTALLATION_ERRORS, SESSION};
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, object};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use crate::endpoints::prelude::*;
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
+    &[Endpoint(&RETRIEVE_PAYMENT_SESSION, &retrieve_payment_session)];
 
 object! {
     /// A session at the time `now`.
@@ -30,20 +29,18 @@ object! {
     }
 }
 
-pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
+static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
     name: "retrieve-payment-session",
-    package: Package::Sdk,
-    group: "sessions",
     summary: "Returns a payment session.",
-    docs: "",
-    arguments: &SESSION_ARGUMENTS,
+    arguments: SESSION.declared,
     returns: Returns::Object(&PAYMENT_SESSION),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "sessions")
 };
 
 /// `POST /sdk/retrieve-payment-session`
-pub(super) async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
     Ok(Reply::new(&SessionShape::new(&found.session, found.now)))
 }
