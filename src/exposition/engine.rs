@@ -1,6 +1,6 @@
 //! Metrics of the engine.
 
-use till_actors::{AGES_SECONDS, Engine, OpenEffects, PaymentCounts};
+use till_actors::{AGES_SECONDS, DecidedCalls, Engine, OpenEffects, PaymentCounts};
 use till_domain::payment::PaymentStatus;
 use till_operate::archive::ArchiveStats;
 
@@ -52,8 +52,7 @@ fn expose_payments(payments: &PaymentCounts, families: &mut Families) {
 }
 
 fn expose_effects(engine: &Engine, families: &mut Families) {
-    let OpenEffects { count, older_than, oldest, refunds, oldest_refund, payouts, oldest_payout } =
-        engine.open_effects();
+    let OpenEffects { count, older_than, oldest, decided } = engine.open_effects();
     families.gauge("till_effects_open", "Calls to acquirers that have no result yet.", count as u64);
     let help = "Calls to acquirers that have had no result for longer than these seconds.";
     let older = AGES_SECONDS.map(|seconds| seconds.to_string());
@@ -62,14 +61,28 @@ fn expose_effects(engine: &Engine, families: &mut Families) {
     families.gauges("till_effects_open_older_than", help, "seconds", older);
     let help = "For how long the oldest call that is neither a refund nor a payout has been open.";
     families.gauge_seconds("till_effects_oldest_seconds", help, oldest);
-    families.gauge("till_refunds_open", "Refunds that the acquirer has not ended.", refunds as u64);
-    let help = "Time since the oldest of them was requested.";
-    families.gauge_seconds("till_refunds_oldest_seconds", help, oldest_refund);
-    families.gauge("till_payouts_open", "Payouts that the acquirer has not ended.", payouts as u64);
-    let help = "Time since the oldest of these payouts was requested.";
-    families.gauge_seconds("till_payouts_oldest_seconds", help, oldest_payout);
+    for kind in DecidedCalls::ALL {
+        let (open, [(count, count_help), (age, age_help)]) =
+            (decided.get(&kind).copied().unwrap_or_default(), metrics_of(kind));
+        families.gauge(count, count_help, open.count as u64);
+        families.gauge_seconds(age, age_help, open.age);
+    }
     let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
     families.counter("till_late_successes_total", help, engine.late_successes());
+}
+
+/// The metrics of one kind of open calls, with their help: their number, and the age of the oldest.
+const fn metrics_of(kind: DecidedCalls) -> [(&'static str, &'static str); 2] {
+    match kind {
+        DecidedCalls::Refunds => [
+            ("till_refunds_open", "Refunds that the acquirer has not ended."),
+            ("till_refunds_oldest_seconds", "Time since the oldest of them was requested."),
+        ],
+        DecidedCalls::Payouts => [
+            ("till_payouts_open", "Payouts that the acquirer has not ended."),
+            ("till_payouts_oldest_seconds", "Time since the oldest of these payouts was requested."),
+        ],
+    }
 }
 
 fn expose_webhooks(engine: &Engine, families: &mut Families) {

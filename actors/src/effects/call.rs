@@ -9,18 +9,18 @@ use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::{Failure, OperationKind, Payment};
-use till_domain::payout::{Payout, PayoutStatus};
+use till_domain::payout::PayoutStatus;
 use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Refunds, Rows, Unreadable};
 use till_domain::refund::Refund;
 use till_domain::session;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
+use crate::acquirer::security_codes::SecurityCodes;
 use crate::acquirer::{
     Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest, FoundCall, Instrument,
     NamedCall, PaymentStep, PayoutRequest, Reference,
 };
-use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 
 /// The acquirers that can be called, by name.
@@ -60,19 +60,16 @@ impl AcquirerCaller {
         Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
-    /// Reads a payout; none when it is not pending any more.
-    pub(crate) fn pending_payout(&self, merchant_id: MerchantId, id: PayoutId) -> Result<Option<Payout>, NoResult> {
-        let payout = self.reader(merchant_id).get::<Payouts>(id);
+    /// Calls the acquirer for a payout and returns the command that records the result; none when it is not pending any
+    /// more.
+    pub(crate) async fn pay_out(&self, merchant: MerchantId, id: PayoutId) -> Result<Option<Command>, NoResult> {
+        let payout = self.reader(merchant).get::<Payouts>(id);
         let payout = payout.map_err(|error| NoResult::Unreadable(error.to_string()))?;
-        Ok(payout.filter(|payout| payout.status == PayoutStatus::Pending))
-    }
-
-    /// Calls the acquirer for a payout and returns the command that records the result.
-    pub(crate) async fn pay_out(&self, merchant: MerchantId, payout: &Payout) -> Result<Command, NoResult> {
-        let acquirer = self.acquirer(payout.acquirer)?;
-        let reference = Reference::of_payout(payout.id);
-        let request = PayoutRequest { reference, merchant, payout: payout.id, money: payout.money };
-        Ok(Command::RecordPayout(payout.id, ended(acquirer.payout(request)).await?))
+        let Some(payout) = payout.filter(|payout| payout.status == PayoutStatus::Pending) else { return Ok(None) };
+        let reference = Reference::of_payout(id);
+        let request = PayoutRequest { reference, merchant, payout: id, money: payout.money };
+        let result = ended(self.acquirer(payout.acquirer)?.payout(request)).await?;
+        Ok(Some(Command::RecordPayout(id, result)))
     }
 
     /// Submits evidence that the acquirer has not accepted yet and returns the command that records the result; none when

@@ -26,17 +26,14 @@ impl RemovedRows {
 }
 
 /// The number of rows of each kind that one record removes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Removed([u64; KINDS.len()]);
 
 impl Removed {
-    /// No rows.
-    pub(crate) const NONE: Removed = Removed([0; KINDS.len()]);
-
     /// The rows that a record removes. An item of a set has two: by hash and by position.
     pub(crate) fn of(mutation: &Mutation) -> Removed {
         let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
-        let Removed([mut sessions, mut tokens, mut answers, mut metadata, mut webhook_events]) = Removed::NONE;
+        let Removed([mut sessions, mut tokens, mut answers, mut metadata, mut webhook_events]) = Removed::default();
         for event in &mutation.events {
             if let Event::SessionsSwept { session_ids } = event {
                 sessions += count(session_ids.len());

@@ -14,32 +14,20 @@ use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, U
 use till_storage::deliveries::DeliveriesError;
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
-use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
 
-use crate::background::Scheduler;
-use crate::clock::Clock;
-use crate::effects::{
-    AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers,
-};
-use crate::erasure::Eraser;
-use crate::expiry::{ExpiryWalk, Remover};
-use crate::merchant::{Secret, SharedContext};
-use crate::metadata_garbage::GarbageCollector;
+use super::background_loops::{BackgroundLoops, Runtimes};
+use super::thread_name::name_thread;
+use crate::acquirer::security_codes::SecurityCodes;
+use crate::background::Pause;
+use crate::clock::{Clock, MerchantClocks};
+use crate::counts::{PaymentCounts, RecordCounts};
+use crate::effects::{Acquirers, OpenEffects};
+use crate::merchant::{Admission, Denied, Registry, Reply, Secret, SharedContext};
 use crate::outbox::Outbox;
-use crate::overdrawn::OverdrawnCounter;
-use crate::pause::Pause;
-use crate::payment_outcomes::PaymentCounts;
-use crate::registry::{Admission, Registry};
-use crate::removed_rows::RemovedRows;
-use crate::reply::{Denied, Reply};
-use crate::security_codes::SecurityCodes;
+use crate::removal::RemovedRows;
 use crate::store::Store;
-use crate::test_clock::{Advancer, MerchantClocks};
-use crate::timers::TimerService;
-use crate::webhooks::{
-    Dispatcher, WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks, remove_old_deliveries,
-};
+use crate::timers::Advancer;
+use crate::webhooks::{WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks};
 
 /// The pause between two checks of a stop that every request is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
@@ -99,11 +87,18 @@ pub enum StartError {
     Unreadable(String),
 }
 
+impl From<Unreadable> for StartError {
+    fn from(error: Unreadable) -> StartError {
+        StartError::Unreadable(error.to_string())
+    }
+}
+
 /// Everything below the edge. Dropping it stops it without waiting.
 pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
     outbox: Arc<Outbox>,
+    counts: Arc<RecordCounts>,
     clocks: Arc<MerchantClocks>,
     advancer: Advancer,
     pause: Pause,
@@ -111,8 +106,7 @@ pub struct Engine {
     webhooks: Webhooks,
     /// Merchants whose available balance is below zero, by the last count.
     overdrawn: Arc<AtomicU64>,
-    /// Background work, and deliveries apart from it: a busy endpoint must not hold up a call to an acquirer.
-    background: Mutex<Vec<Runtime>>,
+    runtimes: Mutex<Option<Runtimes>>,
 }
 
 impl Engine {
@@ -122,45 +116,52 @@ impl Engine {
     /// # Errors
     /// [`StartError`]; then no thread is left running.
     pub fn start(dependencies: Dependencies, options: EngineOptions) -> Result<Engine, StartError> {
-        let unreadable = |error: Unreadable| StartError::Unreadable(error.to_string());
-        let clocks = MerchantClocks::read(Arc::clone(&dependencies.clock), dependencies.store.as_ref());
-        let clocks = Arc::new(clocks.map_err(unreadable)?);
-        let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
-        outbox.queue_open_work(dependencies.store.as_ref()).map_err(unreadable)?;
-        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
-        let waiting = dependencies.webhooks.deliveries.pending_webhooks()?;
-        let waiting: Vec<WebhookEndpoint> =
-            waiting.into_iter().map(|(merchant_id, webhook_id)| WebhookEndpoint { merchant_id, webhook_id }).collect();
-        outbox.queue_webhooks(dependencies.store.as_ref(), &waiting).map_err(unreadable)?;
-        let committer = Arc::new(Committer::start(journal, options.group_commit_delay, options.on_fatal)?);
-        let (background, deliveries) = runtimes()?;
+        let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
+        let clocks = Arc::new(MerchantClocks::read(Arc::clone(&clock), store.as_ref())?);
+        let (outbox, counts) = (Arc::new(Outbox::new(Arc::clone(&clocks))), Arc::<RecordCounts>::default());
+        outbox.queue_open_work(store.as_ref())?;
+        for (merchant_id, webhook_id) in webhooks.deliveries.pending_webhooks()? {
+            outbox.webhooks.queue(WebhookEndpoint { merchant_id, webhook_id });
+        }
+        let committer =
+            Arc::new(Committer::start(Arc::clone(&store) as _, options.group_commit_delay, options.on_fatal)?);
+        let runtimes = Runtimes::start()?;
         // From here on nothing fails, so that no thread is left running after an error.
-        let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
-        let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.live_actors_max));
-        registry.share(Arc::new(SharedContext {
-            store: Arc::clone(&dependencies.store),
+        let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(start_arbiter).collect();
+        let handles = arbiters.iter().map(Arbiter::handle).collect();
+        let registry = Registry::new(handles, options.live_actors_max, |unpublish| SharedContext {
+            store,
             committer: Arc::clone(&committer),
-            keyring: Arc::clone(&dependencies.keyring),
-            clock: Arc::clone(&dependencies.clock),
+            keyring,
+            clock,
             outbox: Arc::clone(&outbox),
-            registry: Arc::downgrade(&registry),
+            counts: Arc::clone(&counts),
+            unpublish,
             idle_before_retiring: options.idle_before_retiring,
             lifetimes: options.lifetimes,
-        }));
-        let (clock, pause) = (Arc::clone(&dependencies.clock), Pause::new(options.paused));
-        let (expiry_pause, lifetimes) = (options.expiry_pause, options.lifetimes);
-        let (store, acquirers) = (Arc::clone(&dependencies.store), dependencies.acquirers.clone());
-        let overdrawn = Arc::new(AtomicU64::new(0));
-        let count = Arc::clone(&overdrawn);
-        background.spawn(OverdrawnCounter { store: Arc::clone(&store), pause: expiry_pause, count }.run());
-        background.spawn(Eraser { store: Arc::clone(&store), erasures: Arc::clone(&outbox.erasures) }.run());
-        let advancer = Advancer { store, registry: Arc::clone(&registry), acquirers, turns: Mutex::default() };
-        let dispatcher =
-            start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);
-        start_deliveries(&dispatcher, &outbox, &clock, &pause, &deliveries);
-        let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(vec![background, deliveries]));
-        let webhooks = Webhooks(dispatcher);
-        Ok(Engine { registry, committer, outbox, clocks, advancer, pause, arbiters, webhooks, overdrawn, background })
+        });
+        let (pause, overdrawn) = (Pause::new(options.paused), Arc::<AtomicU64>::default());
+        let advancer =
+            Advancer { registry: Arc::clone(&registry), acquirers: acquirers.clone(), turns: Mutex::default() };
+        let loops = BackgroundLoops { registry: &registry, clocks: &clocks, pause: &pause, runtimes: &runtimes };
+        loops.start_removal(options.expiry_pause);
+        loops.start_counting(options.expiry_pause, &overdrawn);
+        loops.start_calls(acquirers, security_codes);
+        let webhooks = Webhooks(loops.start_deliveries(webhooks));
+        let (arbiters, runtimes) = (Mutex::new(arbiters), Mutex::new(Some(runtimes)));
+        Ok(Engine {
+            registry,
+            committer,
+            outbox,
+            counts,
+            clocks,
+            advancer,
+            pause,
+            arbiters,
+            webhooks,
+            overdrawn,
+            runtimes,
+        })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -212,14 +213,14 @@ impl Engine {
     /// The number of calls to acquirers that are under way.
     #[must_use]
     pub fn running_effects(&self) -> usize {
-        self.outbox.effects.served()
+        self.outbox.effects.calls.served()
     }
 
     /// Effects that have no result yet. Reads every one.
     #[must_use]
     pub fn open_effects(&self) -> OpenEffects {
         let (mut open, now) = (OpenEffects::default(), self.clocks.wall());
-        self.outbox.effects.each(|effect, since| open.add(effect, since, now));
+        self.outbox.effects.each(|call, since| open.add(call, since, now));
         open
     }
 
@@ -232,13 +233,13 @@ impl Engine {
     /// The number of payments that an acquirer authorized after they had ended.
     #[must_use]
     pub fn late_successes(&self) -> u64 {
-        self.outbox.late_successes()
+        self.counts.late_successes()
     }
 
     /// Payments by what became of them, since the start.
     #[must_use]
     pub fn payments(&self) -> PaymentCounts {
-        self.outbox.payments().counts()
+        self.counts.payments.counts()
     }
 
     /// Deliveries of events to webhooks.
@@ -258,19 +259,19 @@ impl Engine {
     /// The number of webhooks that are sent something now.
     #[must_use]
     pub fn busy_webhooks(&self) -> usize {
-        self.outbox.webhooks.served()
+        self.outbox.webhooks.endpoints.served()
     }
 
     /// The number of webhooks that nothing is sent to, since their deliveries cannot be read or written.
     #[must_use]
     pub fn failing_webhooks(&self) -> usize {
-        self.outbox.webhooks.failing()
+        self.outbox.webhooks.endpoints.failing()
     }
 
     /// The delay of the earliest timer that has come due and was not served.
     #[must_use]
     pub fn timer_lag(&self) -> Duration {
-        let due = self.outbox.timers.earliest_due();
+        let due = self.outbox.timers.merchants.earliest_due();
         due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clocks.wall().0.saturating_sub(due.0)))
     }
 
@@ -319,13 +320,13 @@ impl Engine {
     /// the key was read. A change is counted before it is answered.
     #[must_use]
     pub fn key_changes(&self) -> u64 {
-        self.outbox.key_changes()
+        self.counts.key_changes()
     }
 
     /// Counts of rows that were removed in the background.
     #[must_use]
     pub fn removed_rows(&self) -> &RemovedRows {
-        self.outbox.removed_rows()
+        &self.counts.removed
     }
 
     /// Refuses new requests, waits at most `patience` until those in flight are answered, and stops everything. Open
@@ -344,10 +345,10 @@ impl Engine {
     }
 
     fn stop_background(&self, patience: Duration) {
-        let runtimes = std::mem::take(&mut *self.background.lock());
+        let Some(runtimes) = self.runtimes.lock().take() else { return };
         // On a thread of its own, since a runtime must not be waited for by a thread that serves another.
-        let stop = move || runtimes.into_iter().for_each(|runtime| runtime.shutdown_timeout(patience));
-        let stopping = std::thread::Builder::new().spawn(stop);
+        let stop = move || runtimes.stop(patience);
+        let stopping = std::thread::Builder::new().name("till-stop".to_owned()).spawn(stop);
         if let Ok(stopping) = stopping {
             let _panicked = stopping.join();
         }
@@ -394,65 +395,8 @@ fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Sile
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
 
-/// The runtimes of background work and of deliveries. A start runs within a runtime, where none may be dropped.
-fn runtimes() -> std::io::Result<(Runtime, Runtime)> {
-    let background = runtime("till-background")?;
-    match runtime("till-webhooks") {
-        Ok(deliveries) => Ok((background, deliveries)),
-        Err(error) => {
-            background.shutdown_background();
-            Err(error)
-        }
-    }
-}
-
-fn runtime(name: &str) -> std::io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()
-}
-
-/// Starts the deliveries of events to webhooks, once `pause` ends.
-fn start_deliveries(
-    dispatcher: &Arc<Dispatcher>,
-    outbox: &Outbox,
-    clock: &Arc<dyn Clock>,
-    pause: &Pause,
-    runtime: &Runtime,
-) {
-    runtime.spawn(Scheduler::new(Arc::clone(dispatcher), &outbox.webhooks, clock).run(pause.watch()));
-    runtime.spawn(remove_old_deliveries(Arc::clone(dispatcher)));
-}
-
-/// Starts the background work, and creates the dispatcher of events. Calls to acquirers and timers begin when `pause`
-/// ends, everything else at once.
-fn start_background(
-    dependencies: Dependencies,
-    registry: &Arc<Registry>,
-    outbox: &Arc<Outbox>,
-    pause: &Pause,
-    expiry_pause: Duration,
-    lifetimes: Lifetimes,
-    runtime: &Runtime,
-) -> Arc<Dispatcher> {
-    let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
-    for walk in ExpiryWalk::ALL {
-        let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
-        runtime.spawn(Remover::new(walk, store, registry, clock, expiry_pause).run());
-    }
-    runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
-    let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
-    let collector = GarbageCollector { store: store_too, registry: registry_too };
-    runtime.spawn(Scheduler::new(collector, &outbox.garbage, &clock).run(Pause::new(false).watch()));
-    let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
-    let timers = TimerService { store: store_too, registry: registry_too, clocks: outbox.clocks() };
-    runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.watch()));
-    let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
-    acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
-    runtime.spawn(record_late_answers(answered, Arc::clone(registry)));
-    let library = (Arc::clone(&store), Arc::clone(&keyring));
-    let (registry_too, outbox_too) = (Arc::clone(registry), Arc::clone(outbox));
-    let dispatcher = Dispatcher::new(library, webhooks, registry_too, outbox_too, Arc::clone(&clock));
-    let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
-    let effects = EffectRunner { caller, registry: Arc::clone(registry), clocks: outbox.clocks(), lifetimes };
-    runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
-    Arc::new(dispatcher)
+fn start_arbiter(number: usize) -> Arbiter {
+    let arbiter = Arbiter::new();
+    arbiter.spawn_fn(move || name_thread("actor", number));
+    arbiter
 }

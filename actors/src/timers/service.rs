@@ -12,16 +12,14 @@ use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::background::{BackgroundWork, Retry, Served};
-use crate::registry::{Admission, Registry};
-use crate::store::Store;
-use crate::test_clock::MerchantClocks;
+use crate::clock::MerchantClocks;
+use crate::merchant::{Admission, Registry};
 
 /// Timers that one command fires: it bounds the size of its record.
 pub(crate) const FIRED_AT_ONCE: usize = 256;
 
 /// Fires the timers of merchants.
 pub(crate) struct TimerService {
-    pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) clocks: Arc<MerchantClocks>,
 }
@@ -37,7 +35,7 @@ impl BackgroundWork for TimerService {
     /// Fires the due timers of one merchant, and returns the instant at which it has something due next.
     async fn serve(&self, merchant_id: MerchantId, earliest: Millis, _: Option<()>) -> Served {
         let now = self.clocks.now(merchant_id);
-        let rows = MerchantReader::new(merchant_id, None, &*self.store);
+        let rows = MerchantReader::new(merchant_id, None, &*self.registry.shared().store);
         // From the earliest on, so that the rows of timers that fired before are not read again. For a test clock that
         // was advanced since, the earliest may be another.
         let has_test_clock = self.clocks.test_clock(merchant_id).is_some();
