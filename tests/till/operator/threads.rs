@@ -18,7 +18,7 @@ fn threads_have_names_that_tell_them_apart() {
         let has_all = once.iter().chain(&numbered).all(|name| distinct.contains(name));
         let is_twice = |name: &&str| names.iter().filter(|found| found == name).count() > 1;
         let unnamed = names.iter().any(|name| name.starts_with("actix-rt"));
-        if has_all && !unnamed && !once.iter().chain(&numbered).any(|name| is_twice(name)) {
+        if has_all && !unnamed && !once.iter().chain(&numbered).any(is_twice) {
             break;
         }
         assert!(Instant::now() < until, "{names:?}");
