@@ -11,7 +11,7 @@ use till_storage::shapes::{MerchantReader, next_merchant_with_timers, open_calls
 
 use crate::background::{AT_ONCE, WorkQueue};
 use crate::clock::MerchantClocks;
-use crate::counts::{Counted, RecordCounts};
+use crate::counts::{Counted, Counts};
 use crate::effects::{CallRows, EffectQueue};
 use crate::merchant::Changes;
 use crate::removal::{Erasures, erased_by};
@@ -64,9 +64,8 @@ impl Outbox {
 
 /// The outbox entries of one record, or of the records that a load derives rows from; they are sent once the records
 /// are durable.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Pending {
-    merchant_id: MerchantId,
     counted: Counted,
     effects: Vec<(OpenCall, Option<CallRows>)>,
     /// The earliest timer that was set.
@@ -79,32 +78,17 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// No entries yet.
-    pub(crate) fn new(merchant_id: MerchantId) -> Pending {
-        Pending {
-            merchant_id,
-            counted: Counted::default(),
-            effects: Vec::new(),
-            timer: None,
-            has_garbage: false,
-            erased: Vec::new(),
-            wakes_webhooks: false,
-            webhooks: Vec::new(),
-            test_clock: None,
-        }
-    }
-
     /// The entries of a record and the rows that it writes.
     pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Pending {
         let (counted, erased) = (Counted::of(mutation, changes), erased_by(merchant_id, mutation));
-        let mut pending = Pending { counted, erased, ..Pending::new(merchant_id) };
-        pending.add(changes);
+        let mut pending = Pending { counted, erased, ..Pending::default() };
+        pending.add(merchant_id, changes);
         pending
     }
 
     /// Adds the entries of a further record.
-    pub(crate) fn add(&mut self, changes: &Changes) {
-        self.test_clock = changes.test_clock(self.merchant_id).or(self.test_clock);
+    pub(crate) fn add(&mut self, merchant_id: MerchantId, changes: &Changes) {
+        self.test_clock = changes.test_clock(merchant_id).or(self.test_clock);
         for key in changes.written() {
             if let Some(call) = OpenCall::of(key) {
                 self.effects.push((call, changes.opened(call)));
@@ -124,8 +108,7 @@ impl Pending {
     }
 
     /// Queues the entries, and counts the record.
-    pub(crate) fn send(self, outbox: &Outbox, counts: &RecordCounts) {
-        let merchant_id = self.merchant_id;
+    pub(crate) fn send(self, merchant_id: MerchantId, outbox: &Outbox, counts: &Counts) {
         counts.add(merchant_id, &self.counted);
         outbox.erasures.add(self.erased);
         if let Some(test_clock) = self.test_clock {

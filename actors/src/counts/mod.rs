@@ -6,4 +6,5 @@ mod overdrawn;
 
 pub(crate) use overdrawn::OverdrawnCounter;
 pub use payment_outcomes::{FAILURE_CODES, PaymentCounts};
-pub(crate) use record_counts::{Counted, RecordCounts};
+pub(crate) use record_counts::Counted;
+pub use record_counts::{Counts, RecordCounts};

@@ -1,12 +1,13 @@
 //! Counts the merchants whose available balance is below zero, for a metric. Disputes and invoices can overdraw a balance.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use till_domain::ids::MerchantId;
 use till_domain::records::{Balances, MerchantDirectory, Rows, Single, Unreadable};
 use till_storage::shapes::MerchantReader;
 
+use super::record_counts::Counts;
 use crate::removal::ScanThrottle;
 use crate::store::Store;
 
@@ -15,8 +16,7 @@ pub(crate) struct OverdrawnCounter {
     pub(crate) store: Arc<dyn Store>,
     /// The pause between two counts.
     pub(crate) pause: Duration,
-    /// The last count.
-    pub(crate) count: Arc<AtomicU64>,
+    pub(crate) counts: Arc<Counts>,
 }
 
 impl OverdrawnCounter {
@@ -24,7 +24,7 @@ impl OverdrawnCounter {
     pub(crate) async fn run(self) {
         loop {
             match self.round().await {
-                Ok(count) => self.count.store(count, Ordering::Relaxed),
+                Ok(count) => self.counts.overdrawn_merchants.store(count, Ordering::Relaxed),
                 Err(error) => {
                     tracing::warn!(%error, "overdrawn merchants could not be counted; the next count follows")
                 }

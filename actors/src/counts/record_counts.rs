@@ -1,35 +1,51 @@
 //! Counts of what durable records did.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{MerchantId, PaymentId};
 
-use super::payment_outcomes::{PaymentCounters, PaymentOutcome};
+use super::payment_outcomes::{PaymentCounts, PaymentOutcome};
 use crate::merchant::Changes;
-use crate::removal::{Removed, RemovedRows};
+use crate::removal::RemovedRows;
 
-/// What durable records did since the engine started.
+/// Counts since the engine started, and the last count of overdrawn merchants.
 #[derive(Debug, Default)]
-pub(crate) struct RecordCounts {
-    /// Changes to API keys. A change is counted after it can be read and before it is answered.
+pub struct Counts {
     key_changes: AtomicU64,
-    /// Payments that an acquirer authorized after they had ended.
-    late_successes: AtomicU64,
-    /// Payments by what became of them.
-    pub(crate) payments: PaymentCounters,
-    /// Rows that were removed in the background.
-    pub(crate) removed: RemovedRows,
+    pub(super) overdrawn_merchants: AtomicU64,
+    records: Mutex<RecordCounts>,
 }
 
-impl RecordCounts {
-    /// The number of changes to API keys.
-    pub(crate) fn key_changes(&self) -> u64 {
+/// What durable records did.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RecordCounts {
+    /// Payments that an acquirer authorized after they had ended.
+    pub late_successes: u64,
+    /// Payments by what became of them.
+    pub payments: PaymentCounts,
+    /// Rows that were removed in the background.
+    pub removed_rows: RemovedRows,
+}
+
+impl Counts {
+    /// The number of changes to API keys of any merchant. A key is valid as long as this number is the same as before
+    /// the key was read. A change is counted after it can be read and before it is answered.
+    #[must_use]
+    pub fn key_changes(&self) -> u64 {
         self.key_changes.load(Ordering::Acquire)
     }
 
-    /// The number of payments that an acquirer authorized after they had ended.
-    pub(crate) fn late_successes(&self) -> u64 {
-        self.late_successes.load(Ordering::Relaxed)
+    /// The number of merchants whose available balance is below zero, as of the last count.
+    #[must_use]
+    pub fn overdrawn_merchants(&self) -> u64 {
+        self.overdrawn_merchants.load(Ordering::Relaxed)
+    }
+
+    /// What durable records did.
+    #[must_use]
+    pub fn records(&self) -> RecordCounts {
+        *self.records.lock()
     }
 
     /// Counts a durable record.
@@ -37,13 +53,14 @@ impl RecordCounts {
         if record.changes_keys {
             self.key_changes.fetch_add(1, Ordering::AcqRel);
         }
-        self.removed.add(record.removed);
+        let mut records = self.records.lock();
+        records.removed_rows.add(record.removed_rows);
         if let Some(payment_id) = record.late_success {
-            self.late_successes.fetch_add(1, Ordering::Relaxed);
+            records.late_successes += 1;
             tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is returned");
         }
         if let Some(outcome) = &record.outcome {
-            self.payments.note(merchant_id, outcome);
+            records.payments.note(merchant_id, outcome);
         }
     }
 }
@@ -52,7 +69,7 @@ impl RecordCounts {
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) changes_keys: bool,
-    removed: Removed,
+    removed_rows: RemovedRows,
     late_success: Option<PaymentId>,
     outcome: Option<PaymentOutcome>,
 }
@@ -60,8 +77,8 @@ pub(crate) struct Counted {
 impl Counted {
     /// What a record did; its changes of keys are not seen here.
     pub(crate) fn of(mutation: &Mutation, changes: &Changes) -> Counted {
-        let (removed, outcome) = (Removed::of(mutation), PaymentOutcome::of(mutation, changes));
-        Counted { changes_keys: false, removed, late_success: late_success(mutation), outcome }
+        let (removed_rows, outcome) = (RemovedRows::of(mutation), PaymentOutcome::of(mutation, changes));
+        Counted { changes_keys: false, removed_rows, late_success: late_success(mutation), outcome }
     }
 }
 

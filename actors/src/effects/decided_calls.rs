@@ -19,9 +19,6 @@ pub enum DecidedCalls {
 }
 
 impl DecidedCalls {
-    /// All kinds.
-    pub const ALL: [DecidedCalls; 2] = [DecidedCalls::Refunds, DecidedCalls::Payouts];
-
     /// The kind of an open call, and its id, which tells the time at which it was asked for; none for a call that ends
     /// by itself.
     pub(super) fn of(call: OpenCall) -> Option<(DecidedCalls, RawId)> {

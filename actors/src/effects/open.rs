@@ -34,6 +34,12 @@ pub struct OldestOpen {
 }
 
 impl OpenEffects {
+    /// The open calls of a kind.
+    #[must_use]
+    pub fn of(&self, kind: DecidedCalls) -> OldestOpen {
+        self.decided.get(&kind).copied().unwrap_or_default()
+    }
+
     /// Counts a call that was queued at `since`.
     pub(crate) fn add(&mut self, call: OpenCall, since: Instant, now: Millis) {
         let age = match DecidedCalls::of(call) {
@@ -64,7 +70,7 @@ fn age_of(id: RawId, now: Millis) -> Duration {
 mod tests {
     use super::*;
     use till_domain::effect::EffectId;
-    use till_domain::ids::{Id as _, IdPosition, PaymentId, PayoutId, RefundId};
+    use till_domain::ids::{IdPosition, PaymentId, PayoutId, RefundId};
 
     #[test]
     fn refunds_and_payouts_are_as_old_as_their_ids() {

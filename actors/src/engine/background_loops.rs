@@ -1,7 +1,6 @@
 //! The loops of background work, each with the runtime that it runs on.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
@@ -55,22 +54,18 @@ pub(super) struct BackgroundLoops<'a> {
 }
 
 impl BackgroundLoops<'_> {
-    /// Starts the removal of rows, and of keys of removed customers from the files.
-    pub(super) fn start_removal(&self, pause: Duration) {
-        let SharedContext { store, clock, outbox, .. } = self.registry.shared();
-        let runtime = &self.runtimes.background;
+    /// Starts what visits every merchant: the removal of rows and the count of overdrawn merchants; and the removal of keys
+    /// of removed customers from the files.
+    pub(super) fn start_visits(&self, pause: Duration) {
+        let SharedContext { store, clock, outbox, counts, .. } = self.registry.shared();
+        let (runtime, counts) = (&self.runtimes.background, Arc::clone(counts));
+        runtime.spawn(OverdrawnCounter { store: Arc::clone(store), pause, counts }.run());
         for walk in ExpiryWalk::ALL {
             runtime.spawn(Remover::new(walk, self.registry, pause).run());
         }
         let collector = GarbageCollector { registry: Arc::clone(self.registry) };
         runtime.spawn(Scheduler::new(collector, &outbox.garbage, clock).run(Pause::new(false).watch()));
         runtime.spawn(Eraser { store: Arc::clone(store), erasures: Arc::clone(&outbox.erasures) }.run());
-    }
-
-    /// Starts the count of overdrawn merchants.
-    pub(super) fn start_counting(&self, pause: Duration, count: &Arc<AtomicU64>) {
-        let (store, count) = (Arc::clone(&self.registry.shared().store), Arc::clone(count));
-        self.runtimes.background.spawn(OverdrawnCounter { store, pause, count }.run());
     }
 
     /// Starts timers, calls to acquirers, the recording of their late answers, and the removal of security codes.

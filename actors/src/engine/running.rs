@@ -3,7 +3,6 @@
 use actix::Arbiter;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
 use till_domain::command::{AdvanceClock, Idempotency, Request};
@@ -20,11 +19,10 @@ use super::thread_name::name_thread;
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::Pause;
 use crate::clock::{Clock, MerchantClocks};
-use crate::counts::{PaymentCounts, RecordCounts};
+use crate::counts::Counts;
 use crate::effects::{Acquirers, OpenEffects};
-use crate::merchant::{Admission, Denied, Registry, Reply, Secret, SharedContext};
+use crate::merchant::{Denied, Registry, Reply, Secret, SharedContext};
 use crate::outbox::Outbox;
-use crate::removal::RemovedRows;
 use crate::store::Store;
 use crate::timers::Advancer;
 use crate::webhooks::{WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks};
@@ -98,14 +96,12 @@ pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
     outbox: Arc<Outbox>,
-    counts: Arc<RecordCounts>,
+    counts: Arc<Counts>,
     clocks: Arc<MerchantClocks>,
     advancer: Advancer,
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
     webhooks: Webhooks,
-    /// Merchants whose available balance is below zero, by the last count.
-    overdrawn: Arc<AtomicU64>,
     runtimes: Mutex<Option<Runtimes>>,
 }
 
@@ -118,7 +114,7 @@ impl Engine {
     pub fn start(dependencies: Dependencies, options: EngineOptions) -> Result<Engine, StartError> {
         let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
         let clocks = Arc::new(MerchantClocks::read(Arc::clone(&clock), store.as_ref())?);
-        let (outbox, counts) = (Arc::new(Outbox::new(Arc::clone(&clocks))), Arc::<RecordCounts>::default());
+        let (outbox, counts) = (Arc::new(Outbox::new(Arc::clone(&clocks))), Arc::<Counts>::default());
         outbox.queue_open_work(store.as_ref())?;
         for (merchant_id, webhook_id) in webhooks.deliveries.pending_webhooks()? {
             outbox.webhooks.queue(WebhookEndpoint { merchant_id, webhook_id });
@@ -140,28 +136,15 @@ impl Engine {
             idle_before_retiring: options.idle_before_retiring,
             lifetimes: options.lifetimes,
         });
-        let (pause, overdrawn) = (Pause::new(options.paused), Arc::<AtomicU64>::default());
+        let pause = Pause::new(options.paused);
         let advancer =
             Advancer { registry: Arc::clone(&registry), acquirers: acquirers.clone(), turns: Mutex::default() };
         let loops = BackgroundLoops { registry: &registry, clocks: &clocks, pause: &pause, runtimes: &runtimes };
-        loops.start_removal(options.expiry_pause);
-        loops.start_counting(options.expiry_pause, &overdrawn);
+        loops.start_visits(options.expiry_pause);
         loops.start_calls(acquirers, security_codes);
         let webhooks = Webhooks(loops.start_deliveries(webhooks));
         let (arbiters, runtimes) = (Mutex::new(arbiters), Mutex::new(Some(runtimes)));
-        Ok(Engine {
-            registry,
-            committer,
-            outbox,
-            counts,
-            clocks,
-            advancer,
-            pause,
-            arbiters,
-            webhooks,
-            overdrawn,
-            runtimes,
-        })
+        Ok(Engine { registry, committer, outbox, counts, clocks, advancer, pause, arbiters, webhooks, runtimes })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -169,8 +152,7 @@ impl Engine {
     /// # Errors
     /// [`Denied`]: refused by the rules, or not carried out now.
     pub async fn submit(&self, merchant_id: MerchantId, request: Request, secret: Option<Secret>) -> Reply {
-        let receiver = self.registry.submit(merchant_id, request, secret, Admission::Bounded)?;
-        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
+        self.registry.ask(merchant_id, request, secret).await
     }
 
     /// Advances the test clock of a merchant for the operator, and answers when everything that is due until then is
@@ -224,22 +206,10 @@ impl Engine {
         open
     }
 
-    /// The number of merchants whose available balance is below zero, as of the last count.
+    /// Counts of what durable records did, and of overdrawn merchants.
     #[must_use]
-    pub fn overdrawn_merchants(&self) -> u64 {
-        self.overdrawn.load(Ordering::Relaxed)
-    }
-
-    /// The number of payments that an acquirer authorized after they had ended.
-    #[must_use]
-    pub fn late_successes(&self) -> u64 {
-        self.counts.late_successes()
-    }
-
-    /// Payments by what became of them, since the start.
-    #[must_use]
-    pub fn payments(&self) -> PaymentCounts {
-        self.counts.payments.counts()
+    pub fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// Deliveries of events to webhooks.
@@ -314,19 +284,6 @@ impl Engine {
     /// Resumes calls to acquirers and timers; returns true when they were paused.
     pub fn resume(&self) -> bool {
         self.pause.end()
-    }
-
-    /// The number of changes to API keys of any merchant. A key is valid as long as this number is the same as before
-    /// the key was read. A change is counted before it is answered.
-    #[must_use]
-    pub fn key_changes(&self) -> u64 {
-        self.counts.key_changes()
-    }
-
-    /// Counts of rows that were removed in the background.
-    #[must_use]
-    pub fn removed_rows(&self) -> &RemovedRows {
-        &self.counts.removed
     }
 
     /// Refuses new requests, waits at most `patience` until those in flight are answered, and stops everything. Open

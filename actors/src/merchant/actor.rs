@@ -19,7 +19,7 @@ use super::staging::{PreparedBatch, Staging};
 use super::submission::{Requester, Secret, Submit};
 use super::watermark::DurableWatermark;
 use crate::clock::{Clock, OsEntropy};
-use crate::counts::RecordCounts;
+use crate::counts::Counts;
 use crate::outbox::{Outbox, Pending};
 use crate::store::Store;
 
@@ -36,7 +36,7 @@ pub(crate) struct SharedContext {
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) outbox: Arc<Outbox>,
-    pub(crate) counts: Arc<RecordCounts>,
+    pub(crate) counts: Arc<Counts>,
     pub(crate) unpublish: Unpublish,
     pub(crate) idle_before_retiring: Duration,
     pub(crate) lifetimes: Lifetimes,
@@ -128,7 +128,7 @@ impl MerchantActor {
         })?;
         let watermark = Arc::new(DurableWatermark::new(staging.head().sequence));
         self.loaded = Some(LoadedMerchant { staging, watermark });
-        pending.send(&self.shared.outbox, &self.shared.counts);
+        pending.send(self.merchant_id, &self.shared.outbox, &self.shared.counts);
         Ok(())
     }
 
@@ -198,7 +198,8 @@ impl MerchantActor {
         let (head, urgency) = (append.new_head, ready.requester.urgency);
         let watermark = Arc::clone(&loaded.watermark);
         let (outbox, counts) = (Arc::clone(&self.shared.outbox), Arc::clone(&self.shared.counts));
-        let committed = move || pending.send(&outbox, &counts);
+        let merchant_id = self.merchant_id;
+        let committed = move || pending.send(merchant_id, &outbox, &counts);
         let completion = Box::new(move |verdict: &AppendVerdict| ready.complete(verdict, head, &watermark, committed));
         loaded.staging.stage(mutation, changes, head);
         self.submit(Submission::Append { append, completion }, urgency);

@@ -107,7 +107,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Denied::Unavailable`] when too many merchants are active, or while the service stops. Nothing was done then.
-    pub(crate) fn submit(
+    fn submit(
         &self,
         merchant_id: MerchantId,
         request: Request,
@@ -127,6 +127,15 @@ impl Registry {
         let held = Held { _counted: counted, _slot: slot };
         actor.do_send(Submit { request, secret, requester: Requester { urgency: admission.urgency(), reply, held } });
         Ok(receiver)
+    }
+
+    /// Sends a caller's request, and waits for the answer.
+    ///
+    /// # Errors
+    /// [`Denied`]: refused by the rules, or not carried out now.
+    pub(crate) async fn ask(&self, merchant_id: MerchantId, request: Request, secret: Option<Secret>) -> Reply {
+        let receiver = self.submit(merchant_id, request, secret, Admission::Bounded)?;
+        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
     }
 
     /// Submits a command of the service itself, which has no API key, and waits for the answer.

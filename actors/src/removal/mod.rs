@@ -13,7 +13,6 @@ mod removed_rows;
 
 pub(crate) use erasure::{Eraser, Erasures, erased_by};
 pub(crate) use metadata_garbage::GarbageCollector;
-pub(crate) use removed_rows::Removed;
 pub use removed_rows::RemovedRows;
 pub use remover::EXPIRY_PAUSE;
 pub(crate) use remover::Remover;

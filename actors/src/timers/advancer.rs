@@ -88,7 +88,6 @@ impl Advancer {
 
     async fn ask(&self, command: Command, merchant_id: MerchantId, idempotency: Option<Idempotency>) -> Reply {
         let request = Request { caller: Caller::Operator, idempotency, command };
-        let receiver = self.registry.submit(merchant_id, request, None, Admission::Bounded)?;
-        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
+        self.registry.ask(merchant_id, request, None).await
     }
 }
