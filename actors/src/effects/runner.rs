@@ -6,7 +6,7 @@ use till_domain::command::Command;
 use till_domain::effect::EffectId;
 use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
-use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
+use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 use tracing::field::display;
@@ -14,8 +14,7 @@ use tracing::field::display;
 use super::call::{AcquirerCaller, NoResult};
 use super::queue::PreparedCall;
 use crate::background::{BackgroundWork, Retry, Served};
-use crate::clock::MerchantClocks;
-use crate::merchant::{Admission, Registry};
+use crate::merchant::{Admission, Registry, SharedContext};
 
 /// Time without an answer after which a call is unknown, and is repeated.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,8 +23,6 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct EffectRunner {
     pub(crate) caller: AcquirerCaller,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) clocks: Arc<MerchantClocks>,
-    pub(crate) lifetimes: Lifetimes,
 }
 
 impl BackgroundWork for EffectRunner {
@@ -86,8 +83,9 @@ impl EffectRunner {
 
     /// True when the acquirer has left a payment without an answer for too long. Its call is repeated nevertheless.
     fn is_overdue(&self, merchant_id: MerchantId, payment: &Payment) -> bool {
-        let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
-        payment.status == PaymentStatus::Pending && due <= self.clocks.now(merchant_id)
+        let SharedContext { lifetimes, clocks, .. } = self.registry.shared();
+        let due = payment.created_at.plus_seconds(lifetimes.pending_seconds);
+        payment.status == PaymentStatus::Pending && due <= clocks.now(merchant_id)
     }
 
     /// Removes the security code of a payment whose authorization has a recorded answer: it must not be kept any

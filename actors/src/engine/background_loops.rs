@@ -7,7 +7,6 @@ use tokio::sync::mpsc;
 
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::{Pause, Scheduler};
-use crate::clock::MerchantClocks;
 use crate::counts::OverdrawnCounter;
 use crate::effects::{AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, record_late_answers};
 use crate::merchant::{Registry, SharedContext};
@@ -48,7 +47,6 @@ fn runtime(name: &str) -> std::io::Result<Runtime> {
 /// Starts the loops. Calls to acquirers, timers and deliveries begin when `pause` ends, everything else at once.
 pub(super) struct BackgroundLoops<'a> {
     pub(super) registry: &'a Arc<Registry>,
-    pub(super) clocks: &'a Arc<MerchantClocks>,
     pub(super) pause: &'a Pause,
     pub(super) runtimes: &'a Runtimes,
 }
@@ -70,18 +68,17 @@ impl BackgroundLoops<'_> {
 
     /// Starts timers, calls to acquirers, the recording of their late answers, and the removal of security codes.
     pub(super) fn start_calls(&self, acquirers: Acquirers, security_codes: Arc<SecurityCodes>) {
-        let SharedContext { store, keyring, clock, outbox, lifetimes, .. } = self.registry.shared();
+        let SharedContext { store, keyring, clock, outbox, .. } = self.registry.shared();
         let (runtime, registry) = (&self.runtimes.background, || Arc::clone(self.registry));
         runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
-        let timers = TimerService { registry: registry(), clocks: Arc::clone(self.clocks) };
+        let timers = TimerService { registry: registry() };
         runtime.spawn(Scheduler::new(timers, &outbox.timers.merchants, clock).run(self.pause.watch()));
         let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
         acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
         runtime.spawn(record_late_answers(answered, registry()));
         let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
         let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
-        let clocks = Arc::clone(self.clocks);
-        let effects = EffectRunner { caller, registry: registry(), clocks, lifetimes: *lifetimes };
+        let effects = EffectRunner { caller, registry: registry() };
         runtime.spawn(Scheduler::new(effects, &outbox.effects.calls, clock).run(self.pause.watch()));
     }
 

@@ -94,10 +94,6 @@ impl From<Unreadable> for StartError {
 /// Everything below the edge. Dropping it stops it without waiting.
 pub struct Engine {
     registry: Arc<Registry>,
-    committer: Arc<Committer>,
-    outbox: Arc<Outbox>,
-    counts: Arc<Counts>,
-    clocks: Arc<MerchantClocks>,
     advancer: Advancer,
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
@@ -114,24 +110,24 @@ impl Engine {
     pub fn start(dependencies: Dependencies, options: EngineOptions) -> Result<Engine, StartError> {
         let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
         let clocks = Arc::new(MerchantClocks::read(Arc::clone(&clock), store.as_ref())?);
-        let (outbox, counts) = (Arc::new(Outbox::new(Arc::clone(&clocks))), Arc::<Counts>::default());
+        let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
         outbox.queue_open_work(store.as_ref())?;
         for (merchant_id, webhook_id) in webhooks.deliveries.pending_webhooks()? {
             outbox.webhooks.queue(WebhookEndpoint { merchant_id, webhook_id });
         }
-        let committer =
-            Arc::new(Committer::start(Arc::clone(&store) as _, options.group_commit_delay, options.on_fatal)?);
+        let committer = Committer::start(Arc::clone(&store) as _, options.group_commit_delay, options.on_fatal)?;
         let runtimes = Runtimes::start()?;
         // From here on nothing fails, so that no thread is left running after an error.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(start_arbiter).collect();
         let handles = arbiters.iter().map(Arbiter::handle).collect();
         let registry = Registry::new(handles, options.live_actors_max, |unpublish| SharedContext {
             store,
-            committer: Arc::clone(&committer),
+            committer,
             keyring,
             clock,
-            outbox: Arc::clone(&outbox),
-            counts: Arc::clone(&counts),
+            clocks,
+            outbox,
+            counts: Arc::default(),
             unpublish,
             idle_before_retiring: options.idle_before_retiring,
             lifetimes: options.lifetimes,
@@ -139,12 +135,12 @@ impl Engine {
         let pause = Pause::new(options.paused);
         let advancer =
             Advancer { registry: Arc::clone(&registry), acquirers: acquirers.clone(), turns: Mutex::default() };
-        let loops = BackgroundLoops { registry: &registry, clocks: &clocks, pause: &pause, runtimes: &runtimes };
+        let loops = BackgroundLoops { registry: &registry, pause: &pause, runtimes: &runtimes };
         loops.start_visits(options.expiry_pause);
         loops.start_calls(acquirers, security_codes);
         let webhooks = Webhooks(loops.start_deliveries(webhooks));
         let (arbiters, runtimes) = (Mutex::new(arbiters), Mutex::new(Some(runtimes)));
-        Ok(Engine { registry, committer, outbox, counts, clocks, advancer, pause, arbiters, webhooks, runtimes })
+        Ok(Engine { registry, advancer, pause, arbiters, webhooks, runtimes })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -171,13 +167,13 @@ impl Engine {
     /// The time of every merchant.
     #[must_use]
     pub fn clocks(&self) -> &MerchantClocks {
-        &self.clocks
+        &self.registry.shared().clocks
     }
 
     /// The statistics of the commit thread.
     #[must_use]
     pub fn commit_stats(&self) -> Arc<CommitStats> {
-        self.committer.stats()
+        self.registry.shared().committer.stats()
     }
 
     /// The number of live actors.
@@ -195,21 +191,21 @@ impl Engine {
     /// The number of calls to acquirers that are under way.
     #[must_use]
     pub fn running_effects(&self) -> usize {
-        self.outbox.effects.calls.served()
+        self.registry.shared().outbox.effects.calls.served()
     }
 
     /// Effects that have no result yet. Reads every one.
     #[must_use]
     pub fn open_effects(&self) -> OpenEffects {
-        let (mut open, now) = (OpenEffects::default(), self.clocks.wall());
-        self.outbox.effects.each(|call, since| open.add(call, since, now));
+        let (mut open, now) = (OpenEffects::default(), self.clocks().wall());
+        self.registry.shared().outbox.effects.each(|call, since| open.add(call, since, now));
         open
     }
 
     /// Counts of what durable records did, and of overdrawn merchants.
     #[must_use]
     pub fn counts(&self) -> &Counts {
-        &self.counts
+        &self.registry.shared().counts
     }
 
     /// Deliveries of events to webhooks.
@@ -222,27 +218,27 @@ impl Engine {
     #[must_use]
     pub fn webhook_lag(&self) -> (usize, Duration) {
         let WaitingDeliveries { count, since } = self.webhooks.statistics().waiting();
-        let lag = since.map_or(0, |since| self.clocks.wall().0.saturating_sub(since.0));
+        let lag = since.map_or(0, |since| self.clocks().wall().0.saturating_sub(since.0));
         (count, Duration::from_millis(lag))
     }
 
     /// The number of webhooks that are sent something now.
     #[must_use]
     pub fn busy_webhooks(&self) -> usize {
-        self.outbox.webhooks.endpoints.served()
+        self.registry.shared().outbox.webhooks.endpoints.served()
     }
 
     /// The number of webhooks that nothing is sent to, since their deliveries cannot be read or written.
     #[must_use]
     pub fn failing_webhooks(&self) -> usize {
-        self.outbox.webhooks.endpoints.failing()
+        self.registry.shared().outbox.webhooks.endpoints.failing()
     }
 
     /// The delay of the earliest timer that has come due and was not served.
     #[must_use]
     pub fn timer_lag(&self) -> Duration {
-        let due = self.outbox.timers.merchants.earliest_due();
-        due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clocks.wall().0.saturating_sub(due.0)))
+        let due = self.registry.shared().outbox.timers.merchants.earliest_due();
+        due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clocks().wall().0.saturating_sub(due.0)))
     }
 
     /// Checks that the commit thread and every arbiter answer within `patience`. Blocks its thread, which must not be
@@ -253,7 +249,7 @@ impl Engine {
     pub fn check_answers(&self, patience: Duration) -> Result<(), Silent> {
         let until = Instant::now() + patience;
         let arbiters = self.ask_arbiters();
-        check_committer(&self.committer, patience)?;
+        check_committer(&self.registry.shared().committer, patience)?;
         for arbiter in arbiters {
             let left = until.saturating_duration_since(Instant::now());
             arbiter.recv_timeout(left).map_err(|_| Silent::Arbiter)?;
@@ -298,7 +294,7 @@ impl Engine {
         self.stop_background(patience.max(BACKGROUND_PATIENCE_MIN));
         self.stop_arbiters();
         // Last, so that everything that the actors submitted is written and answered.
-        self.committer.stop();
+        self.registry.shared().committer.stop();
     }
 
     fn stop_background(&self, patience: Duration) {

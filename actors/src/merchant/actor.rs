@@ -18,7 +18,7 @@ use super::reply::{Answered, Denied, FailedOutcome, Reply};
 use super::staging::{PreparedBatch, Staging};
 use super::submission::{Requester, Secret, Submit};
 use super::watermark::DurableWatermark;
-use crate::clock::{Clock, OsEntropy};
+use crate::clock::{Clock, MerchantClocks, OsEntropy};
 use crate::counts::Counts;
 use crate::outbox::{Outbox, Pending};
 use crate::store::Store;
@@ -32,9 +32,10 @@ pub(crate) type Unpublish = Box<dyn Fn(MerchantId, &Addr<MerchantActor>) -> bool
 /// The context that all actors share.
 pub(crate) struct SharedContext {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) committer: Arc<Committer>,
+    pub(crate) committer: Committer,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clocks: Arc<MerchantClocks>,
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) counts: Arc<Counts>,
     pub(crate) unpublish: Unpublish,
