@@ -142,6 +142,7 @@ async fn run(
 fn public_settings(configuration: &Configuration, descriptors: DescriptorShares) -> ListenerSettings {
     ListenerSettings {
         name: "public",
+        thread_name: "http",
         workers: configuration.http_threads.get(),
         connections: public_limits(configuration, descriptors),
         forwarded: configuration.proxies.forwarded.clone(),
@@ -154,6 +155,7 @@ fn admin_settings(configuration: &Configuration, descriptors: DescriptorShares) 
     let connections = ADMIN_CONNECTIONS_MAX.min(connections_within(descriptors.admin_sockets));
     ListenerSettings {
         name: "admin",
+        thread_name: "admin",
         workers: ADMIN_THREADS,
         connections: ConnectionLimits::in_all(connections, configuration.limits.idle_max),
         forwarded: None,

@@ -54,7 +54,7 @@ fn fold<P: Personal>(
     let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
     let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
     let records = StagedRecords::new(merchant_id, Arc::clone(store), personal, state);
-    let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::new(merchant_id) };
+    let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::default() };
     replay.run(claim.head)?;
     Ok(Loaded { claim, records: replay.records, pending: replay.pending })
 }
@@ -135,7 +135,7 @@ impl<P: Personal> LoadReplay<'_, P> {
         let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;
         self.store.append_rows(self.merchant_id, &writes, record.head()).map_err(|error| error.to_string())?;
         self.records.forget_held(&changes);
-        self.pending.add(&changes);
+        self.pending.add(self.merchant_id, &changes);
         self.applied = record.head();
         Ok(())
     }

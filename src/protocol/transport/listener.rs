@@ -8,6 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use actix_http::body::BoxBody;
@@ -19,6 +20,7 @@ use actix_web::dev::{AppConfig, Payload, Server, ServiceRequest, ServiceResponse
 use actix_web::rt::net::TcpStream;
 use futures_util::FutureExt;
 use rustls::ServerConfig;
+use till_actors::name_thread;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -50,6 +52,8 @@ const REFUSALS_MAX: usize = 64;
 pub struct ListenerSettings {
     /// The listener's name in metrics.
     pub name: &'static str,
+    /// The name of its threads, before their numbers.
+    pub thread_name: &'static str,
     /// Threads that take requests.
     pub workers: usize,
     /// The limits of its connections.
@@ -94,6 +98,8 @@ struct Serve<C> {
     refusals: Semaphore,
     tls: Option<TlsAcceptor>,
     pulse: Option<Arc<Pulse>>,
+    thread_name: &'static str,
+    threads_started: AtomicUsize,
 }
 
 impl Listener {
@@ -123,6 +129,8 @@ impl Listener {
             refusals: Semaphore::new(REFUSALS_MAX),
             tls: settings.tls.clone().map(acceptor),
             pulse: settings.pulse.clone(),
+            thread_name: settings.thread_name,
+            threads_started: AtomicUsize::new(0),
         });
         let stopping = server.graceful_shutdown_signal();
         let stopping = move || {
@@ -157,6 +165,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
         self: Arc<Self>,
         stopping: impl Fn() -> S + 'static,
     ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
+        name_thread(self.thread_name, self.threads_started.fetch_add(1, Ordering::Relaxed));
         self.pulse.iter().for_each(|pulse| pulse.beat_here());
         let serve = Arc::clone(&self);
         let accept = move |tcp| {

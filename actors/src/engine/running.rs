@@ -3,7 +3,6 @@
 use actix::Arbiter;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
 use till_domain::command::{AdvanceClock, Idempotency, Request};
@@ -14,32 +13,19 @@ use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, U
 use till_storage::deliveries::DeliveriesError;
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
-use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
 
-use crate::background::Scheduler;
-use crate::clock::Clock;
-use crate::effects::{
-    AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers,
-};
-use crate::erasure::Eraser;
-use crate::expiry::{ExpiryWalk, Remover};
-use crate::merchant::{Secret, SharedContext};
-use crate::metadata_garbage::GarbageCollector;
+use super::background_loops::{BackgroundLoops, Runtimes};
+use super::thread_name::name_thread;
+use crate::acquirer::security_codes::SecurityCodes;
+use crate::background::Pause;
+use crate::clock::{Clock, MerchantClocks};
+use crate::counts::Counts;
+use crate::effects::{Acquirers, OpenEffects};
+use crate::merchant::{Denied, Registry, Reply, Secret, SharedContext};
 use crate::outbox::Outbox;
-use crate::overdrawn::OverdrawnCounter;
-use crate::pause::Pause;
-use crate::payment_outcomes::PaymentCounts;
-use crate::registry::{Admission, Registry};
-use crate::removed_rows::RemovedRows;
-use crate::reply::{Denied, Reply};
-use crate::security_codes::SecurityCodes;
 use crate::store::Store;
-use crate::test_clock::{Advancer, MerchantClocks};
-use crate::timers::TimerService;
-use crate::webhooks::{
-    Dispatcher, WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks, remove_old_deliveries,
-};
+use crate::timers::Advancer;
+use crate::webhooks::{WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks};
 
 /// The pause between two checks of a stop that every request is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
@@ -99,20 +85,20 @@ pub enum StartError {
     Unreadable(String),
 }
 
+impl From<Unreadable> for StartError {
+    fn from(error: Unreadable) -> StartError {
+        StartError::Unreadable(error.to_string())
+    }
+}
+
 /// Everything below the edge. Dropping it stops it without waiting.
 pub struct Engine {
     registry: Arc<Registry>,
-    committer: Arc<Committer>,
-    outbox: Arc<Outbox>,
-    clocks: Arc<MerchantClocks>,
     advancer: Advancer,
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
     webhooks: Webhooks,
-    /// Merchants whose available balance is below zero, by the last count.
-    overdrawn: Arc<AtomicU64>,
-    /// Background work, and deliveries apart from it: a busy endpoint must not hold up a call to an acquirer.
-    background: Mutex<Vec<Runtime>>,
+    runtimes: Mutex<Option<Runtimes>>,
 }
 
 impl Engine {
@@ -122,45 +108,39 @@ impl Engine {
     /// # Errors
     /// [`StartError`]; then no thread is left running.
     pub fn start(dependencies: Dependencies, options: EngineOptions) -> Result<Engine, StartError> {
-        let unreadable = |error: Unreadable| StartError::Unreadable(error.to_string());
-        let clocks = MerchantClocks::read(Arc::clone(&dependencies.clock), dependencies.store.as_ref());
-        let clocks = Arc::new(clocks.map_err(unreadable)?);
+        let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
+        let clocks = Arc::new(MerchantClocks::read(Arc::clone(&clock), store.as_ref())?);
         let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
-        outbox.queue_open_work(dependencies.store.as_ref()).map_err(unreadable)?;
-        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
-        let waiting = dependencies.webhooks.deliveries.pending_webhooks()?;
-        let waiting: Vec<WebhookEndpoint> =
-            waiting.into_iter().map(|(merchant_id, webhook_id)| WebhookEndpoint { merchant_id, webhook_id }).collect();
-        outbox.queue_webhooks(dependencies.store.as_ref(), &waiting).map_err(unreadable)?;
-        let committer = Arc::new(Committer::start(journal, options.group_commit_delay, options.on_fatal)?);
-        let (background, deliveries) = runtimes()?;
+        outbox.queue_open_work(store.as_ref())?;
+        for (merchant_id, webhook_id) in webhooks.deliveries.pending_webhooks()? {
+            outbox.webhooks.queue(WebhookEndpoint { merchant_id, webhook_id });
+        }
+        let committer = Committer::start(Arc::clone(&store) as _, options.group_commit_delay, options.on_fatal)?;
+        let runtimes = Runtimes::start()?;
         // From here on nothing fails, so that no thread is left running after an error.
-        let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
-        let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.live_actors_max));
-        registry.share(Arc::new(SharedContext {
-            store: Arc::clone(&dependencies.store),
-            committer: Arc::clone(&committer),
-            keyring: Arc::clone(&dependencies.keyring),
-            clock: Arc::clone(&dependencies.clock),
-            outbox: Arc::clone(&outbox),
-            registry: Arc::downgrade(&registry),
+        let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(start_arbiter).collect();
+        let handles = arbiters.iter().map(Arbiter::handle).collect();
+        let registry = Registry::new(handles, options.live_actors_max, |unpublish| SharedContext {
+            store,
+            committer,
+            keyring,
+            clock,
+            clocks,
+            outbox,
+            counts: Arc::default(),
+            unpublish,
             idle_before_retiring: options.idle_before_retiring,
             lifetimes: options.lifetimes,
-        }));
-        let (clock, pause) = (Arc::clone(&dependencies.clock), Pause::new(options.paused));
-        let (expiry_pause, lifetimes) = (options.expiry_pause, options.lifetimes);
-        let (store, acquirers) = (Arc::clone(&dependencies.store), dependencies.acquirers.clone());
-        let overdrawn = Arc::new(AtomicU64::new(0));
-        let count = Arc::clone(&overdrawn);
-        background.spawn(OverdrawnCounter { store: Arc::clone(&store), pause: expiry_pause, count }.run());
-        background.spawn(Eraser { store: Arc::clone(&store), erasures: Arc::clone(&outbox.erasures) }.run());
-        let advancer = Advancer { store, registry: Arc::clone(&registry), acquirers, turns: Mutex::default() };
-        let dispatcher =
-            start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);
-        start_deliveries(&dispatcher, &outbox, &clock, &pause, &deliveries);
-        let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(vec![background, deliveries]));
-        let webhooks = Webhooks(dispatcher);
-        Ok(Engine { registry, committer, outbox, clocks, advancer, pause, arbiters, webhooks, overdrawn, background })
+        });
+        let pause = Pause::new(options.paused);
+        let advancer =
+            Advancer { registry: Arc::clone(&registry), acquirers: acquirers.clone(), turns: Mutex::default() };
+        let loops = BackgroundLoops { registry: &registry, pause: &pause, runtimes: &runtimes };
+        loops.start_visits(options.expiry_pause);
+        loops.start_calls(acquirers, security_codes);
+        let webhooks = Webhooks(loops.start_deliveries(webhooks));
+        let (arbiters, runtimes) = (Mutex::new(arbiters), Mutex::new(Some(runtimes)));
+        Ok(Engine { registry, advancer, pause, arbiters, webhooks, runtimes })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -168,8 +148,7 @@ impl Engine {
     /// # Errors
     /// [`Denied`]: refused by the rules, or not carried out now.
     pub async fn submit(&self, merchant_id: MerchantId, request: Request, secret: Option<Secret>) -> Reply {
-        let receiver = self.registry.submit(merchant_id, request, secret, Admission::Bounded)?;
-        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
+        self.registry.ask(merchant_id, request, secret).await
     }
 
     /// Advances the test clock of a merchant for the operator, and answers when everything that is due until then is
@@ -188,13 +167,13 @@ impl Engine {
     /// The time of every merchant.
     #[must_use]
     pub fn clocks(&self) -> &MerchantClocks {
-        &self.clocks
+        &self.registry.shared().clocks
     }
 
     /// The statistics of the commit thread.
     #[must_use]
     pub fn commit_stats(&self) -> Arc<CommitStats> {
-        self.committer.stats()
+        self.registry.shared().committer.stats()
     }
 
     /// The number of live actors.
@@ -212,33 +191,21 @@ impl Engine {
     /// The number of calls to acquirers that are under way.
     #[must_use]
     pub fn running_effects(&self) -> usize {
-        self.outbox.effects.served()
+        self.registry.shared().outbox.effects.calls.served()
     }
 
     /// Effects that have no result yet. Reads every one.
     #[must_use]
     pub fn open_effects(&self) -> OpenEffects {
-        let (mut open, now) = (OpenEffects::default(), self.clocks.wall());
-        self.outbox.effects.each(|effect, since| open.add(effect, since, now));
+        let (mut open, now) = (OpenEffects::default(), self.clocks().wall());
+        self.registry.shared().outbox.effects.each(|call, since| open.add(call, since, now));
         open
     }
 
-    /// The number of merchants whose available balance is below zero, as of the last count.
+    /// Counts of what durable records did, and of overdrawn merchants.
     #[must_use]
-    pub fn overdrawn_merchants(&self) -> u64 {
-        self.overdrawn.load(Ordering::Relaxed)
-    }
-
-    /// The number of payments that an acquirer authorized after they had ended.
-    #[must_use]
-    pub fn late_successes(&self) -> u64 {
-        self.outbox.late_successes()
-    }
-
-    /// Payments by what became of them, since the start.
-    #[must_use]
-    pub fn payments(&self) -> PaymentCounts {
-        self.outbox.payments().counts()
+    pub fn counts(&self) -> &Counts {
+        &self.registry.shared().counts
     }
 
     /// Deliveries of events to webhooks.
@@ -251,27 +218,27 @@ impl Engine {
     #[must_use]
     pub fn webhook_lag(&self) -> (usize, Duration) {
         let WaitingDeliveries { count, since } = self.webhooks.statistics().waiting();
-        let lag = since.map_or(0, |since| self.clocks.wall().0.saturating_sub(since.0));
+        let lag = since.map_or(0, |since| self.clocks().wall().0.saturating_sub(since.0));
         (count, Duration::from_millis(lag))
     }
 
     /// The number of webhooks that are sent something now.
     #[must_use]
     pub fn busy_webhooks(&self) -> usize {
-        self.outbox.webhooks.served()
+        self.registry.shared().outbox.webhooks.endpoints.served()
     }
 
     /// The number of webhooks that nothing is sent to, since their deliveries cannot be read or written.
     #[must_use]
     pub fn failing_webhooks(&self) -> usize {
-        self.outbox.webhooks.failing()
+        self.registry.shared().outbox.webhooks.endpoints.failing()
     }
 
     /// The delay of the earliest timer that has come due and was not served.
     #[must_use]
     pub fn timer_lag(&self) -> Duration {
-        let due = self.outbox.timers.earliest_due();
-        due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clocks.wall().0.saturating_sub(due.0)))
+        let due = self.registry.shared().outbox.timers.merchants.earliest_due();
+        due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clocks().wall().0.saturating_sub(due.0)))
     }
 
     /// Checks that the commit thread and every arbiter answer within `patience`. Blocks its thread, which must not be
@@ -282,7 +249,7 @@ impl Engine {
     pub fn check_answers(&self, patience: Duration) -> Result<(), Silent> {
         let until = Instant::now() + patience;
         let arbiters = self.ask_arbiters();
-        check_committer(&self.committer, patience)?;
+        check_committer(&self.registry.shared().committer, patience)?;
         for arbiter in arbiters {
             let left = until.saturating_duration_since(Instant::now());
             arbiter.recv_timeout(left).map_err(|_| Silent::Arbiter)?;
@@ -315,19 +282,6 @@ impl Engine {
         self.pause.end()
     }
 
-    /// The number of changes to API keys of any merchant. A key is valid as long as this number is the same as before
-    /// the key was read. A change is counted before it is answered.
-    #[must_use]
-    pub fn key_changes(&self) -> u64 {
-        self.outbox.key_changes()
-    }
-
-    /// Counts of rows that were removed in the background.
-    #[must_use]
-    pub fn removed_rows(&self) -> &RemovedRows {
-        self.outbox.removed_rows()
-    }
-
     /// Refuses new requests, waits at most `patience` until those in flight are answered, and stops everything. Open
     /// effects and timers continue at the next start. Stopping again does nothing. Blocks its thread, which must not be
     /// one of the engine's own.
@@ -340,14 +294,14 @@ impl Engine {
         self.stop_background(patience.max(BACKGROUND_PATIENCE_MIN));
         self.stop_arbiters();
         // Last, so that everything that the actors submitted is written and answered.
-        self.committer.stop();
+        self.registry.shared().committer.stop();
     }
 
     fn stop_background(&self, patience: Duration) {
-        let runtimes = std::mem::take(&mut *self.background.lock());
+        let Some(runtimes) = self.runtimes.lock().take() else { return };
         // On a thread of its own, since a runtime must not be waited for by a thread that serves another.
-        let stop = move || runtimes.into_iter().for_each(|runtime| runtime.shutdown_timeout(patience));
-        let stopping = std::thread::Builder::new().spawn(stop);
+        let stop = move || runtimes.stop(patience);
+        let stopping = std::thread::Builder::new().name("till-stop".to_owned()).spawn(stop);
         if let Ok(stopping) = stopping {
             let _panicked = stopping.join();
         }
@@ -394,65 +348,8 @@ fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Sile
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
 
-/// The runtimes of background work and of deliveries. A start runs within a runtime, where none may be dropped.
-fn runtimes() -> std::io::Result<(Runtime, Runtime)> {
-    let background = runtime("till-background")?;
-    match runtime("till-webhooks") {
-        Ok(deliveries) => Ok((background, deliveries)),
-        Err(error) => {
-            background.shutdown_background();
-            Err(error)
-        }
-    }
-}
-
-fn runtime(name: &str) -> std::io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()
-}
-
-/// Starts the deliveries of events to webhooks, once `pause` ends.
-fn start_deliveries(
-    dispatcher: &Arc<Dispatcher>,
-    outbox: &Outbox,
-    clock: &Arc<dyn Clock>,
-    pause: &Pause,
-    runtime: &Runtime,
-) {
-    runtime.spawn(Scheduler::new(Arc::clone(dispatcher), &outbox.webhooks, clock).run(pause.watch()));
-    runtime.spawn(remove_old_deliveries(Arc::clone(dispatcher)));
-}
-
-/// Starts the background work, and creates the dispatcher of events. Calls to acquirers and timers begin when `pause`
-/// ends, everything else at once.
-fn start_background(
-    dependencies: Dependencies,
-    registry: &Arc<Registry>,
-    outbox: &Arc<Outbox>,
-    pause: &Pause,
-    expiry_pause: Duration,
-    lifetimes: Lifetimes,
-    runtime: &Runtime,
-) -> Arc<Dispatcher> {
-    let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
-    for walk in ExpiryWalk::ALL {
-        let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
-        runtime.spawn(Remover::new(walk, store, registry, clock, expiry_pause).run());
-    }
-    runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
-    let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
-    let collector = GarbageCollector { store: store_too, registry: registry_too };
-    runtime.spawn(Scheduler::new(collector, &outbox.garbage, &clock).run(Pause::new(false).watch()));
-    let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
-    let timers = TimerService { store: store_too, registry: registry_too, clocks: outbox.clocks() };
-    runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.watch()));
-    let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
-    acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
-    runtime.spawn(record_late_answers(answered, Arc::clone(registry)));
-    let library = (Arc::clone(&store), Arc::clone(&keyring));
-    let (registry_too, outbox_too) = (Arc::clone(registry), Arc::clone(outbox));
-    let dispatcher = Dispatcher::new(library, webhooks, registry_too, outbox_too, Arc::clone(&clock));
-    let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
-    let effects = EffectRunner { caller, registry: Arc::clone(registry), clocks: outbox.clocks(), lifetimes };
-    runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
-    Arc::new(dispatcher)
+fn start_arbiter(number: usize) -> Arbiter {
+    let arbiter = Arbiter::new();
+    arbiter.spawn_fn(move || name_thread("actor", number));
+    arbiter
 }

@@ -1,42 +1,31 @@
 //! Counts rows that were removed in the background, by kind.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::event::{Event, Mutation};
 
 /// The kinds of rows that are counted.
 const KINDS: [&str; 5] = ["session", "token", "answer", "metadata", "webhook_event"];
 
-/// Rows that were removed since the engine started.
-#[derive(Debug, Default)]
-pub struct RemovedRows([AtomicU64; KINDS.len()]);
+/// Numbers of removed rows: of one record, or since the engine started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RemovedRows([u64; KINDS.len()]);
 
 impl RemovedRows {
     /// The name of each kind of row, with the number of removed rows.
     #[must_use]
     pub fn by_kind(&self) -> [(&'static str, u64); KINDS.len()] {
-        std::array::from_fn(|kind| (KINDS[kind], self.0[kind].load(Ordering::Relaxed)))
+        std::array::from_fn(|kind| (KINDS[kind], self.0[kind]))
     }
 
-    /// Adds the rows that a durable record removed.
-    pub(crate) fn add(&self, removed: Removed) {
-        for (total, removed) in self.0.iter().zip(removed.0) {
-            total.fetch_add(removed, Ordering::Relaxed);
-        }
+    /// Adds the rows that another record removed.
+    pub(crate) fn add(&mut self, removed: RemovedRows) {
+        self.0.iter_mut().zip(removed.0).for_each(|(total, removed)| *total += removed);
     }
-}
-
-/// The number of rows of each kind that one record removes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Removed([u64; KINDS.len()]);
-
-impl Removed {
-    /// No rows.
-    pub(crate) const NONE: Removed = Removed([0; KINDS.len()]);
 
     /// The rows that a record removes. An item of a set has two: by hash and by position.
-    pub(crate) fn of(mutation: &Mutation) -> Removed {
+    pub(crate) fn of(mutation: &Mutation) -> RemovedRows {
         let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
-        let Removed([mut sessions, mut tokens, mut answers, mut metadata, mut webhook_events]) = Removed::NONE;
+        let RemovedRows([mut sessions, mut tokens, mut answers, mut metadata, mut webhook_events]) =
+            RemovedRows::default();
         for event in &mutation.events {
             if let Event::SessionsSwept { session_ids } = event {
                 sessions += count(session_ids.len());
@@ -53,6 +42,6 @@ impl Removed {
                 webhook_events += count(event_ids.len());
             }
         }
-        Removed([sessions, tokens, answers, metadata, webhook_events])
+        RemovedRows([sessions, tokens, answers, metadata, webhook_events])
     }
 }

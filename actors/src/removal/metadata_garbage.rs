@@ -16,8 +16,7 @@ use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::background::{AT_ONCE, BackgroundWork, Retry, Served};
-use crate::registry::{Admission, Registry};
-use crate::store::Store;
+use crate::merchant::{Admission, Registry};
 
 /// Limit of the rows that one command removes. It bounds the size of its record and the time that its merchant waits.
 const REMOVED_AT_ONCE: usize = 256;
@@ -26,7 +25,6 @@ const COMMANDS_A_TURN: usize = 32;
 
 /// Removes the metadata garbage of merchants.
 pub(crate) struct GarbageCollector {
-    pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
 }
 
@@ -58,7 +56,7 @@ impl BackgroundWork for GarbageCollector {
 impl GarbageCollector {
     /// The next command that removes rows of a merchant.
     fn next(&self, merchant_id: MerchantId) -> Result<Option<SweepMetadata>, Unreadable> {
-        let rows = MerchantReader::new(merchant_id, None, &*self.store); // These rows have no sealed fields.
+        let rows = MerchantReader::new(merchant_id, None, &*self.registry.shared().store); // These rows have no sealed fields.
         let first = rows.scan::<MetadataGarbage>(.., ScanDirection::Forward, 1)?;
         let Some((id, below)) = first.into_iter().next() else { return Ok(None) };
         let (start, no_hash) = (SetNumber(0), ItemHash([0; 32]));

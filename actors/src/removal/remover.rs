@@ -1,7 +1,6 @@
 //! The remover: goes from merchant to merchant, and asks those that keep expired rows to remove them.
 
 use std::collections::HashMap;
-use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::{Command, Expired};
@@ -9,15 +8,12 @@ use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::records::{MerchantDirectory, Rows, TestClocks};
 use till_domain::time::Millis;
-use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use super::throttle::ScanThrottle;
 use super::walk::{ExpiryWalk, Finder};
 use crate::background::WorkError;
-use crate::clock::Clock;
-use crate::registry::{Admission, Registry};
-use crate::store::Store;
+use crate::merchant::{Admission, Registry};
 
 /// The pause of a remover after it has visited every merchant.
 pub const EXPIRY_PAUSE: Duration = Duration::from_secs(60);
@@ -25,8 +21,6 @@ pub const EXPIRY_PAUSE: Duration = Duration::from_secs(60);
 /// Expired rows are removed this much later, in seconds, so that an actor whose clock is a little slower than the
 /// remover's agrees.
 const GRACE_SECONDS: u64 = 60;
-/// Merchants that one read of the directory finds.
-const MERCHANTS_AT_ONCE: usize = 256;
 /// Rows of one merchant after which other merchants have their turn.
 const VISIT_ROWS_MAX: usize = 65_536;
 
@@ -65,7 +59,6 @@ pub(crate) struct Remover {
     walk: ExpiryWalk,
     finder: Finder,
     registry: Arc<Registry>,
-    clock: Arc<dyn Clock>,
     pause: Duration,
     throttle: ScanThrottle,
     /// The positions in the tables of merchants that had something old. The rows before a position will never expire,
@@ -74,15 +67,10 @@ pub(crate) struct Remover {
 }
 
 impl Remover {
-    pub(crate) fn new(
-        walk: ExpiryWalk,
-        store: Arc<dyn Store>,
-        registry: Arc<Registry>,
-        clock: Arc<dyn Clock>,
-        pause: Duration,
-    ) -> Remover {
-        let finder = Finder { store };
-        Remover { walk, finder, registry, clock, pause, throttle: ScanThrottle::default(), positions: HashMap::new() }
+    pub(crate) fn new(walk: ExpiryWalk, registry: &Arc<Registry>, pause: Duration) -> Remover {
+        let finder = Finder { store: Arc::clone(&registry.shared().store) };
+        let (registry, throttle) = (Arc::clone(registry), ScanThrottle::default());
+        Remover { walk, finder, registry, pause, throttle, positions: HashMap::new() }
     }
 
     /// Removes what has expired until the service stops.
@@ -98,30 +86,20 @@ impl Remover {
 
     /// Visits every merchant.
     async fn round(&mut self) -> Result<(), WorkError> {
-        let mut after = None;
-        loop {
-            let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
-            let found = MerchantReader::of_all_merchants(&*self.finder.store).scan_keys::<MerchantDirectory>(
-                range,
-                ScanDirection::Forward,
-                MERCHANTS_AT_ONCE,
-            )?;
-            for merchant_id in &found {
-                if let Err(reason) = self.visit(*merchant_id).await {
-                    let reason = reason.to_string();
-                    tracing::warn!(%merchant_id, walk = ?self.walk, reason, "expired rows were not removed; this is tried again");
-                }
-            }
-            after = found.last().copied();
-            if found.len() < MERCHANTS_AT_ONCE {
-                return Ok(());
+        let store = Arc::clone(&self.finder.store);
+        for merchant_id in MerchantReader::of_all_merchants(&*store).all_keys::<MerchantDirectory>() {
+            let merchant_id = merchant_id?;
+            if let Err(reason) = self.visit(merchant_id).await {
+                let reason = reason.to_string();
+                tracing::warn!(%merchant_id, walk = ?self.walk, reason, "expired rows were not removed; this is tried again");
             }
         }
+        Ok(())
     }
 
     /// Reads the old rows of one merchant. Rows whose removal fails are read again at the next visit.
     async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), WorkError> {
-        let now = Millis(self.clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
+        let now = Millis(self.registry.shared().clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
         let (lower, upper) = self.walk.range(merchant_id, self.by_clock_of(merchant_id, now)?);
         let mut position = self.positions.get(&merchant_id).cloned().unwrap_or_else(|| ScanPosition::at(lower.clone()));
         let mut rows = 0;

@@ -2,21 +2,16 @@
 
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::TestClock;
-use till_domain::records::{TestClocks, Unreadable};
+use till_domain::records::{Rows, TestClocks, Unreadable};
 use till_domain::time::Millis;
-use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
-use crate::clock::Clock;
+use super::source::Clock;
 use crate::store::Store;
-
-/// Test clocks that one page of the scan at start reads.
-const SCANNED_AT_ONCE: usize = 4_096;
 
 /// The durable time of every merchant. A merchant's actor reads its own time from its staged state.
 pub struct MerchantClocks {
@@ -34,14 +29,12 @@ impl MerchantClocks {
     pub(crate) fn read(wall: Arc<dyn Clock>, store: &dyn Store) -> Result<MerchantClocks, Unreadable> {
         let clocks = MerchantClocks { wall, test_clocks: RwLock::default(), has_test_clocks: AtomicBool::new(false) };
         let directory = MerchantReader::of_all_merchants(store);
-        let mut after = Bound::Unbounded;
-        loop {
-            let page =
-                directory.scan::<TestClocks>((after, Bound::Unbounded), ScanDirection::Forward, SCANNED_AT_ONCE)?;
-            page.iter().for_each(|(merchant_id, test_clock)| clocks.set(*merchant_id, *test_clock));
-            let Some((last, _)) = page.last().filter(|_| page.len() == SCANNED_AT_ONCE) else { return Ok(clocks) };
-            after = Bound::Excluded(*last);
+        for test_clock in MerchantReader::of_all_merchants(store).all_keys::<TestClocks>() {
+            let merchant_id = test_clock?;
+            let test_clock = directory.get::<TestClocks>(merchant_id)?;
+            test_clock.into_iter().for_each(|test_clock| clocks.set(merchant_id, test_clock));
         }
+        Ok(clocks)
     }
 
     /// The wall clock: the time of webhooks, rates, checkpoints and metrics.

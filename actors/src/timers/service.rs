@@ -12,18 +12,14 @@ use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use crate::background::{BackgroundWork, Retry, Served};
-use crate::registry::{Admission, Registry};
-use crate::store::Store;
-use crate::test_clock::MerchantClocks;
+use crate::merchant::{Admission, Registry, SharedContext};
 
 /// Timers that one command fires: it bounds the size of its record.
 pub(crate) const FIRED_AT_ONCE: usize = 256;
 
 /// Fires the timers of merchants.
 pub(crate) struct TimerService {
-    pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) clocks: Arc<MerchantClocks>,
 }
 
 impl BackgroundWork for TimerService {
@@ -36,11 +32,11 @@ impl BackgroundWork for TimerService {
 
     /// Fires the due timers of one merchant, and returns the instant at which it has something due next.
     async fn serve(&self, merchant_id: MerchantId, earliest: Millis, _: Option<()>) -> Served {
-        let now = self.clocks.now(merchant_id);
-        let rows = MerchantReader::new(merchant_id, None, &*self.store);
+        let SharedContext { clocks, store, .. } = self.registry.shared();
+        let (now, rows) = (clocks.now(merchant_id), MerchantReader::new(merchant_id, None, &**store));
         // From the earliest on, so that the rows of timers that fired before are not read again. For a test clock that
         // was advanced since, the earliest may be another.
-        let has_test_clock = self.clocks.test_clock(merchant_id).is_some();
+        let has_test_clock = clocks.test_clock(merchant_id).is_some();
         let earliest = if has_test_clock { Millis(0) } else { earliest };
         let first = Timer { due: earliest, kind: TimerKind::Settle(TransactionId::from_bytes([0; 16])) };
         let mut due = rows.scan_keys::<Timers>(first.., ScanDirection::Forward, FIRED_AT_ONCE)?;
@@ -57,7 +53,7 @@ impl BackgroundWork for TimerService {
             // nothing is due any more, a call that advances the merchant's clock has fired the timers meanwhile.
             return Err("none of the due timers fired".into());
         }
-        Ok(next.map(|next| self.clocks.wall_at(merchant_id, next)))
+        Ok(next.map(|next| clocks.wall_at(merchant_id, next)))
     }
 
     fn warn(merchant_id: MerchantId, reason: &str) {

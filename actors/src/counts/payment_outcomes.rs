@@ -1,6 +1,5 @@
 //! Counts what became of payments, and logs those that failed.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::payment::{CaptureMode, OperationKind};
@@ -51,40 +50,18 @@ impl PaymentCounts {
     pub fn failed_by_code(&self) -> impl Iterator<Item = (&'static str, u64)> {
         FAILURE_CODES.into_iter().zip(self.failed)
     }
-}
-
-/// The counters of [`PaymentCounts`], from the start of the engine.
-#[derive(Debug, Default)]
-pub(crate) struct PaymentCounters {
-    successful: AtomicU64,
-    authorized: AtomicU64,
-    expired: AtomicU64,
-    failed: [AtomicU64; FAILURE_CODES.len()],
-}
-
-impl PaymentCounters {
-    /// The present counts.
-    pub(crate) fn counts(&self) -> PaymentCounts {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        PaymentCounts {
-            successful: of(&self.successful),
-            authorized: of(&self.authorized),
-            expired: of(&self.expired),
-            failed: std::array::from_fn(|code| of(&self.failed[code])),
-        }
-    }
 
     /// Counts the outcome of a durable record, and logs it unless the payment succeeded.
-    pub(crate) fn note(&self, merchant_id: MerchantId, outcome: &PaymentOutcome) {
+    pub(crate) fn note(&mut self, merchant_id: MerchantId, outcome: &PaymentOutcome) {
         match outcome {
-            PaymentOutcome::Successful => count(&self.successful),
-            PaymentOutcome::Authorized => count(&self.authorized),
+            PaymentOutcome::Successful => self.successful += 1,
+            PaymentOutcome::Authorized => self.authorized += 1,
             PaymentOutcome::Expired { payment_id } => {
-                count(&self.expired);
+                self.expired += 1;
                 tracing::info!(%merchant_id, %payment_id, "a payment expired");
             }
             PaymentOutcome::Failed { payment_id, failure_code } => {
-                count(&self.failed[place_of(failure_code)]);
+                self.failed[place_of(failure_code)] += 1;
                 tracing::info!(%merchant_id, %payment_id, failure_code, "a payment failed");
             }
             PaymentOutcome::OperationRefused { payment_id, kind, failure_code } => {
@@ -93,10 +70,6 @@ impl PaymentCounters {
             }
         }
     }
-}
-
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The place of a code in [`FAILURE_CODES`].
@@ -152,23 +125,23 @@ mod tests {
 
     #[test]
     fn unknown_failure_codes_are_counted_together() {
-        let counters = PaymentCounters::default();
+        let mut counts = PaymentCounts::default();
         for failure_code in ["expired_card", "code_of_another_acquirer", "other", "expired_card"] {
             let failed = PaymentOutcome::Failed { payment_id: PAYMENT, failure_code: failure_code.to_owned() };
-            counters.note(MERCHANT, &failed);
+            counts.note(MERCHANT, &failed);
         }
-        let failed: Vec<(&str, u64)> = counters.counts().failed_by_code().filter(|(_, count)| *count > 0).collect();
+        let failed: Vec<(&str, u64)> = counts.failed_by_code().filter(|(_, count)| *count > 0).collect();
         assert_eq!(failed, [("expired_card", 2), ("other", 2)]);
     }
 
     #[test]
     fn counts_since_a_moment_leave_out_earlier_ones() {
-        let counters = PaymentCounters::default();
-        counters.note(MERCHANT, &PaymentOutcome::Successful);
-        let earlier = counters.counts();
-        counters.note(MERCHANT, &PaymentOutcome::Authorized);
-        counters.note(MERCHANT, &PaymentOutcome::Expired { payment_id: PAYMENT });
+        let mut counts = PaymentCounts::default();
+        counts.note(MERCHANT, &PaymentOutcome::Successful);
+        let earlier = counts;
+        counts.note(MERCHANT, &PaymentOutcome::Authorized);
+        counts.note(MERCHANT, &PaymentOutcome::Expired { payment_id: PAYMENT });
         let expected = PaymentCounts { authorized: 1, expired: 1, ..PaymentCounts::default() };
-        assert_eq!(counters.counts().since(&earlier), expected);
+        assert_eq!(counts.since(&earlier), expected);
     }
 }

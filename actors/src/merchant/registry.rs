@@ -5,17 +5,18 @@ use actix::{Actor, Addr, ArbiterHandle};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Weak};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
+use super::actor::{MerchantActor, Retire, SharedContext, Unpublish};
+use super::in_flight::InFlight;
+use super::reply::{Denied, Reply};
+use super::submission::{Held, Requester, Secret, Submit};
 use crate::background::WorkError;
-use crate::bounds::InFlight;
-use crate::merchant::{Held, MerchantActor, Requester, Retire, Secret, SharedContext, Submit};
-use crate::reply::{Denied, Reply};
 
 /// The largest number of idle actors that are retired together when the registry is full. Room for several new actors
 /// is made at once, so that not every new actor has to search for an idle one.
@@ -46,7 +47,7 @@ pub(crate) struct Registry {
     live_actors_max: usize,
     in_flight: Arc<InFlight>,
     stopping: AtomicBool,
-    shared: OnceLock<Arc<SharedContext>>,
+    shared: Arc<SharedContext>,
 }
 
 /// The rule by which a request is admitted. Results of effects and due timers are always admitted, because accepted
@@ -79,31 +80,34 @@ impl Admission {
 }
 
 impl Registry {
-    /// Makes an empty registry. At most `live_actors_max` actors live at the same time. The number of requests in
-    /// flight is limited by the callers of the registry.
-    pub(crate) fn new(arbiters: Vec<ArbiterHandle>, live_actors_max: usize) -> Registry {
-        Registry {
+    /// Makes an empty registry, and the context of its actors. At most `live_actors_max` actors live at the same time. The
+    /// number of requests in flight is limited by the callers of the registry.
+    pub(crate) fn new(
+        arbiters: Vec<ArbiterHandle>,
+        live_actors_max: usize,
+        shared: impl FnOnce(Unpublish) -> SharedContext,
+    ) -> Arc<Registry> {
+        Arc::new_cyclic(|registry: &Weak<Registry>| Registry {
             slots: DashMap::new(),
             arbiters,
             next_arbiter: AtomicUsize::new(0),
             live_actors_max,
             in_flight: InFlight::new(usize::MAX), // The edge limits calls. A stop waits for those counted here.
             stopping: AtomicBool::new(false),
-            shared: OnceLock::new(),
-        }
+            shared: Arc::new(shared(unpublish(registry.clone()))),
+        })
     }
 
-    /// Sets the context that all actors share. No actor can start before this is called.
-    pub(crate) fn share(&self, shared: Arc<SharedContext>) {
-        let _once = self.shared.set(shared);
+    /// The context that all actors share.
+    pub(crate) fn shared(&self) -> &SharedContext {
+        &self.shared
     }
 
     /// Sends a request to its merchant's actor.
     ///
     /// # Errors
-    /// [`Denied::Unavailable`] when too many merchants are active, or while the service starts or stops. Nothing was
-    /// done then.
-    pub(crate) fn submit(
+    /// [`Denied::Unavailable`] when too many merchants are active, or while the service stops. Nothing was done then.
+    fn submit(
         &self,
         merchant_id: MerchantId,
         request: Request,
@@ -123,6 +127,15 @@ impl Registry {
         let held = Held { _counted: counted, _slot: slot };
         actor.do_send(Submit { request, secret, requester: Requester { urgency: admission.urgency(), reply, held } });
         Ok(receiver)
+    }
+
+    /// Sends a caller's request, and waits for the answer.
+    ///
+    /// # Errors
+    /// [`Denied`]: refused by the rules, or not carried out now.
+    pub(crate) async fn ask(&self, merchant_id: MerchantId, request: Request, secret: Option<Secret>) -> Reply {
+        let receiver = self.submit(merchant_id, request, secret, Admission::Bounded)?;
+        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
     }
 
     /// Submits a command of the service itself, which has no API key, and waits for the answer.
@@ -149,11 +162,10 @@ impl Registry {
         if self.is_full() && admission.is_for_new_work() {
             return Err(Denied::not_done("too many merchants are active"));
         }
-        let shared = self.shared.get().ok_or_else(|| Denied::not_done("the service is starting"))?;
         match self.slots.entry(merchant_id) {
             Entry::Occupied(entry) => Ok(Arc::clone(entry.get())),
             Entry::Vacant(entry) => {
-                let slot = self.start(merchant_id, Arc::clone(shared));
+                let slot = self.start(merchant_id);
                 entry.insert(Arc::clone(&slot));
                 Ok(slot)
             }
@@ -172,7 +184,8 @@ impl Registry {
         None
     }
 
-    fn start(&self, merchant_id: MerchantId, shared: Arc<SharedContext>) -> Arc<ActorSlot> {
+    fn start(&self, merchant_id: MerchantId) -> Arc<ActorSlot> {
+        let shared = Arc::clone(&self.shared);
         let turn = self.next_arbiter.fetch_add(1, Ordering::Relaxed) % self.arbiters.len();
         let actor =
             MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| MerchantActor::new(merchant_id, shared));
@@ -208,7 +221,7 @@ impl Registry {
     /// Removes the actor's slot if the slot has no holders. The check and the removal are one atomic step. Returns true
     /// if the registry has no slot of this actor any more: then no message can reach the actor. A slot of another actor
     /// of the same merchant is kept.
-    pub(crate) fn unpublish_unheld(&self, merchant_id: MerchantId, actor: &Addr<MerchantActor>) -> bool {
+    fn unpublish_unheld(&self, merchant_id: MerchantId, actor: &Addr<MerchantActor>) -> bool {
         match self.slots.entry(merchant_id) {
             Entry::Vacant(_) => true,
             Entry::Occupied(entry) if entry.get().actor != *actor => true,
@@ -236,4 +249,10 @@ impl Registry {
     pub(crate) fn live_actors(&self) -> usize {
         self.slots.len()
     }
+}
+
+fn unpublish(registry: Weak<Registry>) -> Unpublish {
+    Box::new(move |merchant_id, actor| {
+        registry.upgrade().is_some_and(|registry| registry.unpublish_unheld(merchant_id, actor))
+    })
 }

@@ -1,27 +1,22 @@
 //! Counts the merchants whose available balance is below zero, for a metric. Disputes and invoices can overdraw a balance.
 
-use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use till_domain::ids::MerchantId;
 use till_domain::records::{Balances, MerchantDirectory, Rows, Single, Unreadable};
-use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
-use crate::expiry::ScanThrottle;
+use super::record_counts::Counts;
+use crate::removal::ScanThrottle;
 use crate::store::Store;
-
-/// Limit of the merchants that one read of the directory returns.
-const MERCHANTS_AT_ONCE: usize = 256;
 
 /// Counts overdrawn merchants periodically.
 pub(crate) struct OverdrawnCounter {
     pub(crate) store: Arc<dyn Store>,
     /// The pause between two counts.
     pub(crate) pause: Duration,
-    /// The last count.
-    pub(crate) count: Arc<AtomicU64>,
+    pub(crate) counts: Arc<Counts>,
 }
 
 impl OverdrawnCounter {
@@ -29,7 +24,7 @@ impl OverdrawnCounter {
     pub(crate) async fn run(self) {
         loop {
             match self.round().await {
-                Ok(count) => self.count.store(count, Ordering::Relaxed),
+                Ok(count) => self.counts.overdrawn_merchants.store(count, Ordering::Relaxed),
                 Err(error) => {
                     tracing::warn!(%error, "overdrawn merchants could not be counted; the next count follows")
                 }
@@ -39,24 +34,12 @@ impl OverdrawnCounter {
     }
 
     async fn round(&self) -> Result<u64, Unreadable> {
-        let (mut count, mut after, mut throttle) = (0, None, ScanThrottle::default());
-        loop {
-            let found = self.merchants(after)?;
-            for merchant_id in &found {
-                count += u64::from(self.is_overdrawn(*merchant_id)?);
-                throttle.pause_after(1).await;
-            }
-            after = found.last().copied();
-            if found.len() < MERCHANTS_AT_ONCE {
-                return Ok(count);
-            }
+        let (mut count, mut throttle) = (0, ScanThrottle::default());
+        for merchant_id in MerchantReader::of_all_merchants(&*self.store).all_keys::<MerchantDirectory>() {
+            count += u64::from(self.is_overdrawn(merchant_id?)?);
+            throttle.pause_after(1).await;
         }
-    }
-
-    fn merchants(&self, after: Option<MerchantId>) -> Result<Vec<MerchantId>, Unreadable> {
-        let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
-        let directory = MerchantReader::of_all_merchants(&*self.store);
-        directory.scan_keys::<MerchantDirectory>(range, ScanDirection::Forward, MERCHANTS_AT_ONCE)
+        Ok(count)
     }
 
     fn is_overdrawn(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {

@@ -14,12 +14,10 @@ use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
 use super::calls_under_way::CallsUnderWay;
+use super::service::FIRED_AT_ONCE;
 use crate::background::WorkError;
 use crate::effects::Acquirers;
-use crate::registry::{Admission, Registry};
-use crate::reply::{Denied, Reply};
-use crate::store::Store;
-use crate::timers::FIRED_AT_ONCE;
+use crate::merchant::{Admission, Denied, Registry, Reply};
 
 /// The time in which a call must have ended; work that is done by then stays, and the same call continues from there.
 /// The slowest card of the sandbox answers after five seconds, so that several such answers fit.
@@ -29,7 +27,6 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(5);
 
 /// Advances test clocks.
 pub(crate) struct Advancer {
-    pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) acquirers: Acquirers,
     /// Held by the call that advances a merchant's clock, so that another one waits for its turn.
@@ -61,9 +58,16 @@ impl Advancer {
     /// Fires the timers that are due until the instant of the command, and waits for everything that follows from each.
     async fn take_steps(&self, AdvanceClock { merchant_id, to }: AdvanceClock) -> Result<(), WorkError> {
         let await_decision = BTreeSet::new();
-        let mut calls = CallsUnderWay { merchant_id, store: &self.store, acquirers: &self.acquirers, await_decision };
+        let mut calls = CallsUnderWay {
+            merchant_id,
+            store: &self.registry.shared().store,
+            acquirers: &self.acquirers,
+            await_decision,
+        };
         loop {
-            while is_something_under_way(&mut calls).await? {
+            // Work that must be recorded before the clock advances, since it may set a timer. A further kind of background
+            // work that timers begin must be awaited here, too: a step is answered when its work is queued.
+            while calls.are_some().await? {
                 tokio::time::sleep(LOOK_AGAIN_AFTER).await;
             }
             let mut timers = self.next_timers(merchant_id)?;
@@ -78,19 +82,12 @@ impl Advancer {
     }
 
     fn next_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, WorkError> {
-        let rows = MerchantReader::new(merchant_id, None, &*self.store);
+        let rows = MerchantReader::new(merchant_id, None, &*self.registry.shared().store);
         Ok(rows.scan_keys::<Timers>(.., ScanDirection::Forward, FIRED_AT_ONCE)?)
     }
 
     async fn ask(&self, command: Command, merchant_id: MerchantId, idempotency: Option<Idempotency>) -> Reply {
         let request = Request { caller: Caller::Operator, idempotency, command };
-        let receiver = self.registry.submit(merchant_id, request, None, Admission::Bounded)?;
-        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
+        self.registry.ask(merchant_id, request, None).await
     }
-}
-
-/// True while work is under way that must be recorded before the clock advances, since it may set a timer. A further
-/// kind of background work that timers begin must be checked here, too: a step is answered when its work is queued.
-async fn is_something_under_way(calls: &mut CallsUnderWay<'_>) -> Result<bool, WorkError> {
-    calls.are_some().await
 }
