@@ -7,7 +7,7 @@ use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Head, RecordHeader, Sequence, decode_stored, record};
 use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
-use till_storage::shapes::{Disclosure, Personal, StaysSealed, decode_mutation};
+use till_storage::shapes::{Disclosure, Personal, decode_mutation};
 
 use super::{event, parts};
 
@@ -116,21 +116,6 @@ impl Sound {
         match members {
             Value::Object(members) => members,
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
-        }
-    }
-}
-
-/// The kinds of events in a record, as it is stored; nothing personal is opened.
-#[must_use]
-pub fn kinds_of(merchant_id: MerchantId, sequence: Sequence, value: &[u8]) -> String {
-    match LogRecord::of(merchant_id, sequence, value, &StaysSealed) {
-        LogRecord::Sound(sound) => {
-            let kind = |happened| event::event(happened, Disclosure::Sealed).0;
-            sound.mutation.events.iter().map(kind).collect::<Vec<_>>().join(", ")
-        }
-        LogRecord::Damaged(damaged) => {
-            let glance = damaged.header.map(|_| "a mutation").unwrap_or("something");
-            format!("{glance} that cannot be read: {}", damaged.reason)
         }
     }
 }
