@@ -1,16 +1,14 @@
-//! `till repair rows|drop-tail`
+//! `till repair rows`
 
-use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use till_domain::ids::MerchantId;
 use till_operate::acquirer_book::AcquirerBook;
-use till_operate::offline::kinds_of;
 use till_operate::repair::{BEFORE_DIRECTORY, Rebuild, Workshop, give_to_owner};
 use till_operate::verify::{Concern, Fault, Report, VerifyOptions};
-use till_storage::engine::{Engine, EngineOptions, LostRecord, Tail};
+use till_storage::engine::EngineOptions;
 use till_storage::family::Family;
 use till_storage::vault::Keyring;
 
@@ -38,15 +36,6 @@ pub enum RepairCommand {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Drops a torn write from the end of the log, and prints exactly what is lost with it
-    DropTail {
-        /// Do it; without it, only what would be lost is printed
-        #[arg(long, conflicts_with = "dry_run")]
-        yes: bool,
-        /// Only print what would be lost, as without --yes
-        #[arg(long)]
-        dry_run: bool,
-    },
 }
 
 /// Repairs, or prints the planned changes.
@@ -56,10 +45,8 @@ pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> 
         bail!("there is no data to repair in {}", configuration.data.display());
     }
     let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
-    let done = match command {
-        RepairCommand::Rows { merchant, yes, dry_run: _ } => rows(configuration, &roots, *merchant, *yes),
-        RepairCommand::DropTail { yes, dry_run: _ } => drop_tail(configuration, &roots, *yes),
-    };
+    let RepairCommand::Rows { merchant, yes, dry_run: _ } = command;
+    let done = rows(configuration, &roots, *merchant, *yes);
     // After a failed repair, too: a server that runs as another user must be able to open the files.
     let given =
         give_to_owner(&configuration.data).context("failed to give the new files to the owner of the data directory");
@@ -97,10 +84,6 @@ fn rows(
     yes: bool,
 ) -> anyhow::Result<ExitCode> {
     let workshop = Workshop::open(&options(configuration))?;
-    let tail = Tail::survey_logs(workshop.held())?;
-    if let Some(place) = tail {
-        bail!("the log ends in a torn write ({place}): see till repair drop-tail first");
-    }
     let keyring = open_keyring(&workshop, roots)?;
     let options = VerifyOptions {
         acknowledged: Some(workshop.held().acknowledged()),
@@ -157,74 +140,4 @@ fn plan(merchant_id: Option<MerchantId>, report: &Report, is_unopened: bool) -> 
 fn open_keyring(workshop: &Workshop, roots: &RootKeys) -> anyhow::Result<Arc<Keyring>> {
     let store = workshop.held().open(&workshop.database(), &VAULT_AND_META)?;
     Ok(Arc::new(roots.open_stored(&store)?))
-}
-
-fn drop_tail(configuration: &Configuration, roots: &RootKeys, yes: bool) -> anyhow::Result<ExitCode> {
-    let workshop = Workshop::open(&options(configuration))?;
-    open_keyring_of_tail(&workshop, roots)?;
-    let tail = Tail::survey(workshop.held())?;
-    print_tail(&tail);
-    if tail.is_whole() {
-        return Ok(ExitCode::SUCCESS);
-    }
-    if let Some(archive) = configuration.archive.of_store().filter(|_| tail.misses_acknowledged()) {
-        let directory = archive.directory.display();
-        say(&format!("the archive {directory} may reach further: compare its last commit before you drop anything"));
-    }
-    if !yes {
-        say("nothing was changed. With --yes the torn end is dropped, and what is listed is lost");
-        return Ok(exit_code_of_faults());
-    }
-    drop(workshop); // Its lock is taken again by the store itself.
-    let accept_loss_up_to = Some(tail.acknowledged);
-    let engine = Engine::open(&EngineOptions { accept_loss_up_to, ..options(configuration) })?;
-    engine.close()?;
-    drop(engine);
-    say("dropped; now everything that is left is verified");
-    Ok(print(&subject(configuration).verify(roots)?))
-}
-
-/// The key must be the store's before any commit is given up. The survey examines a log that RocksDB cannot recover.
-fn open_keyring_of_tail(workshop: &Workshop, roots: &RootKeys) -> anyhow::Result<()> {
-    let store = Tail::open(workshop.held())?;
-    roots.open_stored(&store).map(drop)
-}
-
-/// Prints the end of the log, and the loss that the torn part means, on standard output.
-fn print_tail(tail: &Tail) {
-    let mut lines = vec![format!(
-        "the last commit that can be used is {}, the last one that was acknowledged is {}",
-        tail.last,
-        tail.acknowledged.max(tail.last)
-    )];
-    match &tail.torn {
-        None => {
-            lines.push("the log ends after a valid record and nothing is missing: there is nothing to drop".to_owned())
-        }
-        Some(place) => lines.push(format!("torn: {place}; {} bytes follow the last valid record", tail.torn_bytes)),
-    }
-    lines.extend(tail.lost.iter().map(lost_line));
-    lines.extend(unnamed_commits(tail));
-    if tail.torn.is_some() && !tail.misses_acknowledged() {
-        lines.push("nothing that was acknowledged is lost: a start drops the torn part by itself".to_owned());
-    }
-    let _ = writeln!(std::io::stdout(), "{}", lines.join("\n")); // A reader that closed the pipe needs no more output.
-}
-
-fn lost_line(record: &LostRecord) -> String {
-    let LostRecord { merchant_id, sequence, commit, value } = record;
-    let commit =
-        commit.map_or_else(|| "a commit whose number is damaged".to_owned(), |commit| format!("commit {commit}"));
-    format!("lost: {merchant_id}, record {sequence}, {commit}: {}", kinds_of(*merchant_id, *sequence, value))
-}
-
-/// A line about acknowledged commits whose records cannot be named any more.
-fn unnamed_commits(tail: &Tail) -> Option<String> {
-    let named: Vec<u64> = tail.lost.iter().filter_map(|record| record.commit.map(|commit| commit.0)).collect();
-    let unnamed: Vec<String> = (tail.last.0.saturating_add(1)..=tail.acknowledged.0)
-        .filter(|commit| !named.contains(commit))
-        .map(|commit| commit.to_string())
-        .collect();
-    let text = format!("lost: acknowledged commits of which nothing can be told any more: {}", unnamed.join(", "));
-    (!unnamed.is_empty()).then_some(text)
 }

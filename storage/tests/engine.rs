@@ -11,7 +11,6 @@ use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_storage::engine::high_water::{FoundMark, HighWater};
-use till_storage::engine::log_scan::LogFault;
 use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite, Sequence};
@@ -198,9 +197,10 @@ fn missing_commits_are_named_and_given_up_only_explicitly() {
     drop(engine);
     cut_log(directory.path(), |_| kept);
     let error = refused(directory.path());
-    let OpenError::CommitsMissing { first, last, place } = error else { panic!("{error}") };
+    let message = error.to_string();
+    assert!(message.contains("restore a checkpoint") && message.contains("accept_loss_up_to = 10"), "{message}");
+    let OpenError::CommitsMissing { first, last } = error else { panic!("{error}") };
     assert_eq!((first, last), (CommitNumber(6), CommitNumber(10)));
-    assert_eq!((place.file, place.offset, place.fault), (log, kept, LogFault::End));
 
     let accepting =
         |commit| EngineOptions { accept_loss_up_to: Some(CommitNumber(commit)), ..options(directory.path()) };
@@ -223,12 +223,9 @@ fn a_log_damaged_after_the_last_acknowledged_commit_opens() {
     drop(engine);
     let log = logs(directory.path()).pop().expect("a live store has a log");
     let sound = fs::read(&log).expect("readable");
-    // A record that RocksDB's reader would read without end: its type occurs in recycled logs only.
-    let mut endless = sound[..300].to_vec();
-    endless[6] = 5;
     // None of them was acknowledged: torn writes of a batch, as a power cut leaves them.
     let zeros_between = [&[0; 9], &sound[..300]].concat();
-    for tail in [sound[..50].to_vec(), vec![0; 40_000], vec![0xff; 40_000], zeros_between, endless] {
+    for tail in [sound[..50].to_vec(), vec![0; 40_000], vec![0xff; 40_000], zeros_between] {
         fs::write(&log, [sound.as_slice(), &tail].concat()).expect("writable");
         let image = self::directory();
         fixtures::copy(directory.path(), image.path());
@@ -237,56 +234,34 @@ fn a_log_damaged_after_the_last_acknowledged_commit_opens() {
 }
 
 #[test]
-fn an_endless_record_is_refused_by_its_location_or_given_up() {
+fn an_unending_record_times_out_and_is_read_once_loss_is_accepted() {
     let directory = directory();
     let engine = opened(directory.path());
     append(&engine, 1);
     let log = logs(directory.path()).pop().expect("a live store has a log");
-    let second = fs::metadata(&log).expect("it is there").len();
+    let second = usize::try_from(fs::metadata(&log).expect("it is there").len()).expect("small");
     append(&engine, 2);
     drop(engine);
-    let mut bytes = fs::read(&log).expect("readable");
-    bytes[usize::try_from(second).expect("small") + 6] = 5;
-    fs::write(&log, &bytes).expect("writable");
-    let error = refused(directory.path());
-    let OpenError::CommitsMissing { first, last, place } = error else { panic!("{error}") };
-    assert_eq!((first, last, place.offset), (CommitNumber(2), CommitNumber(3), second));
-    assert_eq!(fs::read(&log).expect("readable"), bytes, "a refusal changes nothing");
-    assert!(!directory.path().join("db-survey").exists());
-    let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(directory.path()) };
-    let engine = Engine::open(&accepting).expect("given up");
-    assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(1)));
-}
-
-#[test]
-fn an_endless_record_in_an_older_log_gives_up_later_logs_too() {
-    let (live, image) = (directory(), directory());
-    append(&opened(live.path()), 1);
-    let names = Family::ALL.map(Family::name);
-    let db = DB::open_cf(&Options::default(), live.path().join("db"), names).expect("it is closed");
-    let put = |family: Family, key: &[u8]| {
-        db.put_cf(db.cf_handle(family.name()).expect("it was opened"), key, b"value").expect("writable");
+    let sound = fs::read(&log).expect("readable");
+    let with_type = |kind: u8, payload_bit: u8| {
+        let mut bytes = sound.clone();
+        bytes[second + 6] = kind;
+        bytes[second + 20] ^= payload_bit;
+        fs::write(&log, bytes).expect("writable");
     };
-    put(Family::Rows, b"kept");
-    put(Family::Rows, b"lost");
-    put(Family::Vault, b"flushed");
-    db.flush_cf(db.cf_handle("vault").expect("it was opened")).expect("a flush begins a new log");
-    put(Family::Rows, b"behind");
-    fixtures::copy(live.path(), image.path());
-    let [older, newer] = &logs(image.path())[..] else { panic!("two logs") };
-    let mut bytes = fs::read(older).expect("readable");
-    let second = 7 + usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
-    bytes[second + 6] = 5;
-    fs::write(older, &bytes).expect("writable");
-
-    let error = refused(image.path());
-    let OpenError::Damaged { place: Some(place), .. } = error else { panic!("{error}") };
-    assert_eq!((&place.file, place.offset), (older, u64::try_from(second).expect("small")));
-    let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(1)), ..options(image.path()) };
-    let engine = Engine::open(&accepting).expect("given up");
-    let there = |key: &[u8]| engine.get(Family::Rows, key).expect("readable").is_some();
-    assert_eq!((there(b"kept"), there(b"lost"), there(b"behind")), (true, false, false));
-    assert!(newer.with_extension("log.given-up").exists(), "what is set aside can still be looked at");
+    // The type occurs in recycled logs only. With another fault in the record, what is before it is all that is left.
+    for (payload_bit, kept) in [(0, 3), (4, 1)] {
+        let image = self::directory();
+        with_type(5, payload_bit);
+        fixtures::copy(directory.path(), image.path());
+        let limited = EngineOptions { open_limit: Duration::from_secs(2), ..options(image.path()) };
+        let error = Engine::open(&limited).err().expect("it is read without end");
+        assert!(matches!(error, OpenError::TimedOut { acknowledged: CommitNumber(3), .. }), "{error}");
+        assert!(error.to_string().contains("accept_loss_up_to = 3"), "{error}");
+        let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(image.path()) };
+        let engine = Engine::open(&accepting).expect("it has an end now");
+        assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(kept)));
+    }
 }
 
 #[test]

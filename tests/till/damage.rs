@@ -12,5 +12,6 @@ mod refusals;
 mod segments;
 mod kinds;
 mod restored;
+mod given_up;
 mod archive;
 mod campaign;

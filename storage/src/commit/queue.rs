@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::{CommitStats, Submission};
+use super::stats::CommitStats;
+use super::submission::Submission;
 
 /// The maximum number of waiting submissions. The actors limit their calls in flight well below it; this limit keeps a
 /// fault there from filling the memory.

@@ -39,7 +39,7 @@ pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
     } else if directory.join(MANIFEST_FILE).exists() {
         Err(OpenError::IsCheckpoint { directory })
     } else if is_repair_unfinished(&directory) {
-        Err(OpenError::RepairUnfinished { directory })
+        Err(OpenError::RepairUnfinished { before: directory.join(BEFORE_DIRECTORY), directory })
     } else {
         Ok(())
     }

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::high_water::ManifestPosition;
-use super::log_scan::{self, FaultAt, LogFault, LogScan};
-use super::refusal::{FileFault, OpenError};
+use super::record_headers::dropped_end;
+use super::refusal::OpenError;
 
 const MANIFEST_PREFIX: &str = "MANIFEST-";
 
@@ -44,106 +44,47 @@ pub(super) fn synced_position(db_dir: &Path, known: ManifestPosition) -> io::Res
     Ok(seen)
 }
 
-/// Checks CURRENT and its MANIFEST before RocksDB opens them: RocksDB treats a bad length in the last block of a
-/// MANIFEST as a torn write, and drops everything after it, including the table files and logs that it lists. `known`
-/// is the part that is known to have been durable.
+/// Checks that CURRENT names a MANIFEST of which RocksDB drops no more than a torn write. `known` is the part that is known
+/// to have been durable.
 ///
 /// # Errors
-/// [`OpenError::Damaged`], with the place.
+/// [`OpenError::Damaged`], with the file.
 pub(super) fn check(db_dir: &Path, known: ManifestPosition) -> Result<(), OpenError> {
     let current = db_dir.join("CURRENT");
-    let number = match current_number(db_dir) {
-        Ok(Some(number)) if number >= known.number => number,
-        Ok(Some(_)) => return Err(damaged(current, 0, LogFault::Text, "CURRENT names an older MANIFEST")),
-        Ok(None) => return Err(damaged(current, 0, LogFault::Text, "CURRENT names no MANIFEST")),
-        Err(error) => return Err(unread(current, error, "CURRENT cannot be read")),
-    };
-    let path = manifest_path(db_dir, number);
-    let scan = match log_scan::scan(&path) {
-        Ok(scan) => scan,
-        Err(error) => return Err(unread(path, error, "the MANIFEST that CURRENT names cannot be read")),
-    };
-    let known_bytes = if number == known.number { known.byte_count } else { 0 };
-    check_scan(path, &scan, known_bytes)
-}
-
-/// A file that cannot be read counts as damage, unless it belongs to another user.
-fn unread(path: PathBuf, source: io::Error, reason: &str) -> OpenError {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => OpenError::Files { attempt: "read", path, source },
-        _ => damaged(path, 0, LogFault::FileMissing, reason),
+    let named = current_number(db_dir).map_err(|error| unread(&current, error, "CURRENT cannot be read"))?;
+    let number = named.ok_or_else(|| damaged(&current, "CURRENT names no MANIFEST"))?;
+    if number < known.number {
+        return Err(damaged(&current, "CURRENT names an older MANIFEST"));
     }
-}
-
-fn check_scan(path: PathBuf, scan: &LogScan, known_bytes: u64) -> Result<(), OpenError> {
-    match scan.fault {
-        Some(fault) if fault.offset >= known_bytes && is_torn_write(&fault) => {
-            tracing::warn!(file = %path.display(), offset = fault.offset, "the MANIFEST ends in a torn write");
-            Ok(())
-        }
-        Some(fault) => Err(damaged(path, fault.offset, fault.fault, "a record of the MANIFEST is damaged")),
-        None if scan.sound_bytes < known_bytes => {
-            Err(damaged(path, scan.sound_bytes, LogFault::End, "the MANIFEST was longer"))
-        }
+    let path = manifest_path(db_dir, number);
+    let cannot_be_read = |error| unread(&path, error, "the MANIFEST that CURRENT names cannot be read");
+    let manifest = fs::read(&path).map_err(cannot_be_read)?;
+    let known_bytes = if number == known.number { known.byte_count } else { 0 };
+    if (manifest.len() as u64) < known_bytes {
+        return Err(damaged(&path, "the MANIFEST was longer"));
+    }
+    match dropped_end(&manifest, known_bytes) {
+        Some(at) => Err(damaged(&path, &format!("the record at offset {at} of the MANIFEST is damaged"))),
         None => Ok(()),
     }
 }
 
-/// Returns true when the fault can be a write that a power cut interrupted: the file ends in it.
-fn is_torn_write(fault: &FaultAt) -> bool {
-    let cut = match fault.fault {
-        LogFault::CutOff | LogFault::Length => true,
-        LogFault::Checksum
-        | LogFault::UnknownType(_)
-        | LogFault::OutOfOrder
-        | LogFault::FileMissing
-        | LogFault::Text
-        | LogFault::End => false,
-    };
-    cut && !fault.followed && !fault.endless
+/// A file that cannot be read counts as damage, unless it belongs to another user.
+fn unread(path: &Path, source: io::Error, what: &str) -> OpenError {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => OpenError::Files { attempt: "read", path: path.to_owned(), source },
+        _ => damaged(path, what),
+    }
 }
 
-fn damaged(file: PathBuf, offset: u64, fault: LogFault, reason: &str) -> OpenError {
-    OpenError::Damaged { place: Some(FileFault { file, offset, fault }), reason: reason.to_owned() }
+fn damaged(path: &Path, what: &str) -> OpenError {
+    OpenError::Damaged { reason: format!("{what} ({})", path.display()) }
 }
 
-/// The first bad record of the write-ahead logs.
-pub(super) fn first_log_fault(db_dir: &Path) -> Option<FileFault> {
-    let fault = |path: PathBuf| {
-        let fault = log_scan::scan(&path).ok()?.fault?;
-        Some(FileFault { file: path, offset: fault.offset, fault: fault.fault })
-    };
-    logs(db_dir).into_iter().find_map(fault)
-}
-
-/// The first bad record of any log file.
-pub(super) fn first_fault(db_dir: &Path) -> Option<FileFault> {
-    let (file, scan) = scan_current(db_dir)?;
-    let in_manifest = scan.fault.map(|fault| FileFault { file, offset: fault.offset, fault: fault.fault });
-    in_manifest.or_else(|| first_log_fault(db_dir))
-}
-
-/// The end of the MANIFEST: the location when RocksDB misses an entry of it.
-pub(super) fn manifest_end(db_dir: &Path) -> Option<FileFault> {
-    let (file, scan) = scan_current(db_dir)?;
-    Some(FileFault { file, offset: scan.sound_bytes, fault: LogFault::End })
-}
-
-fn scan_current(db_dir: &Path) -> Option<(PathBuf, LogScan)> {
-    let path = manifest_path(db_dir, current_number(db_dir).ok()??);
-    let scan = log_scan::scan(&path).ok()?;
-    Some((path, scan))
-}
-
-/// The end of the sound part of the logs: their first bad record, or their end.
-pub(super) fn log_end(db_dir: &Path) -> FileFault {
-    let end = || {
-        let file = logs(db_dir).pop()?;
-        let offset = log_scan::scan(&file).ok()?.sound_bytes;
-        Some(FileFault { file, offset, fault: LogFault::End })
-    };
-    let missing = || FileFault { file: db_dir.join("*.log"), offset: 0, fault: LogFault::FileMissing };
-    first_log_fault(db_dir).or_else(end).unwrap_or_else(missing)
+/// The MANIFEST that CURRENT names.
+pub(super) fn current(db_dir: &Path) -> io::Result<PathBuf> {
+    let position = position(db_dir)?;
+    Ok(manifest_path(db_dir, position.number))
 }
 
 /// Returns true when a log is not empty: a clean stop leaves empty logs, any other end of the process does not.

@@ -1,10 +1,10 @@
 //! Opening: the store is opened for writing only after it is known that no acknowledged commit is missing.
 //!
 //! 1. Lock the high-water mark and read it.
-//! 2. Check CURRENT and the MANIFEST record by record.
-//! 3. Look for a record of the logs that RocksDB's reader would read without end.
+//! 2. Check that CURRENT and the MANIFEST are not older than the mark says.
+//! 3. With an operator's consent to a loss only: replace what RocksDB would read without end.
 //! 4. Open read-only, in point-in-time mode, under a time limit, and read the last commit.
-//! 5. Compare it with the mark. If commits are missing, refuse and name them and the first bad record.
+//! 5. Compare it with the mark. If commits are missing, refuse and name them.
 //! 6. Open for writing, under the time limit, and compare again with the values that were read.
 
 use std::fs::{self, File};
@@ -21,13 +21,13 @@ use crate::rows::RowError;
 
 use super::EngineOptions;
 use super::copy::refuse_unfit;
-use super::endless::{self, Endless};
 use super::format::{FORMAT, ROW_FORMAT};
 use super::high_water::{FoundMark, HighWater, Mark};
 use super::identity::StoreIdentity;
 use super::manifest;
 use super::read::{Live, handle};
-use super::refusal::{FileFault, OpenError};
+use super::record_headers::replace_recycled_types;
+use super::refusal::OpenError;
 use super::settings::{self, Purpose};
 use super::table_damage;
 use super::time_limit::{NoResult, within};
@@ -107,6 +107,9 @@ struct Survey {
     starts: u64,
 }
 
+/// The files to look at when RocksDB's message names no table and no log.
+const HINT: &str = "; the MANIFEST is damaged, or a table file (.sst) that it lists";
+
 /// A database that is open for writing, with its options.
 type Writable = (DB, Options);
 
@@ -153,10 +156,11 @@ impl OpenAttempt<'_> {
 
     fn open_existing(self, mark: Mark) -> Result<Opened, OpenError> {
         manifest::check(&self.db_dir, mark.manifest)?;
-        let before = match endless::find(&self.db_dir) {
-            None => self.survey_read_only(self.db_dir.clone(), mark)?,
-            Some(endless) => self.survey_endless(&endless, mark)?,
-        };
+        if self.gives_up(mark.commit) {
+            let path = self.db_dir.clone();
+            self.make_readable().map_err(|source| OpenError::Files { attempt: "mend the logs of", path, source })?;
+        }
+        let before = self.survey_read_only(mark.commit)?;
         let purpose = if before.is_some() { Purpose::Open } else { Purpose::OpenDespiteLoss };
         let opened = self.open_for_writing(purpose)?;
         let now = survey(&opened.0).map_err(|error| self.damaged(error.to_string()))?;
@@ -167,27 +171,16 @@ impl OpenAttempt<'_> {
         self.begin(opened, now, mark.commit)
     }
 
-    /// Surveys the database as it will be with the log cut, and cuts the log when no acknowledged commit is lost by
-    /// that. Cutting a log other than the newest needs an operator's consent.
-    fn survey_endless(&self, endless: &Endless, mark: Mark) -> Result<Option<Survey>, OpenError> {
-        let failed = |attempt| move |source| OpenError::Files { attempt, path: self.db_dir.clone(), source };
-        let survey = if endless.is_newest() {
-            let shadow = endless.shadow(&self.options.directory, &self.db_dir).map_err(failed("copy"))?;
-            self.survey_read_only(shadow.path().to_owned(), mark)?
-        } else if self.gives_up(mark.commit) {
-            None
-        } else {
-            let reason = "RocksDB would read a record of a log without end".to_owned();
-            return Err(OpenError::Damaged { place: Some(endless.place()), reason });
-        };
-        endless.cut().map_err(failed("cut a log of"))?;
-        Ok(survey)
+    /// Replaces what RocksDB would read without end.
+    fn make_readable(&self) -> io::Result<()> {
+        replace_recycled_types(&manifest::current(&self.db_dir)?)?;
+        manifest::readable_logs(&self.db_dir)?.iter().try_for_each(|log| replace_recycled_types(log))
     }
 
     /// The values of the meta rows, when nothing is missing. None when an operator gives up the content of a database
     /// that does not open read-only.
-    fn survey_read_only(&self, db_dir: PathBuf, mark: Mark) -> Result<Option<Survey>, OpenError> {
-        let options = self.options.clone();
+    fn survey_read_only(&self, marked: CommitNumber) -> Result<Option<Survey>, OpenError> {
+        let (options, db_dir) = (self.options.clone(), self.db_dir.clone());
         let read = move || {
             let database = settings::database(&options, Purpose::Open);
             let db = DB::open_cf_descriptors_read_only(&database, db_dir, settings::families(&options), false);
@@ -195,25 +188,15 @@ impl OpenAttempt<'_> {
         };
         let survey = match flatten(within(self.options.open_limit, read)) {
             Ok(survey) => survey,
-            Err(Closed::Said(_)) if self.gives_up(mark.commit) => return Ok(None),
+            Err(Closed::Said(_)) if self.gives_up(marked) => return Ok(None),
             Err(closed) => return Err(self.closed(closed)),
         };
         check_formats(&survey)?;
-        self.check_commits(&survey, mark.commit)?;
-        Ok(Some(survey))
-    }
-
-    fn check_commits(&self, survey: &Survey, marked: CommitNumber) -> Result<(), OpenError> {
         let last = survey.last_commit.unwrap_or_default();
         if last < marked && !self.gives_up(marked) {
-            let place = manifest::log_end(&self.db_dir);
-            return Err(OpenError::CommitsMissing { first: last.next(), last: marked, place });
+            return Err(OpenError::CommitsMissing { first: last.next(), last: marked });
         }
-        if let Some(FileFault { file, offset, fault }) = manifest::first_log_fault(&self.db_dir) {
-            let file = file.display();
-            tracing::warn!(%file, offset, %fault, %last, "a log is damaged after the last acknowledged commit");
-        }
-        Ok(())
+        Ok(Some(survey))
     }
 
     fn gives_up(&self, marked: CommitNumber) -> bool {
@@ -288,7 +271,8 @@ impl OpenAttempt<'_> {
     fn closed(&self, closed: Closed) -> OpenError {
         match closed {
             Closed::TimedOut => {
-                OpenError::TimedOut { limit: self.options.open_limit, place: manifest::first_fault(&self.db_dir) }
+                let acknowledged = self.high_water.mark().commit;
+                OpenError::TimedOut { limit: self.options.open_limit, acknowledged }
             }
             Closed::Said(reason) if reason.contains("/LOCK") && reason.contains("Is a directory") => OpenError::Files {
                 attempt: "lock",
@@ -302,19 +286,15 @@ impl OpenAttempt<'_> {
         }
     }
 
-    /// RocksDB's message about a damaged table sometimes names the MANIFEST that lists it. When the MANIFEST is sound,
-    /// the error tells the reader where to look.
+    /// RocksDB's message about a damaged table does not always name it: sometimes it names the MANIFEST that lists it.
     fn damaged(&self, reason: String) -> OpenError {
         if let Some(kind) = refused_by_the_disk(&reason) {
             let (attempt, path) = ("write to", self.db_dir.clone());
             return OpenError::Files { attempt, path, source: io::Error::from(kind) };
         }
-        let fault = manifest::first_fault(&self.db_dir);
-        let end = if reason.contains("MANIFEST") { manifest::manifest_end(&self.db_dir) } else { None };
-        let blames_a_table = fault.is_none() && reason.starts_with("Corruption") && !reason.contains(".sst");
-        let hint = "; every record of the MANIFEST is good, so a table file (.sst) that it lists is damaged";
-        let reason = if blames_a_table { format!("{reason}{hint}") } else { reason };
-        OpenError::Damaged { place: fault.or(end), reason }
+        let names_it = reason.contains(".sst") || reason.contains("WAL");
+        let hint = if reason.starts_with("Corruption") && !names_it { HINT } else { "" };
+        OpenError::Damaged { reason: format!("{reason}{hint}") }
     }
 
     fn files(&self, attempt: &'static str, source: io::Error) -> OpenError {

@@ -1,33 +1,14 @@
 //! The reasons for which a store is not opened, in messages that tell an operator the fault and its location.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::copy::BEFORE_DIRECTORY;
 use crate::journal::CommitNumber;
 
 use super::format::{FORMAT, ROW_FORMAT};
-use super::log_scan::LogFault;
 
-/// The location of a fault in a file of the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileFault {
-    /// The file.
-    pub file: PathBuf,
-    /// The byte at which the first bad record begins.
-    pub offset: u64,
-    /// The kind of the fault.
-    pub fault: LogFault,
-}
-
-impl fmt::Display for FileFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, offset {}: {}", self.file.display(), self.offset, self.fault)
-    }
-}
-
-/// The reason for which a store is not opened. Nothing was changed.
+/// The reason for which a store is not opened. Nothing was changed, except types of records that RocksDB reads without end, when
+/// the options accept a loss.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process, or another part of this one, has it open.
@@ -55,11 +36,13 @@ pub enum OpenError {
     #[error(
         "the repair of {directory} did not come to its end: run till repair rows again; the database as it was before \
          is in {before}",
-        directory = directory.display(), before = directory.join(BEFORE_DIRECTORY).display()
+        directory = directory.display(), before = before.display()
     )]
     RepairUnfinished {
         /// The directory.
         directory: PathBuf,
+        /// The database as it was before.
+        before: PathBuf,
     },
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
@@ -92,31 +75,34 @@ pub enum OpenError {
         found: u32,
     },
     /// RocksDB did not return in time.
-    #[error("opening the database did not end within {limit:?}: it is damaged, or the disk hangs{}", at(place))]
+    #[error(
+        "opening the database did not end within {limit:?}: the disk hangs, or is slow (open_seconds_max), or a record \
+         is damaged so that reading it has no end: restore a checkpoint, with the archive if there is one, or start once \
+         with accept_loss_up_to = {acknowledged} (docs/repair.md, \"Giving up commits\")"
+    )]
     TimedOut {
         /// The time limit.
         limit: Duration,
-        /// The first bad record, when one was found.
-        place: Option<FileFault>,
+        /// The last acknowledged commit.
+        acknowledged: CommitNumber,
     },
     /// A file that is needed for every read is damaged, or RocksDB refused for another reason, which it names. Restore
     /// a checkpoint when it is damage.
-    #[error("the database cannot be opened: {reason}{}", at(place))]
+    #[error("the database cannot be opened: {reason}")]
     Damaged {
-        /// The first bad record, when one was found.
-        place: Option<FileFault>,
         /// The reason, as it was found or as RocksDB gave it.
         reason: String,
     },
     /// Acknowledged commits are missing. Giving them up needs an operator's explicit command.
-    #[error("acknowledged commits {first} to {last} are missing{}", at(&Some(place.clone())))]
+    #[error(
+        "acknowledged commits {first} to {last} are missing: restore a checkpoint, with the archive if there is one; to \
+         go on without them, start once with accept_loss_up_to = {last} (docs/repair.md, \"Giving up commits\")"
+    )]
     CommitsMissing {
         /// The first missing commit.
         first: CommitNumber,
         /// The last missing commit.
         last: CommitNumber,
-        /// The first bad record, or the end of the newest log when all of its records are valid.
-        place: FileFault,
     },
     /// It is unknown if acknowledged commits are missing.
     #[error(
@@ -129,10 +115,6 @@ pub enum OpenError {
         /// The fault of the file.
         what: &'static str,
     },
-}
-
-fn at(place: &Option<FileFault>) -> String {
-    place.as_ref().map_or_else(String::new, |place| format!(" ({place})"))
 }
 
 /// The reason for which a store was not closed cleanly. All acknowledged commits are durable nevertheless.

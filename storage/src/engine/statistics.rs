@@ -21,7 +21,7 @@ impl StatisticsSource for Engine {
             // These are properties of the whole database or of the shared cache, so any family returns them.
             is_write_stopped: of_database(db, properties::IS_WRITE_STOPPED) > 0,
             delayed_write_bytes_per_second: of_database(db, properties::ACTUAL_DELAYED_WRITE_RATE),
-            background_errors: background_errors(db),
+            background_errors: of_database(db, properties::BACKGROUND_ERRORS),
             block_cache_bytes: of_database(db, properties::BLOCK_CACHE_USAGE),
             block_cache_hits: counters.get_ticker_count(Ticker::BlockCacheHit),
             block_cache_misses: counters.get_ticker_count(Ticker::BlockCacheMiss),
@@ -38,11 +38,6 @@ impl StatisticsSource for Engine {
     fn store_identity(&self) -> String {
         self.identity().to_string()
     }
-}
-
-/// The number of failed flushes and compactions.
-pub(super) fn background_errors(db: &DB) -> u64 {
-    of_database(db, properties::BACKGROUND_ERRORS)
 }
 
 fn sum(db: &DB, property: impl CStrLike + Copy) -> u64 {

@@ -18,11 +18,11 @@ use super::EngineOptions;
 use super::format::{FORMAT, ROW_FORMAT};
 use super::high_water::{Mark, read_mark};
 use super::identity::StoreIdentity;
+use super::manifest;
 use super::read::Live;
 use super::refusal::OpenError;
 use super::settings::{self, Purpose};
 use super::time_limit::{NoResult, within};
-use super::{endless, manifest};
 
 /// The store of a stopped server. While it is open no server can start on it.
 pub struct StoppedStore {
@@ -70,14 +70,27 @@ impl HeldDirectory {
     /// [`OpenError`]: a newer program wrote it, or nothing in it can be read.
     pub fn open(&self, db_dir: &Path, families: &[Family]) -> Result<StoppedStore, OpenError> {
         manifest::check(db_dir, self.mark.manifest)?;
-        if let Some(endless) = endless::find(db_dir) {
-            let reason = "RocksDB would read a record of a log without end".to_owned();
-            return Err(OpenError::Damaged { place: Some(endless.place()), reason });
-        }
-        let db = open_read_only(&self.options, db_dir, families)?;
+        let db = self.open_read_only(db_dir, families)?;
         check_formats(&db)?;
         let mark_file = Arc::clone(&self.mark_file);
         Ok(StoppedStore { db, families: families.to_vec(), mark: self.mark, _mark_file: mark_file })
+    }
+
+    fn open_read_only(&self, db_dir: &Path, families: &[Family]) -> Result<DB, OpenError> {
+        let (options, opened, limit) = (self.options.clone(), db_dir.to_owned(), self.options.open_limit);
+        let wanted: Vec<&str> = families.iter().map(|family| family.name()).collect();
+        let descriptors: Vec<_> =
+            settings::families(&options).into_iter().filter(|family| wanted.contains(&family.name())).collect();
+        let open = move || {
+            let database = settings::database(&options, Purpose::Open);
+            let db = DB::open_cf_descriptors_read_only(&database, opened, descriptors, false);
+            db.map_err(rocksdb::Error::into_string)
+        };
+        match within(limit, open) {
+            Ok(opened) => opened.map_err(|reason| OpenError::Damaged { reason }),
+            Err(NoResult::TimedOut) => Err(OpenError::TimedOut { limit, acknowledged: self.mark.commit }),
+            Err(NoResult::Died) => Err(OpenError::Damaged { reason: "the opening thread died".to_owned() }),
+        }
     }
 }
 
@@ -124,28 +137,6 @@ impl StoppedStore {
     #[must_use]
     pub const fn acknowledged(&self) -> CommitNumber {
         self.mark.commit
-    }
-}
-
-fn open_read_only(options: &EngineOptions, db_dir: &Path, families: &[Family]) -> Result<DB, OpenError> {
-    let (copy, opened, limit) = (options.clone(), db_dir.to_owned(), options.open_limit);
-    let wanted: Vec<&str> = families.iter().map(|family| family.name()).collect();
-    let descriptors: Vec<_> =
-        settings::families(&copy).into_iter().filter(|family| wanted.contains(&family.name())).collect();
-    let open = move || {
-        let database = settings::database(&copy, Purpose::Open);
-        let db = DB::open_cf_descriptors_read_only(&database, opened, descriptors, false);
-        db.map_err(rocksdb::Error::into_string)
-    };
-    let place = || manifest::first_fault(db_dir);
-    match within(limit, open) {
-        Ok(Ok(db)) => Ok(db),
-        Ok(Err(reason)) => Err(OpenError::Damaged { place: place(), reason }),
-        Err(NoResult::TimedOut) => Err(OpenError::TimedOut { limit, place: place() }),
-        Err(NoResult::Died) => {
-            let reason = "the opening thread died".to_owned();
-            Err(OpenError::Damaged { place: place(), reason })
-        }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::journal::{
 };
 use crate::keys::UnarchivedKey;
 use crate::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
+use crate::statistics::StatisticsSource;
 
 use super::auxiliary::link_database;
 use super::batch::{BatchSink, FamilyIds};
@@ -29,20 +30,15 @@ use super::disk::{DiskReserve, FIGURE_AGE_MAX};
 use super::high_water::HighWater;
 use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
-use super::noting::Noting;
+use super::noting::{Noting, note_damage};
 use super::open::{self, Opened};
 use super::read::{Live, SnapshotReader, handle};
 use super::refusal::{CloseError, OpenError};
-use super::statistics::background_errors;
 use super::{EngineOptions, manifest, settings, table_damage};
 
 /// The maximum number of merchants that are remembered as caught up: some 30 MB. The check of
 /// any further merchant reads two rows.
 const CAUGHT_UP_MAX: usize = 1_000_000;
-
-/// The line about a damaged table of the store.
-const TABLE_IS_DAMAGED: &str = "a table is damaged, and no checkpoint is taken: stop the server and run `till verify`; when rows are affected, run `till \
-     repair rows`, or restore the directory (docs/repair.md, \"A damaged table\")";
 
 /// The upper half of an epoch counts starts, the lower half the claims of one process.
 const EPOCHS_PER_START: u64 = 1 << 32;
@@ -256,28 +252,16 @@ impl Engine {
 
     /// Reads of the present state.
     fn live(&self) -> Noting<'_, Live<'_>> {
-        Noting { reader: Live(&self.db), engine: self }
-    }
-
-    /// Notes a damaged table beside the database, if the message of a refusal names one.
-    pub(super) fn note_damage(&self, reason: &str) {
-        if !table_damage::is_cause_of(reason) {
-            return;
-        }
-        match table_damage::note_of_store(&self.directory, reason) {
-            Ok(true) => tracing::error!(reason, "{TABLE_IS_DAMAGED}"),
-            Ok(false) => {}
-            Err(error) => tracing::error!(%error, "the note about a damaged table could not be written"),
-        }
+        Noting { reader: Live(&self.db), directory: &self.directory }
     }
 
     /// Notes the damage that a flush or compaction in the background has met. RocksDB then refuses every write, and says why:
     /// an empty one changes nothing. It is asked once for each error.
     pub fn note_background_damage(&self) {
-        let errors = background_errors(&self.db);
+        let errors = self.statistics().background_errors;
         if self.stopped.get().is_none() && self.background_errors_asked.swap(errors, Ordering::AcqRel) < errors {
             let refused = self.db.write_opt(WriteBatch::default(), &self.write_options);
-            refused.unwrap_or_else(|error| self.note_damage(error.as_ref()));
+            refused.unwrap_or_else(|error| note_damage(&self.directory, error.as_ref()));
         }
     }
 
@@ -341,7 +325,7 @@ impl Engine {
     }
 
     fn stop(&self, reason: &str) -> AppendVerdict {
-        self.note_damage(reason);
+        note_damage(&self.directory, reason);
         tracing::error!(reason, "the journal stops: the outcome of a write is unknown");
         // The first reason is kept.
         drop(self.stopped.set(format!("the outcome of a write is unknown: {reason}")));
@@ -478,7 +462,7 @@ impl RowReader for Engine {
 
 impl RowStore for Engine {
     fn view(&self) -> Box<dyn RowReader + '_> {
-        Box::new(Noting { reader: SnapshotReader::now(&self.db), engine: self })
+        Box::new(Noting { reader: SnapshotReader::now(&self.db), directory: &self.directory })
     }
 
     fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError> {
@@ -490,7 +474,7 @@ impl RowStore for Engine {
         if self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);
         }
-        let moment = Noting { reader: SnapshotReader::now(&self.db), engine: self };
+        let moment = Noting { reader: SnapshotReader::now(&self.db), directory: &self.directory };
         let applied = layout::read_applied(&moment, merchant_id)?;
         let head = layout::read_head(&moment, merchant_id)?;
         if applied != head {

@@ -8,11 +8,11 @@ use rocksdb::{DB, FlushOptions, WriteBatch, WriteOptions};
 use crate::family::Family;
 use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
+use super::EngineOptions;
 use super::read::{Live, handle};
 use super::refusal::OpenError;
 use super::settings::{self, Purpose};
 use super::time_limit::within;
-use super::{EngineOptions, manifest};
 
 /// A key and its value, or its removal when there is no value.
 pub type UnloggedWrite<'w> = (Family, &'w [u8], Option<&'w [u8]>);
@@ -28,17 +28,17 @@ impl Unlogged {
     pub fn restoring(options: &EngineOptions) -> Result<Unlogged, OpenError> {
         let database = settings::database(options, Purpose::Open);
         let db = DB::open_cf_descriptors(&database, options.directory.join("db"), settings::families(options));
-        let db = db.map_err(|error| OpenError::Damaged { place: None, reason: error.into_string() })?;
+        let db = db.map_err(|error| OpenError::Damaged { reason: error.into_string() })?;
         Ok(Unlogged::of(db))
     }
 
     /// Opens a copy of a database that is being repaired, and empties some families of it, whatever the state of their
     /// tables is.
     ///
-    /// Every record of its logs must have been found valid: a table that does not open makes RocksDB refuse the
-    /// database, and the option that avoids this also makes RocksDB accept damaged logs.
+    /// The result must be verified: a table that does not open makes RocksDB refuse the database, and the option that
+    /// avoids this also makes RocksDB pass over damaged records of logs.
     pub fn repairing(options: &EngineOptions, db_dir: &Path, emptied: &[Family]) -> Result<Unlogged, OpenError> {
-        let damaged = |reason: String| OpenError::Damaged { place: manifest::first_fault(db_dir), reason };
+        let damaged = |reason| OpenError::Damaged { reason };
         let strict = open_without_compaction(options, db_dir, true);
         let lenient = |_| open_without_compaction(options, db_dir, false);
         let opened = if emptied.is_empty() { strict } else { strict.or_else(lenient) };

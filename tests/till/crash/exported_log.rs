@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::harness::Start;
 
 /// The lines of each merchant's log, in order, of a data directory or a checkpoint that no server uses.
-pub(super) fn read(directory: &Path) -> BTreeMap<String, Vec<Value>> {
+pub(crate) fn read(directory: &Path) -> BTreeMap<String, Vec<Value>> {
     let place = TempDir::new().expect("a temporary directory can be made");
     let to = place.path().join("export");
     let mut command = Start::default().command(directory);

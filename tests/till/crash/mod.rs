@@ -32,7 +32,7 @@ mod invoice;
 mod refund_inspection;
 mod dispute_inspection;
 mod ledger_inspection;
-mod exported_log;
+pub(crate) mod exported_log;
 mod dispute_log;
 mod sandbox;
 mod calendar;

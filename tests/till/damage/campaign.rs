@@ -1,5 +1,6 @@
 //! A bit flipped in one file after another, of every kind: a start, `till verify` or `till restore` finds it, or it is
 //! harmless: everything is served as before, and `till verify` finds nothing. No answer is wrong, and nothing hangs.
+//! A start that is refused for missing commits has everything before the flip once the loss is accepted.
 //! After each flip that is found in a data directory or a checkpoint, everything that was acknowledged is there again
 //! when an earlier checkpoint is restored with the archive.
 //!
@@ -10,10 +11,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::archive;
 use super::image::{Copy, Image, dice};
 use super::kinds::{Damage, FileKind, Home, KINDS};
 use super::restored::{Restored, assert_all_restored, restore, run};
+use super::{archive, given_up};
 use crate::harness::Server;
 
 /// The default number of flipped bits.
@@ -82,6 +83,7 @@ fn judge_data(image: &Image, copy: &Copy, damage: &str) -> Detection {
     match copy.start(damage) {
         Err(message) => {
             assert!(message.contains("till: "), "{damage}: no reason is said: {message}");
+            given_up::check(image, copy, &message, damage);
             Detection::Start
         }
         Ok(server) if is_clean => {

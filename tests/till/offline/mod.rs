@@ -5,5 +5,4 @@ mod verify;
 mod inspect;
 mod export;
 mod repair;
-mod tail;
 mod giving_up;

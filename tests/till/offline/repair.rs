@@ -232,13 +232,48 @@ fn rows_behind_the_log_are_derived() {
 fn a_repair_needs_the_directory_for_itself_and_the_vault_key() {
     let server = Server::start();
     assert!(ends(&server, &["repair", "rows", "--yes"], 1).contains("in use"));
-    assert!(ends(&server, &["repair", "drop-tail", "--yes"], 1).contains("in use"));
     let mut scene = Scene::stopped();
     let mut command = scene.server.command();
     command.env("TILL_VAULT_KEY", "5a".repeat(32));
     let (code, _, errors) = super::store::run_command(command, &["repair", "rows", "--yes"]);
     assert!(code == Some(1) && errors.contains("vault key does not open"), "{errors}");
     scene.assert_served();
+}
+
+/// A server with a payment, killed, whose log is changed.
+fn killed(change: impl FnOnce(&mut Vec<u8>)) -> (Server, Shop) {
+    let mut server = Server::start();
+    let shop = server.shop();
+    shop.pay(100);
+    server.kill();
+    let files = fs::read_dir(server.data().join("db")).expect("readable").map(|file| file.expect("it lists").path());
+    let log = files.filter(|file| file.extension().is_some_and(|end| end == "log")).max().expect("a log");
+    let mut bytes = fs::read(&log).expect("readable");
+    change(&mut bytes);
+    fs::write(log, bytes).expect("writable");
+    (server, shop)
+}
+
+#[test]
+fn a_log_without_acknowledged_commits_is_not_repaired() {
+    let (server, _) = killed(|bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    });
+    let before = contents(server.data());
+    for arguments in [["repair", "rows"].as_slice(), &["repair", "rows", "--yes"]] {
+        let printed = ends(&server, arguments, 1);
+        assert!(printed.contains("only a restore can repair") && printed.contains("acknowledged commits"), "{printed}");
+    }
+    assert_eq!(contents(server.data()), before);
+}
+
+#[test]
+fn a_torn_write_after_the_last_acknowledged_one_is_no_obstacle() {
+    let (mut server, shop) = killed(|bytes| bytes.extend([7; 20]));
+    ends(&server, &["repair", "rows", "--yes"], 0);
+    server.restart();
+    shop.on(&server).pay(1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use till_storage::family::Family;
 use till_storage::journal::{Head, LogRecord, RecordHeader, Sequence, decode_stored, record};
 use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
-use till_storage::shapes::{Disclosure, Personal, StaysSealed};
+use till_storage::shapes::{Disclosure, Personal};
 
 use super::{event, parts};
 
@@ -89,21 +89,6 @@ pub(super) fn members(record: &LogRecord, disclosure: Disclosure) -> Map<String,
         "previous_hash": hex(&header.prev_hash),
     });
     members.as_object_mut().map(std::mem::take).unwrap_or_default()
-}
-
-/// The kinds of events in a record, as it is stored; nothing personal is opened.
-#[must_use]
-pub fn kinds_of(merchant_id: MerchantId, sequence: Sequence, value: &[u8]) -> String {
-    match of(merchant_id, sequence, value, &StaysSealed) {
-        Ok(record) => {
-            let kind = |happened| event::event(happened, Disclosure::Sealed).0;
-            record.mutation.events.iter().map(kind).collect::<Vec<_>>().join(", ")
-        }
-        Err(damaged) => {
-            let glance = damaged.header.map(|_| "a mutation").unwrap_or("something");
-            format!("{glance} that cannot be read: {}", damaged.reason)
-        }
-    }
 }
 
 /// Bytes as hexadecimal digits.

@@ -14,5 +14,4 @@ mod inspect;
 
 pub use export::{ApiObject, Export, ExportFile, ExportSummary};
 pub use inspect::{Inspect, RecordSelection};
-pub use log_record::kinds_of;
 pub use source::{OpenKeyring, Source};
