@@ -21,7 +21,7 @@ use crate::protocol::declaration::{
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
-use crate::service::{EveryMerchant, Reader, Service, Shared, read_page};
+use crate::service::{EveryMerchant, Reader, Service, Shared, read_page, refused};
 
 pub(super) static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
@@ -148,7 +148,7 @@ pub(super) async fn find_key(service: Shared, call: Call<Operator>) -> Result<Re
             return Ok(Reply::new(&owner.shape(&key, &service)));
         }
     }
-    Err(ApiError::not_found("key_id", Refusal::KeyNotFound.to_string()))
+    Err(refused(&Refusal::KeyNotFound))
 }
 
 /// `POST /admin/list-keys`

@@ -23,7 +23,7 @@ use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Return
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids};
+use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids, refused};
 
 /// The form of a time zone's name, for documents. The parser checks that the zone exists.
 const TIME_ZONE: ValueType =
@@ -283,6 +283,6 @@ async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantSha
 /// Refuses an unknown merchant's id.
 pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
     let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
-    let unknown = || ApiError::not_found("merchant_id", Refusal::MerchantNotFound.to_string());
+    let unknown = || refused(&Refusal::MerchantNotFound);
     found.map(|_| ()).ok_or_else(unknown)
 }

@@ -17,7 +17,7 @@ use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
-use crate::service::{Shared, read_page};
+use crate::service::{Shared, read_page, refused};
 
 const KEY_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No key of this merchant has this id.");
 
@@ -110,7 +110,7 @@ pub(super) async fn find_key(service: Shared, call: Call<MerchantCaller>) -> Res
     let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
     let key_id = fields.finish(|| key_id)?;
     let found = service.reader(call.caller().merchant_id).await?.get::<ApiKeys>(key_id)?;
-    let found = found.ok_or_else(|| ApiError::not_found("key_id", Refusal::KeyNotFound.to_string()))?;
+    let found = found.ok_or_else(|| refused(&Refusal::KeyNotFound))?;
     Ok(Reply::new(&KeyShape::new(&found, service.last_used.of(found.id))))
 }
 
