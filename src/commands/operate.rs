@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
 use super::finding::{FindKey, ListKeys, NamedKey, PageOptions, PaymentCall, Table};
-use super::run::print;
+use super::progress::print;
 use crate::configuration::{Configuration, Secrets};
 
 /// A call to a running server's admin listener.
