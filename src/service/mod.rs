@@ -26,7 +26,7 @@ pub use denial::{RETRY_AFTER_SECONDS, refused};
 pub use every_merchant::EveryMerchant;
 pub use filtered_page::{Filtered, read_index_span, read_span, rows_of_index};
 pub use id_span::IdSpan;
-pub use installation::{NamedInstallation, SdkCaller, SdkRate};
+pub use installation::{NamedInstallation, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use operations::{Operations, RewrapKeyring};

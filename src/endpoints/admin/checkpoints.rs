@@ -3,19 +3,20 @@
 use serde::Serialize;
 use till_operate::checkpoint::{CheckpointError, TakenCheckpoint};
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::declaration::{
-    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
-};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::protocol::declaration::{Attribute, ObjectType};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
-use crate::service::{RETRY_AFTER_SECONDS, Shared, error_chain};
+use crate::service::{RETRY_AFTER_SECONDS, error_chain};
+
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&CREATE_CHECKPOINT, &create_checkpoint)];
 
 /// The form of a checkpoint's name, as the documents of the API show it. The checkpointer checks the name.
-const CHECKPOINT_NAME: ValueType =
-    ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$"));
+const CHECKPOINT_NAME: Field<String> = Field {
+    value_type: ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$")),
+    parse: field::name,
+};
 
 static CHECKPOINT: ObjectType = ObjectType {
     name: "checkpoint",
@@ -31,25 +32,23 @@ static CHECKPOINT: ObjectType = ObjectType {
     ],
 };
 
-pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
+const NAME_ARGUMENT: Optional<String> = CHECKPOINT_NAME
+    .optional("The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The default is the time.")
+    .named("name");
+
+static CREATE_CHECKPOINT: Declaration = Declaration {
     name: "create-checkpoint",
-    package: Package::Admin,
-    group: "checkpoints",
     summary: "Takes a checkpoint: a copy of the whole data at one point in time, without the secrets.",
     docs: "Other calls continue in the meantime. The answer comes when the copy is durable. That takes as long as \
            reading the data that no earlier checkpoint has.",
-    arguments: &[Argument::optional(
-        "name",
-        CHECKPOINT_NAME,
-        "The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. \
-         The default is the time.",
-    )],
+    arguments: &[NAME_ARGUMENT.argument],
     returns: Returns::Object(&CHECKPOINT),
     errors: &[DeclaredError::when(
         Code::Conflict,
         "A checkpoint with this name exists, another checkpoint is being taken or removed, or a table of the store is damaged.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "checkpoints")
 };
 
 #[derive(Serialize)]
@@ -75,10 +74,8 @@ impl CheckpointShape {
 }
 
 /// `POST /admin/create-checkpoint`
-pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let name = fields.optional("name", field::name);
-    let name = fields.finish(|| Some(name))?;
+async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let name = call.fields().parse(&NAME_ARGUMENT)?;
     let checkpoints = service.checkpoints.clone().ok_or_else(|| not_now("this server takes no checkpoints"))?;
     let now = service.now();
     // The blocking thread enters this span, so that its log lines have the id of the request.

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::protocol::declaration::{Attribute, ObjectType};
+use crate::service::{RETRY_AFTER_SECONDS, Reloaded};
+
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&RELOAD_FILES, &reload)];
 
 /// The files that can be read again.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
@@ -28,16 +29,13 @@ static RELOAD: ObjectType = ObjectType {
     ],
 };
 
-pub(super) static RELOAD_FILES: Declaration = Declaration {
+static RELOAD_FILES: Declaration = Declaration {
     name: "reload",
-    package: Package::Admin,
-    group: "secrets",
     summary: "Reads the admin token and the certificates again, as the signal SIGHUP does.",
     docs: "Existing connections continue with the previous certificates.",
-    arguments: &[],
     returns: Returns::Object(&RELOAD),
-    errors: &[],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "secrets")
 };
 
 #[derive(Serialize, Default)]
@@ -58,7 +56,7 @@ impl ReloadShape {
 }
 
 /// `POST /admin/reload`
-pub(super) async fn reload(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn reload(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
     let reloads = service.operations.as_ref().map(|operations| operations.reloads.clone()).ok_or_else(not_now)?;

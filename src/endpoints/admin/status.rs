@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::access::Operator;
+use crate::endpoints::prelude::*;
 use crate::observation::EngineObservation;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
-use crate::protocol::dispatch::{Call, Function, Reply, endpoint};
+use crate::protocol::declaration::{Attribute, ObjectType};
+use crate::protocol::dispatch::{Function, endpoint};
 use crate::server_status::{MinuteCounts, ServerState, ServerStatus};
 use crate::service::NewestCheckpoint;
 
@@ -83,14 +82,9 @@ static MINUTE_PAYMENTS: ObjectType = ObjectType {
 
 static STATUS: Declaration = Declaration {
     name: "status",
-    package: Package::Admin,
-    group: "server",
     summary: "Returns the state of the server on one screen: disk, checkpoint, archive, rates, payments, conditions of alerts.",
-    docs: "",
-    arguments: &[],
     returns: Returns::Object(&SERVER_STATUS),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "server")
 };
 
 #[derive(Serialize)]

@@ -3,14 +3,11 @@
 use serde::Serialize;
 use till_domain::records::{Balances, Profiles, Rows, Single};
 
-use crate::access::MerchantCaller;
 use crate::endpoints::merchants::balance_history::no_balance;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{
-    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&GET_BALANCE, &get_balance)];
 
 static BALANCE: ObjectType = ObjectType {
     name: "balance",
@@ -26,16 +23,12 @@ static BALANCE: ObjectType = ObjectType {
     ],
 };
 
-pub(super) static GET_BALANCE: Declaration = Declaration {
+static GET_BALANCE: Declaration = Declaration {
     name: "get-balance",
-    package: Package::Merchants,
-    group: "balance",
     summary: "Returns the merchant's default balance.",
-    docs: "",
-    arguments: &[],
     returns: Returns::Object(&BALANCE),
     errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "balance")
 };
 
 #[derive(Serialize)]
@@ -46,7 +39,7 @@ struct BalanceShape<'a> {
 }
 
 /// `POST /merchants/get-balance`
-pub(super) async fn get_balance(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn get_balance(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let totals = reader.get::<Balances>(Single)?.ok_or_else(no_balance)?;

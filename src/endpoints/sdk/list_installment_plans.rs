@@ -6,23 +6,22 @@ use till_domain::session::{InstallmentPlan, InterestBearer};
 
 use super::retrieve_installation_settings::is_enabled;
 use super::session::INSTALLATION_ERRORS;
-use crate::access::MerchantCaller;
 use crate::endpoints::forms::INTEREST_BEARER_WORDS;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{NamedInstallation, SdkCaller, Shared};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
+use crate::service::NamedInstallation;
 
-pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_INSTALLMENT_PLANS, &list_installment_plans)];
+
+static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     name: "list-installment-plans",
-    package: Package::Sdk,
-    group: "sessions",
     summary: "Lists the instalment plans that can be selected.",
     docs: "Each plan has `installment_plan_id`, `name`, `terms` (a number of months) and `interest_bearers`. The list is empty when the merchant takes no instalments.",
-    arguments: &SdkCaller::ARGUMENTS,
+    arguments: NamedInstallation::arguments::<()>().declared,
     returns: Returns::Array(&ValueType::Object(&INSTALLMENT_PLAN)),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "sessions")
 };
 
 static INSTALLMENT_PLAN: ObjectType = ObjectType {
@@ -52,10 +51,8 @@ struct PlanShape {
 }
 
 /// `POST /sdk/list-installment-plans`
-pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let named = NamedInstallation::read(&mut fields);
-    let parsed = fields.finish(|| Some((named?, ())));
+async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let parsed = call.fields().parse(&NamedInstallation::arguments::<()>()).map(|named| (named, ()));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let enabled = is_enabled(&caller.reader, PaymentMethod::Installment)?;
     let plans = InstallmentPlan::ALL.into_iter().filter(|_| enabled).map(|plan| PlanShape {

@@ -6,12 +6,13 @@ use till_domain::records::{Integrations, Rows};
 use till_domain::session::InterestBearer;
 
 use super::session::INSTALLATION_ERRORS;
-use crate::access::MerchantCaller;
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
+use crate::service::NamedInstallation;
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
+    &[Endpoint(&RETRIEVE_INSTALLATION_SETTINGS, &retrieve_installation_settings)];
 
 static SETTINGS: ObjectType = ObjectType {
     name: "installation_settings",
@@ -61,16 +62,14 @@ static BANK: ObjectType = ObjectType {
     attributes: &[Attribute::always("name", ValueType::STRING, "The bank's name.").such_as("Example Bank")],
 };
 
-pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
+static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",
-    package: Package::Sdk,
-    group: "installations",
     summary: "Returns the data that a client needs for its payment form.",
-    docs: "",
-    arguments: &SdkCaller::ARGUMENTS,
+    arguments: NamedInstallation::arguments::<()>().declared,
     returns: Returns::Object(&SETTINGS),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "installations")
 };
 
 #[derive(Serialize)]
@@ -105,13 +104,8 @@ impl MethodShape {
 }
 
 /// `POST /sdk/retrieve-installation-settings`
-pub(super) async fn retrieve_installation_settings(
-    service: Shared,
-    call: Call<MerchantCaller>,
-) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let named = NamedInstallation::read(&mut fields);
-    let parsed = fields.finish(|| Some((named?, ())));
+async fn retrieve_installation_settings(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let parsed = call.fields().parse(&NamedInstallation::arguments::<()>()).map(|named| (named, ()));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let payment_methods = enabled_methods(&caller.reader)?;
     Ok(Reply::new(&SettingsShape {

@@ -1,16 +1,15 @@
 //! `POST /sdk/retrieve-payment-session`
 
 use serde::Serialize;
-
 use till_domain::ids::SessionId;
 
-use super::session::{self, INSTALLATION_ERRORS, SESSION_ARGUMENTS};
-use crate::access::MerchantCaller;
+use super::session::{self, INSTALLATION_ERRORS, SESSION};
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::{Attribute, ObjectType};
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
+    &[Endpoint(&RETRIEVE_PAYMENT_SESSION, &retrieve_payment_session)];
 
 static PAYMENT_SESSION: ObjectType = ObjectType {
     name: "payment_session",
@@ -41,16 +40,14 @@ static PAYMENT_SESSION: ObjectType = ObjectType {
     ],
 };
 
-pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
+static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
     name: "retrieve-payment-session",
-    package: Package::Sdk,
-    group: "sessions",
     summary: "Returns a payment session.",
-    docs: "",
-    arguments: &SESSION_ARGUMENTS,
+    arguments: SESSION.declared,
     returns: Returns::Object(&PAYMENT_SESSION),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "sessions")
 };
 
 #[derive(Serialize)]
@@ -67,7 +64,7 @@ struct SessionShape<'a> {
 }
 
 /// `POST /sdk/retrieve-payment-session`
-pub(super) async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
     let session = found.session;
     let status = match (session.payment_id, session.is_active(found.now)) {

@@ -97,6 +97,12 @@ impl<C> Call<C> {
             .with_header_fault(self.context.idempotency_key.clone().err())
     }
 
+    /// The declaration of the called endpoint.
+    #[must_use]
+    pub fn declaration(&self) -> &'static Declaration {
+        self.context.declaration
+    }
+
     /// The body as received.
     #[must_use]
     pub fn body(&self) -> &Object {
