@@ -14,6 +14,7 @@ use super::operate::OperatorCall;
 use super::repair::RepairCommand;
 use super::restore::RestoreArguments;
 use super::rotate::{AdminTokenCommand, VaultCommand};
+use super::serve::ServeArguments;
 use super::status::StatusArguments;
 use super::trigger::TriggerArguments;
 use super::verify::VerifyArguments;
@@ -129,14 +130,6 @@ impl TillCommand {
             | TillCommand::Configuration { .. } => false,
         }
     }
-}
-
-/// Options of `till serve`.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct ServeArguments {
-    /// Begin with a merchant, a key and an installation to try the server with, and print them
-    #[arg(long)]
-    pub demo: bool,
 }
 
 impl Settings {

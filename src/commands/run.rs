@@ -1,10 +1,10 @@
 //! Carries a command out.
 
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 
 use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
-use super::progress::say;
+use super::progress::{print, say};
 use super::{
     archive, checkpoint, export, head, help, inspect, manual, operate, repair, restore, rotate, serve, status, trigger,
     verify, webhook,
@@ -59,20 +59,12 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         TillCommand::Configuration { markdown: true } => Ok(print(&settings_in_markdown())),
         TillCommand::Configuration { markdown: false } => Ok(print(&configuration.to_string())),
         TillCommand::Completions(arguments) => {
-            manual::completions(*arguments);
+            manual::completions(*arguments, Arguments::command());
             Ok(ExitCode::SUCCESS)
         }
-        TillCommand::Manual(arguments) => manual::manual(arguments).map(|()| ExitCode::SUCCESS),
+        TillCommand::Manual(arguments) => manual::manual(arguments, Arguments::command()).map(|()| ExitCode::SUCCESS),
         TillCommand::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
         TillCommand::Trigger(arguments) => trigger::trigger(&configuration, arguments).map(|output| print(&output)),
         TillCommand::Operate(call) => operate::operate(&configuration, call),
     }
-}
-
-/// Prints what a command has found.
-pub(super) fn print(output: &str) -> ExitCode {
-    use std::io::Write;
-    let line = if output.is_empty() { String::new() } else { format!("{}\n", output.trim_end()) };
-    let _ = std::io::stdout().write_all(line.as_bytes()); // A reader that closed the pipe needs no more output.
-    ExitCode::SUCCESS
 }

@@ -12,6 +12,7 @@ use crate::endpoints::endpoint::Handler;
 use crate::endpoints::forms::id;
 use crate::endpoints::prelude::*;
 use crate::protocol::arguments::ReadArguments;
+use crate::service::refused;
 
 /// The argument that names the merchant.
 pub(super) const MERCHANT_ARGUMENT: Required<MerchantId> =
@@ -56,6 +57,6 @@ pub(super) async fn submit(
 /// Refuses an unknown merchant's id.
 pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
     let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
-    let unknown = || ApiError::not_found("merchant_id", Refusal::MerchantNotFound.to_string());
+    let unknown = || refused(&Refusal::MerchantNotFound);
     found.map(|_| ()).ok_or_else(unknown)
 }

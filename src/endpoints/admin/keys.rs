@@ -10,7 +10,7 @@ use till_domain::text::Name;
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists};
 use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NEW_KEY, NewKey, generate};
 use crate::endpoints::prelude::*;
-use crate::service::{EveryMerchant, read_page};
+use crate::service::{EveryMerchant, read_page, refused};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&GENERATE_KEY, &generate_key),
@@ -110,7 +110,7 @@ async fn find_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiErr
             return Ok(Reply::new(&MerchantKeyShape::new(&owner, &key, service.last_used.of(key_id))));
         }
     }
-    Err(ApiError::not_found("key_id", Refusal::KeyNotFound.to_string()))
+    Err(refused(&Refusal::KeyNotFound))
 }
 
 /// `POST /admin/list-keys`

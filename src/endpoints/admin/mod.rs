@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use super::endpoint::{self, Endpoints};
 use crate::access::Operator;
+use crate::protocol::declaration::Declaration;
 use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
@@ -51,4 +52,9 @@ const ENDPOINTS: [Endpoints<Operator>; 14] = [
 #[must_use]
 pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
     endpoint::functions(&ENDPOINTS, service)
+}
+
+/// The declarations of these endpoints.
+pub fn declarations() -> impl Iterator<Item = &'static Declaration> {
+    ENDPOINTS.into_iter().flatten().map(|endpoint| endpoint.0)
 }

@@ -12,7 +12,7 @@ use super::by_merchant::ByMerchant;
 use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NAME_ARGUMENT, NEW_KEY, generate};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::key::{API_KEY, KeyShape};
-use crate::service::LastUsed;
+use crate::service::{LastUsed, refused};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&GENERATE_KEY, &generate_key),
@@ -84,4 +84,4 @@ async fn generate_key(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
 
 kind!(ApiKeys, Arc<LastUsed>: |service, _| Ok(Arc::clone(&service.last_used))
     => |key, last_used, _| Ok(KeyShape::new(key, last_used.of(key.id))));
-named_kind!(ApiKeys, KEY_ARGUMENT, ApiError::not_found("key_id", Refusal::KeyNotFound.to_string()));
+named_kind!(ApiKeys, KEY_ARGUMENT, refused(&Refusal::KeyNotFound));
