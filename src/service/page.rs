@@ -106,7 +106,7 @@ impl<T> Page<T> {
     }
 }
 
-/// The page that a call asks for. An id that names nothing stands for its place in time.
+/// The page that a call asks for. An id of which there is no row counts as the time that it carries.
 ///
 /// # Errors
 /// `UNAVAILABLE` when a row of the page cannot be read.

@@ -100,7 +100,7 @@ impl Service {
         self.engine.clocks().now(merchant_id)
     }
 
-    /// Has a command carried out by its merchant's actor.
+    /// Sends a command to its merchant's actor, and waits for the answer.
     ///
     /// # Errors
     /// The refusal by the rules; `UNAVAILABLE` when the command could not be carried out now.

@@ -14,7 +14,7 @@ use crate::store::Store;
 /// Snapshots that are tried before the whole log is replayed.
 const SNAPSHOTS_TRIED: usize = 2;
 
-/// A merchant could not be loaded: nothing of it can be changed until it can.
+/// A merchant could not be loaded. Its changes are refused until a later attempt to load it succeeds.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to load {merchant_id}: {reason}")]
 pub(crate) struct LoadError {

@@ -156,7 +156,7 @@ impl<C> Call<C> {
         self.context.peer
     }
 
-    /// Has the call's line in the log name the merchant, and the installation of a call of the client SDK.
+    /// Makes the call's line in the log name the merchant, and the installation of a call of the client SDK.
     pub fn log_subject(&self, merchant_id: MerchantId, installation_id: Option<InstallationId>) {
         self.context.log_subject.set(merchant_id, installation_id);
     }

@@ -129,7 +129,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
         DispatcherBuilder { hosts, ..self }
     }
 
-    /// Has the log's lines of calls show the addresses of callers, which are personal data; they do not by default.
+    /// Makes the log's lines of calls show the addresses of callers, which are personal data; they do not by default.
     #[must_use]
     pub fn logs_addresses(self, logs_addresses: bool) -> DispatcherBuilder<C> {
         DispatcherBuilder { logs_addresses, ..self }
