@@ -128,7 +128,7 @@ impl<'a> RowWalk<'a> {
         let start = padded(&self.next, width);
         let works = |position: &[u8]| *position >= *self.upper || self.read(position, 1).is_ok();
         let (mut fails, mut readable, mut bits) = (start.clone(), padded(&self.upper, width), width * 8);
-        for bit in 0..bits {
+        for bit in 0..width * 8 {
             let Some(position) = plus_power(&start, bit).filter(|position| *position < readable) else { break };
             if works(&position) {
                 (readable, bits) = (position, bit);
