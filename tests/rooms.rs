@@ -2,12 +2,14 @@
 //! contain. Cargo's dependency graph enforces a part of it; these tests read the manifests and the sources for the
 //! rest.
 
+#[path = "sources/imports.rs"]
+mod imports;
 mod sources;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sources::imports::circles;
+use imports::circles;
 use sources::{Code, code_of, manifest, read, rust_files, tokens};
 
 /// A row of the table.

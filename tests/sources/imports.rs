@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::code_of;
+use crate::sources::code_of;
 
 /// A module's path within its crate.
 type ModulePath = Vec<String>;
