@@ -43,7 +43,7 @@ impl<P: Copy> FieldOf<P> {
 
 /// An argument with its parser.
 pub struct Declared<P, const REQUIRED: bool> {
-    /// What a declaration says of it.
+    /// Its entry in a declaration.
     pub argument: Argument,
     parse: P,
 }
@@ -83,7 +83,7 @@ impl<P: Copy, const REQUIRED: bool> Declared<P, REQUIRED> {
         Declared { argument: self.argument.or_empty(), ..self }
     }
 
-    /// What a declaration says of it.
+    /// Its entry in a declaration.
     pub const fn list(&self) -> ArgumentList {
         ArgumentList::NONE.with(&[self.argument])
     }
@@ -91,7 +91,7 @@ impl<P: Copy, const REQUIRED: bool> Declared<P, REQUIRED> {
 
 /// A part of a call's arguments.
 pub trait ReadArguments<X = ()> {
-    /// What it is read as.
+    /// The type of the value that is read.
     type Value;
 
     /// Reads it. None when it is faulty; the faults are then with the others in `fields`.
@@ -132,13 +132,13 @@ impl<T, X> ReadArguments<X> for Declared<fn(&Json, &X) -> Result<T, String>, fal
 
 /// The arguments of an endpoint, or several that belong together; [`arguments!`] makes it.
 pub struct ArgumentSet<T, X = ()> {
-    /// What a declaration says of them.
+    /// Their entries in a declaration.
     pub declared: &'static [Argument],
     read: fn(&mut Fields<'_>, &X) -> Option<T>,
 }
 
 impl<T, X> ArgumentSet<T, X> {
-    /// What [`arguments!`] makes.
+    /// The set that [`arguments!`] makes.
     pub const fn new(declared: &'static [Argument], read: fn(&mut Fields<'_>, &X) -> Option<T>) -> ArgumentSet<T, X> {
         ArgumentSet { declared, read }
     }
@@ -148,7 +148,7 @@ impl<T, X> ArgumentSet<T, X> {
         self
     }
 
-    /// What a declaration says of them.
+    /// Their entries in a declaration.
     pub const fn list(&self) -> ArgumentList {
         ArgumentList::NONE.with(self.declared)
     }
@@ -164,7 +164,7 @@ impl<T, X> ReadArguments<X> for ArgumentSet<T, X> {
 
 /// An id of a kind of object that calls name.
 pub trait NamedId: Id + FromStr + Display {
-    /// What to send, with the prefix, as in "a payment id (pay_...)".
+    /// A phrase for what to send, with the prefix, as in "a payment id (pay_...)".
     const WHAT: &'static str;
 }
 
@@ -184,7 +184,7 @@ impl<K: NamedId> PageArguments<K> {
         self
     }
 
-    /// What a declaration says of them.
+    /// Their entries in a declaration.
     pub const fn list(&self) -> ArgumentList {
         ArgumentList::NONE.with(&page_arguments(K::PREFIX))
     }

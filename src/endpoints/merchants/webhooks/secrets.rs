@@ -50,7 +50,7 @@ static ROTATED_SECRET: ObjectType = ObjectType {
     ],
 };
 
-/// What is given of a webhook to connect.
+/// The arguments of a webhook to connect.
 type GivenWebhook = (Name, DestinationUrl, Subscription, Option<ApiVersion>, Option<HeaderName>);
 
 const CONNECTED: ArgumentSet<GivenWebhook, AddressPolicy> = arguments!({
