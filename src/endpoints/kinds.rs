@@ -16,7 +16,7 @@ use crate::service::{Reader, Service, Shared, read_index_span, read_page, read_s
 
 /// A kind of object, by the table of its rows.
 pub(super) trait Kind: StoredTable<Key: NamedId> {
-    /// What the forms of objects need besides their rows; it is read once a call.
+    /// The data that the forms of objects need besides their rows; it is read once a call.
     type Context;
 
     /// Reads what the forms need.
@@ -32,7 +32,7 @@ pub(super) trait Kind: StoredTable<Key: NamedId> {
 
 /// A kind of object that calls name.
 pub(super) trait NamedKind: Kind {
-    /// What calls name an object by.
+    /// The type of the names of objects in calls.
     type Name;
 
     /// The argument that names an object.
@@ -152,7 +152,7 @@ pub(super) async fn list<T: Kind>(service: Shared, call: Call<MerchantCaller>) -
     Reply::page(&page.try_map(|row| T::form(row, &context, &reader))?)
 }
 
-/// What a list of the objects with a status is asked for.
+/// The arguments of a list of the objects with a status.
 pub(super) type StatusFilters<K, S> = (PageRequest<K>, Option<S>, CreatedAt);
 
 /// Answers a page of the objects of a time, with a status when one is given, by the index `I`.

@@ -28,7 +28,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// What most endpoints of a subject have in common that only read: no arguments, and no codes of their own.
+    /// The properties that most endpoints of a subject share that only read: no arguments, and no codes of their own.
     #[must_use]
     pub const fn query(package: Package, group: &'static str) -> Declaration {
         let (name, summary, docs, arguments, errors) = ("", "", "", &[], &[]);
@@ -36,7 +36,7 @@ impl Declaration {
         Declaration { name, package, group, summary, docs, arguments, returns, errors, flags }
     }
 
-    /// What most endpoints of a subject have in common that change something: they answer `true` or `false`.
+    /// The properties that most endpoints of a subject share that change something: they answer `true` or `false`.
     #[must_use]
     pub const fn command(package: Package, group: &'static str) -> Declaration {
         Declaration { flags: Flags::COMMAND, ..Declaration::query(package, group) }

@@ -44,7 +44,7 @@ object! {
     }
 }
 
-/// What is given of a webhook to connect.
+/// The arguments of a webhook to connect.
 type GivenWebhook = (Name, DestinationUrl, Subscription, Option<ApiVersion>, Option<HeaderName>);
 
 const CONNECTED: ArgumentSet<GivenWebhook, AddressPolicy> = arguments!({
