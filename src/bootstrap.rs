@@ -227,7 +227,7 @@ fn tell_of_missing(directory: &Path) {
     tracing::warn!(directory = %directory.display(), "a directory of the store was missing and is made anew, empty");
 }
 
-/// Has a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
+/// Makes a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
 /// the acquirer.
 fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<RunningMark> {
     if RunningMark::is_of_a_copy(data).context("failed to read the mark of a running server")? {
@@ -260,7 +260,7 @@ fn start_archiver(configuration: &Configuration, disk: &Arc<DiskEngine>) -> anyh
     configuration.archive.of_store().map(start).transpose().context("failed to start the archive")
 }
 
-/// Has the process end itself when a file that it writes to is not in its place any more.
+/// Ends the process when a file that it writes to is not in its place any more.
 fn watch_files(configuration: &Configuration, disk: &Arc<DiskEngine>) -> std::io::Result<FileWatch> {
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let on_gone = |reason: String| end_process(&reason, &format!("till: {reason}; the process stops, start it again."));

@@ -7,6 +7,7 @@ mod sources;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use sources::imports::circles;
 use sources::{Code, code_of, manifest, read, rust_files, tokens};
 
 /// A row of the table.
@@ -272,6 +273,16 @@ fn no_module_is_a_catch_all() {
             assert!(!names.any(|name| CATCH_ALLS.contains(&name)), "{file}");
         }
     }
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let circles: Vec<_> = TABLE.iter().flat_map(|room| circles(room.sources)).collect();
+    let shown = |circle: &BTreeSet<(String, String)>| {
+        circle.iter().map(|(from, to)| format!("\n  {from} -> {to}")).collect::<String>()
+    };
+    let text: Vec<String> = circles.iter().map(shown).collect();
+    assert!(circles.is_empty(), "{} circles of imports:{}", circles.len(), text.join("\n"));
 }
 
 #[test]

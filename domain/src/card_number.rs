@@ -5,7 +5,6 @@
 //! adjacent: identifiers and hashes are made of these, and Thai or Chinese text puts no space between a word and a
 //! number.
 
-use crate::card::is_card_number;
 use std::ops::RangeInclusive;
 
 /// Digits of the shortest number.
@@ -17,6 +16,23 @@ const DIGITS_MAX: usize = 19;
 /// Bytes of the longest text that is a number as a whole: there are 18 separators of at most three bytes between the
 /// digits.
 const WHOLE_BYTES_MAX: usize = DIGITS_MAX + (DIGITS_MAX - 1) * 3;
+
+/// Returns true when a text is a plausible card number: 12 to 19 digits with a valid Luhn checksum.
+///
+/// Source: ISO/IEC 7812-1, annex B.
+#[must_use]
+pub fn is_card_number(digits: &str) -> bool {
+    if !(12..=19).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let mut sum: u32 = 0;
+    for (index, byte) in digits.bytes().rev().enumerate() {
+        let digit = u32::from(byte.saturating_sub(b'0'));
+        let weighed = if index % 2 == 1 { digit.saturating_mul(2) } else { digit };
+        sum = sum.saturating_add(if weighed > 9 { weighed.saturating_sub(9) } else { weighed });
+    }
+    sum.is_multiple_of(10)
+}
 
 /// Numbers of one scheme.
 struct Issued {

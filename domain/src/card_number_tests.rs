@@ -45,6 +45,17 @@ fn published() -> impl Iterator<Item = String> {
 }
 
 #[test]
+fn a_card_number_has_12_to_19_digits_and_a_luhn_checksum() {
+    assert!(is_card_number("4242424242424242"));
+    assert!(is_card_number("378282246310005"));
+    for text in
+        ["4242424242424241", "42424242424", "42424242424242424242", "4242 4242 4242 4242", "424242424242424a", ""]
+    {
+        assert!(!is_card_number(text), "{text:?}");
+    }
+}
+
+#[test]
 fn the_numbers_of_every_scheme_are_found() {
     for number in published() {
         assert!(is_card_number_as_a_whole(&number), "{number}");

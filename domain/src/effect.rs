@@ -1,6 +1,6 @@
 //! Effects: calls to an acquirer that a recorded decision requests. Timers: decisions that become due.
 
-use crate::ids::{CustomerId, DisputeId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
+use crate::ids::{CustomerId, DisputeId, MetadataId, PaymentId, RefundId, TransactionId};
 use crate::time::Millis;
 
 /// The key of an open call to an acquirer about a payment. At most one operation of a payment is open at a time: its
@@ -19,17 +19,6 @@ impl EffectId {
     pub const fn operation(payment_id: PaymentId) -> EffectId {
         EffectId { payment_id, refund_id: None }
     }
-}
-
-/// The name of an open call to an acquirer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OpenCall {
-    /// One about a payment.
-    Payment(EffectId),
-    /// One that pays a payout.
-    Payout(PayoutId),
-    /// One that gives the evidence of a dispute.
-    Evidence(DisputeId),
 }
 
 /// A call to an acquirer about a payment, open until its result is recorded.

@@ -38,3 +38,4 @@ pub mod refusal;
 pub mod apply;
 pub mod decide;
 pub mod records;
+pub mod open_call;

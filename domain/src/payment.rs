@@ -342,7 +342,7 @@ pub struct Capture {
 /// The time within which a capture counts as one at once, in milliseconds: a minute after the payment was made.
 pub const CAPTURED_AT_ONCE_MS: u64 = 60_000;
 
-/// The time of a capture, as far as the index of captures tells payments apart by it.
+/// The time of a capture, rounded to what the index of captures distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CaptureTime {
     /// At most [`CAPTURED_AT_ONCE_MS`] after the payment was made, so that the payment's id tells the time.

@@ -7,8 +7,7 @@ use crate::merchant::PaymentMethod;
 use crate::money::{FeeRate, Money};
 use crate::time::Millis;
 
-/// The time for which a session can be used: 30 minutes.
-pub const SESSION_LIFETIME_SECONDS: u64 = 1_800;
+pub use crate::card::SESSION_LIFETIME_SECONDS;
 
 /// The time for which a session is kept after its end, used or not: a day and an hour, so that a caller who asks again
 /// for a whole day learns which payment used it, and a client that it failed.

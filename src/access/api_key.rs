@@ -90,15 +90,15 @@ impl KeyAuthentication {
 
     /// The key in its present state.
     async fn known_or_read(&self, digest: KeyDigest) -> Result<KnownKey, ApiError> {
-        let changes = self.service.engine.key_changes();
+        let changes = self.service.engine.counts().key_changes();
         if let Some(known) = self.known.get(digest, changes) {
             // While the merchant's rows lag behind its log, the log may contain a revocation that is not in the rows.
             self.service.reader(known.merchant_id).await?;
-            if self.service.engine.key_changes() == changes {
+            if self.service.engine.counts().key_changes() == changes {
                 return Ok(known);
             }
         }
-        let changes = self.service.engine.key_changes();
+        let changes = self.service.engine.counts().key_changes();
         let read = self.read(digest).await?;
         self.known.keep(digest, read.clone(), changes);
         Ok(read)

@@ -11,9 +11,8 @@ use till_operate::head::{StoreHead, check_archive};
 
 use super::checkpoint::moment;
 use super::exit_code::ExitCode;
-use super::head::read_heads;
 use super::progress::{ProgressDisplay, Unit, say};
-use super::verify::VerificationTarget;
+use super::verify::{VerificationTarget, read_heads};
 use crate::configuration::Configuration;
 
 /// Commands on an archive.

@@ -14,6 +14,7 @@ use super::operate::OperatorCall;
 use super::repair::RepairCommand;
 use super::restore::RestoreArguments;
 use super::rotate::{AdminTokenCommand, VaultCommand};
+use super::serve::ServeArguments;
 use super::status::StatusArguments;
 use super::trigger::TriggerArguments;
 use super::verify::VerifyArguments;
@@ -83,7 +84,11 @@ pub enum TillCommand {
     #[command(subcommand)]
     Vault(VaultCommand),
     /// Prints the effective settings and their sources, without secrets
-    Configuration,
+    Configuration {
+        /// Prints the table of all settings and their meanings instead
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Webhooks received on a developer's machine
     #[command(subcommand)]
     Webhook(WebhookCommand),
@@ -122,17 +127,9 @@ impl TillCommand {
             | TillCommand::Inspect(_)
             | TillCommand::AdminToken(_)
             | TillCommand::Vault(_)
-            | TillCommand::Configuration => false,
+            | TillCommand::Configuration { .. } => false,
         }
     }
-}
-
-/// Options of `till serve`.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct ServeArguments {
-    /// Begin with a merchant, a key and an installation to try the server with, and print them
-    #[arg(long)]
-    pub demo: bool,
 }
 
 impl Settings {

@@ -7,18 +7,10 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 use till_actors::clock::{Clock, SystemClock};
-use till_domain::activity::Activity;
-use till_domain::card::Card;
-use till_domain::customer::{Customer, CustomerRef};
-use till_domain::dispute::Dispute;
-use till_domain::ids::{CustomerId, MerchantId, StatementId};
-use till_domain::ledger::Entry;
-use till_domain::payment::Payment;
-use till_domain::payout::Payout;
-use till_domain::refund::Refund;
+use till_domain::customer::CustomerRef;
+use till_domain::ids::{CustomerId, MerchantId};
 use till_domain::text::ExternalId;
-use till_domain::time::Millis;
-use till_operate::offline::{ApiShapes, Export, ExportFile, OpenKeyring, Source};
+use till_operate::offline::{ApiObject, Export, ExportFile, OpenKeyring, Source};
 use till_storage::rows::RowReader;
 
 use super::progress::{ProgressDisplay, Unit};
@@ -49,40 +41,17 @@ pub struct ExportArguments {
     pub open_personal_data: bool,
 }
 
-/// The objects in the form in which the endpoints answer them.
-struct MerchantApi;
-
-impl ApiShapes for MerchantApi {
-    fn payment(&self, payment: &Payment, now: Millis) -> Value {
-        json(PaymentShape::new(payment, now))
-    }
-
-    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>, external_id: Option<ExternalId>) -> Value {
-        json(EntryShape::new(entry, statement_id, external_id))
-    }
-
-    fn contact(&self, customer: &Customer) -> Value {
-        json(ContactShape::new(customer))
-    }
-
-    fn card(&self, card: &Card, customer: &Customer) -> Value {
-        json(CardShape::new(card, customer))
-    }
-
-    fn refund(&self, refund: &Refund) -> Value {
-        json(RefundShape::new(refund))
-    }
-
-    fn dispute(&self, dispute: &Dispute, external_id: Option<ExternalId>) -> Value {
-        json(DisputeShape::new(dispute, external_id))
-    }
-
-    fn payout(&self, payout: &Payout) -> Value {
-        json(PayoutShape::new(payout))
-    }
-
-    fn activity(&self, activity: &Activity) -> Value {
-        json(ActivityShape::new(activity))
+/// An object in the form in which the endpoints answer it.
+fn answered(object: ApiObject<'_>) -> Value {
+    match object {
+        ApiObject::Payment(payment, now) => json(PaymentShape::new(payment, now)),
+        ApiObject::Entry(entry, statement_id, external_id) => json(EntryShape::new(entry, statement_id, external_id)),
+        ApiObject::Contact(customer) => json(ContactShape::new(customer)),
+        ApiObject::Card(card, customer) => json(CardShape::new(card, customer)),
+        ApiObject::Refund(refund) => json(RefundShape::new(refund)),
+        ApiObject::Dispute(dispute, external_id) => json(DisputeShape::new(dispute, external_id)),
+        ApiObject::Payout(payout) => json(PayoutShape::new(payout)),
+        ApiObject::Activity(activity) => json(ActivityShape::new(activity)),
     }
 }
 
@@ -123,7 +92,7 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
     let what = arguments.files()?;
     let source = open(configuration, *open_personal_data)?;
     let (customer, now) = (contact.clone(), SystemClock.now());
-    let export = Export { source: &source, api: &MerchantApi, merchant_id: *merchant, customer, what, now };
+    let export = Export { source: &source, api: answered, merchant_id: *merchant, customer, what, now };
     let mut shown = ProgressDisplay::begin("exported", Unit::Things("merchants"), None);
     let summary = export.write(to, &mut |done, total| shown.show_of(done, total))?;
     drop(shown);

@@ -1,11 +1,10 @@
 //! `till head`
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
-use till_operate::head::{StoreHead, head_of_archive, head_of_store};
+use till_operate::head::{head_of_archive, head_of_store};
 use till_storage::engine::refuse_unfit;
 
 use super::verify::VerificationTarget;
@@ -36,19 +35,4 @@ fn head_of_data(configuration: &Configuration) -> anyhow::Result<String> {
     let (scratch, open_time_max) = (PathBuf::new(), configuration.open_time_max);
     let store = VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.open_store()?;
     Ok(head_of_store(&store)?.to_string())
-}
-
-/// The heads in a file that `till head` filled, a line each.
-pub(super) fn read_heads(file: &Path) -> anyhow::Result<Vec<StoreHead>> {
-    let text = fs::read_to_string(file).with_context(|| format!("failed to read {}", file.display()))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let head = |(index, line): (usize, &str)| {
-        let place = || format!("failed to read line {} of {}", index + 1, file.display());
-        line.parse::<StoreHead>().with_context(place)
-    };
-    let heads = lines.map(head).collect::<anyhow::Result<Vec<StoreHead>>>()?;
-    if heads.is_empty() {
-        bail!("{} holds no line of `till head`", file.display());
-    }
-    Ok(heads)
 }

@@ -16,7 +16,7 @@ use crate::tls::Certificates;
 
 /// The reserved address of one listener, and its certificates.
 pub(super) struct PreparedListener {
-    /// The address, to which nobody can connect yet.
+    /// The address; it is reserved, and refuses connections until the listener starts.
     pub(super) address: ReservedAddress,
     tls: Option<(&'static str, Arc<Certificates>)>,
 }

@@ -4,10 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::{Shell, generate};
-
-use super::arguments::Arguments;
 
 /// The shell of the completions.
 #[derive(Debug, Clone, Copy, Args)]
@@ -26,16 +24,16 @@ pub struct ManualArguments {
 }
 
 /// Prints the completions.
-pub(super) fn completions(arguments: CompletionsArguments) {
-    generate(arguments.shell, &mut Arguments::command(), "till", &mut io::stdout());
+pub(super) fn completions(arguments: CompletionsArguments, mut grammar: Command) {
+    generate(arguments.shell, &mut grammar, "till", &mut io::stdout());
 }
 
 /// Writes a page for the program and for each command below it, such as `till-checkpoint-create.1`.
-pub(super) fn manual(arguments: &ManualArguments) -> anyhow::Result<()> {
-    write(&arguments.to).with_context(|| format!("failed to write to {}", arguments.to.display()))
+pub(super) fn manual(arguments: &ManualArguments, grammar: Command) -> anyhow::Result<()> {
+    write(&arguments.to, grammar).with_context(|| format!("failed to write to {}", arguments.to.display()))
 }
 
-fn write(directory: &Path) -> io::Result<()> {
+fn write(directory: &Path, grammar: Command) -> io::Result<()> {
     std::fs::create_dir_all(directory)?;
-    clap_mangen::generate_to(Arguments::command().disable_help_subcommand(true), directory)
+    clap_mangen::generate_to(grammar.disable_help_subcommand(true), directory)
 }

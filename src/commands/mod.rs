@@ -23,7 +23,6 @@ mod serve;
 mod status;
 mod trigger;
 mod verify;
-mod verify_report;
 mod webhook;
 
 pub use arguments::{Arguments, Settings};

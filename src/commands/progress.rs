@@ -1,10 +1,12 @@
-//! The progress of a command that works on much data, on standard error: a bar on a terminal, else a line every few
-//! seconds.
+//! What a command prints: its result on standard output; on standard error the progress of one that works on much data,
+//! a bar on a terminal, else a line every few seconds.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::exit_code::ExitCode;
 
 /// The interval between two lines when there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -92,6 +94,13 @@ impl Drop for ProgressDisplay {
 /// Writes a line for a person.
 pub(super) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}"); // A reader that closed the pipe needs no more output.
+}
+
+/// Prints what a command has found.
+pub(super) fn print(output: &str) -> ExitCode {
+    let line = if output.is_empty() { String::new() } else { format!("{}\n", output.trim_end()) };
+    let _ = std::io::stdout().write_all(line.as_bytes()); // A reader that closed the pipe needs no more output.
+    ExitCode::SUCCESS
 }
 
 fn style(unit: Unit, is_bounded: bool) -> ProgressStyle {

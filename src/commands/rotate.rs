@@ -27,7 +27,7 @@ const TOKEN_BYTES: usize = 32;
 pub enum AdminTokenCommand {
     /// Makes a new token; the server accepts both from then on
     Rotate,
-    /// Has the server accept the new token only
+    /// Makes the server accept the new token only
     Retire,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenComm
     }
 }
 
-/// Has the server read its token, and checks that it did.
+/// Makes the server read its token, and checks that it did.
 fn have_token_read(configuration: &Configuration, token: &SecretString) -> anyhow::Result<()> {
     let answer = AdminClient::of(configuration, token.clone())?.call_admin("reload", &json!({}), None);
     let answer = answer.context("the file is written, but the server was not told: send it SIGHUP, or restart it")?;

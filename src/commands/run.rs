@@ -1,14 +1,15 @@
 //! Carries a command out.
 
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 
 use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
-use super::progress::say;
+use super::progress::{print, say};
 use super::{
     archive, checkpoint, export, head, help, inspect, manual, operate, repair, restore, rotate, serve, status, trigger,
     verify, webhook,
 };
+use crate::configuration::settings_in_markdown;
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Reads the command line. Faults, help and version are printed, and end the process.
@@ -55,22 +56,15 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         TillCommand::Inspect(arguments) => inspect::inspect(&configuration, arguments),
         TillCommand::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
         TillCommand::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
-        TillCommand::Configuration => Ok(print(&configuration.to_string())),
+        TillCommand::Configuration { markdown: true } => Ok(print(&settings_in_markdown())),
+        TillCommand::Configuration { markdown: false } => Ok(print(&configuration.to_string())),
         TillCommand::Completions(arguments) => {
-            manual::completions(*arguments);
+            manual::completions(*arguments, Arguments::command());
             Ok(ExitCode::SUCCESS)
         }
-        TillCommand::Manual(arguments) => manual::manual(arguments).map(|()| ExitCode::SUCCESS),
+        TillCommand::Manual(arguments) => manual::manual(arguments, Arguments::command()).map(|()| ExitCode::SUCCESS),
         TillCommand::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
         TillCommand::Trigger(arguments) => trigger::trigger(&configuration, arguments).map(|output| print(&output)),
         TillCommand::Operate(call) => operate::operate(&configuration, call),
     }
-}
-
-/// Prints what a command has found.
-pub(super) fn print(output: &str) -> ExitCode {
-    use std::io::Write;
-    let line = if output.is_empty() { String::new() } else { format!("{}\n", output.trim_end()) };
-    let _ = std::io::stdout().write_all(line.as_bytes()); // A reader that closed the pipe needs no more output.
-    ExitCode::SUCCESS
 }

@@ -6,11 +6,11 @@ use std::thread;
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
+use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::ExitCode;
-use super::arguments::ServeArguments;
 use super::listening::PreparedListener;
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
@@ -24,6 +24,14 @@ use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, c
 use crate::service::Reloads;
 use crate::small_pages::use_small_pages;
 use crate::supervision::{Notifier, Watchdog};
+
+/// Options of `till serve`.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ServeArguments {
+    /// Begin with a merchant, a key and an installation to try the server with, and print them
+    #[arg(long)]
+    pub demo: bool,
+}
 
 /// Threads of the admin listener: the operator's calls are few.
 const ADMIN_THREADS: usize = 1;
@@ -142,6 +150,7 @@ async fn run(
 fn public_settings(configuration: &Configuration, descriptors: DescriptorShares) -> ListenerSettings {
     ListenerSettings {
         name: "public",
+        thread_name: "http",
         workers: configuration.http_threads.get(),
         connections: public_limits(configuration, descriptors),
         forwarded: configuration.proxies.forwarded.clone(),
@@ -154,6 +163,7 @@ fn admin_settings(configuration: &Configuration, descriptors: DescriptorShares) 
     let connections = ADMIN_CONNECTIONS_MAX.min(connections_within(descriptors.admin_sockets));
     ListenerSettings {
         name: "admin",
+        thread_name: "admin",
         workers: ADMIN_THREADS,
         connections: ConnectionLimits::in_all(connections, configuration.limits.idle_max),
         forwarded: None,

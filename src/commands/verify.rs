@@ -1,11 +1,12 @@
 //! `till verify`
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use till_operate::acquirer_book::AcquirerBook;
 use till_operate::checkpoint::compare_heads;
@@ -17,9 +18,7 @@ use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::vault::Keyring;
 
 use super::exit_code::ExitCode;
-use super::head::read_heads;
 use super::progress::{self, Unit};
-use super::verify_report::report_json;
 use crate::bootstrap::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
@@ -90,7 +89,9 @@ pub(super) fn verify(configuration: &Configuration, arguments: &VerifyArguments)
         earlier.heads.iter().filter(|_| report.is_clean()).for_each(report_head);
         return Ok(print(&report));
     }
-    let _ = writeln!(std::io::stdout(), "{:#}", report_json(&report)); // A reader that closed the pipe needs no more output.
+    let mut shown = serde_json::to_value(&report)?;
+    shown["clean"] = report.is_clean().into();
+    let _ = writeln!(std::io::stdout(), "{shown:#}"); // A reader that closed the pipe needs no more output.
     Ok(exit_code(&report))
 }
 
@@ -224,6 +225,21 @@ fn text(report: &Report) -> String {
         lines.push(format!("and {} more", report.fault_count - shown));
     }
     lines.join("\n") + "\n"
+}
+
+/// The heads in a file that `till head` filled, a line each.
+pub(super) fn read_heads(file: &Path) -> anyhow::Result<Vec<StoreHead>> {
+    let text = fs::read_to_string(file).with_context(|| format!("failed to read {}", file.display()))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let head = |(index, line): (usize, &str)| {
+        let place = || format!("failed to read line {} of {}", index + 1, file.display());
+        line.parse::<StoreHead>().with_context(place)
+    };
+    let heads = lines.map(head).collect::<anyhow::Result<Vec<StoreHead>>>()?;
+    if heads.is_empty() {
+        bail!("{} holds no line of `till head`", file.display());
+    }
+    Ok(heads)
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ impl fmt::Display for Origin {
 }
 
 fn known(key: &str) -> Option<Setting> {
-    ALL.into_iter().find(|setting| setting.key == key)
+    ALL.iter().copied().find(|setting| setting.key == key)
 }
 
 fn unknown_key(key: &str, value: &toml::Value) -> String {

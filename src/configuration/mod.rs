@@ -15,3 +15,4 @@ pub use effective::{Configuration, ConfigurationFaults, LogFormat, TlsFiles};
 pub use layers::Layers;
 pub use secret_file::{SecretFile, SecretFileLock};
 pub use secrets::{Secrets, VaultKeySecret};
+pub use settings::settings_in_markdown;

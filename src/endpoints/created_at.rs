@@ -19,41 +19,48 @@ use till_domain::records::{Profiles, Rows, Single};
 use till_domain::time::Millis;
 
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Text, ValueType};
-use crate::protocol::fields::Fields;
+use crate::protocol::arguments::{FieldIn, OptionalIn};
+use crate::protocol::declaration::{Text, ValueType};
 use crate::protocol::json::Json;
 use crate::service::{FilterText, IdSpan, Reader, Service};
 
 /// The message about a text of no known form.
 const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and time (2025-04-01T10:30), a range of these (a..b, a.., ..b), or today, yesterday, this_week, last_week, this_month or last_month";
 
-/// The type of such a text.
-pub(super) const CREATED_AT: ValueType =
-    ValueType::Text(Text { pattern: Some(PATTERN), example: Some("this_month"), ..Text::PLAIN });
-
-/// The description of the argument.
-pub(super) const CREATED_AT_DOCS: &str = "When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.";
-
 /// A keyword, a point in time, or a range of which either end may be open.
 const PATTERN: &str = "^(today|yesterday|this_week|last_week|this_month|last_month\
     |[0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?\
     |([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?\\.\\.([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?)$";
 
+/// The time and the time zone that a text such as `today` means.
+pub(super) struct MerchantClock {
+    pub(super) now: Millis,
+    pub(super) zone: TimeZone,
+}
+
+impl MerchantClock {
+    /// The clock of the merchant whose rows are read.
+    pub(super) fn of(service: &Service, reader: &Reader<'_>) -> Result<MerchantClock, ApiError> {
+        let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
+        Ok(MerchantClock { now: service.clock_of(reader.merchant_id()), zone: zone(&profile) })
+    }
+}
+
+/// Such a text.
+pub(super) const CREATED_AT: FieldIn<CreatedRange, MerchantClock> = FieldIn {
+    value_type: ValueType::Text(Text { pattern: Some(PATTERN), example: Some("this_month"), ..Text::PLAIN }),
+    parse: |value, clock| created_range(value, clock.now, &clock.zone),
+};
+
 /// The filter of a list by time of creation, as an argument.
-pub(super) const CREATED_AT_ARGUMENT: Argument = Argument::optional("created_at", CREATED_AT, CREATED_AT_DOCS);
+pub(super) const CREATED_AT_ARGUMENT: OptionalIn<CreatedRange, MerchantClock> = CREATED_AT
+    .optional("When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.")
+    .named("created_at");
 
 /// The filter of a list by time of creation, when it was given.
-pub(super) struct CreatedAt(Option<CreatedRange>);
+pub(super) struct CreatedAt(pub(super) Option<CreatedRange>);
 
 impl CreatedAt {
-    /// Reads the argument, in the time zone and at the time of the merchant.
-    pub(super) fn read(fields: &mut Fields<'_>, service: &Service, reader: &Reader<'_>) -> Result<CreatedAt, ApiError> {
-        let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
-        let (now, zone) = (service.clock_of(reader.merchant_id()), zone(&profile));
-        let range = fields.optional("created_at", |value| created_range(value, now, &zone));
-        Ok(CreatedAt(range))
-    }
-
     /// The ids of what was created then; `None` when there can be none.
     pub(super) fn span<K: Id + Ord>(&self) -> Option<IdSpan<K>> {
         match &self.0 {

@@ -1,6 +1,9 @@
 //! Creation of API keys, for the operator and for merchants' own programs.
 
-use serde::Serialize;
+use crate::endpoints::forms::{NAME, id, time};
+use crate::protocol::arguments::{ArgumentSet, Required, arguments};
+use crate::protocol::declaration::object;
+use crate::protocol::dispatch::{Call, Reply};
 use till_actors::Secret;
 use till_domain::command::{Caller, Command, GenerateKey};
 use till_domain::event::Answer;
@@ -11,78 +14,52 @@ use till_domain::time::Millis;
 use till_storage::vault::Keyring;
 use zeroize::Zeroizing;
 
-use super::arguments;
-use super::forms::NAME;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Attribute, Declaration, Integer, ObjectType, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
 use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
-
-/// The largest number of seconds that JSON readers keep exactly.
-const SECONDS_MAX: u64 = (1 << 53) - 1;
 
 /// The description of both calls.
 pub(super) const GENERATE_KEY_DOCS: &str =
     "The key is pinned to the version of the API that this call names, else to the newest.";
 
 /// The argument that names a key in both interfaces.
-pub(super) const KEY_ARGUMENT: Argument =
-    Argument::required("key_id", ValueType::Id(KeyId::PREFIX), "The key's uid (`key_...`).");
+pub(super) const KEY_ARGUMENT: Required<KeyId> = id::<KeyId>().required("The key's uid (`key_...`).").named("key_id");
 
 /// The argument with a key's name.
-pub(super) const NAME_ARGUMENT: Argument =
-    Argument::required("name", NAME, "The name, 1 to 255 characters.").such_as("\"web shop\"");
+pub(super) const NAME_ARGUMENT: Required<Name> =
+    NAME.required("The name, 1 to 255 characters.").such_as("\"web shop\"").named("name");
 
-/// A time that JSON readers keep exactly.
-const EXPIRES_AT: ValueType =
-    ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(4_102_444_800) });
-
-/// The argument with the expiry of a key.
-pub(super) const EXPIRES_AT_ARGUMENT: Argument =
-    Argument::optional("expires_at", EXPIRES_AT, "The time at which it expires, in the future; never when left out.");
-
-/// The declared members of the answer.
-pub(super) static GENERATED_KEY: ObjectType = ObjectType {
-    name: "generated_key",
-    attributes: &[
-        Attribute::always("key_id", ValueType::Id(KeyId::PREFIX), "The key's uid (`key_...`)."),
-        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), only this once.").such_as("sk_EXAMPLE"),
-        Attribute::always("name", ValueType::STRING, "The name.").such_as("Bookkeeping"),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-    ],
-};
-
-#[derive(Serialize)]
-struct GeneratedKey<'a> {
-    key_id: String,
-    key: &'a str,
-    name: &'a str,
-    created_at: u64,
+object! {
+    /// A key with its text.
+    pub(super) GENERATED_KEY "generated_key" as GeneratedKey<'a> of (
+        key_id: KeyId,
+        key: &'a str,
+        name: &'a Name,
+        created_at: Millis
+    ) {
+        key_id: Id(KeyId::PREFIX) = key_id, "The key's uid (`key_...`).";
+        key: STRING = key, "The key itself (`sk_...`), only this once.", such_as("sk_EXAMPLE");
+        name: STRING = name, "The name.", such_as("Bookkeeping");
+        created_at: TIMESTAMP = created_at, "The time at which it was created.";
+    }
 }
 
-/// The arguments of a new key.
+/// A new key.
 pub(super) struct NewKey {
     name: Name,
     expires_at: Option<Millis>,
 }
 
-impl NewKey {
-    /// Reads [`NAME_ARGUMENT`] and [`EXPIRES_AT_ARGUMENT`]; None when the name is faulty. The rules check that the
-    /// expiry is in the future: a repeated call gets its first answer, however late it comes.
-    pub(super) fn read(fields: &mut Fields<'_>) -> Option<NewKey> {
-        let name = fields.required("name", arguments::name);
-        let expires_at = fields.optional("expires_at", field::integer(0..=SECONDS_MAX));
-        Some(NewKey { name: name?, expires_at: expires_at.map(|seconds| Millis(0).plus_seconds(seconds)) })
-    }
-}
+/// The arguments of a new key. The rules check that the expiry is in the future: a repeated call gets its first answer,
+/// however late it comes.
+pub(super) const NEW_KEY: ArgumentSet<NewKey> = arguments!(NewKey {
+    name: NAME_ARGUMENT,
+    expires_at: time(4_102_444_800).optional("The time at which it expires, in the future; never when left out."),
+});
 
 /// Makes a key for a merchant, and answers it with its text.
 pub(super) async fn generate<C>(
     service: &Shared,
-    declaration: &'static Declaration,
     call: &Call<C>,
     merchant_id: MerchantId,
     caller: Caller,
@@ -92,7 +69,7 @@ pub(super) async fn generate<C>(
     let lasting = key_of(&service.keyring, merchant_id, new.name, &text);
     let command = Command::GenerateKey(GenerateKey { expires_at: new.expires_at, ..lasting });
     let secret = Some(Secret::KeyText(text.clone()));
-    let answered = service.submit(declaration, call, merchant_id, caller, command, secret).await?;
+    let answered = service.submit(call, merchant_id, caller, command, secret).await?;
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
     // A repeated call drew a text of its own, which is unused: the text of the first call is in the vault.
     let text = if answered.replayed {
@@ -100,14 +77,8 @@ pub(super) async fn generate<C>(
     } else {
         text
     };
-    Ok(Reply::new(&GeneratedKey {
-        key_id: key_id.to_string(),
-        key: &text,
-        // A repeated call has the same name in its arguments; the key may have been renamed since.
-        name: name.as_str(),
-        created_at: created_at.unix_seconds(),
-    })
-    .replayed(answered.replayed))
+    // A repeated call has the same name in its arguments; the key may have been renamed since.
+    Ok(Reply::new(&GeneratedKey::new(key_id, &text, &name, created_at)).replayed(answered.replayed))
 }
 
 /// A key without expiry, made from its text and pinned to the newest version.

@@ -2,12 +2,14 @@
 //! command or reads rows, and converts the answer.
 
 pub mod admin;
-pub mod arguments;
+mod arguments;
 mod created_at;
-mod forms;
+mod endpoint;
+pub(crate) mod forms;
 mod key_making;
+mod kinds;
 pub mod merchants;
-mod named;
+mod prelude;
 pub mod sdk;
 pub(crate) mod shapes;
 

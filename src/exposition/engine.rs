@@ -1,6 +1,6 @@
 //! Metrics of the engine.
 
-use till_actors::{AGES_SECONDS, Engine, OpenEffects, PaymentCounts};
+use till_actors::{AGES_SECONDS, DecidedCalls, Engine, OpenEffects, PaymentCounts, RecordCounts};
 use till_domain::payment::PaymentStatus;
 use till_operate::archive::ArchiveStats;
 
@@ -10,10 +10,11 @@ use crate::protocol::dispatch::CallCount;
 /// Adds the engine's metrics.
 pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
-    let removed = engine.removed_rows().by_kind();
+    let RecordCounts { late_successes, payments, removed_rows } = engine.counts().records();
+    let removed = removed_rows.by_kind();
     families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", removed);
-    expose_payments(&engine.payments(), families);
-    expose_effects(engine, families);
+    expose_payments(&payments, families);
+    expose_effects(&engine.open_effects(), late_successes, families);
     expose_webhooks(engine, families);
     let gauges = [
         (
@@ -29,7 +30,7 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
         families.gauge(name, help, value);
     }
     let help = "Merchants whose available balance is below zero, counted again a minute after the last count.";
-    families.gauge("till_merchants_overdrawn", help, engine.overdrawn_merchants());
+    families.gauge("till_merchants_overdrawn", help, engine.counts().overdrawn_merchants());
     families.gauge_seconds(
         "till_timers_lag_seconds",
         "Delay of the earliest timer that is due and not served yet.",
@@ -51,25 +52,25 @@ fn expose_payments(payments: &PaymentCounts, families: &mut Families) {
     families.counters_by("till_payments_total", help, ["status", "failure_code"], not_failed.chain(failed));
 }
 
-fn expose_effects(engine: &Engine, families: &mut Families) {
-    let OpenEffects { count, older_than, oldest, refunds, oldest_refund, payouts, oldest_payout } =
-        engine.open_effects();
-    families.gauge("till_effects_open", "Calls to acquirers that have no result yet.", count as u64);
+fn expose_effects(open: &OpenEffects, late_successes: u64, families: &mut Families) {
+    let OpenEffects { count, older_than, oldest, decided: _ } = open;
+    families.gauge("till_effects_open", "Calls to acquirers that have no result yet.", *count as u64);
     let help = "Calls to acquirers that have had no result for longer than these seconds.";
     let older = AGES_SECONDS.map(|seconds| seconds.to_string());
     let older =
         std::array::from_fn::<_, { AGES_SECONDS.len() }, _>(|age| (older[age].as_str(), older_than[age] as u64));
     families.gauges("till_effects_open_older_than", help, "seconds", older);
     let help = "For how long the oldest call that is neither a refund nor a payout has been open.";
-    families.gauge_seconds("till_effects_oldest_seconds", help, oldest);
-    families.gauge("till_refunds_open", "Refunds that the acquirer has not ended.", refunds as u64);
+    families.gauge_seconds("till_effects_oldest_seconds", help, *oldest);
+    let (refunds, payouts) = (open.of(DecidedCalls::Refunds), open.of(DecidedCalls::Payouts));
+    families.gauge("till_refunds_open", "Refunds that the acquirer has not ended.", refunds.count as u64);
     let help = "Time since the oldest of them was requested.";
-    families.gauge_seconds("till_refunds_oldest_seconds", help, oldest_refund);
-    families.gauge("till_payouts_open", "Payouts that the acquirer has not ended.", payouts as u64);
+    families.gauge_seconds("till_refunds_oldest_seconds", help, refunds.age);
+    families.gauge("till_payouts_open", "Payouts that the acquirer has not ended.", payouts.count as u64);
     let help = "Time since the oldest of these payouts was requested.";
-    families.gauge_seconds("till_payouts_oldest_seconds", help, oldest_payout);
+    families.gauge_seconds("till_payouts_oldest_seconds", help, payouts.age);
     let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
-    families.counter("till_late_successes_total", help, engine.late_successes());
+    families.counter("till_late_successes_total", help, late_successes);
 }
 
 fn expose_webhooks(engine: &Engine, families: &mut Families) {

@@ -24,6 +24,8 @@ const SUGGESTION_DISTANCE_DIVISOR: usize = 2;
 /// [`Fields::finish`] refuses with all faults at once: those of declared arguments in the declaration's order, then
 /// unknown arguments, then the header's.
 ///
+/// Most endpoints read them all by an `ArgumentSet`; those that judge by hand read one after the other:
+///
 /// ```ignore
 /// let mut fields = call.fields();
 /// let amount = fields.required("amount", field::amount);

@@ -5,6 +5,7 @@
 //! (`dispatch`), or each step of several in one (`pipelining`), and its socket (`transport`). Pages for people are in `pages`.
 
 pub mod api_error;
+pub(crate) mod arguments;
 pub mod declaration;
 pub mod dispatch;
 pub mod fault;

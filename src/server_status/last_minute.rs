@@ -25,7 +25,7 @@ struct Totals {
 
 impl Totals {
     fn of(service: &Service) -> Totals {
-        Totals { calls: calls_answered(), payments: service.engine.payments() }
+        Totals { calls: calls_answered(), payments: service.engine.counts().records().payments }
     }
 }
 

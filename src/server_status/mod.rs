@@ -5,5 +5,5 @@ mod last_minute;
 mod status;
 
 pub use conditions::conditions;
-pub use last_minute::{LastMinute, MinuteCounts};
+pub use last_minute::LastMinute;
 pub use status::{ServerState, ServerStatus};

@@ -1,13 +1,17 @@
 //! Converts denials by the actors into errors of the interface. No other file knows both.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use till_actors::{Denied, FailedOutcome};
-use till_domain::money::Money;
-use till_domain::payment::OperationKind;
-use till_domain::refusal::{ArgumentFault, Refusal};
+use till_domain::dispute::DisputeStatus;
+use till_domain::ids::PaymentId;
+use till_domain::merchant::ADVANCE_MAX_SECONDS;
+use till_domain::metadata::{BYTESIZE_MAX, DOCUMENT_BYTES_MAX, ITEMS_MAX, SETS_MAX};
+use till_domain::money::{AMOUNT_MAX_MINOR, Money};
+use till_domain::payment::{OperationKind, PaymentStatus};
+use till_domain::refusal::{CommandField, Refusal};
 
 use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::fault::Fault;
+use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
 
 /// The advised delay before a retry when the service could not carry out a command.
 pub const RETRY_AFTER_SECONDS: u32 = 1;
@@ -30,153 +34,350 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
     }
 }
 
-/// The error for a refusal.
-#[must_use]
-pub fn refused(refusal: &Refusal) -> ApiError {
-    if let Refusal::CardNumbersGiven { arguments } = refusal {
-        let fault = |argument: &&str| Fault::invalid(argument, refusal.to_string());
-        return ApiError::invalid_arguments(&arguments.iter().flatten().map(fault).collect::<Vec<Fault>>());
+/// Generates `refused` from one entry for each refusal: variant, code, details and message, which is written as for
+/// `format!` and has the variant's data. The details are an argument whose object does not exist, other members, or
+/// nothing; an `INVALID_ARGUMENTS` names the constructor of its fault and the argument. Entries with an error of their
+/// own come first.
+///
+/// ```text
+/// refusals! {
+///     { Refusal::KeyNotLive => ApiError::unauthorized(), }
+///     PlanNotFound = NotFound("plan_id"), "There is no plan with this plan_id.";
+///     NotASet = InvalidArguments(not_a_set "path"), "leads to a value that is not an array";
+///     TooMany { kind, limit } = Conflict { "limit": limit }, "The merchant already has {limit} {kind}.";
+/// }
+/// ```
+macro_rules! refusals {
+    (
+        { $($pattern:pat => $error:expr,)* }
+        $($variant:ident $({ $($field:ident),+ })? = $code:ident $(($($named:tt)+))? $({ $($details:tt)+ })?,
+            $message:literal $(, $value:expr)*;)*
+    ) => {
+        /// The error for a refusal.
+        #[must_use]
+        pub fn refused(refusal: &Refusal) -> ApiError {
+            match refusal {
+                $($pattern => $error,)*
+                $(Refusal::$variant $({ $($field),+ })? => {
+                    error!($code $(($($named)+))? $({ $($details)+ })?, format!($message $(, $value)*))
+                })*
+            }
+        }
+
+        /// The texts of all messages, and the arguments of those that are faults.
+        #[cfg(test)]
+        const TEXTS: &[(Option<&str>, &str)] = &[$((argument!($code $($($named)+)?), $message)),*];
+    };
+}
+
+/// The argument of one entry of `refusals!` that is a fault.
+#[cfg(test)]
+macro_rules! argument {
+    (InvalidArguments $fault:ident $argument:literal) => {
+        Some($argument)
+    };
+    ($($other:tt)*) => {
+        None
+    };
+}
+
+/// The error of one entry of `refusals!`.
+macro_rules! error {
+    (InvalidArguments($fault:ident $argument:literal), $message:expr) => {
+        ApiError::invalid_arguments(&[Fault::$fault($argument, $message)])
+    };
+    (NotFound($argument:literal), $message:expr) => {
+        ApiError::not_found($argument, $message)
+    };
+    ($code:ident { $($details:tt)+ }, $message:expr) => {
+        ApiError::new(Code::$code, $message).with_details(json!({ $($details)+ }))
+    };
+    ($code:ident, $message:expr) => {
+        ApiError::new(Code::$code, $message)
+    };
+}
+
+refusals! {
+    {
+        Refusal::KeyNotLive => ApiError::unauthorized(),
+        Refusal::RedeliveryUnderWay => ApiError::too_many(REDELIVERY, REDELIVERY_RETRY_SECONDS),
+        Refusal::SessionNotActive { payment_id } => session_not_active(*payment_id),
+        Refusal::VersionMismatch { current } => {
+            ApiError::invalid_arguments(&[Fault::version_mismatch("version", *current)])
+        },
+        Refusal::CardNumbersGiven { fields } => card_numbers_given(fields),
     }
-    if let Some(argument) = refusal.argument() {
-        return ApiError::invalid_arguments(&[fault(refusal, argument)]);
-    }
-    if let Refusal::RedeliveryUnderWay = refusal {
-        return ApiError::too_many(refusal.to_string(), REDELIVERY_RETRY_SECONDS);
-    }
-    // The domain and the interface use the same names; a test compares them.
-    let code = Code::from_name(refusal.code()).unwrap_or(Code::UnhandledError);
-    let error = ApiError::new(code, refusal.to_string());
-    match details(refusal) {
-        Some(details) => error.with_details(details),
-        None => error,
+
+    MerchantNotFound = NotFound("merchant_id"),
+        "There is no merchant with this merchant_id. Check it: list-merchants of the operator shows all of them.";
+    MerchantSuspended = MerchantSuspended,
+        "The merchant is suspended: only calls that close a leak, such as revoke-key, change something. \
+         Lists and look-ups go on. Ask the operator to resume it.";
+    IdempotencyKeyReused = IdempotencyKeyReused,
+        "This Idempotency-Key was used with another body. Use a new key for a new call.";
+    InstallationNotFound = NotFound("installation_id"),
+        "There is no installation with this merchant_id and installation_id. Ask the operator for the right ones.";
+    TooMany { kind, limit } = Conflict { "limit": limit },
+        "The merchant already has {limit} {kind}, which is the maximum. Use the existing ones.";
+    TotalTooLarge = AmountExceedsLimit,
+        "With this amount a total of the merchant's ledger would exceed {AMOUNT_MAX_MINOR} minor units. Ask the \
+         operator.";
+
+    KeyNotFound = NotFound("key_id"),
+        "No API key of this merchant has this key_id. The list of its keys shows those that exist.";
+    KeyEndPassed = InvalidArguments(invalid "expires_at"), "must be in the future";
+    UserNotFound = NotFound("user_id"),
+        "No user of this merchant has this user_id. The list of its users shows those that exist.";
+    InvitationNotFound = NotFound("invitation_id"),
+        "No invitation of this merchant has this invitation_id, or it has expired. Invite the user again.";
+    PlanNotFound = NotFound("plan_id"), "There is no plan with this plan_id. The list of plans shows those that exist.";
+    AlreadyMember { user_id } = Conflict { "argument": "email", "user_id": user_id.to_string() },
+        "A user of this merchant has this e-mail address already. There is nothing left to do.";
+    AlreadyInvited { invitation_id } =
+        Conflict { "argument": "email", "invitation_id": invitation_id.to_string() },
+        "This e-mail address is invited already. Ask the person to accept that invitation.";
+    InvitationAccepted { user_id } = Conflict { "user_id": user_id.to_string() },
+        "The invitation was accepted before. There is nothing left to do.";
+
+    WebhookNotFound = NotFound("webhook_id"),
+        "No webhook of this merchant has this webhook_id. list-webhooks lists those that exist.";
+    WebhookEventNotFound = NotFound("event_id"),
+        "No event of this merchant has this event_id. list-events shows those of the last 30 days.";
+    WebhookNotConnected { status } = InvalidState { "status": status.name() },
+        "The webhook is not connected, so that nothing is delivered to it. Call reconnect-webhook first.";
+    TooManySecrets { limit } = Conflict { "limit": limit },
+        "{limit} replaced secrets of this webhook still sign, which is the maximum. Wait until the oldest one's 24 \
+         hours are over, or send end_previous: true, which ends them at once.";
+
+    CurrencyNotConfigured { currency } = InvalidArguments(invalid "currency"),
+        "is not the currency of the merchant's account: send {currency}";
+    TokenNotFound = NotFound("token"), "No card token has this id, or it has expired. Tokenize the card again.";
+    TokenAlreadyUsed = TokenAlreadyUsed, "The card token was for one use and is used up. Tokenize the card again.";
+    TokenForOneUse = InvalidArguments(invalid "token"),
+        "must be a token for several uses: have the card tokenized with usage MULTIPLE";
+    MethodNotEnabled = NotSupported,
+        "The payment method is not enabled for this merchant. Offer another one, or ask the operator to enable it.";
+    AmountMismatch { given, session } = Conflict {
+            "argument": if given.currency == session.currency { "amount" } else { "currency" },
+            "session": { "amount": session.amount.get(), "currency": session.currency.code() },
+        },
+        "{} Send what the session has, or have the customer select the payment method again.",
+        difference(given, session);
+    AuthorizationOnlyNotSupported = NotSupported,
+        "The payment method does not support authorization without capture. Send capture: true.";
+    InterestBearerMissing { fixed } = InvalidArguments(missing_because "interest_bearer"),
+        "is required for an instalment session: send {}, as when the payment method was selected", fixed.name();
+    InterestBearerMismatch { fixed } = InvalidArguments(invalid "interest_bearer"),
+        "is not the one that was fixed when the payment method was selected: send {}", fixed.name();
+
+    CustomerNotFound = NotFound("customer_id"),
+        "No customer of this merchant has this customer_id. One that begins with ctc_ must exist: send the merchant's \
+         own identifier to have a customer created.";
+    ContactNotFound = NotFound("contact_id"),
+        "No customer of this merchant has this contact_id: neither as Till's id (ctc_...) nor as the merchant's own. \
+         E-mail addresses are not looked up here.";
+    ContactTaken { field, customer_id } =
+        Conflict { "argument": name_of(*field), "contact_id": customer_id.to_string() },
+        "Another customer of this merchant has this {}. Update that customer, or send another one.", name_of(*field);
+    CustomerRequired = CustomerRequired,
+        "The session uses a saved card: give customer_id, customer_email or customer_mobile of its owner.";
+    CustomerMismatch = CustomerMismatch,
+        "The given customer does not own the session's saved card. Give customer_id, customer_email or customer_mobile \
+         of its owner, and of nobody else.";
+    CardIdMissing = InvalidArguments(missing_because "card_id"),
+        "is required: the payment method was selected with neither a token nor a saved card. Send a saved card, or \
+         have the customer select again with a token";
+    CardNotFound = NotFound("card_id"),
+        "No saved card of this customer has this card_id. Send another one, or have the customer enter the card again.";
+    CardExternalIdTaken { card_id } = Conflict { "argument": "external_id", "card_id": card_id.to_string() },
+        "Another saved card of this merchant has this external_id. Send another one.";
+    CardHasExternalId { card_id } = Conflict { "argument": "external_id", "card_id": card_id.to_string() },
+        "The customer has saved this card already, under another external_id. Send that one, or none.";
+
+    PaymentNotFound = NotFound("payment_id"),
+        "No payment of this merchant has this payment_id. Send the payment's id or the external_id it was given.";
+    ExternalIdTaken { payment_id } = Conflict { "argument": "external_id", "payment_id": payment_id.to_string() },
+        "Another payment of this merchant has this external_id. Look that payment up before you pay again; another \
+         attempt needs one of its own, such as order-1001-2.";
+    InvalidState { status, operation } =
+        InvalidState { "status": status.name(), "operation": operation.map(OperationKind::name) },
+        "{}", not_permitted("This cannot be done to the payment now", *status, *operation, advice(*status));
+    NotRefundable { status, operation } =
+        NotRefundable { "status": status.name(), "operation": operation.map(OperationKind::name) },
+        "{}", not_permitted("The payment cannot be refunded now", *status, *operation, refund_advice(*status));
+    AmountExceedsPayment { limit_minor } = AmountExceedsLimit { "limit": limit_minor },
+        "The amount is more than the payment has: at most {limit_minor} minor units. Send that much or less.";
+    HasEnded { what, status } = InvalidState { "status": status },
+        "The {what} has ended already: it is {status}. There is nothing left to do.";
+
+    RefundNotFound = NotFound("refund_id"),
+        "No refund of this merchant has this refund_id: neither as Till's id (rfn_...) nor as the merchant's \
+         external_id. list-refunds lists those that exist.";
+    RefundExternalIdTaken { refund_id } = Conflict { "argument": "external_id", "refund_id": refund_id.to_string() },
+        "Another refund of this merchant has this external_id. Look that refund up before you refund again.";
+    RefundNotCovered { available_minor, pending_minor, is_reversible } =
+        InsufficientBalance { "available": available_minor, "pending": pending_minor },
+        "The balance does not cover the refund: {available_minor} minor units are available and {pending_minor} \
+         pending. {}",
+        if *is_reversible {
+            "Send less, or give all of the payment back with reverse-payment, which needs no balance."
+        } else {
+            "Send less, or wait until more has come in."
+        };
+    DisputeNotFound = NotFound("dispute_id"),
+        "No dispute of this merchant has this dispute_id. list-disputes lists those that exist.";
+    DisputeState { status, has_evidence } = InvalidState { "status": status.name() },
+        "{}", dispute_not_permitted(*status, *has_evidence);
+
+    PayoutNotFound = NotFound("payout_id"),
+        "No payout of this merchant has this payout_id: neither as Till's id (pyo_...) nor as the merchant's \
+         external_id. list-payouts lists those that exist.";
+    PayoutExternalIdTaken { payout_id } = Conflict { "argument": "external_id", "payout_id": payout_id.to_string() },
+        "Another payout of this merchant has this external_id. Look that payout up before you pay out again.";
+    InsufficientBalance { available_minor } = InsufficientBalance { "available": available_minor },
+        "The balance does not cover the amount: {available_minor} minor units are available. Send less, or wait until \
+         more has settled.";
+    TopupExternalIdTaken { topup_id } = Conflict { "argument": "external_id", "topup_id": topup_id.to_string() },
+        "Another top-up of this merchant has this external_id: it was added before. For a further one send another \
+         external_id.";
+    InvoiceExternalIdTaken { invoice_id } =
+        Conflict { "argument": "external_id", "invoice_id": invoice_id.to_string() },
+        "Another invoice of this merchant has this external_id: it was charged before. For a further one send another \
+         external_id.";
+
+    NoTestClock = InvalidState,
+        "The merchant has no test clock: its time is the wall clock. Create a merchant with test_clock: true to \
+         test with.";
+    ClockNotForward { now } = InvalidArguments(invalid "to"),
+        "must be later than the merchant's time, which is {}", now.unix_seconds();
+    ClockTooFar { latest } = InvalidArguments(invalid "to"),
+        "must be at most {} days later than the merchant's time: send {} or less", ADVANCE_MAX_SECONDS / 86_400,
+        latest.unix_seconds();
+    NotASet = InvalidArguments(not_a_set "path"),
+        "leads to a value that is not an array, or through a value that is not an object";
+    MetadataItemsExceeded = InvalidArguments(invalid "value"), "would make the record hold more than {ITEMS_MAX} items";
+    MetadataBytesExceeded = InvalidArguments(invalid "value"), "would make the record larger than {BYTESIZE_MAX} bytes";
+    MetadataDocumentExceeded = InvalidArguments(invalid "path"),
+        "would make the record's objects and plain values larger than {DOCUMENT_BYTES_MAX} bytes";
+    MetadataSetsExceeded = InvalidArguments(invalid "path"), "would give the record more than {SETS_MAX} sets";
+}
+
+const REDELIVERY: &str = "Events are being delivered to this webhook again by an earlier call. Wait until that has \
+                          ended, or call disconnect-webhook to end it.";
+
+/// The session's payment is in the details, so that a repeated call finds it.
+fn session_not_active(payment_id: Option<PaymentId>) -> ApiError {
+    let message = "No active payment session has this id: it is unknown, has expired or was used. Have the customer \
+                   select the payment method again.";
+    let error = ApiError::not_found("payment_session_id", message);
+    let Some(payment_id) = payment_id else { return error };
+    error.with_details(json!({ "argument": "payment_session_id", "payment_id": payment_id.to_string() }))
+}
+
+/// A fault for each field that is a card number.
+fn card_numbers_given(fields: &[Option<CommandField>]) -> ApiError {
+    let message = "is a card number, or has one as a value or key: cards are given to tokenize-card only. Where the \
+                   merchant's own numbers look so, its operator sets card_numbers_in_identifiers";
+    let faults: Vec<Fault> = fields.iter().flatten().map(|field| Fault::invalid(name_of(*field), message)).collect();
+    ApiError::invalid_arguments(&faults)
+}
+
+/// The name of the argument that gives this field.
+const fn name_of(field: CommandField) -> &'static str {
+    match field {
+        CommandField::IdempotencyKey => IDEMPOTENCY_KEY,
+        CommandField::ExternalId => "external_id",
+        CommandField::PaymentId => "payment_id",
+        CommandField::CustomerId => "customer_id",
+        CommandField::CardId => "card_id",
+        CommandField::ContactId => "contact_id",
+        CommandField::ContactEmail => "contact_email",
+        CommandField::ContactMobile => "contact_mobile",
+        CommandField::Identifier => "identifier",
+        CommandField::ReturnUrl => "return_url",
+        CommandField::DestinationUrl => "destination_url",
+        CommandField::MetadataKey => "key",
+        CommandField::MetadataPath => "path",
+        CommandField::MetadataValue => "value",
+        CommandField::Metadata => "metadata",
     }
 }
 
-fn fault(refusal: &Refusal, ArgumentFault { argument, missing }: ArgumentFault) -> Fault {
-    if let Refusal::VersionMismatch { current } = refusal {
-        Fault::version_mismatch(argument, *current)
-    } else if let Refusal::NotASet = refusal {
-        Fault::not_a_set(argument, refusal.to_string())
-    } else if missing {
-        Fault::missing_because(argument, refusal.to_string())
-    } else {
-        Fault::invalid(argument, refusal.to_string())
+/// The arguments that differ (amount, currency or both), and the values of the session.
+fn difference(given: &Money, session: &Money) -> String {
+    let (amount, currency) = (session.amount.get(), session.currency);
+    match (given.amount == session.amount, given.currency == session.currency) {
+        (false, false) => {
+            format!("Amount and currency are not the payment session's, {amount} minor units of {currency}.")
+        }
+        (true, _) => format!("The currency is not the payment session's, {currency}."),
+        (false, true) => format!("The amount is not the payment session's, {amount} minor units of {currency}."),
     }
 }
 
-fn details(refusal: &Refusal) -> Option<Value> {
-    match refusal {
-        Refusal::SessionNotActive { payment_id: Some(payment_id) } => {
-            Some(json!({ "argument": "payment_session_id", "payment_id": payment_id.to_string() }))
-        }
-        Refusal::AmountMismatch { given, session } => Some(difference(given, session)),
-        Refusal::ExternalIdTaken { payment_id } => {
-            Some(json!({ "argument": "external_id", "payment_id": payment_id.to_string() }))
-        }
-        Refusal::TopupExternalIdTaken { topup_id } => {
-            Some(json!({ "argument": "external_id", "topup_id": topup_id.to_string() }))
-        }
-        Refusal::PayoutExternalIdTaken { payout_id } => {
-            Some(json!({ "argument": "external_id", "payout_id": payout_id.to_string() }))
-        }
-        Refusal::InvoiceExternalIdTaken { invoice_id } => {
-            Some(json!({ "argument": "external_id", "invoice_id": invoice_id.to_string() }))
-        }
-        Refusal::RefundExternalIdTaken { refund_id } => {
-            Some(json!({ "argument": "external_id", "refund_id": refund_id.to_string() }))
-        }
-        Refusal::InvalidState { status, operation } | Refusal::NotRefundable { status, operation } => {
-            Some(json!({ "status": status.name(), "operation": operation.map(OperationKind::name) }))
-        }
-        Refusal::DisputeState { status, has_evidence: _ } => Some(json!({ "status": status.name() })),
-        Refusal::HasEnded { what: _, status } => Some(json!({ "status": status })),
-        Refusal::AmountExceedsPayment { limit_minor } => Some(json!({ "limit": limit_minor })),
-        Refusal::InsufficientBalance { available_minor } => Some(json!({ "available": available_minor })),
-        Refusal::RefundNotCovered { available_minor, pending_minor, is_reversible: _ } => {
-            Some(json!({ "available": available_minor, "pending": pending_minor }))
-        }
-        Refusal::TooMany { kind: _, limit } | Refusal::TooManySecrets { limit } => Some(json!({ "limit": limit })),
-        Refusal::ContactTaken { argument, customer_id } => {
-            Some(json!({ "argument": argument, "contact_id": customer_id.to_string() }))
-        }
-        Refusal::CardExternalIdTaken { card_id } | Refusal::CardHasExternalId { card_id } => {
-            Some(json!({ "argument": "external_id", "card_id": card_id.to_string() }))
-        }
-        Refusal::AlreadyMember { user_id } => Some(json!({ "argument": "email", "user_id": user_id.to_string() })),
-        Refusal::AlreadyInvited { invitation_id } => {
-            Some(json!({ "argument": "email", "invitation_id": invitation_id.to_string() }))
-        }
-        Refusal::InvitationAccepted { user_id } => Some(json!({ "user_id": user_id.to_string() })),
-        Refusal::SessionNotActive { payment_id: None } => argument("payment_session_id"),
-        Refusal::MerchantNotFound => argument("merchant_id"),
-        Refusal::InstallationNotFound => argument("installation_id"),
-        Refusal::WebhookNotFound => argument("webhook_id"),
-        Refusal::WebhookEventNotFound => argument("event_id"),
-        Refusal::WebhookNotConnected { status } => Some(json!({ "status": status.name() })),
-        Refusal::KeyNotFound => argument("key_id"),
-        Refusal::TokenNotFound => argument("token"),
-        Refusal::CustomerNotFound => argument("customer_id"),
-        Refusal::ContactNotFound => argument("contact_id"),
-        Refusal::CardNotFound => argument("card_id"),
-        Refusal::PaymentNotFound => argument("payment_id"),
-        Refusal::DisputeNotFound => argument("dispute_id"),
-        Refusal::RefundNotFound => argument("refund_id"),
-        Refusal::PayoutNotFound => argument("payout_id"),
-        Refusal::UserNotFound => argument("user_id"),
-        Refusal::InvitationNotFound => argument("invitation_id"),
-        Refusal::PlanNotFound => argument("plan_id"),
-        Refusal::KeyNotLive
-        | Refusal::MerchantSuspended
-        | Refusal::RedeliveryUnderWay
-        | Refusal::TokenAlreadyUsed
-        | Refusal::IdempotencyKeyReused
-        | Refusal::KeyEndPassed
-        | Refusal::CurrencyNotConfigured { .. }
-        | Refusal::MethodNotEnabled
-        | Refusal::AuthorizationOnlyNotSupported
-        | Refusal::InterestBearerMissing { .. }
-        | Refusal::InterestBearerMismatch { .. }
-        | Refusal::CustomerRequired
-        | Refusal::CustomerMismatch
-        | Refusal::CardIdMissing
-        | Refusal::TokenForOneUse
-        | Refusal::TotalTooLarge
-        | Refusal::VersionMismatch { .. }
-        | Refusal::NoTestClock
-        | Refusal::ClockNotForward { .. }
-        | Refusal::ClockTooFar { .. }
-        | Refusal::NotASet
-        | Refusal::CardNumbersGiven { .. }
-        | Refusal::MetadataItemsExceeded
-        | Refusal::MetadataBytesExceeded
-        | Refusal::MetadataDocumentExceeded
-        | Refusal::MetadataSetsExceeded => None,
+/// The reason for which the payment does not permit something, and advice.
+fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationKind>, advice: &str) -> String {
+    match operation {
+        Some(operation) => format!(
+            "{what}: its operation {} has not ended. Ask again once find-payment shows no operation.",
+            operation.name()
+        ),
+        None => format!("{what}: it is {}. {advice}", status.name()),
     }
 }
 
-/// Details with the argument whose object does not exist.
-fn argument(name: &'static str) -> Option<Value> {
-    Some(json!({ "argument": name }))
+/// The advice to call something else for a payment of this status.
+const fn advice(status: PaymentStatus) -> &'static str {
+    match status {
+        PaymentStatus::Pending => "Ask again once find-payment shows another status.",
+        PaymentStatus::Authorized => "Call capture-payment to take the money, or void-payment to give it free.",
+        PaymentStatus::Successful => {
+            "To give money back, call reverse-payment while find-payment says reversible, else refund-payment."
+        }
+        PaymentStatus::PartiallyRefunded => "To give more of it back, call refund-payment.",
+        PaymentStatus::Disputed => {
+            "The customer's bank has asked for the money: answer with challenge-dispute or concede-dispute."
+        }
+        PaymentStatus::Failed
+        | PaymentStatus::Expired
+        | PaymentStatus::Voided
+        | PaymentStatus::Reversed
+        | PaymentStatus::Refunded => "It has ended: nothing more can be done with it.",
+    }
 }
 
-/// The argument to correct first, and the session's values: amounts in two currencies cannot be compared.
-fn difference(given: &Money, session: &Money) -> Value {
-    let argument = if given.currency == session.currency { "amount" } else { "currency" };
-    let session = json!({ "amount": session.amount.get(), "currency": session.currency.code() });
-    json!({ "argument": argument, "session": session })
+/// The same for a payment that cannot be refunded.
+const fn refund_advice(status: PaymentStatus) -> &'static str {
+    match status {
+        PaymentStatus::Successful | PaymentStatus::PartiallyRefunded => {
+            "All that is left of it is being refunded already: see list-refunds-by-payment."
+        }
+        PaymentStatus::Pending
+        | PaymentStatus::Authorized
+        | PaymentStatus::Disputed
+        | PaymentStatus::Failed
+        | PaymentStatus::Expired
+        | PaymentStatus::Voided
+        | PaymentStatus::Reversed
+        | PaymentStatus::Refunded => advice(status),
+    }
+}
+
+/// The reason for which a dispute does not permit something.
+fn dispute_not_permitted(status: DisputeStatus, has_evidence: bool) -> String {
+    if status.is_open() && has_evidence {
+        return "The dispute has its evidence already, which is given once. Wait until it is decided.".to_owned();
+    }
+    let advice =
+        if status.is_open() { "find-dispute shows it." } else { "It is decided: nothing more can be done with it." };
+    format!("This cannot be done to the dispute now: it is {}. {advice}", status.name())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use till_domain::ids::{
-        CardId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId,
-    };
+    use serde_json::Value;
     use till_domain::money::{AmountMinor, Currency};
-    use till_domain::payment::PaymentStatus;
-    use till_domain::session::InterestBearer;
-    use till_domain::time::Millis;
-    use till_domain::webhook::WebhookStatus;
 
     const PAYMENT: PaymentId = PaymentId::from_bytes([1; 16]);
     const THB: Currency = Currency::from_bytes(*b"THB");
@@ -186,88 +387,10 @@ mod tests {
         Money { amount: AmountMinor::new(minor).unwrap_or_else(|| panic!("{minor}")), currency }
     }
 
-    fn every_refusal() -> Vec<Refusal> {
-        vec![
-            Refusal::KeyNotLive,
-            Refusal::MerchantNotFound,
-            Refusal::MerchantSuspended,
-            Refusal::IdempotencyKeyReused,
-            Refusal::InstallationNotFound,
-            Refusal::WebhookNotFound,
-            Refusal::WebhookEventNotFound,
-            Refusal::WebhookNotConnected { status: WebhookStatus::Disabled },
-            Refusal::RedeliveryUnderWay,
-            Refusal::TooManySecrets { limit: 3 },
-            Refusal::KeyNotFound,
-            Refusal::KeyEndPassed,
-            Refusal::TooMany { kind: "users", limit: 7 },
-            Refusal::CurrencyNotConfigured { currency: THB },
-            Refusal::TokenNotFound,
-            Refusal::TokenAlreadyUsed,
-            Refusal::MethodNotEnabled,
-            Refusal::SessionNotActive { payment_id: None },
-            Refusal::SessionNotActive { payment_id: Some(PAYMENT) },
-            Refusal::AmountMismatch { given: money(1, THB), session: money(2, THB) },
-            Refusal::AuthorizationOnlyNotSupported,
-            Refusal::InterestBearerMissing { fixed: InterestBearer::Customer },
-            Refusal::InterestBearerMismatch { fixed: InterestBearer::Customer },
-            Refusal::CustomerNotFound,
-            Refusal::ContactNotFound,
-            Refusal::ContactTaken { argument: "contact_email", customer_id: CustomerId::from_bytes([8; 16]) },
-            Refusal::CardExternalIdTaken { card_id: CardId::from_bytes([9; 16]) },
-            Refusal::CardHasExternalId { card_id: CardId::from_bytes([9; 16]) },
-            Refusal::TokenForOneUse,
-            Refusal::CustomerRequired,
-            Refusal::CustomerMismatch,
-            Refusal::CardIdMissing,
-            Refusal::CardNotFound,
-            Refusal::ExternalIdTaken { payment_id: PAYMENT },
-            Refusal::TopupExternalIdTaken { topup_id: TopupId::from_bytes([2; 16]) },
-            Refusal::InvoiceExternalIdTaken { invoice_id: InvoiceId::from_bytes([6; 16]) },
-            Refusal::PayoutExternalIdTaken { payout_id: PayoutId::from_bytes([7; 16]) },
-            Refusal::PaymentNotFound,
-            Refusal::RefundExternalIdTaken { refund_id: RefundId::from_bytes([5; 16]) },
-            Refusal::InvalidState { status: PaymentStatus::Authorized, operation: Some(OperationKind::Void) },
-            Refusal::NotRefundable { status: PaymentStatus::Pending, operation: None },
-            Refusal::AmountExceedsPayment { limit_minor: 7 },
-            Refusal::InsufficientBalance { available_minor: -7 },
-            Refusal::RefundNotCovered { available_minor: -7, pending_minor: 3, is_reversible: true },
-            Refusal::RefundNotFound,
-            Refusal::PayoutNotFound,
-            Refusal::HasEnded { what: "refund", status: "FAILED" },
-            Refusal::UserNotFound,
-            Refusal::InvitationNotFound,
-            Refusal::PlanNotFound,
-            Refusal::AlreadyMember { user_id: UserId::from_bytes([3; 16]) },
-            Refusal::AlreadyInvited { invitation_id: InvitationId::from_bytes([4; 16]) },
-            Refusal::InvitationAccepted { user_id: UserId::from_bytes([3; 16]) },
-            Refusal::TotalTooLarge,
-            Refusal::VersionMismatch { current: 3 },
-            Refusal::NoTestClock,
-            Refusal::ClockNotForward { now: Millis(1_743_500_000_000) },
-            Refusal::ClockTooFar { latest: Millis(1_743_500_000_000) },
-            Refusal::NotASet,
-            Refusal::CardNumbersGiven { arguments: [Some("external_id"), None, None, None, None] },
-            Refusal::MetadataItemsExceeded,
-            Refusal::MetadataBytesExceeded,
-            Refusal::MetadataDocumentExceeded,
-            Refusal::MetadataSetsExceeded,
-        ]
-    }
-
-    #[test]
-    fn every_refusal_keeps_its_code_and_its_argument() {
-        for refusal in every_refusal() {
-            let error = refused(&refusal);
-            assert_eq!(error.code().name(), refusal.code(), "{refusal:?}");
-            assert_eq!(refusal.argument().is_some(), refusal.code() == "INVALID_ARGUMENTS", "{refusal:?}");
-        }
-    }
-
     #[test]
     fn every_argument_that_is_a_card_number_is_named() {
-        let arguments = [Some("external_id"), Some("customer_id"), None, None, None];
-        let error = refused(&Refusal::CardNumbersGiven { arguments });
+        let fields = [Some(CommandField::ExternalId), Some(CommandField::CustomerId), None, None, None];
+        let error = refused(&Refusal::CardNumbersGiven { fields });
         let faults = error.details().and_then(Value::as_array).expect("an array of faults");
         let named: Vec<&Value> = faults.iter().map(|fault| &fault["argument"]).collect();
         assert_eq!(named, ["external_id", "customer_id"]);
@@ -294,22 +417,13 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_its_argument_once_and_ends_as_a_sentence() {
-        for refusal in every_refusal() {
-            let message = refused(&refusal).message().to_owned();
-            assert!(message.ends_with('.') && !message.ends_with(".."), "{message}");
-            let Some(ArgumentFault { argument, .. }) = refusal.argument() else { continue };
-            assert!(message.starts_with(&format!("{argument}: ")), "{message}");
-            assert!(!refusal.to_string().starts_with(argument), "{message}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_as_not_found_names_its_argument() {
-        for refusal in every_refusal().iter().filter(|refusal| refusal.code() == "NOT_FOUND") {
-            let error = refused(refusal);
-            let argument = error.details().and_then(|details| details["argument"].as_str()).unwrap_or_default();
-            assert!(!argument.is_empty(), "{refusal:?}");
+    fn a_fault_begins_after_its_argument_and_other_messages_are_sentences() {
+        for (argument, text) in TEXTS {
+            let Some(argument) = argument else {
+                assert!(text.ends_with(['.', '}']), "{text}");
+                continue;
+            };
+            assert!(!text.ends_with('.') && !text.starts_with(argument), "{argument}: {text}");
         }
     }
 

@@ -10,11 +10,10 @@ use till_domain::refusal::Refusal;
 
 use super::denial;
 use super::shared::{Reader, Service};
-use crate::endpoints::arguments;
+use crate::endpoints::forms::id;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, ValueType};
+use crate::protocol::arguments::{ArgumentSet, arguments};
 use crate::protocol::dispatch::{Call, CallsPerSecond, address_group};
-use crate::protocol::fields::Fields;
 use crate::protocol::json::{Json, Object};
 
 /// The rate limit of one address for one installation, against card testing.
@@ -29,16 +28,6 @@ pub struct SdkCaller<'a> {
 }
 
 impl SdkCaller<'_> {
-    /// The arguments with which every call names its installation.
-    pub const ARGUMENTS: [Argument; 2] = [
-        Argument::required("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
-        Argument::required(
-            "installation_id",
-            ValueType::Id(InstallationId::PREFIX),
-            "The installation that calls (`ins_...`).",
-        ),
-    ];
-
     /// The caller in the form of the domain.
     #[must_use]
     pub fn as_domain(&self) -> Caller {
@@ -59,11 +48,13 @@ pub struct NamedInstallation {
 }
 
 impl NamedInstallation {
-    /// Reads the two arguments.
-    pub fn read(fields: &mut Fields<'_>) -> Option<NamedInstallation> {
-        let merchant_id = fields.required("merchant_id", arguments::id("a merchant id (mer_...)"));
-        let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
-        Some(NamedInstallation { merchant_id: merchant_id?, installation_id: installation_id? })
+    /// The arguments with which every call names its installation.
+    #[must_use]
+    pub const fn arguments<X>() -> ArgumentSet<NamedInstallation, X> {
+        arguments!(NamedInstallation {
+            merchant_id: id::<MerchantId>().required("The merchant (`mer_...`)."),
+            installation_id: id::<InstallationId>().required("The installation that calls (`ins_...`)."),
+        })
     }
 
     #[must_use]

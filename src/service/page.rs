@@ -85,12 +85,7 @@ impl<T> Page<T> {
 
     /// The page with each entry in another form.
     #[must_use]
-    pub fn map<U>(self, mut form: impl FnMut(&T) -> U) -> Page<U> {
-        Page { previous: self.previous, page: self.page.iter().map(&mut form).collect(), next: self.next }
-    }
-
-    /// The page with each entry in a form that borrows from it.
-    pub fn borrowed<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
+    pub fn map<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
         Page { previous: self.previous.clone(), page: self.page.iter().map(form).collect(), next: self.next.clone() }
     }
 
@@ -98,9 +93,9 @@ impl<T> Page<T> {
     ///
     /// # Errors
     /// The error of `form` for the first entry that has no other form.
-    pub fn try_map<U, E>(self, form: impl FnMut(&T) -> Result<U, E>) -> Result<Page<U>, E> {
+    pub fn try_map<'a, U, E>(&'a self, form: impl FnMut(&'a T) -> Result<U, E>) -> Result<Page<U>, E> {
         let page = self.page.iter().map(form).collect::<Result<Vec<U>, E>>()?;
-        Ok(Page { previous: self.previous, page, next: self.next })
+        Ok(Page { previous: self.previous.clone(), page, next: self.next.clone() })
     }
 
     /// The page with those of these filters that were given in the calls for the pages beside it.
@@ -111,7 +106,7 @@ impl<T> Page<T> {
     }
 }
 
-/// The page that a call asks for. An id that names nothing stands for its place in time.
+/// The page that a call asks for. An id of which there is no row counts as the time that it carries.
 ///
 /// # Errors
 /// `UNAVAILABLE` when a row of the page cannot be read.

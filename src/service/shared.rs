@@ -29,7 +29,6 @@ use super::operations::Operations;
 use super::pause_note::PauseNote;
 use super::webhook_tests::WebhookTests;
 use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::Declaration;
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 
@@ -101,20 +100,19 @@ impl Service {
         self.engine.clocks().now(merchant_id)
     }
 
-    /// Has a command carried out by its merchant's actor.
+    /// Sends a command to its merchant's actor, and waits for the answer.
     ///
     /// # Errors
     /// The refusal by the rules; `UNAVAILABLE` when the command could not be carried out now.
     pub async fn submit<C>(
         &self,
-        declaration: &'static Declaration,
         call: &Call<C>,
         merchant_id: MerchantId,
         caller: Caller,
         command: Command,
         secret: Option<Secret>,
     ) -> Result<Answered, ApiError> {
-        let idempotency = self.idempotency(declaration, call, installation(caller))?;
+        let idempotency = self.idempotency(call, installation(caller))?;
         let request = Request { caller, idempotency, command };
         self.engine.submit(merchant_id, request, secret).await.map_err(|denied| denial::to_api_error(&denied))
     }
@@ -123,13 +121,8 @@ impl Service {
     ///
     /// # Errors
     /// The refusal by the rules; `UNAVAILABLE` when it could not be carried out now, or took too long.
-    pub async fn advance_clock<C>(
-        &self,
-        declaration: &'static Declaration,
-        call: &Call<C>,
-        command: AdvanceClock,
-    ) -> Result<Answered, ApiError> {
-        let idempotency = self.idempotency(declaration, call, None)?;
+    pub async fn advance_clock<C>(&self, call: &Call<C>, command: AdvanceClock) -> Result<Answered, ApiError> {
+        let idempotency = self.idempotency(call, None)?;
         let advanced = self.engine.advance_clock(command, idempotency).await;
         advanced.map_err(|denied| denial::to_api_error(&denied))
     }
@@ -140,13 +133,13 @@ impl Service {
     /// `INVALID_ARGUMENTS` for a malformed `Idempotency-Key`.
     pub fn idempotency<C>(
         &self,
-        declaration: &'static Declaration,
         call: &Call<C>,
         installation_id: Option<InstallationId>,
     ) -> Result<Option<Idempotency>, ApiError> {
         let Some(key) = call.idempotency_key()? else { return Ok(None) };
         let key = IdempotencyKey::new(key)
             .map_err(|error| ApiError::invalid_arguments(&[Fault::invalid("Idempotency-Key", error.0)]))?;
+        let declaration = call.declaration();
         let endpoint = format!("{}/{}", declaration.package.segment(), declaration.name);
         let canonical = fingerprint::canonical(declaration, call.body());
         let scope = IdempotencyScope { installation_id, endpoint, key };

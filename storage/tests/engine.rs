@@ -319,7 +319,7 @@ fn an_opening_past_its_time_limit_is_an_error_and_not_a_hang() {
     append(&opened(directory.path()), 1);
     let impatient = EngineOptions { open_limit: Duration::ZERO, ..options(directory.path()) };
     assert!(matches!(Engine::open(&impatient), Err(OpenError::TimedOut { .. })));
-    wait_for_threads("open"); // The process must not end while the thread is working.
+    wait_for_threads("rocksdb:open"); // The process must not end while the thread is working.
 }
 
 /// Waits until no thread of this process has the name. A thread that was just started gets a moment to take it.

@@ -1,6 +1,8 @@
 //! The reader of sources that the tests of rooms and of names share: Rust files by directory, without comments, texts and
 //! tests.
 
+pub(crate) mod imports;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -95,18 +95,18 @@ impl<B: Book> Group<'_, B> {
             BookTask::CarryOut(request) => self.record(request, now_ms),
             BookTask::Find(reference) => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.operation != BookOperation::TimedOut);
-                self.told(line)
+                self.answer_of(line)
             }
             BookTask::EndPending { merchant, reference, end } => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.merchant == merchant);
                 let ended = line.map(|line| self.end_pending(&line, end)).transpose()?.flatten();
-                self.told(ended)
+                self.answer_of(ended)
             }
         }
     }
 
     /// The answer to a call that was made before.
-    fn told(&self, line: Option<BookLine>) -> Result<Recorded, BookError> {
+    fn answer_of(&self, line: Option<BookLine>) -> Result<Recorded, BookError> {
         let authorization = line.as_ref().and_then(|line| line.operation.authorization());
         let authorization = authorization.map(|reference| self.line(reference)).transpose()?.flatten();
         let taken = authorization.as_ref().map_or(TakenMoney::default(), TakenMoney::of);

@@ -14,7 +14,7 @@ use till_storage::vault::CardNumber;
 use tokio::sync::mpsc;
 
 use super::reference::Reference;
-use crate::security_codes::SecurityCode;
+use super::security_codes::SecurityCode;
 
 /// A pending answer. Dropping it does not cancel the call.
 pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnavailable>> + Send>>;

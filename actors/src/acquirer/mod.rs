@@ -3,6 +3,7 @@
 mod calls;
 pub mod conformance;
 mod reference;
+pub mod security_codes;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,

@@ -1,8 +1,10 @@
 //! Work in the background: a queue of subjects that have something due, and a scheduler that serves a few at a time and
 //! repeats failed attempts.
 
+mod pause;
 mod queue;
 mod scheduler;
 
+pub(crate) use pause::Pause;
 pub(crate) use queue::{AT_ONCE, Retry, WorkQueue};
 pub(crate) use scheduler::{BackgroundWork, Scheduler, Served, WorkError};

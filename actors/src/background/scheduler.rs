@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use till_domain::time::Millis;
 
+use super::pause::PauseWatch;
 use super::queue::{Retry, WorkQueue};
 use crate::clock::Clock;
-use crate::pause::PauseWatch;
 
 /// The reason why a subject could not be served, for the log.
 pub(crate) type WorkError = Box<dyn std::error::Error + Send + Sync>;
@@ -117,10 +117,10 @@ async fn sleep_for(time: Option<Duration>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pause::Pause;
+    use super::super::queue::AT_ONCE;
     use super::*;
-    use crate::background::AT_ONCE;
     use crate::clock::SystemClock;
-    use crate::pause::Pause;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Panics, fails and succeeds in turns.

@@ -9,18 +9,18 @@ use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::{Failure, OperationKind, Payment};
-use till_domain::payout::{Payout, PayoutStatus};
+use till_domain::payout::PayoutStatus;
 use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Refunds, Rows, Unreadable};
 use till_domain::refund::Refund;
 use till_domain::session;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
+use crate::acquirer::security_codes::SecurityCodes;
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest, FoundCall, Instrument,
-    NamedCall, PaymentStep, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest,
+    FoundCall, Instrument, NamedCall, PaymentStep, PayoutRequest, Reference,
 };
-use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 
 /// The acquirers that can be called, by name.
@@ -35,6 +35,18 @@ pub(crate) enum NoResult {
     /// A row or secret that the call needs could not be read.
     #[error("data of the call could not be read: {0}")]
     Unreadable(String),
+}
+
+impl From<Unreadable> for NoResult {
+    fn from(error: Unreadable) -> NoResult {
+        NoResult::Unreadable(error.to_string())
+    }
+}
+
+impl From<AcquirerUnavailable> for NoResult {
+    fn from(error: AcquirerUnavailable) -> NoResult {
+        NoResult::Unanswered(error.to_string())
+    }
 }
 
 /// The dependencies of calls.
@@ -53,26 +65,21 @@ impl AcquirerCaller {
         effect_id: EffectId,
     ) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
         let rows = self.reader(merchant_id);
-        let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
-        let effect = rows.get::<Effects>(effect_id).map_err(unreadable)?;
-        let payment = rows.get::<Payments>(effect_id.payment_id).map_err(unreadable)?;
+        let effect = rows.get::<Effects>(effect_id)?;
+        let payment = rows.get::<Payments>(effect_id.payment_id)?;
         let payment = payment.ok_or_else(|| NoResult::Unreadable("the payment is missing".to_owned()))?;
         Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
-    /// Reads a payout; none when it is not pending any more.
-    pub(crate) fn pending_payout(&self, merchant_id: MerchantId, id: PayoutId) -> Result<Option<Payout>, NoResult> {
-        let payout = self.reader(merchant_id).get::<Payouts>(id);
-        let payout = payout.map_err(|error| NoResult::Unreadable(error.to_string()))?;
-        Ok(payout.filter(|payout| payout.status == PayoutStatus::Pending))
-    }
-
-    /// Calls the acquirer for a payout and returns the command that records the result.
-    pub(crate) async fn pay_out(&self, merchant: MerchantId, payout: &Payout) -> Result<Command, NoResult> {
-        let acquirer = self.acquirer(payout.acquirer)?;
-        let reference = Reference::of_payout(payout.id);
-        let request = PayoutRequest { reference, merchant, payout: payout.id, money: payout.money };
-        Ok(Command::RecordPayout(payout.id, ended(acquirer.payout(request)).await?))
+    /// Calls the acquirer for a payout and returns the command that records the result; none when it is not pending any
+    /// more.
+    pub(crate) async fn pay_out(&self, merchant: MerchantId, id: PayoutId) -> Result<Option<Command>, NoResult> {
+        let payout = self.reader(merchant).get::<Payouts>(id)?;
+        let Some(payout) = payout.filter(|payout| payout.status == PayoutStatus::Pending) else { return Ok(None) };
+        let reference = Reference::of_payout(id);
+        let request = PayoutRequest { reference, merchant, payout: id, money: payout.money };
+        let result = ended(self.acquirer(payout.acquirer)?.payout(request)).await?;
+        Ok(Some(Command::RecordPayout(id, result)))
     }
 
     /// Submits evidence that the acquirer has not accepted yet and returns the command that records the result; none when
@@ -91,8 +98,7 @@ impl AcquirerCaller {
             dispute: id,
             evidence,
         };
-        let answer = self.acquirer(payment.acquirer)?.evidence(request).await;
-        let result = answer.map_err(|error| NoResult::Unanswered(error.to_string()))?;
+        let result = self.acquirer(payment.acquirer)?.evidence(request).await?;
         Ok(Some(Command::RecordEvidence(id, result)))
     }
 
@@ -102,13 +108,12 @@ impl AcquirerCaller {
         merchant_id: MerchantId,
         id: DisputeId,
     ) -> Result<Option<(Dispute, Payment)>, NoResult> {
-        let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
         let rows = self.reader(merchant_id);
-        if rows.get::<OpenEvidence>(id).map_err(unreadable)?.is_none() {
+        if rows.get::<OpenEvidence>(id)?.is_none() {
             return Ok(None);
         }
-        let Some(dispute) = rows.get::<Disputes>(id).map_err(unreadable)? else { return Ok(None) };
-        let payment = rows.get::<Payments>(dispute.payment_id).map_err(unreadable)?;
+        let Some(dispute) = rows.get::<Disputes>(id)? else { return Ok(None) };
+        let payment = rows.get::<Payments>(dispute.payment_id)?;
         Ok(payment.map(|payment| (dispute, payment)))
     }
 
@@ -158,7 +163,7 @@ impl AcquirerCaller {
             instrument,
             capture: payment.capture_mode,
         };
-        let answer = acquirer.authorize(request).await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
+        let answer = acquirer.authorize(request).await?;
         Ok(Command::RecordAuthorization(payment.id, answer.into()))
     }
 
@@ -175,8 +180,7 @@ impl AcquirerCaller {
     }
 
     fn refund_row(&self, merchant: MerchantId, id: RefundId) -> Result<Refund, NoResult> {
-        let refund = self.reader(merchant).get::<Refunds>(id);
-        let refund = refund.map_err(|error| NoResult::Unreadable(error.to_string()))?;
+        let refund = self.reader(merchant).get::<Refunds>(id)?;
         refund.ok_or_else(|| NoResult::Unreadable("the refund is missing".to_owned()))
     }
 
@@ -224,7 +228,7 @@ async fn operate(
         OperationKind::Void => acquirer.void(request(PaymentStep::Void)?),
         OperationKind::Reverse => acquirer.refund(request(PaymentStep::Reverse)?),
     };
-    let completion = answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
+    let completion = answer.await?;
     operated(payment.id, kind, attempt, completion)
 }
 
@@ -310,7 +314,7 @@ fn follow_up(
 }
 
 async fn ended(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResult> {
-    end_of(answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))?)
+    end_of(answer.await?)
 }
 
 fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
@@ -328,7 +332,7 @@ async fn made_before(
     payment: PaymentId,
     reference: Reference,
 ) -> Result<Command, NoResult> {
-    let found = acquirer.find(merchant, reference).await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
+    let found = acquirer.find(merchant, reference).await?;
     let result = match found {
         Some(FoundCall::Authorization(answer)) => answer.into(),
         Some(FoundCall::Completion(_)) | None => card_gone(),

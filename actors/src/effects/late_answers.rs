@@ -5,7 +5,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::call::late_answer;
 use crate::acquirer::LateAnswer;
-use crate::registry::{Admission, Registry};
+use crate::merchant::{Admission, Registry};
 
 /// Limit of the answers that wait to be recorded. Further ones are dropped: their calls are repeated while they are
 /// open.

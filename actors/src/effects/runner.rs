@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::Command;
-use till_domain::effect::{EffectId, OpenCall};
-use till_domain::ids::{DisputeId, MerchantId, PayoutId};
-use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
+use till_domain::effect::EffectId;
+use till_domain::ids::MerchantId;
+use till_domain::open_call::OpenCall;
+use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
+use tracing::field::display;
 
 use super::call::{AcquirerCaller, NoResult};
+use super::queue::PreparedCall;
 use crate::background::{BackgroundWork, Retry, Served};
-use crate::outbox::{OpenEffect, PreparedCall};
-use crate::registry::{Admission, Registry};
-use crate::test_clock::MerchantClocks;
+use crate::merchant::{Admission, Registry, SharedContext};
 
 /// Time without an answer after which a call is unknown, and is repeated.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,33 +23,36 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct EffectRunner {
     pub(crate) caller: AcquirerCaller,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) clocks: Arc<MerchantClocks>,
-    pub(crate) lifetimes: Lifetimes,
 }
 
 impl BackgroundWork for EffectRunner {
-    type Subject = OpenEffect;
+    type Subject = (MerchantId, OpenCall);
     type Prepared = PreparedCall;
 
     const SERVED_MAX: usize = 1_024;
     const RETRY: Retry = Retry { pause_first: Duration::from_millis(100), pause_max: Duration::from_secs(30) };
 
-    async fn serve(&self, open: OpenEffect, _: Millis, prepared: Option<PreparedCall>) -> Served {
-        match open.call {
-            OpenCall::Payment(effect_id) => self.serve_payment(open.merchant_id, effect_id, prepared).await,
-            OpenCall::Payout(payout_id) => self.serve_payout(open.merchant_id, payout_id).await,
-            OpenCall::Evidence(dispute_id) => self.serve_evidence(open.merchant_id, dispute_id).await,
+    async fn serve(&self, subject: (MerchantId, OpenCall), _: Millis, prepared: Option<PreparedCall>) -> Served {
+        let (merchant_id, call) = subject;
+        let command = match call {
+            OpenCall::Payment(effect_id) => return self.serve_payment(merchant_id, effect_id, prepared).await,
+            OpenCall::Payout(payout_id) => in_time(self.caller.pay_out(merchant_id, payout_id)).await?,
+            OpenCall::Evidence(dispute_id) => in_time(self.caller.submit_evidence(merchant_id, dispute_id)).await?,
+        };
+        if let Some(command) = command {
+            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
         }
+        Ok(None)
     }
 
-    fn warn(OpenEffect { merchant_id, call }: OpenEffect, reason: &str) {
-        let effect_id = if let OpenCall::Payment(effect_id) = call { Some(effect_id) } else { None };
-        let payment_id = effect_id.map(|effect_id| tracing::field::display(effect_id.payment_id));
-        let refund_id = effect_id.and_then(|effect_id| effect_id.refund_id).map(tracing::field::display);
-        let payout_id = if let OpenCall::Payout(payout_id) = call { Some(payout_id) } else { None };
-        let payout_id = payout_id.map(tracing::field::display);
-        let dispute_id = if let OpenCall::Evidence(dispute_id) = call { Some(dispute_id) } else { None };
-        let dispute_id = dispute_id.map(tracing::field::display);
+    fn warn((merchant_id, call): (MerchantId, OpenCall), reason: &str) {
+        let (payment_id, refund_id, payout_id, dispute_id) = match call {
+            OpenCall::Payment(EffectId { payment_id, refund_id }) => (Some(payment_id), refund_id, None, None),
+            OpenCall::Payout(payout_id) => (None, None, Some(payout_id), None),
+            OpenCall::Evidence(dispute_id) => (None, None, None, Some(dispute_id)),
+        };
+        let (payment_id, refund_id) = (payment_id.map(display), refund_id.map(display));
+        let (payout_id, dispute_id) = (payout_id.map(display), dispute_id.map(display));
         tracing::warn!(%merchant_id, payment_id, refund_id, payout_id, dispute_id, reason, "an effect has no result yet and is tried again");
     }
 }
@@ -77,25 +81,11 @@ impl EffectRunner {
         Ok(None)
     }
 
-    async fn serve_payout(&self, merchant_id: MerchantId, payout_id: PayoutId) -> Served {
-        if let Some(payout) = self.caller.pending_payout(merchant_id, payout_id)? {
-            let command = in_time(self.caller.pay_out(merchant_id, &payout)).await?;
-            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
-        }
-        Ok(None)
-    }
-
-    async fn serve_evidence(&self, merchant_id: MerchantId, dispute_id: DisputeId) -> Served {
-        if let Some(command) = in_time(self.caller.submit_evidence(merchant_id, dispute_id)).await? {
-            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
-        }
-        Ok(None)
-    }
-
     /// True when the acquirer has left a payment without an answer for too long. Its call is repeated nevertheless.
     fn is_overdue(&self, merchant_id: MerchantId, payment: &Payment) -> bool {
-        let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
-        payment.status == PaymentStatus::Pending && due <= self.clocks.now(merchant_id)
+        let SharedContext { lifetimes, clocks, .. } = self.registry.shared();
+        let due = payment.created_at.plus_seconds(lifetimes.pending_seconds);
+        payment.status == PaymentStatus::Pending && due <= clocks.now(merchant_id)
     }
 
     /// Removes the security code of a payment whose authorization has a recorded answer: it must not be kept any

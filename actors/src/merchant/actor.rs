@@ -1,6 +1,6 @@
 //! The actor: decides against staged state, hands batches to the commit thread, never waits for the disk.
 
-use actix::{Actor, AsyncContext, Context, Handler, Message};
+use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,26 +14,31 @@ use till_storage::commit::{BarrierVerdict, Committer, Submission, Urgency};
 use till_storage::journal::{AppendVerdict, Head};
 use till_storage::vault::Keyring;
 
+use super::reply::{Answered, Denied, FailedOutcome, Reply};
 use super::staging::{PreparedBatch, Staging};
 use super::submission::{Requester, Secret, Submit};
 use super::watermark::DurableWatermark;
-use crate::clock::{Clock, OsEntropy};
+use crate::clock::{Clock, MerchantClocks, OsEntropy};
+use crate::counts::Counts;
 use crate::outbox::{Outbox, Pending};
-use crate::registry::Registry;
-use crate::reply::{Answered, Denied, FailedOutcome, Reply};
 use crate::store::Store;
 
 /// The shortest time between two checks that an actor is idle.
 const IDLE_CHECK_MIN: Duration = Duration::from_millis(1);
 
+/// Removes an idle actor from the registry. Returns true when no message can reach the actor any more.
+pub(crate) type Unpublish = Box<dyn Fn(MerchantId, &Addr<MerchantActor>) -> bool + Send + Sync>;
+
 /// The context that all actors share.
 pub(crate) struct SharedContext {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) committer: Arc<Committer>,
+    pub(crate) committer: Committer,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clocks: Arc<MerchantClocks>,
     pub(crate) outbox: Arc<Outbox>,
-    pub(crate) registry: std::sync::Weak<Registry>,
+    pub(crate) counts: Arc<Counts>,
+    pub(crate) unpublish: Unpublish,
     pub(crate) idle_before_retiring: Duration,
     pub(crate) lifetimes: Lifetimes,
 }
@@ -124,7 +129,7 @@ impl MerchantActor {
         })?;
         let watermark = Arc::new(DurableWatermark::new(staging.head().sequence));
         self.loaded = Some(LoadedMerchant { staging, watermark });
-        pending.send(&self.shared.outbox);
+        pending.send(self.merchant_id, &self.shared.outbox, &self.shared.counts);
         Ok(())
     }
 
@@ -193,9 +198,10 @@ impl MerchantActor {
         let pending = Pending::of(self.merchant_id, mutation, &changes);
         let (head, urgency) = (append.new_head, ready.requester.urgency);
         let watermark = Arc::clone(&loaded.watermark);
-        let outbox = Arc::clone(&self.shared.outbox);
-        let completion =
-            Box::new(move |verdict: &AppendVerdict| ready.complete(verdict, head, &watermark, pending, &outbox));
+        let (outbox, counts) = (Arc::clone(&self.shared.outbox), Arc::clone(&self.shared.counts));
+        let merchant_id = self.merchant_id;
+        let committed = move || pending.send(merchant_id, &outbox, &counts);
+        let completion = Box::new(move |verdict: &AppendVerdict| ready.complete(verdict, head, &watermark, committed));
         loaded.staging.stage(mutation, changes, head);
         self.submit(Submission::Append { append, completion }, urgency);
     }
@@ -216,8 +222,7 @@ impl MerchantActor {
         let settled = self.loaded.as_ref().is_none_or(|loaded| {
             loaded.watermark.durable() == loaded.staging.head().sequence || loaded.watermark.is_poisoned()
         });
-        let Some(registry) = self.shared.registry.upgrade() else { return };
-        if settled && registry.unpublish_unheld(self.merchant_id, &context.address()) {
+        if settled && (self.shared.unpublish)(self.merchant_id, &context.address()) {
             self.unload();
             actix::ActorContext::stop(context);
         }
@@ -234,18 +239,11 @@ struct Ready {
 
 impl Ready {
     /// Called on the commit thread with the verdict on the batch.
-    fn complete(
-        self,
-        verdict: &AppendVerdict,
-        head: Head,
-        watermark: &DurableWatermark,
-        pending: Pending,
-        outbox: &Outbox,
-    ) {
+    fn complete(self, verdict: &AppendVerdict, head: Head, watermark: &DurableWatermark, committed: impl FnOnce()) {
         let reply = match verdict {
             AppendVerdict::Committed(_) => {
                 watermark.advance(head.sequence);
-                pending.send(outbox);
+                committed();
                 Ok(Answered { answer: self.answer, replayed: false })
             }
             AppendVerdict::Fenced | AppendVerdict::Stale { durable: _ } => {

@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 use till_domain::apply::apply_state;
-use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantState;
-use till_storage::journal::{Claim, Head, RecordError, Sequence, StoredRecord, record};
+use till_storage::journal::{Claim, Head, LogReader, LogRecord};
 use till_storage::shapes::{self, Personal};
 
 use super::staged::StagedRecords;
 use crate::outbox::Pending;
 use crate::store::Store;
 
-/// Records that are read at once in replay.
-const REPLAY_RECORDS: usize = 1_024;
-
 /// Snapshots that are tried before the whole log is replayed.
 const SNAPSHOTS_TRIED: usize = 2;
 
-/// A merchant could not be loaded: nothing of it can be changed until it can.
+/// A merchant could not be loaded. Its changes are refused until a later attempt to load it succeeds.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to load {merchant_id}: {reason}")]
 pub(crate) struct LoadError {
@@ -58,7 +54,7 @@ fn fold<P: Personal>(
     let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
     let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
     let records = StagedRecords::new(merchant_id, Arc::clone(store), personal, state);
-    let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::new(merchant_id) };
+    let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::default() };
     replay.run(claim.head)?;
     Ok(Loaded { claim, records: replay.records, pending: replay.pending })
 }
@@ -92,16 +88,14 @@ struct LoadReplay<'a, P> {
 impl<P: Personal> LoadReplay<'_, P> {
     fn run(&mut self, until: Head) -> Result<(), String> {
         self.catch_rows_up()?;
+        let mut log = self.log_after(self.head);
         while self.head.sequence < until.sequence {
-            let batch = self.read(self.head.sequence)?;
-            for stored in &batch {
-                let (head, mutation) = self.decode(stored, self.head)?;
-                apply_state(&mutation, &mut self.records.state);
-                if head.sequence > self.applied.sequence {
-                    self.apply_rows(&mutation, head)?;
-                }
-                self.head = head;
+            let record = self.next_of(&mut log, self.head)?;
+            apply_state(&record.mutation, &mut self.records.state);
+            if record.header.sequence > self.applied.sequence {
+                self.apply_rows(&record)?;
             }
+            self.head = record.head();
         }
         if self.head != until {
             return Err(format!("the log ends at {:?}, not at {until:?}", self.head));
@@ -116,45 +110,33 @@ impl<P: Personal> LoadReplay<'_, P> {
 
     /// Derives the rows up to the snapshot first, when they lag behind it.
     fn catch_rows_up(&mut self) -> Result<(), String> {
+        let mut log = self.log_after(self.applied);
         while self.applied.sequence < self.head.sequence {
-            let batch = self.read(self.applied.sequence)?;
-            for stored in &batch {
-                if self.applied.sequence >= self.head.sequence {
-                    break;
-                }
-                let (head, mutation) = self.decode(stored, self.applied)?;
-                self.apply_rows(&mutation, head)?;
-            }
+            let record = self.next_of(&mut log, self.applied)?;
+            self.apply_rows(&record)?;
         }
         Ok(())
     }
 
-    fn read(&self, after: Sequence) -> Result<Vec<StoredRecord>, String> {
-        let records =
-            self.store.read(self.merchant_id, after.next(), REPLAY_RECORDS).map_err(|error| error.to_string())?;
-        if records.is_empty() {
-            return Err(format!("record {} of the log is missing", after.next()));
-        }
-        Ok(records)
+    fn log_after(&self, head: Head) -> LogReader<'static> {
+        let store = Arc::clone(self.store);
+        LogReader::after(head, self.merchant_id, move |merchant_id, from, max| store.read(merchant_id, from, max))
     }
 
-    fn decode(&self, stored: &StoredRecord, after: Head) -> Result<(Head, Mutation), String> {
-        let named = |error: RecordError| format!("record {}: {error}", after.sequence.next());
-        let record = record::decode(&stored.bytes).map_err(named)?;
-        let head = record.follow(self.merchant_id, after).map_err(named)?;
-        let mutation = shapes::decode_mutation(record.body, &self.records.personal)
-            .map_err(|error| format!("record {}: {error}", head.sequence))?;
-        Ok((head, mutation))
+    /// The record after `head`, which must exist.
+    fn next_of(&self, log: &mut LogReader<'_>, head: Head) -> Result<LogRecord, String> {
+        let record = log.next(&self.records.personal).map_err(|error| error.to_string())?;
+        record.ok_or_else(|| format!("record {} of the log is missing", head.sequence.next()))
     }
 
     /// Writes the rows of one record in one write, so that readers never see a part of them.
-    fn apply_rows(&mut self, mutation: &Mutation, head: Head) -> Result<(), String> {
-        let changes = self.records.changes(mutation).map_err(|error| error.to_string())?;
+    fn apply_rows(&mut self, record: &LogRecord) -> Result<(), String> {
+        let changes = self.records.changes(&record.mutation).map_err(|error| error.to_string())?;
         let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;
-        self.store.append_rows(self.merchant_id, &writes, head).map_err(|error| error.to_string())?;
+        self.store.append_rows(self.merchant_id, &writes, record.head()).map_err(|error| error.to_string())?;
         self.records.forget_held(&changes);
-        self.pending.add(&changes);
-        self.applied = head;
+        self.pending.add(self.merchant_id, &changes);
+        self.applied = record.head();
         Ok(())
     }
 }

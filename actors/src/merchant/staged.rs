@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::customer::Contact;
-use till_domain::effect::EffectId;
 use till_domain::event::Mutation;
 use till_domain::ids::{CustomerId, MerchantId, PaymentId};
 use till_domain::merchant::TestClock;
+use till_domain::open_call::OpenCall;
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, Rows, Unreadable};
 use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
 
-use crate::outbox::CallRows;
+use crate::effects::CallRows;
 use crate::store::Store;
 
 /// Limit of the durable rows that an actor keeps in memory.
@@ -68,8 +68,9 @@ impl Changes {
         if let AnyRow::Payments(payment) = written { Some(payment) } else { None }
     }
 
-    /// An effect and its payment, when both are written.
-    pub(crate) fn opened(&self, effect_id: EffectId) -> Option<CallRows> {
+    /// The effect of an open call about a payment, and the payment, when both are written.
+    pub(crate) fn opened(&self, call: OpenCall) -> Option<CallRows> {
+        let OpenCall::Payment(effect_id) = call else { return None };
         let written = |key: &AnyKey| self.rows.get(key)?.as_ref();
         let AnyRow::Effects(effect) = written(&AnyKey::Effects(effect_id))? else { return None };
         let AnyRow::Payments(payment) = written(&AnyKey::Payments(effect_id.payment_id))? else { return None };

@@ -18,13 +18,12 @@ use till_storage::shapes::{self, MerchantPersonal};
 use till_storage::vault::Keyring;
 
 use super::load::{LoadError, Loaded, load};
+use super::reply::Denied;
 use super::staged::{Changes, StagedRecords};
 use super::submission::Secret;
 use super::vault_writes;
-use crate::calendar::ZoneCalendar;
-use crate::clock::{OsEntropy, random_16};
+use crate::clock::{OsEntropy, ZoneCalendar, random_16};
 use crate::outbox::Pending;
-use crate::reply::Denied;
 use crate::store::Store;
 
 /// A merchant's staged records, at the head of its log.

@@ -1,8 +1,5 @@
 //! The message that brings a request to its merchant's actor.
 
-use crate::bounds::Permit;
-use crate::registry::ActorSlot;
-use crate::reply::Reply;
 use actix::Message;
 use std::fmt;
 use std::sync::Arc;
@@ -11,6 +8,9 @@ use till_storage::commit::Urgency;
 use till_storage::vault::{CardNumber, WebhookSecretBytes};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
+
+use super::in_flight::Permit;
+use super::reply::Reply;
 
 /// A secret that belongs to a command and must be in no event. `Debug` shows nothing of it.
 pub enum Secret {
@@ -37,7 +37,7 @@ impl fmt::Debug for Secret {
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) _counted: Option<Permit>,
-    pub(crate) _slot: Arc<ActorSlot>,
+    pub(crate) _slot: Arc<dyn fmt::Debug + Send + Sync>,
 }
 
 /// The sender of a request. It is answered exactly once.

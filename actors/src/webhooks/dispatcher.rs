@@ -29,6 +29,7 @@ use super::failure::FailureReason;
 use super::limits::{ENDPOINTS_MAX, FURTHER_ATTEMPTS_MAX, part_of};
 use super::order_in_turn::OrderInTurn;
 use super::outcome::{AttemptOutcome, given_up};
+use super::queue::WebhookQueue;
 use super::resting::{ATTEMPTS_AT_ONCE, Resting};
 use super::retry_schedule::{DeliveryVerdict, RetrySchedule};
 use super::sender::{Attempt, AttemptResult, Post, Sender};
@@ -36,8 +37,7 @@ use super::shares::MerchantShares;
 use super::statistics::{WaitingDeliveries, WebhookStatistics};
 use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::clock::{Clock, OsEntropy};
-use crate::outbox::Outbox;
-use crate::registry::{Admission, Registry};
+use crate::merchant::{Admission, Registry};
 
 /// Events of one read.
 pub(super) const EVENTS_READ_AT_ONCE: usize = 64;
@@ -83,7 +83,7 @@ pub(crate) struct Dispatcher {
     pub(super) library: WebhookReader,
     pub(super) delivery: WebhookDelivery,
     pub(super) registry: Arc<Registry>,
-    pub(super) outbox: Arc<Outbox>,
+    queue: Arc<WebhookQueue>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) statistics: WebhookStatistics,
     resting: Resting,
@@ -194,19 +194,15 @@ enum Tried {
 }
 
 impl Dispatcher {
-    pub(crate) fn new(
-        library: (Arc<dyn crate::store::Store>, Arc<till_storage::vault::Keyring>),
-        delivery: WebhookDelivery,
-        registry: Arc<Registry>,
-        outbox: Arc<Outbox>,
-        clock: Arc<dyn Clock>,
-    ) -> Dispatcher {
-        let ((store, keyring), sockets) = (library, delivery.sender.sockets());
+    pub(crate) fn new(delivery: WebhookDelivery, registry: Arc<Registry>) -> Dispatcher {
+        let (shared, sockets) = (registry.shared(), delivery.sender.sockets());
+        let (store, keyring) = (Arc::clone(&shared.store), Arc::clone(&shared.keyring));
+        let (clock, queue) = (Arc::clone(&shared.clock), Arc::clone(&shared.outbox.webhooks));
         Dispatcher {
             library: WebhookReader { store, keyring },
             delivery,
             registry,
-            outbox,
+            queue,
             started_at: clock.now(),
             clock,
             statistics: WebhookStatistics::default(),
@@ -479,7 +475,7 @@ impl Dispatcher {
         }
         drop(attempts);
         let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
-        self.outbox.forget_webhook(turn.endpoint);
+        self.queue.forget(turn.endpoint);
         self.resting.forget(turn.endpoint);
         let cut_off = |delivery| given_up(delivery, "the webhook was disconnected during the attempt");
         let under_way = turn.first_attempts.into_values().chain(turn.order.into_under_way());

@@ -15,6 +15,7 @@ mod connection;
 mod answer;
 mod retry_schedule;
 mod endpoint;
+mod queue;
 mod outcome;
 mod resting;
 mod failing;
@@ -37,6 +38,7 @@ pub use endpoint::WebhookEndpoint;
 pub use failure::FailureReason;
 pub use limits::SOCKETS_MAX;
 pub use names::{ResolveNames, Resolving, SystemNames};
+pub(crate) use queue::WebhookQueue;
 pub(crate) use removal::remove_old_deliveries;
 pub use retry_schedule::{
     DeliveryVerdict, RETRY_AFTER_MAX, RETRY_DELAY_MAX, RETRY_DELAYS_MAX, RetrySchedule, RetryScheduleError, retry_after,

@@ -17,7 +17,7 @@ use super::dispatcher::{Dispatcher, EVENTS_READ_AT_ONCE, PENDING_DELIVERIES_MAX,
 use super::endpoint::WebhookEndpoint;
 use super::order_in_turn::OrderInTurn;
 use crate::background::WorkError;
-use crate::registry::Admission;
+use crate::merchant::Admission;
 
 impl Dispatcher {
     /// Reads the next events of the webhook's order, once those that were read before are taken. Returns true when it

@@ -69,7 +69,7 @@ async fn an_unanswered_payment_expires_and_a_late_capture_is_refunded() {
     world.script.do_not_answer(None);
     eventually("every call is answered", || world.count(Family::Effects, &shop) == 0).await;
     assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Expired);
-    assert_eq!(world.engine.late_successes(), 1);
+    assert_eq!(world.engine.counts().records().late_successes, 1);
     let book = world.book_totals(&shop);
     assert_eq!((book.captured_minor, book.refunded_minor), (u128::from(PRICE_MINOR), u128::from(PRICE_MINOR)));
 }

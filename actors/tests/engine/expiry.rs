@@ -93,7 +93,7 @@ async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS);
     world.keeps(&shop, [0, 1, 0, 1]).await;
     let swept = [("session", 2), ("token", 2), ("answer", 2), ("metadata", 0), ("webhook_event", 0)];
-    eventually("what went is counted", || world.engine.removed_rows().by_kind() == swept).await;
+    eventually("what went is counted", || world.engine.counts().records().removed_rows.by_kind() == swept).await;
 }
 
 #[actix_rt::test]

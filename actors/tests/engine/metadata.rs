@@ -87,7 +87,10 @@ async fn the_sets_of_a_replaced_value_are_removed() {
     eventually("the old rows are removed", || rows(&world, &shop).0 == before + 2 * 6 + 2 + 2).await;
     // The engine counts them once it knows that they are removed.
     let swept = ("metadata", 2 * (601 + 2) + 2);
-    eventually("of each item two rows, of each set one", || world.engine.removed_rows().by_kind()[3] == swept).await;
+    eventually("of each item two rows, of each set one", || {
+        world.engine.counts().records().removed_rows.by_kind()[3] == swept
+    })
+    .await;
     assert_eq!(world.find::<MetadataByCreation>(&shop, record.id), Some(key("k")));
     assert_eq!(world.count(Family::Timers, &shop), 1, "the record's timer");
 }

@@ -15,9 +15,9 @@ async fn a_merchant_counts_as_overdrawn_until_money_comes() {
     let amount = AmountMinor::new(100).expect("an amount");
     let invoice = Command::ChargeInvoice(ChargeInvoice { amount, external_id: None, description: None });
     done(world.submit(shop.merchant_id, by(Caller::Operator, invoice)).await);
-    eventually("it is counted", || world.engine.overdrawn_merchants() == 1).await;
+    eventually("it is counted", || world.engine.counts().overdrawn_merchants() == 1).await;
     let world = world.restart();
-    eventually("it is counted again", || world.engine.overdrawn_merchants() == 1).await;
+    eventually("it is counted again", || world.engine.counts().overdrawn_merchants() == 1).await;
     done(world.submit(shop.merchant_id, topup(100)).await);
-    eventually("it counts no longer", || world.engine.overdrawn_merchants() == 0).await;
+    eventually("it counts no longer", || world.engine.counts().overdrawn_merchants() == 0).await;
 }

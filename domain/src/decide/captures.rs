@@ -1,11 +1,11 @@
 //! The capture of a payment: its fee, its transaction, its activity.
 
+use super::caller::activity;
 use super::context::{Context, profile};
-use super::disputes;
+use super::netting;
 use super::posting::{self, CaptureCosts};
-use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
+use crate::activity::{ActivityType, Actor};
 use crate::event::Event;
-use crate::ids::PaymentId;
 use crate::ledger::EntryStatus;
 use crate::merchant::Integration;
 use crate::money::AmountMinor;
@@ -43,7 +43,7 @@ pub(super) fn captured(
     let released_minor = payment.reserved_minor();
     let dispute = is_disputed.then(|| {
         let captured = Payment { capture: Some(capture), ..payment.clone() };
-        disputes::opened(
+        netting::opened(
             &captured,
             Some(&transaction).filter(|it| it.status == EntryStatus::OnHold),
             amount,
@@ -54,14 +54,4 @@ pub(super) fn captured(
     });
     let captured = Event::PaymentCaptured { payment_id: payment.id, released_minor, capture, transaction, activity };
     Ok([captured].into_iter().chain(dispute).collect())
-}
-
-/// An activity about a payment, by the actor that asked for it.
-pub(super) fn activity(
-    activity_type: ActivityType,
-    payment_id: PaymentId,
-    actor: Actor,
-    context: &mut Context<'_>,
-) -> Activity {
-    Activity::new(context.mint(), context.now, activity_type, actor, ActivityObject::Payment(payment_id))
 }

@@ -9,7 +9,7 @@ use crate::ids::CustomerId;
 use crate::records::{
     CustomerCards, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Records, Unreadable,
 };
-use crate::refusal::{DecisionError, Refusal};
+use crate::refusal::{CommandField, DecisionError, Refusal};
 
 pub(super) fn add(
     records: &impl Records,
@@ -84,26 +84,26 @@ pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Cus
 
 /// Checks that no other customer has the given fields.
 fn check_free(records: &impl Records, fields: &ContactFields, own: Option<CustomerId>) -> Result<(), DecisionError> {
-    for (argument, holder) in holders(records, fields)? {
+    for (field, holder) in holders(records, fields)? {
         if let Some(customer_id) = holder.filter(|holder| Some(*holder) != own) {
-            return Err(Refusal::ContactTaken { argument, customer_id }.into());
+            return Err(Refusal::ContactTaken { field, customer_id }.into());
         }
     }
     Ok(())
 }
 
-/// The customers who have the given fields, by argument.
+/// The customers who have the given fields, by field.
 fn holders(
     records: &impl Records,
     fields: &ContactFields,
-) -> Result<[(&'static str, Option<CustomerId>); 3], Unreadable> {
+) -> Result<[(CommandField, Option<CustomerId>); 3], Unreadable> {
     let ContactFields { external_id, contact } = fields;
     let of_id = external_id.clone().map(|id| records.get::<CustomersByExternalId>(id)).transpose()?;
     let of_email = contact.email.clone().map(|email| records.get::<CustomersByEmail>(email)).transpose()?;
     let of_mobile = contact.mobile.clone().map(|mobile| records.get::<CustomersByMobile>(mobile)).transpose()?;
     Ok([
-        ("external_id", of_id.flatten()),
-        ("contact_email", of_email.flatten()),
-        ("contact_mobile", of_mobile.flatten()),
+        (CommandField::ExternalId, of_id.flatten()),
+        (CommandField::ContactEmail, of_email.flatten()),
+        (CommandField::ContactMobile, of_mobile.flatten()),
     ])
 }

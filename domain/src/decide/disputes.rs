@@ -1,22 +1,20 @@
 //! Disputes: contract, sections 9, 9.1a and 10. The provider opens, escalates and closes them, the merchant answers.
 
-use super::caller::actor;
-use super::captures::activity;
+use super::caller::{activity, actor};
 use super::context::{Context, Decision};
-use super::netting::{held_capture, uncovered_minor};
+use super::netting::{held_capture, opened, uncovered_minor};
 use super::operations::{has_open_call, named};
 use super::posting;
+
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
 use crate::command::{Caller, ChallengeDispute, EvidenceResult, OpenDispute};
-use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus, EVIDENCE_SECONDS};
+use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
 use crate::event::{Answer, DisputeClosing, Event};
 use crate::ids::{DisputeId, PaymentId};
-use crate::ledger::Transaction;
-use crate::money::{AmountMinor, Money};
+use crate::money::AmountMinor;
 use crate::payment::{Payment, PaymentAction, PaymentStatus};
 use crate::records::{Disputes, OpenEvidence, Payments, Records, Unreadable};
 use crate::refusal::{DecisionError, Refusal};
-use crate::text::Reason;
 use std::sync::Arc;
 
 pub(super) fn open_dispute(
@@ -42,34 +40,6 @@ fn disputable(records: &impl Records, payment: &Payment, context: &Context<'_>) 
     let left = AmountMinor::new(payment.refundable_minor()).filter(|_| is_allowed);
     let operation = payment.operation.as_ref().map(|operation| operation.kind);
     Ok(left.ok_or(Refusal::InvalidState { status: payment.status, operation })?)
-}
-
-/// The event that opens a dispute about a payment. `held` is the transaction of the payment's capture while it is on
-/// hold.
-pub(super) fn opened(
-    payment: &Payment,
-    held: Option<&Transaction>,
-    amount: AmountMinor,
-    reason: Option<Reason>,
-    context: &mut Context<'_>,
-) -> (DisputeId, Event) {
-    let id: DisputeId = context.mint();
-    let money = Money { amount, currency: payment.money.currency };
-    let transaction = posting::dispute(payment.id, id, money, context);
-    let dispute = Dispute {
-        id,
-        payment_id: payment.id,
-        status: DisputeStatus::Open,
-        reason,
-        money,
-        evidence: None,
-        evidence_due_at: context.now.plus_seconds(EVIDENCE_SECONDS),
-        transaction_id: transaction.id,
-        created_at: context.now,
-        closed_at: None,
-    };
-    let uncovered_minor = uncovered_minor(held, payment.taken_back_minor(), amount.get());
-    (id, Event::DisputeOpened { dispute, transaction, uncovered_minor })
 }
 
 pub(super) fn challenge_dispute(

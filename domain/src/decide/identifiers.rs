@@ -10,21 +10,21 @@ use crate::customer::{CardRef, CustomerRef};
 use crate::metadata::{CanonicalJson, MetadataPath};
 use crate::payment::PaymentRef;
 use crate::records::MerchantState;
-use crate::refusal::{CARD_NUMBERS_MAX, Refusal};
+use crate::refusal::{CARD_NUMBERS_MAX, CommandField, Refusal};
 use crate::text::ExternalId;
 
-/// Refuses a request in which an argument is a card number as a whole, and names all such arguments.
+/// Refuses a request in which a field is a card number as a whole, and names all such fields.
 pub(super) fn check(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
     if are_allowed(state, &request.command) {
         return Ok(());
     }
-    let mut found = CardNumberArguments::default();
+    let mut found = CardNumberFields::default();
     let key = request.idempotency.as_ref().map(|idempotency| idempotency.scope.key.as_str());
-    found.note("Idempotency-Key", key.is_some_and(is_card_number_as_a_whole));
+    found.note(CommandField::IdempotencyKey, key.is_some_and(is_card_number_as_a_whole));
     collect_from_command(&request.command, &mut found);
-    match found.arguments {
+    match found.fields {
         [None, ..] => Ok(()),
-        arguments => Err(Refusal::CardNumbersGiven { arguments }),
+        fields => Err(Refusal::CardNumbersGiven { fields }),
     }
 }
 
@@ -36,64 +36,64 @@ fn are_allowed(state: &MerchantState, command: &Command) -> bool {
     state.profile.as_ref().is_some_and(|profile| profile.card_numbers_in_identifiers)
 }
 
-/// The arguments that are card numbers.
+/// The fields that are card numbers.
 #[derive(Default)]
-struct CardNumberArguments {
-    arguments: [Option<&'static str>; CARD_NUMBERS_MAX],
+struct CardNumberFields {
+    fields: [Option<CommandField>; CARD_NUMBERS_MAX],
 }
 
-impl CardNumberArguments {
-    fn note(&mut self, argument: &'static str, is_number: bool) {
-        let free = self.arguments.iter_mut().find(|argument| argument.is_none()).filter(|_| is_number);
+impl CardNumberFields {
+    fn note(&mut self, field: CommandField, is_number: bool) {
+        let free = self.fields.iter_mut().find(|field| field.is_none()).filter(|_| is_number);
         if let Some(free) = free {
-            *free = Some(argument);
+            *free = Some(field);
         }
     }
 
-    fn external_id(&mut self, argument: &'static str, id: Option<&ExternalId>) {
-        self.note(argument, id.is_some_and(|id| is_card_number_as_a_whole(id.as_str())));
+    fn external_id(&mut self, field: CommandField, id: Option<&ExternalId>) {
+        self.note(field, id.is_some_and(|id| is_card_number_as_a_whole(id.as_str())));
     }
 
-    fn metadata(&mut self, argument: &'static str, value: &CanonicalJson) {
-        self.note(argument, value.plain_parts().any(is_card_number_as_a_whole));
+    fn metadata(&mut self, field: CommandField, value: &CanonicalJson) {
+        self.note(field, value.plain_parts().any(is_card_number_as_a_whole));
     }
 
     fn path(&mut self, path: &MetadataPath) {
-        self.note("path", path.segments().iter().any(|segment| is_card_number_as_a_whole(segment)));
+        self.note(CommandField::MetadataPath, path.segments().iter().any(|segment| is_card_number_as_a_whole(segment)));
     }
 }
 
-fn collect_from_command(command: &Command, found: &mut CardNumberArguments) {
+fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
     match command {
         Command::AddInstallation(command) => {
-            found.note("identifier", is_card_number_as_a_whole(command.identifier.as_str()));
+            found.note(CommandField::Identifier, is_card_number_as_a_whole(command.identifier.as_str()));
         }
         Command::UpdateInstallation(command) => {
             let identifier = command.identifier.as_ref();
             let is_number = identifier.is_some_and(|identifier| is_card_number_as_a_whole(identifier.as_str()));
-            found.note("identifier", is_number);
+            found.note(CommandField::Identifier, is_number);
         }
-        Command::AddTopup(command) => found.external_id("external_id", command.external_id.as_ref()),
-        Command::SendPayout(command) => found.external_id("external_id", command.external_id.as_ref()),
-        Command::ChargeInvoice(command) => found.external_id("external_id", command.external_id.as_ref()),
+        Command::AddTopup(command) => found.external_id(CommandField::ExternalId, command.external_id.as_ref()),
+        Command::SendPayout(command) => found.external_id(CommandField::ExternalId, command.external_id.as_ref()),
+        Command::ChargeInvoice(command) => found.external_id(CommandField::ExternalId, command.external_id.as_ref()),
         Command::SelectPaymentMethod(command) => collect_from_selection(command, found),
         Command::InitiatePayment(command) => collect_from_initiation(command, found),
         Command::CapturePayment(CapturePayment { payment, amount: _ })
         | Command::VoidPayment(payment)
-        | Command::ReversePayment(payment) => found.external_id("payment_id", of_payment(payment)),
-        Command::OpenDispute(command) => found.external_id("payment_id", of_payment(&command.payment)),
+        | Command::ReversePayment(payment) => found.external_id(CommandField::PaymentId, of_payment(payment)),
+        Command::OpenDispute(command) => found.external_id(CommandField::PaymentId, of_payment(&command.payment)),
         Command::RefundPayment(command) => {
-            found.external_id("payment_id", of_payment(&command.payment));
-            found.external_id("external_id", command.external_id.as_ref());
+            found.external_id(CommandField::PaymentId, of_payment(&command.payment));
+            found.external_id(CommandField::ExternalId, command.external_id.as_ref());
         }
         Command::AddToMetadataSet(command) => {
-            found.note("key", is_card_number_as_a_whole(command.key.as_str()));
+            found.note(CommandField::MetadataKey, is_card_number_as_a_whole(command.key.as_str()));
             found.path(&command.path);
-            found.metadata("value", &command.item);
+            found.metadata(CommandField::MetadataValue, &command.item);
         }
         Command::SyncMetadata(command) => {
-            found.note("key", is_card_number_as_a_whole(command.key.as_str()));
-            found.metadata("metadata", &command.metadata);
+            found.note(CommandField::MetadataKey, is_card_number_as_a_whole(command.key.as_str()));
+            found.metadata(CommandField::Metadata, &command.metadata);
         }
         Command::ChangeContact(change) => collect_from_contact(change, found),
         Command::ChangeWebhook(_, change) => collect_from_webhook(change, found),
@@ -132,26 +132,26 @@ fn collect_from_command(command: &Command, found: &mut CardNumberArguments) {
     }
 }
 
-fn collect_from_contact(change: &ContactChange, found: &mut CardNumberArguments) {
+fn collect_from_contact(change: &ContactChange, found: &mut CardNumberFields) {
     match change {
-        ContactChange::Add(fields) => found.external_id("external_id", fields.external_id.as_ref()),
+        ContactChange::Add(fields) => found.external_id(CommandField::ExternalId, fields.external_id.as_ref()),
         ContactChange::Update(customer, fields) => {
-            found.external_id("contact_id", of_customer(customer));
-            found.external_id("external_id", fields.external_id.as_ref());
+            found.external_id(CommandField::ContactId, of_customer(customer));
+            found.external_id(CommandField::ExternalId, fields.external_id.as_ref());
         }
         ContactChange::SaveCard(command) => {
-            found.external_id("contact_id", of_customer(&command.customer));
-            found.external_id("external_id", command.external_id.as_ref());
+            found.external_id(CommandField::ContactId, of_customer(&command.customer));
+            found.external_id(CommandField::ExternalId, command.external_id.as_ref());
         }
         ContactChange::SetDefaultCard(customer, card) => {
-            found.external_id("contact_id", of_customer(customer));
-            found.external_id("card_id", of_card(card));
+            found.external_id(CommandField::ContactId, of_customer(customer));
+            found.external_id(CommandField::CardId, of_card(card));
         }
         ContactChange::Remove(_) | ContactChange::ForgetCard(_, _) => {}
     }
 }
 
-fn collect_from_webhook(change: &WebhookChange, found: &mut CardNumberArguments) {
+fn collect_from_webhook(change: &WebhookChange, found: &mut CardNumberFields) {
     let destination_url = match change {
         WebhookChange::Connect(command) => Some(&command.destination_url),
         WebhookChange::Update(command) => command.destination_url.as_ref(),
@@ -164,21 +164,22 @@ fn collect_from_webhook(change: &WebhookChange, found: &mut CardNumberArguments)
         | WebhookChange::JudgeTest(_)
         | WebhookChange::RecordTest(_) => None,
     };
-    found.note("destination_url", destination_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
+    found
+        .note(CommandField::DestinationUrl, destination_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
 }
 
-fn collect_from_selection(command: &SelectPaymentMethod, found: &mut CardNumberArguments) {
+fn collect_from_selection(command: &SelectPaymentMethod, found: &mut CardNumberFields) {
     if let Selection::SavedCard(card) = &command.selection {
-        found.external_id("card_id", of_card(card));
+        found.external_id(CommandField::CardId, of_card(card));
     }
-    found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
+    found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(of_customer));
 }
 
-fn collect_from_initiation(command: &InitiatePayment, found: &mut CardNumberArguments) {
-    found.external_id("external_id", command.external_id.as_ref());
-    found.external_id("card_id", command.card.as_ref().and_then(of_card));
-    found.note("return_url", has_card_number_as_a_part(command.return_url.as_str()));
-    found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
+fn collect_from_initiation(command: &InitiatePayment, found: &mut CardNumberFields) {
+    found.external_id(CommandField::ExternalId, command.external_id.as_ref());
+    found.external_id(CommandField::CardId, command.card.as_ref().and_then(of_card));
+    found.note(CommandField::ReturnUrl, has_card_number_as_a_part(command.return_url.as_str()));
+    found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(of_customer));
 }
 
 const fn of_payment(reference: &PaymentRef) -> Option<&ExternalId> {

@@ -1,8 +1,8 @@
 //! Captures, voids and reversals: the merchant's requests and the acquirer's answers. A payment has at most one open
 //! operation.
 
-use super::caller::actor;
-use super::captures::{Captured, activity, captured};
+use super::caller::{activity, actor};
+use super::captures::{Captured, captured};
 use super::context::{Context, Decision};
 use super::netting::held_capture;
 use crate::activity::{ActivityType, Actor};

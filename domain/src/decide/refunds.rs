@@ -1,7 +1,6 @@
 //! Refunds: contract, sections 9.1a and 10. Each is an effect of its own, any number of them at once.
 
-use super::caller::actor;
-use super::captures::activity;
+use super::caller::{activity, actor};
 use super::context::{Context, Decision};
 use super::netting::{held_capture, uncovered_minor};
 use super::operations::{has_open_call, named};

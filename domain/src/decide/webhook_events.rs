@@ -21,9 +21,9 @@ pub(super) fn following(
     let mut sequence = records.state().webhook_events;
     let mut events = Vec::new();
     for event in recorded {
-        for news in [news_of(records, event)?, charge_back_of(records, event)?].into_iter().flatten() {
+        for unnumbered in [webhook_event_of(records, event)?, charge_back_of(records, event)?].into_iter().flatten() {
             sequence = sequence.saturating_add(1);
-            let News { kind, payment_id, object, amount_minor } = news;
+            let UnnumberedEvent { kind, payment_id, object, amount_minor } = unnumbered;
             let (id, created_at) = (context.mint(), context.now);
             let clock_ahead_ms = records.state().clock_offset_ms();
             let event =
@@ -35,14 +35,14 @@ pub(super) fn following(
 }
 
 /// An event without its id and number.
-struct News {
+struct UnnumberedEvent {
     kind: WebhookEventKind,
     payment_id: Option<PaymentId>,
     object: WebhookObject,
     amount_minor: u64,
 }
 
-fn news_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unreadable> {
+fn webhook_event_of(records: &impl Records, event: &Event) -> Result<Option<UnnumberedEvent>, Unreadable> {
     if let Event::PaymentAuthorized { payment_id, authorization: _ } = event {
         // With automatic capture the merchant is notified once, when the payment is completed.
         let (kind, status) = (WebhookEventKind::PaymentAuthorized, PaymentStatus::Authorized);
@@ -96,12 +96,12 @@ fn became(
     payment_id: PaymentId,
     kind: WebhookEventKind,
     status: PaymentStatus,
-) -> Result<Option<News>, Unreadable> {
+) -> Result<Option<UnnumberedEvent>, Unreadable> {
     of_payment(records, payment_id, kind, |_| Some(status))
 }
 
 /// The reversal of a payment of which a charge-back leaves nothing: it follows the dispute, or the last refund.
-fn charge_back_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unreadable> {
+fn charge_back_of(records: &impl Records, event: &Event) -> Result<Option<UnnumberedEvent>, Unreadable> {
     let (payment_id, status) = if let Event::RefundConfirmed { payment_id, status, .. } = event {
         (payment_id, status)
     } else if let Event::DisputeClosed(DisputeClosing { payment_id, payment_status, .. }) = event {
@@ -121,16 +121,16 @@ fn of_payment(
     payment_id: PaymentId,
     kind: WebhookEventKind,
     status_of: impl FnOnce(&Payment) -> Option<PaymentStatus>,
-) -> Result<Option<News>, Unreadable> {
+) -> Result<Option<UnnumberedEvent>, Unreadable> {
     let payment: Option<Arc<Payment>> = records.shared::<Payments>(payment_id)?;
     Ok(payment.and_then(|payment| {
         let object = WebhookObject::Payment(status_of(&payment)?);
-        Some(News { kind, payment_id: Some(payment_id), object, amount_minor: payment.money.amount.get() })
+        Some(UnnumberedEvent { kind, payment_id: Some(payment_id), object, amount_minor: payment.money.amount.get() })
     }))
 }
 
-const fn of_refund(payment_id: PaymentId, object: WebhookObject, amount_minor: u64) -> News {
-    News { kind: WebhookEventKind::RefundCompleted, payment_id: Some(payment_id), object, amount_minor }
+const fn of_refund(payment_id: PaymentId, object: WebhookObject, amount_minor: u64) -> UnnumberedEvent {
+    UnnumberedEvent { kind: WebhookEventKind::RefundCompleted, payment_id: Some(payment_id), object, amount_minor }
 }
 
 const fn of_dispute(
@@ -139,11 +139,11 @@ const fn of_dispute(
     id: DisputeId,
     status: DisputeStatus,
     amount_minor: u64,
-) -> News {
-    News { kind, payment_id: Some(payment_id), object: WebhookObject::Dispute(id, status), amount_minor }
+) -> UnnumberedEvent {
+    UnnumberedEvent { kind, payment_id: Some(payment_id), object: WebhookObject::Dispute(id, status), amount_minor }
 }
 
-const fn of_payout(payout_id: PayoutId, status: PayoutStatus, amount_minor: u64) -> News {
+const fn of_payout(payout_id: PayoutId, status: PayoutStatus, amount_minor: u64) -> UnnumberedEvent {
     let object = WebhookObject::Payout(payout_id, status);
-    News { kind: WebhookEventKind::PayoutCompleted, payment_id: None, object, amount_minor }
+    UnnumberedEvent { kind: WebhookEventKind::PayoutCompleted, payment_id: None, object, amount_minor }
 }

@@ -7,7 +7,7 @@ use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::{CardId, CustomerId, TokenId};
 use till_domain::payment::PaymentStatus;
 use till_domain::records::{Cards, CardsByExternalId, CardsByFingerprint, CustomerCards, Customers, CustomersByEmail};
-use till_domain::refusal::Refusal;
+use till_domain::refusal::{CommandField, Refusal};
 
 const EMAIL: &str = "somchai@example.com";
 const MOBILE: &str = "+66812345678";
@@ -47,15 +47,15 @@ fn an_added_contact_is_the_customer_of_later_payments() {
 fn a_field_of_another_contact_is_refused_and_names_it() {
     let mut world = ScenarioWorld::open();
     let customer_id = contact(&mut world);
-    for (fields, argument) in [
-        (customer_fields().known_as("c-1").email("other@example.com"), "external_id"),
-        (customer_fields().email(EMAIL), "contact_email"),
-        (customer_fields().mobile(MOBILE), "contact_mobile"),
+    for (fields, field) in [
+        (customer_fields().known_as("c-1").email("other@example.com"), CommandField::ExternalId),
+        (customer_fields().email(EMAIL), CommandField::ContactEmail),
+        (customer_fields().mobile(MOBILE), CommandField::ContactMobile),
     ] {
-        world.when(add_contact(&fields)).refused(Refusal::ContactTaken { argument, customer_id });
+        world.when(add_contact(&fields)).refused(Refusal::ContactTaken { field, customer_id });
         let other = world.customer(customer_fields().known_as("c-2"));
         let update = update_contact(other, &fields);
-        world.when(update).refused(Refusal::ContactTaken { argument, customer_id });
+        world.when(update).refused(Refusal::ContactTaken { field, customer_id });
     }
 }
 

@@ -1,40 +1,62 @@
 //! Calls of the operator about one merchant.
 
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use till_actors::Answered;
 use till_domain::command::{Caller, Command};
 use till_domain::ids::MerchantId;
+use till_domain::records::{MerchantDirectory, Rows};
+use till_domain::refusal::Refusal;
 
-use super::merchants::check_exists;
-use crate::access::Operator;
-use crate::endpoints::arguments;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, ValueType};
-use crate::protocol::dispatch::Call;
-use crate::protocol::fields::Fields;
-use crate::service::Service;
+use crate::endpoints::endpoint::Handler;
+use crate::endpoints::forms::id;
+use crate::endpoints::prelude::*;
+use crate::protocol::arguments::ReadArguments;
+use crate::service::refused;
 
 /// The argument that names the merchant.
-pub(super) const MERCHANT_ARGUMENT: Argument =
-    Argument::required("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`).");
+pub(super) const MERCHANT_ARGUMENT: Required<MerchantId> =
+    id::<MerchantId>().required("The merchant (`mer_...`).").named("merchant_id");
 
 /// The refusal of an unknown merchant.
 pub(super) const MERCHANT_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No merchant has this id.");
 
-/// The id of the merchant that the call names; None when it is faulty.
-pub(super) fn merchant_argument(fields: &mut Fields<'_>) -> Option<MerchantId> {
-    fields.required("merchant_id", arguments::id("a merchant id (mer_...)"))
+/// Submits the command that is made of the arguments, to the merchant that they name. Answers an id, or true when it
+/// changed anything.
+pub(super) struct ByOperator<A, T>(pub(super) A, pub(super) fn(T) -> Command);
+
+impl<T: 'static, A> Handler<Operator> for ByOperator<A, T>
+where
+    A: ReadArguments<Value = (MerchantId, T)> + Send + Sync,
+{
+    fn handle(
+        &'static self,
+        service: Shared,
+        call: Call<Operator>,
+    ) -> LocalBoxFuture<'static, Result<Reply, ApiError>> {
+        async move {
+            let (merchant_id, arguments) = call.fields().parse(&self.0)?;
+            Ok(submit(&service, &call, merchant_id, (self.1)(arguments)).await?.into())
+        }
+        .boxed_local()
+    }
 }
 
 /// Submits a command of the operator. For an unknown merchant no actor is started.
 pub(super) async fn submit(
     service: &Service,
-    declaration: &'static Declaration,
     call: &Call<Operator>,
     merchant_id: MerchantId,
     command: Command,
-    secret: Option<till_actors::Secret>,
 ) -> Result<Answered, ApiError> {
     check_exists(service, merchant_id)?;
     call.log_subject(merchant_id, None);
-    service.submit(declaration, call, merchant_id, Caller::Operator, command, secret).await
+    service.submit(call, merchant_id, Caller::Operator, command, None).await
+}
+
+/// Refuses an unknown merchant's id.
+pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
+    let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
+    let unknown = || refused(&Refusal::MerchantNotFound);
+    found.map(|_| ()).ok_or_else(unknown)
 }

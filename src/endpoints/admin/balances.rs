@@ -1,41 +1,39 @@
 //! `POST /admin/open-balance`, `add-topup`, `charge-invoice`
 
 use till_domain::command::{AddTopup, ChargeInvoice, Command};
-use till_domain::ids::{InvoiceId, TopupId};
+use till_domain::ids::{InvoiceId, MerchantId, TopupId};
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
-use crate::access::Operator;
-use crate::endpoints::arguments;
-use crate::endpoints::forms::{DESCRIPTION, EXTERNAL_ID};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND};
+use crate::endpoints::forms::{AMOUNT, DESCRIPTION, external_id};
+use crate::endpoints::prelude::*;
 
-pub(super) static OPEN_BALANCE: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[
+    Endpoint(&OPEN_BALANCE, &ByOperator(OPEN, |()| Command::OpenBalance)),
+    Endpoint(&ADD_TOPUP, &ByOperator(ADD, Command::AddTopup)),
+    Endpoint(&CHARGE_INVOICE, &ByOperator(CHARGE, Command::ChargeInvoice)),
+];
+
+const OPEN: ArgumentSet<(MerchantId, ())> = arguments!({ merchant_id: MERCHANT_ARGUMENT } => (merchant_id, ()));
+
+static OPEN_BALANCE: Declaration = Declaration {
     name: "open-balance",
-    package: Package::Admin,
-    group: "balances",
     summary: "Opens a merchant's balance; `false` when it was open already.",
     docs: "The first transaction opens it, too.",
-    arguments: &[MERCHANT_ARGUMENT],
-    returns: Returns::Boolean,
+    arguments: OPEN.declared,
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "balances")
 };
 
-pub(super) static ADD_TOPUP: Declaration = Declaration {
+const ADD: ArgumentSet<(MerchantId, AddTopup)> = arguments!({
+    merchant_id: MERCHANT_ARGUMENT,
+    amount: AMOUNT.required("The amount in minor units of the merchant's currency."),
+    external_id: external_id::<TopupId>().optional("Your own reference, unique among the merchant's top-ups.").shown(),
+} => (merchant_id, AddTopup { amount, external_id }));
+
+static ADD_TOPUP: Declaration = Declaration {
     name: "add-topup",
-    package: Package::Admin,
-    group: "balances",
     summary: "Adds money to a merchant's balance and answers the top-up's id (`tup_...`).",
-    docs: "",
-    arguments: &[
-        MERCHANT_ARGUMENT,
-        Argument::required("amount", ValueType::AMOUNT, "The amount in minor units of the merchant's currency."),
-        Argument::optional("external_id", EXTERNAL_ID, "Your own reference, unique among the merchant's top-ups.")
-            .shown(),
-    ],
+    arguments: ADD.declared,
     returns: Returns::Id(TopupId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
@@ -43,22 +41,23 @@ pub(super) static ADD_TOPUP: Declaration = Declaration {
             .with(r#"{"argument": "external_id", "topup_id": "tup_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "balances")
 };
 
-pub(super) static CHARGE_INVOICE: Declaration = Declaration {
+const CHARGE: ArgumentSet<(MerchantId, ChargeInvoice)> = arguments!({
+    merchant_id: MERCHANT_ARGUMENT,
+    amount: AMOUNT.required("The amount in minor units of the merchant's currency."),
+    external_id: external_id::<InvoiceId>()
+        .optional("Your own reference, unique among the merchant's invoices.")
+        .shown(),
+    description: DESCRIPTION.optional("The purpose."),
+} => (merchant_id, ChargeInvoice { amount, external_id, description }));
+
+static CHARGE_INVOICE: Declaration = Declaration {
     name: "charge-invoice",
-    package: Package::Admin,
-    group: "balances",
     summary: "Charges an invoice to a merchant's balance and answers the invoice's id (`inv_...`).",
     docs: "The available balance may become negative.",
-    arguments: &[
-        MERCHANT_ARGUMENT,
-        Argument::required("amount", ValueType::AMOUNT, "The amount in minor units of the merchant's currency."),
-        Argument::optional("external_id", EXTERNAL_ID, "Your own reference, unique among the merchant's invoices.")
-            .shown(),
-        Argument::optional("description", DESCRIPTION, "The purpose."),
-    ],
+    arguments: CHARGE.declared,
     returns: Returns::Id(InvoiceId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
@@ -66,35 +65,5 @@ pub(super) static CHARGE_INVOICE: Declaration = Declaration {
             .with(r#"{"argument": "external_id", "invoice_id": "inv_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "balances")
 };
-
-/// `POST /admin/open-balance`
-pub(super) async fn open_balance(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let merchant_id = fields.finish(|| merchant_id)?;
-    Ok(submit(&service, &OPEN_BALANCE, &call, merchant_id, Command::OpenBalance, None).await?.into())
-}
-
-/// `POST /admin/add-topup`
-pub(super) async fn add_topup(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let amount = fields.required("amount", arguments::amount);
-    let external_id = fields.optional("external_id", arguments::external_id::<TopupId>);
-    let (merchant_id, command) = fields.finish(|| Some((merchant_id?, AddTopup { amount: amount?, external_id })))?;
-    Ok(submit(&service, &ADD_TOPUP, &call, merchant_id, Command::AddTopup(command), None).await?.into())
-}
-
-/// `POST /admin/charge-invoice`
-pub(super) async fn charge_invoice(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let amount = fields.required("amount", arguments::amount);
-    let external_id = fields.optional("external_id", arguments::external_id::<InvoiceId>);
-    let description = fields.optional("description", arguments::description);
-    let (merchant_id, command) =
-        fields.finish(|| Some((merchant_id?, ChargeInvoice { amount: amount?, external_id, description })))?;
-    Ok(submit(&service, &CHARGE_INVOICE, &call, merchant_id, Command::ChargeInvoice(command), None).await?.into())
-}

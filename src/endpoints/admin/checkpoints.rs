@@ -1,84 +1,60 @@
 //! `POST /admin/create-checkpoint`
 
-use serde::Serialize;
 use till_operate::checkpoint::{CheckpointError, TakenCheckpoint};
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::declaration::{
-    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
-};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
-use crate::service::{RETRY_AFTER_SECONDS, Shared, error_chain};
+use crate::service::{RETRY_AFTER_SECONDS, error_chain};
+
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&CREATE_CHECKPOINT, &create_checkpoint)];
 
 /// The form of a checkpoint's name, as the documents of the API show it. The checkpointer checks the name.
-const CHECKPOINT_NAME: ValueType =
-    ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$"));
-
-static CHECKPOINT: ObjectType = ObjectType {
-    name: "checkpoint",
-    attributes: &[
-        Attribute::always("name", ValueType::STRING, "The name of the checkpoint and of its directory.")
-            .such_as("first-day"),
-        Attribute::always("taken_at", ValueType::TIMESTAMP, "The time at which the checkpoint was started."),
-        Attribute::always("last_commit", ValueType::INTEGER, "The number of the last commit in the checkpoint.")
-            .such_as("85"),
-        Attribute::always("merchants", ValueType::INTEGER, "The number of merchants in the checkpoint.").such_as("2"),
-        Attribute::always("bytes", ValueType::INTEGER, "The total length of the files of the checkpoint, in bytes.")
-            .such_as("120000"),
-    ],
+const CHECKPOINT_NAME: Field<String> = Field {
+    value_type: ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$")),
+    parse: field::name,
 };
 
-pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
+object! {
+    /// A checkpoint that was taken.
+    CHECKPOINT "checkpoint" as CheckpointShape<'a> of (taken: &'a TakenCheckpoint) {
+        name: STRING = name_of(taken), "The name of the checkpoint and of its directory.", such_as("first-day");
+        taken_at: TIMESTAMP = taken.manifest.taken_at_ms / 1_000, "The time at which the checkpoint was started.";
+        last_commit: INTEGER = taken.manifest.last_commit.0,
+            "The number of the last commit in the checkpoint.", such_as("85");
+        merchants: INTEGER = taken.manifest.merchants, "The number of merchants in the checkpoint.", such_as("2");
+        bytes: INTEGER = taken.manifest.byte_count(),
+            "The total length of the files of the checkpoint, in bytes.", such_as("120000");
+    }
+}
+
+const NAME_ARGUMENT: Optional<String> = CHECKPOINT_NAME
+    .optional("The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The default is the time.")
+    .named("name");
+
+static CREATE_CHECKPOINT: Declaration = Declaration {
     name: "create-checkpoint",
-    package: Package::Admin,
-    group: "checkpoints",
     summary: "Takes a checkpoint: a copy of the whole data at one point in time, without the secrets.",
     docs: "Other calls continue in the meantime. The answer comes when the copy is durable. That takes as long as \
            reading the data that no earlier checkpoint has.",
-    arguments: &[Argument::optional(
-        "name",
-        CHECKPOINT_NAME,
-        "The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. \
-         The default is the time.",
-    )],
+    arguments: &[NAME_ARGUMENT.argument],
     returns: Returns::Object(&CHECKPOINT),
     errors: &[DeclaredError::when(
         Code::Conflict,
         "A checkpoint with this name exists, another checkpoint is being taken or removed, or a table of the store is damaged.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "checkpoints")
 };
 
-#[derive(Serialize)]
-struct CheckpointShape {
-    name: String,
-    taken_at: u64,
-    last_commit: u64,
-    merchants: u64,
-    bytes: u64,
-}
-
-impl CheckpointShape {
-    fn of(taken: &TakenCheckpoint) -> CheckpointShape {
-        let name = taken.directory.file_name().unwrap_or_default();
-        CheckpointShape {
-            name: name.to_string_lossy().into_owned(),
-            taken_at: taken.manifest.taken_at_ms / 1_000,
-            last_commit: taken.manifest.last_commit.0,
-            merchants: taken.manifest.merchants,
-            bytes: taken.manifest.byte_count(),
-        }
-    }
+fn name_of(taken: &TakenCheckpoint) -> String {
+    taken.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// `POST /admin/create-checkpoint`
-pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let name = fields.optional("name", field::name);
-    let name = fields.finish(|| Some(name))?;
+async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let name = call.fields().parse(&NAME_ARGUMENT)?;
     let checkpoints = service.checkpoints.clone().ok_or_else(|| not_now("this server takes no checkpoints"))?;
     let now = service.now();
     // The blocking thread enters this span, so that its log lines have the id of the request.
@@ -86,7 +62,7 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
     let take = move || span.in_scope(|| checkpoints.take(name.as_deref(), now));
     let taken = tokio::task::spawn_blocking(take).await;
     let taken = taken.map_err(|_| ApiError::unhandled())?.map_err(|error| refused(&error))?;
-    Ok(Reply::new(&CheckpointShape::of(&taken)))
+    Ok(Reply::new(&CheckpointShape::new(&taken)))
 }
 
 /// The error that the operator receives.

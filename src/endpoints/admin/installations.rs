@@ -6,125 +6,103 @@ use till_domain::merchant::{Installation, Platform};
 use till_domain::records::{Installations, Rows};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
-use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists, submit};
 use super::identifier::identifier_on;
-use super::merchants::check_exists;
-use crate::access::Operator;
-use crate::endpoints::arguments;
-use crate::endpoints::forms::{NAME, printable};
+use crate::endpoints::forms::{NAME, checked, id, own_text, printable, words};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::installation::{INSTALLATION, InstallationShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{
-    Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType, page_arguments, words_of,
-};
-use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
-use crate::protocol::field;
-use crate::protocol::json::Json;
-use crate::service::{Service, Shared, read_page};
+use crate::protocol::fields::Fields;
+use crate::service::read_page;
 
-const INSTALLATION_ARGUMENT: Argument =
-    Argument::required("installation_id", ValueType::Id(InstallationId::PREFIX), "The installation (`ins_...`).");
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[
+    Endpoint(&ADD_INSTALLATION, &ByOperator(ADDED, Command::AddInstallation)),
+    Endpoint(&LIST_INSTALLATIONS, &list_installations),
+    Endpoint(&UPDATE_INSTALLATION, &update_installation),
+    Endpoint(&REMOVE_INSTALLATION, &ByOperator(REMOVED, Command::RemoveInstallation)),
+];
 
-const IDENTIFIER: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "https://shop.example");
+const INSTALLATION_ARGUMENT: Required<InstallationId> =
+    id::<InstallationId>().required("The installation (`ins_...`).").named("installation_id");
 
-const PAGE_ARGUMENTS: [Argument; 3] = page_arguments(InstallationId::PREFIX);
+const IDENTIFIER: Field<InstallationIdentifier> = Field {
+    value_type: printable(EXTERNAL_ID_MAX_BYTES, "https://shop.example"),
+    parse: |value| checked(InstallationIdentifier::new(own_text(value)?)),
+};
 
 const INSTALLATION_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no installation of this merchant.");
 
-pub(super) static ADD_INSTALLATION: Declaration = Declaration {
+const ADDED: ArgumentSet<(MerchantId, AddInstallation)> = arguments!({
+    merchant_id: MERCHANT_ARGUMENT,
+    name: NAME.required("The name that the merchant gave it."),
+    platform: words!(Platform).required("The platform that it runs on."),
+    identifier: IDENTIFIER
+        .required("The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number."),
+} judged by |fields: &mut Fields<'_>| {
+    let identifier = identifier.clone();
+    if let Some(Err(message)) = platform.zip(identifier).map(|(platform, text)| identifier_on(platform, text)) {
+        fields.fault(Fault::invalid("identifier", message));
+    }
+} => (merchant_id, AddInstallation { name, platform, identifier }));
+
+static ADD_INSTALLATION: Declaration = Declaration {
     name: "add-installation",
-    package: Package::Admin,
-    group: "installations",
     summary: "Adds an installation of the client SDK and answers its id (`ins_...`).",
-    docs: "",
-    arguments: &[
-        MERCHANT_ARGUMENT,
-        Argument::required("name", NAME, "The name that the merchant gave it."),
-        Argument::required("platform", words_of!(Platform), "The platform that it runs on."),
-        Argument::required(
-            "identifier",
-            IDENTIFIER,
-            "The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number.",
-        ),
-    ],
+    arguments: ADDED.declared,
     returns: Returns::Id(InstallationId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
         DeclaredError::when(Code::Conflict, "The merchant has 1,000 installations already.").with(r#"{"limit": 1000}"#),
     ],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "installations")
 };
 
-pub(super) static LIST_INSTALLATIONS: Declaration = Declaration {
+const LIST: ArgumentSet<(MerchantId, PageRequest<InstallationId>)> = arguments!({
+    merchant_id: MERCHANT_ARGUMENT,
+    page: page::<InstallationId>(),
+} => (merchant_id, page));
+
+static LIST_INSTALLATIONS: Declaration = Declaration {
     name: "list-installations",
-    package: Package::Admin,
-    group: "installations",
     summary: "Lists a merchant's installations, newest first.",
-    docs: "",
-    arguments: &[MERCHANT_ARGUMENT, PAGE_ARGUMENTS[0], PAGE_ARGUMENTS[1], PAGE_ARGUMENTS[2]],
+    arguments: LIST.declared,
     returns: Returns::Page(&INSTALLATION),
     errors: &[MERCHANT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "installations")
 };
 
-pub(super) static UPDATE_INSTALLATION: Declaration = Declaration {
+const UPDATED: ArgumentSet<(MerchantId, UpdateInstallation)> = arguments!({
+    merchant_id: MERCHANT_ARGUMENT,
+    installation_id: INSTALLATION_ARGUMENT,
+    name: NAME.optional("The new name."),
+    identifier: IDENTIFIER
+        .optional("The new identifier on its platform, in the form that `add-installation` takes."),
+} => (merchant_id, UpdateInstallation { installation_id, name, identifier }));
+
+static UPDATE_INSTALLATION: Declaration = Declaration {
     name: "update-installation",
-    package: Package::Admin,
-    group: "installations",
     summary: "Changes an installation's name or identifier; `false` when nothing changed.",
     docs: "An argument that is left out changes nothing. The platform never changes: on another platform it is another installation.",
-    arguments: &[
-        MERCHANT_ARGUMENT,
-        INSTALLATION_ARGUMENT,
-        Argument::optional("name", NAME, "The new name."),
-        Argument::optional(
-            "identifier",
-            IDENTIFIER,
-            "The new identifier on its platform, in the form that `add-installation` takes.",
-        ),
-    ],
-    returns: Returns::Boolean,
+    arguments: UPDATED.declared,
     errors: &[INSTALLATION_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "installations")
 };
 
-pub(super) static REMOVE_INSTALLATION: Declaration = Declaration {
+const REMOVED: ArgumentSet<(MerchantId, InstallationId)> = arguments!({ merchant_id: MERCHANT_ARGUMENT, installation_id: INSTALLATION_ARGUMENT } => (merchant_id, installation_id));
+
+static REMOVE_INSTALLATION: Declaration = Declaration {
     name: "remove-installation",
-    package: Package::Admin,
-    group: "installations",
     summary: "Removes an installation permanently and answers `true`.",
     docs: "From then on it is answered like an unknown one. Payment sessions that were made at it can still be paid.",
-    arguments: &[MERCHANT_ARGUMENT, INSTALLATION_ARGUMENT],
-    returns: Returns::Boolean,
+    arguments: REMOVED.declared,
     errors: &[INSTALLATION_NOT_FOUND],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "installations")
 };
 
-/// `POST /admin/add-installation`
-pub(super) async fn add_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let name = fields.required("name", arguments::name);
-    let platform = fields.required("platform", field::one_of(&Platform::ALL, Platform::name));
-    let identifier = fields.required("identifier", |value| {
-        let text = identifier_text(value)?;
-        platform.map_or(Ok(text.clone()), |platform| identifier_on(platform, text))
-    });
-    let (merchant_id, command) = fields.finish(|| {
-        Some((merchant_id?, AddInstallation { name: name?, platform: platform?, identifier: identifier? }))
-    })?;
-    let command = Command::AddInstallation(command);
-    Ok(submit(&service, &ADD_INSTALLATION, &call, merchant_id, command, None).await?.into())
-}
-
 /// `POST /admin/list-installations`
-pub(super) async fn list_installations(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let page = field::page(&mut fields, arguments::id::<InstallationId>("an installation id (ins_...)"));
-    let (merchant_id, request) = fields.finish(|| Some((merchant_id?, page?)))?;
+async fn list_installations(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let (merchant_id, request) = call.fields().parse(&LIST)?;
     check_exists(&service, merchant_id)?;
     let page = read_page::<Installations>(&service.reader(merchant_id).await?, request)?;
     let page = page.map(|installation: &Installation| InstallationShape::new(installation));
@@ -132,31 +110,11 @@ pub(super) async fn list_installations(service: Shared, call: Call<Operator>) ->
 }
 
 /// `POST /admin/update-installation`
-pub(super) async fn update_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
-    let name = fields.optional("name", arguments::name);
-    let identifier = fields.optional("identifier", identifier_text);
-    let (merchant_id, command) = fields
-        .finish(|| Some((merchant_id?, UpdateInstallation { installation_id: installation_id?, name, identifier })))?;
+async fn update_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let (merchant_id, command) = call.fields().parse(&UPDATED)?;
     check_identifier(&service, merchant_id, &command).await?;
     let command = Command::UpdateInstallation(command);
-    Ok(submit(&service, &UPDATE_INSTALLATION, &call, merchant_id, command, None).await?.into())
-}
-
-/// `POST /admin/remove-installation`
-pub(super) async fn remove_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
-    let (merchant_id, command) =
-        fields.finish(|| Some((merchant_id?, Command::RemoveInstallation(installation_id?))))?;
-    Ok(submit(&service, &REMOVE_INSTALLATION, &call, merchant_id, command, None).await?.into())
-}
-
-fn identifier_text(value: &Json) -> Result<InstallationIdentifier, String> {
-    arguments::checked(InstallationIdentifier::new(arguments::own_text(value)?))
+    Ok(submit(&service, &call, merchant_id, command).await?.into())
 }
 
 /// Refuses an identifier in a form that the installation's platform, which never changes, does not have. An unknown

@@ -2,7 +2,6 @@
 
 mod about_merchant;
 mod balances;
-mod functions;
 mod identifier;
 mod checkpoints;
 mod disputes;
@@ -20,6 +19,42 @@ mod status;
 mod test_clock;
 mod waiting;
 
-pub use functions::functions;
 pub use merchants::fresh_merchant_id;
 pub use status::status_function;
+
+use std::sync::Arc;
+
+use super::endpoint::{self, Endpoints};
+use crate::access::Operator;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::dispatch::Function;
+use crate::service::Shared;
+
+/// The endpoints of `/admin` that use the service, by their files.
+const ENDPOINTS: [Endpoints<Operator>; 14] = [
+    merchants::ENDPOINTS,
+    test_clock::ENDPOINTS,
+    keys::ENDPOINTS,
+    payments::ENDPOINTS,
+    installations::ENDPOINTS,
+    payment_methods::ENDPOINTS,
+    balances::ENDPOINTS,
+    payouts::ENDPOINTS,
+    refunds::ENDPOINTS,
+    disputes::ENDPOINTS,
+    checkpoints::ENDPOINTS,
+    resume_effects::ENDPOINTS,
+    reload::ENDPOINTS,
+    rotate_vault_key::ENDPOINTS,
+];
+
+/// The functions of `/admin`, with the service that they use.
+#[must_use]
+pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
+    endpoint::functions(&ENDPOINTS, service)
+}
+
+/// The declarations of these endpoints.
+pub fn declarations() -> impl Iterator<Item = &'static Declaration> {
+    ENDPOINTS.into_iter().flatten().map(|endpoint| endpoint.0)
+}

@@ -1,77 +1,74 @@
 //! `POST /admin/find-payments`
 
 use jiff::tz::TimeZone;
-use serde::Serialize;
 use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::merchant::Profile;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Payments, Profiles, Rows, Single};
-use till_domain::time::Millis;
 
-use super::merchants::check_exists;
-use crate::access::Operator;
-use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT, CreatedRange, created_range, zone};
-use crate::endpoints::forms::{EXTERNAL_ID, PAYMENT_METHOD_WORDS};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{
-    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
-    page_arguments, words_of,
-};
-use crate::protocol::dispatch::{Call, Reply};
+use super::about_merchant::check_exists;
+use crate::endpoints::created_at::{CREATED_AT, CreatedRange, MerchantClock, zone};
+use crate::endpoints::forms::{PAYMENT_METHOD_WORDS, external_id, id, own_text};
+use crate::endpoints::prelude::*;
 use crate::protocol::fault::Fault;
-use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{FilterText, IdSpan, OwnedPayment, PaymentClue, PaymentSearch, Service, Shared};
+use crate::service::{FilterText, IdSpan, OwnedPayment, PaymentClue, PaymentSearch};
 
-const PAGE: [Argument; 3] = page_arguments(PaymentId::PREFIX);
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&FIND_PAYMENTS, &find_payments)];
 
 /// The arguments of which a call gives one.
 const CLUES: [&str; 3] = ["payment_id", "external_id", "last_digits"];
 
 /// The last four digits of a card's number.
-const LAST_DIGITS: ValueType = ValueType::Text(Text::of(4, 4, "4242").matching("^[0-9]{4}$"));
+const LAST_DIGITS: Field<[u8; 4]> =
+    Field { value_type: ValueType::Text(Text::of(4, 4, "4242").matching("^[0-9]{4}$")), parse: last_digits };
 
-static FOUND_PAYMENT: ObjectType = ObjectType {
-    name: "found_payment",
-    attributes: &[
-        Attribute::always("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
-        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name.").such_as("Example Shop"),
-        Attribute::always("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment (`pay_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier of the payment.")
-            .such_as("order-1001"),
-        Attribute::always("status", words_of!(PaymentStatus), "The status.").such_as("SUCCESSFUL"),
-        Attribute::always("amount", ValueType::INTEGER, "The amount in minor units.").such_as("10000"),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
-        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
-        Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was initiated."),
-    ],
-};
+object! {
+    /// A payment that was found, with its merchant.
+    FOUND_PAYMENT "found_payment" as FoundPaymentShape of (
+        merchant_id: MerchantId,
+        profile: Profile,
+        payment: Payment
+    ) {
+        merchant_id: Id(MerchantId::PREFIX) = merchant_id, "The merchant (`mer_...`).";
+        merchant_name: STRING = profile.name, "The merchant's name.", such_as("Example Shop");
+        payment_id: Id(PaymentId::PREFIX) = payment.id, "The payment (`pay_...`).";
+        external_id: STRING or null = payment.external_id,
+            "The merchant's own identifier of the payment.", such_as("order-1001");
+        status: words_of(PaymentStatus) = payment.status, "The status.", such_as("SUCCESSFUL");
+        amount: INTEGER = payment.money.amount, "The amount in minor units.", such_as("10000");
+        currency: STRING = payment.money.currency, "The ISO 4217 code.", such_as("THB");
+        payment_method: type(PAYMENT_METHOD_WORDS) = payment.instrument.method(), "The payment method.";
+        failure_code: STRING or null = payment.failure.as_ref().map(|failure| &failure.code),
+            "The reason of the failure, for programs.";
+        created_at: TIMESTAMP = payment.created_at, "The time at which it was initiated.";
+    }
+}
 
-pub(super) static FIND_PAYMENTS: Declaration = Declaration {
+const ASKED: ArgumentSet<(PageRequest<PaymentId>, Asked), MerchantClock> = arguments!({
+    page: page::<PaymentId>(),
+    payment_id: id::<PaymentId>().optional("The payment (`pay_...`).").shown(),
+    external_id: external_id::<PaymentId>().optional("The identifier that a merchant gave it, as a whole."),
+    last_digits: LAST_DIGITS.optional("The last four digits of the card's number."),
+    merchant_id: id::<MerchantId>().optional("Only payments of this merchant."),
+    created: CREATED_AT
+        .optional("When it was initiated, as `list-payments` takes it: in the time zone of the merchant that is named, else in UTC.")
+        .named("created_at"),
+} judged by check_clues => {
+    let by_id = payment_id.map(PaymentClue::Id);
+    let clue = by_id.or(external_id.map(PaymentClue::ExternalId)).or(last_digits.map(PaymentClue::LastDigits))?;
+    (page, Asked { clue, merchant_id, created })
+});
+
+static FIND_PAYMENTS: Declaration = Declaration {
     name: "find-payments",
-    package: Package::Admin,
-    group: "payments",
     summary: "Finds payments of any merchant, newest first, by id, by the merchant's own identifier or by the card's last digits.",
     docs: "Give exactly one of `payment_id`, `external_id` and `last_digits`; `last_digits` needs `created_at` or `merchant_id`, too. Without `merchant_id` the call looks at each merchant, and one such call is made at a time. Nothing of a customer is returned.",
-    arguments: &[
-        PAGE[0],
-        PAGE[1],
-        PAGE[2],
-        Argument::optional("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment (`pay_...`).").shown(),
-        Argument::optional("external_id", EXTERNAL_ID, "The identifier that a merchant gave it, as a whole."),
-        Argument::optional("last_digits", LAST_DIGITS, "The last four digits of the card's number."),
-        Argument::optional("merchant_id", ValueType::Id(MerchantId::PREFIX), "Only payments of this merchant."),
-        Argument::optional(
-            "created_at",
-            CREATED_AT,
-            "When it was initiated, as `list-payments` takes it: in the time zone of the merchant that is named, else in UTC.",
-        ),
-    ],
+    arguments: ASKED.declared,
     returns: Returns::Page(&FOUND_PAYMENT),
     errors: &[DeclaredError::when(Code::NotFound, "No merchant has this `merchant_id`.")],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Admin, "payments")
 };
 
 /// A search as it was asked for.
@@ -81,26 +78,10 @@ struct Asked {
     created: Option<CreatedRange>,
 }
 
-#[derive(Serialize)]
-struct FoundPaymentShape {
-    merchant_id: String,
-    merchant_name: String,
-    payment_id: String,
-    external_id: Option<String>,
-    status: &'static str,
-    amount: u64,
-    currency: String,
-    payment_method: &'static str,
-    failure_code: Option<String>,
-    created_at: u64,
-}
-
 /// `POST /admin/find-payments`
-pub(super) async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let page = field::page(&mut fields, arguments::id::<PaymentId>("a payment id (pay_...)"));
-    let asked = Asked::read(&mut fields, &service).await?;
-    let (request, asked) = fields.finish(|| Some((page?, asked?)))?;
+async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let clock = clock(&service, &call).await?;
+    let (request, asked) = call.fields().parse_in(&ASKED, &clock)?;
     if let Some(merchant_id) = asked.merchant_id {
         check_exists(&service, merchant_id)?;
     }
@@ -118,21 +99,6 @@ pub(super) async fn find_payments(service: Shared, call: Call<Operator>) -> Resu
 }
 
 impl Asked {
-    /// Reads the arguments; none when they are faulty.
-    async fn read(fields: &mut Fields<'_>, service: &Service) -> Result<Option<Asked>, ApiError> {
-        let payment_id = fields.optional("payment_id", arguments::id("a payment id (pay_...)"));
-        let external_id = fields.optional("external_id", arguments::external_id::<PaymentId>);
-        let last_digits = fields.optional("last_digits", last_digits);
-        let merchant_id = fields.optional("merchant_id", arguments::id("a merchant id (mer_...)"));
-        let (now, zone) = clock(service, merchant_id).await?;
-        let range = |value: &Json| created_range(value, now, &zone);
-        let created = fields.optional("created_at", range);
-        check_clues(fields);
-        let by_id = payment_id.map(PaymentClue::Id);
-        let clue = by_id.or(external_id.map(PaymentClue::ExternalId)).or(last_digits.map(PaymentClue::LastDigits));
-        Ok(clue.map(|clue| Asked { clue, merchant_id, created }))
-    }
-
     /// The arguments for the calls for the pages beside this one.
     fn texts(&self) -> [FilterText; 3] {
         let (name, clue) = match &self.clue {
@@ -149,10 +115,13 @@ impl Asked {
 }
 
 /// The time and the time zone that words such as `today` mean: the merchant's, else those of the server and UTC.
-async fn clock(service: &Service, merchant_id: Option<MerchantId>) -> Result<(Millis, TimeZone), ApiError> {
-    let Some(merchant_id) = merchant_id else { return Ok((service.now(), TimeZone::UTC)) };
+async fn clock(service: &Service, call: &Call<Operator>) -> Result<MerchantClock, ApiError> {
+    let named = call.body().get("merchant_id").and_then(Json::as_str);
+    let Some(merchant_id) = named.and_then(|text| text.parse::<MerchantId>().ok()) else {
+        return Ok(MerchantClock { now: service.now(), zone: TimeZone::UTC });
+    };
     let profile = service.reader(merchant_id).await?.get::<Profiles>(Single)?;
-    Ok((service.clock_of(merchant_id), profile.as_ref().map_or(TimeZone::UTC, zone)))
+    Ok(MerchantClock { now: service.clock_of(merchant_id), zone: profile.as_ref().map_or(TimeZone::UTC, zone) })
 }
 
 /// Reports a call that gives none of [`CLUES`] or several, and one whose clue is too common to search all merchants by.
@@ -175,7 +144,7 @@ fn check_clues(fields: &mut Fields<'_>) {
 }
 
 fn last_digits(value: &Json) -> Result<[u8; 4], String> {
-    let digits = arguments::own_text(value)?.into_bytes().try_into().ok();
+    let digits = own_text(value)?.into_bytes().try_into().ok();
     let digits = digits.filter(|digits: &[u8; 4]| digits.iter().all(u8::is_ascii_digit));
     digits.ok_or_else(|| "send the last four digits of the card's number, such as 4242".to_owned())
 }
@@ -186,21 +155,6 @@ impl FoundPaymentShape {
         let reader = service.reader(merchant_id).await?;
         let payment = reader.get::<Payments>(payment_id)?.ok_or_else(ApiError::unhandled)?;
         let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
-        Ok(FoundPaymentShape::new(merchant_id, profile.name.as_str(), &payment))
-    }
-
-    fn new(merchant_id: MerchantId, merchant_name: &str, payment: &Payment) -> FoundPaymentShape {
-        FoundPaymentShape {
-            merchant_id: merchant_id.to_string(),
-            merchant_name: merchant_name.to_owned(),
-            payment_id: payment.id.to_string(),
-            external_id: payment.external_id.as_ref().map(|external_id| external_id.as_str().to_owned()),
-            status: payment.status.name(),
-            amount: payment.money.amount.get(),
-            currency: payment.money.currency.code().to_owned(),
-            payment_method: payment.instrument.method().name(),
-            failure_code: payment.failure.as_ref().map(|failure| failure.code.clone()),
-            created_at: payment.created_at.unix_seconds(),
-        }
+        Ok(FoundPaymentShape::new(merchant_id, profile, payment))
     }
 }

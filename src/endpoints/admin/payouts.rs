@@ -4,22 +4,22 @@ use till_actors::acquirer::Reference;
 use till_domain::command::{Command, PendingObject};
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::payout::{Payout, PayoutStatus};
+use till_domain::records::Payouts;
 use till_domain::refusal::Refusal;
 use till_sandbox::PendingEnd;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument, submit};
-use super::merchants::check_exists;
+use super::about_merchant::{MERCHANT_ARGUMENT, check_exists, submit};
 use super::waiting::SandboxWait;
-use crate::access::Operator;
-use crate::endpoints::arguments::{self, IdOrExternalId};
-use crate::endpoints::forms::PAYOUT_ARGUMENT;
-use crate::endpoints::named;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, refused};
+use crate::endpoints::arguments::PAYOUT_ARGUMENT;
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::service::{RETRY_AFTER_SECONDS, refused};
 
-const ARGUMENTS: &[Argument] = &[MERCHANT_ARGUMENT, PAYOUT_ARGUMENT];
+pub(super) const ENDPOINTS: Endpoints<Operator> =
+    &[Endpoint(&COMPLETE_PAYOUT, &complete_payout), Endpoint(&FAIL_PAYOUT, &fail_payout)];
+
+const ARGUMENTS: ArgumentSet<(MerchantId, IdOrExternalId<PayoutId>)> =
+    arguments!({ merchant_id: MERCHANT_ARGUMENT, payout: PAYOUT_ARGUMENT } => (merchant_id, payout));
 
 const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no payout of this merchant."),
@@ -33,49 +33,38 @@ const ERRORS: &[DeclaredError] = &[
 const DOCS: &str =
     "Plays the provider, for payouts of the sandbox: payouts of an amount that ends in 98 wait for this call.";
 
-pub(super) static COMPLETE_PAYOUT: Declaration = Declaration {
+static COMPLETE_PAYOUT: Declaration = Declaration {
     name: "complete-payout",
-    package: Package::Admin,
-    group: "payouts",
     summary: "Has the sandbox pay a payout that is pending, and answers when that is recorded.",
     docs: DOCS,
-    arguments: ARGUMENTS,
-    returns: Returns::Boolean,
+    arguments: ARGUMENTS.declared,
     errors: ERRORS,
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "payouts")
 };
 
-pub(super) static FAIL_PAYOUT: Declaration = Declaration {
+static FAIL_PAYOUT: Declaration = Declaration {
     name: "fail-payout",
     summary: "Has the sandbox refuse a payout that is pending, and answers when that is recorded.",
     ..COMPLETE_PAYOUT
 };
 
 /// `POST /admin/complete-payout`
-pub(super) async fn complete_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_payout(&service, &COMPLETE_PAYOUT, &call, PendingEnd::Completed).await
+async fn complete_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    end_payout(&service, &call, PendingEnd::Completed).await
 }
 
 /// `POST /admin/fail-payout`
-pub(super) async fn fail_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_payout(&service, &FAIL_PAYOUT, &call, PendingEnd::Failed).await
+async fn fail_payout(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    end_payout(&service, &call, PendingEnd::Failed).await
 }
 
 /// The order is kept first. A repeated call carries it out where a stop of the server prevented that.
-async fn end_payout(
-    service: &Service,
-    declaration: &'static Declaration,
-    call: &Call<Operator>,
-    end: PendingEnd,
-) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let payout = fields.required("payout_id", arguments::id_or_external_id::<PayoutId>);
-    let (merchant_id, payout) = fields.finish(|| Some((merchant_id?, payout?)))?;
+async fn end_payout(service: &Service, call: &Call<Operator>, end: PendingEnd) -> Result<Reply, ApiError> {
+    let (merchant_id, payout) = call.fields().parse(&ARGUMENTS)?;
     check_exists(service, merchant_id)?;
-    let id = named::payout(&service.reader(merchant_id).await?, payout)?.id;
+    let id = Payouts::found(&service.reader(merchant_id).await?, payout)?.id;
     let order = Command::OrderEnd(PendingObject::Payout(id));
-    let ordered = submit(service, declaration, call, merchant_id, order, None).await?;
+    let ordered = submit(service, call, merchant_id, order).await?;
     has_ended(service, merchant_id, id, end).await?;
     Ok(ordered.into())
 }
@@ -119,7 +108,7 @@ async fn pending(
     id: PayoutId,
     end: PendingEnd,
 ) -> Result<Option<Payout>, ApiError> {
-    let payout = named::payout(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
+    let payout = Payouts::found(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
     match (payout.status, end) {
         (PayoutStatus::Pending, _) => Ok(Some(payout)),
         (PayoutStatus::Successful, PendingEnd::Completed) | (PayoutStatus::Failed, PendingEnd::Failed) => Ok(None),

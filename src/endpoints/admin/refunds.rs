@@ -3,23 +3,23 @@
 use till_actors::acquirer::{PaymentStep, Reference};
 use till_domain::command::{Command, PendingObject};
 use till_domain::ids::{MerchantId, RefundId};
+use till_domain::records::Refunds;
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::refusal::Refusal;
 use till_sandbox::PendingEnd;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument, submit};
-use super::merchants::check_exists;
+use super::about_merchant::{MERCHANT_ARGUMENT, check_exists, submit};
 use super::waiting::SandboxWait;
-use crate::access::Operator;
-use crate::endpoints::arguments::{self, IdOrExternalId};
-use crate::endpoints::forms::REFUND_ARGUMENT;
-use crate::endpoints::named;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, refused};
+use crate::endpoints::arguments::REFUND_ARGUMENT;
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::service::{RETRY_AFTER_SECONDS, refused};
 
-const ARGUMENTS: &[Argument] = &[MERCHANT_ARGUMENT, REFUND_ARGUMENT];
+pub(super) const ENDPOINTS: Endpoints<Operator> =
+    &[Endpoint(&COMPLETE_REFUND, &complete_refund), Endpoint(&FAIL_REFUND, &fail_refund)];
+
+const ARGUMENTS: ArgumentSet<(MerchantId, IdOrExternalId<RefundId>)> =
+    arguments!({ merchant_id: MERCHANT_ARGUMENT, refund: REFUND_ARGUMENT } => (merchant_id, refund));
 
 const ERRORS: &[DeclaredError] = &[
     DeclaredError::when(Code::NotFound, "No merchant has this id, or no refund of this merchant."),
@@ -33,49 +33,38 @@ const ERRORS: &[DeclaredError] = &[
 const DOCS: &str =
     "Plays the provider, for payments of the sandbox: refunds to the card 4000000000007726 wait for this call.";
 
-pub(super) static COMPLETE_REFUND: Declaration = Declaration {
+static COMPLETE_REFUND: Declaration = Declaration {
     name: "complete-refund",
-    package: Package::Admin,
-    group: "refunds",
     summary: "Has the sandbox pay a refund that is pending, and answers when that is recorded.",
     docs: DOCS,
-    arguments: ARGUMENTS,
-    returns: Returns::Boolean,
+    arguments: ARGUMENTS.declared,
     errors: ERRORS,
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Admin, "refunds")
 };
 
-pub(super) static FAIL_REFUND: Declaration = Declaration {
+static FAIL_REFUND: Declaration = Declaration {
     name: "fail-refund",
     summary: "Has the sandbox refuse a refund that is pending, and answers when that is recorded.",
     ..COMPLETE_REFUND
 };
 
 /// `POST /admin/complete-refund`
-pub(super) async fn complete_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_refund(&service, &COMPLETE_REFUND, &call, PendingEnd::Completed).await
+async fn complete_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    end_refund(&service, &call, PendingEnd::Completed).await
 }
 
 /// `POST /admin/fail-refund`
-pub(super) async fn fail_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_refund(&service, &FAIL_REFUND, &call, PendingEnd::Failed).await
+async fn fail_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    end_refund(&service, &call, PendingEnd::Failed).await
 }
 
 /// The order is kept first. A repeated call carries it out where a stop of the server prevented that.
-async fn end_refund(
-    service: &Service,
-    declaration: &'static Declaration,
-    call: &Call<Operator>,
-    end: PendingEnd,
-) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let merchant_id = merchant_argument(&mut fields);
-    let refund = fields.required("refund_id", arguments::id_or_external_id::<RefundId>);
-    let (merchant_id, refund) = fields.finish(|| Some((merchant_id?, refund?)))?;
+async fn end_refund(service: &Service, call: &Call<Operator>, end: PendingEnd) -> Result<Reply, ApiError> {
+    let (merchant_id, refund) = call.fields().parse(&ARGUMENTS)?;
     check_exists(service, merchant_id)?;
-    let id = named::refund(&service.reader(merchant_id).await?, refund)?.id;
+    let id = Refunds::found(&service.reader(merchant_id).await?, refund)?.id;
     let order = Command::OrderEnd(PendingObject::Refund(id));
-    let ordered = submit(service, declaration, call, merchant_id, order, None).await?;
+    let ordered = submit(service, call, merchant_id, order).await?;
     has_ended(service, merchant_id, id, end).await?;
     Ok(ordered.into())
 }
@@ -119,7 +108,7 @@ async fn pending(
     id: RefundId,
     end: PendingEnd,
 ) -> Result<Option<Refund>, ApiError> {
-    let refund = named::refund(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
+    let refund = Refunds::found(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
     match (refund.status, end) {
         (RefundStatus::Pending, _) => Ok(Some(refund)),
         (RefundStatus::Successful, PendingEnd::Completed) | (RefundStatus::Failed, PendingEnd::Failed) => Ok(None),

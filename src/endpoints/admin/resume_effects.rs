@@ -1,25 +1,20 @@
 //! `POST /admin/resume-effects`
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{RETRY_AFTER_SECONDS, Shared};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
+use crate::service::RETRY_AFTER_SECONDS;
 
-pub(super) static RESUME_EFFECTS: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&RESUME_EFFECTS, &resume_effects)];
+
+static RESUME_EFFECTS: Declaration = Declaration {
     name: "resume-effects",
-    package: Package::Admin,
-    group: "checkpoints",
     summary: "Has a restored server call acquirers and fire timers from now on; `false` when it does so already.",
-    docs: "",
-    arguments: &[],
-    returns: Returns::Boolean,
-    errors: &[],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "checkpoints")
 };
 
 /// `POST /admin/resume-effects`
-pub(super) async fn resume_effects(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+async fn resume_effects(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     // The file first: after a crash between the two, the operator's decision must not be lost.
     if let Err(error) = service.pause_note.remove() {

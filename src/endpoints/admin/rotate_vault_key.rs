@@ -2,38 +2,37 @@
 
 use till_storage::vault::RootKey;
 
-use crate::access::Operator;
-use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::endpoints::prelude::*;
+use crate::protocol::api_error::CallEffect;
 use crate::protocol::field;
-use crate::service::{RETRY_AFTER_SECONDS, Shared};
+use crate::service::RETRY_AFTER_SECONDS;
+
+pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&ROTATE_VAULT_KEY, &rotate_vault_key)];
 
 /// The example is deliberately not a key: otherwise somebody could try it out, and have a store that opens with a
 /// published key.
-const VAULT_KEY: ValueType =
-    ValueType::Text(Text::of(64, 64, "put-64-hexadecimal-characters-here-and-keep-them-durably-before!"));
+const VAULT_KEY: Field<RootKey> = Field {
+    value_type: ValueType::Text(Text::of(64, 64, "put-64-hexadecimal-characters-here-and-keep-them-durably-before!")),
+    parse: |value| field::from_text("a vault key (64 hexadecimal characters)", RootKey::from_hex)(value),
+};
+
+const VAULT_KEY_ARGUMENT: Required<RootKey> =
+    VAULT_KEY.required("The new vault key: 64 hexadecimal characters.").named("vault_key");
 
 /// The body is wiped after the call, like bodies with card data.
-pub(super) static ROTATE_VAULT_KEY: Declaration = Declaration {
+static ROTATE_VAULT_KEY: Declaration = Declaration {
     name: "rotate-vault-key",
-    package: Package::Admin,
-    group: "secrets",
     summary: "Has the vault open under another key from now on; `false` when it does already.",
     docs: "Store the new key durably before the call, and keep the previous one for the checkpoints taken under it. \
            `till vault rotate` does both.",
-    arguments: &[Argument::required("vault_key", VAULT_KEY, "The new vault key: 64 hexadecimal characters.")],
-    returns: Returns::Boolean,
-    errors: &[],
+    arguments: &[VAULT_KEY_ARGUMENT.argument],
     flags: Flags { takes_idempotency_key: false, carries_card_data: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Admin, "secrets")
 };
 
 /// `POST /admin/rotate-vault-key`
-pub(super) async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let key =
-        fields.required("vault_key", field::from_text("a vault key (64 hexadecimal characters)", RootKey::from_hex));
-    let key = fields.finish(|| key)?;
+async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let key = call.fields().parse(&VAULT_KEY_ARGUMENT)?;
     let keyring = service.operations.as_ref().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
     let span = tracing::Span::current(); // The log lines carry the id of the request.
     let rewrap = move || span.in_scope(|| keyring.rewrap(&key));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::protocol::api_error::ApiError;
+use crate::endpoints::prelude::*;
 
 /// The longest wait.
 const WAIT_MAX: Duration = Duration::from_secs(2);

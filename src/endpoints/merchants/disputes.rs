@@ -7,25 +7,23 @@ use till_domain::payment::PaymentRef;
 use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, Rows};
 use till_domain::text::{EVIDENCE_MAX_CHARACTERS, Evidence};
 
-use super::{by_merchant, named_payment};
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt};
-use crate::endpoints::forms::EXTERNAL_ID;
+use super::by_merchant::ByMerchant;
+use super::named_payment;
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
+use crate::endpoints::forms::{PAYMENT_REF, checked, id, own_text, words};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{
-    Argument, Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, page_arguments, words_of,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::{self, PageRequest};
-use crate::protocol::json::Json;
-use crate::service::{Filtered, IdSpan, Page, Reader, Shared, read_index_span, read_span, rows_of_index};
+use crate::service::{Filtered, IdSpan, Page, read_index_span, read_span, rows_of_index};
 
-const PAGE: [Argument; 3] = page_arguments(DisputeId::PREFIX);
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
+    Endpoint(&FIND_DISPUTE, &find::<Disputes>),
+    Endpoint(&LIST_DISPUTES, &list_disputes),
+    Endpoint(&CHALLENGE_DISPUTE, &ByMerchant(CHALLENGE, |_, challenge| Command::ChallengeDispute(challenge))),
+    Endpoint(&CONCEDE_DISPUTE, &ByMerchant(DISPUTE_ARGUMENT, |_, dispute_id| Command::ConcedeDispute(dispute_id))),
+];
 
-const DISPUTE_ARGUMENT: Argument =
-    Argument::required("dispute_id", ValueType::Id(DisputeId::PREFIX), "The dispute (`dsp_...`).");
+const DISPUTE_ARGUMENT: Required<DisputeId> =
+    id::<DisputeId>().required("The dispute (`dsp_...`).").named("dispute_id");
 
 const DISPUTE_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No dispute of this merchant has this id.");
@@ -35,57 +33,55 @@ const INVALID_STATE: DeclaredError =
         .with(r#"{"status": "LOST"}"#);
 
 /// Text without control characters other than tabs and line breaks.
-const EVIDENCE: ValueType = ValueType::Text(
-    Text::of(1, EVIDENCE_MAX_CHARACTERS, "The parcel was signed for on 3 March.")
-        .matching("^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]+$"),
-);
+const EVIDENCE: Field<Evidence> = Field {
+    value_type: ValueType::Text(
+        Text::of(1, EVIDENCE_MAX_CHARACTERS, "The parcel was signed for on 3 March.")
+            .matching("^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]+$"),
+    ),
+    parse: |value| checked(Evidence::new(own_text(value)?)),
+};
 
-pub(super) static FIND_DISPUTE: Declaration = Declaration {
+static FIND_DISPUTE: Declaration = Declaration {
     name: "find-dispute",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Returns a dispute with its status.",
     docs: "A webhook for DISPUTE_OPENED reports new disputes.",
-    arguments: &[DISPUTE_ARGUMENT],
+    arguments: &[DISPUTE_ARGUMENT.argument],
     returns: Returns::Object(&DISPUTE),
     errors: &[DISPUTE_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "disputes")
 };
 
-pub(super) static LIST_DISPUTES: Declaration = Declaration {
+/// The filters of a page of disputes.
+type DisputeFilters = (PageRequest<DisputeId>, Option<DisputeStatus>, Option<PaymentRef>, CreatedAt);
+
+const LIST: ArgumentSet<DisputeFilters, MerchantClock> = arguments!({
+    page: page::<DisputeId>(),
+    status: words!(DisputeStatus).optional("Only disputes with this status."),
+    payment: PAYMENT_REF
+        .optional("Only disputes of this payment: its id (`pay_...`) or the merchant's own `external_id`.")
+        .named("payment_id"),
+    created: CREATED_AT_ARGUMENT,
+} => (page, status, payment, CreatedAt(created)));
+
+static LIST_DISPUTES: Declaration = Declaration {
     name: "list-disputes",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Lists the disputes of the merchant's payments, newest first.",
     docs: "The status of a dispute is that at the time of the call. `next` and `previous` carry the filters.",
-    arguments: &[
-        PAGE[0],
-        PAGE[1],
-        PAGE[2],
-        Argument::optional("status", words_of!(DisputeStatus), "Only disputes with this status."),
-        Argument::optional(
-            "payment_id",
-            EXTERNAL_ID,
-            "Only disputes of this payment: its id (`pay_...`) or the merchant's own `external_id`.",
-        ),
-        CREATED_AT_ARGUMENT,
-    ],
+    arguments: LIST.declared,
     returns: Returns::Page(&DISPUTE),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "disputes")
 };
 
-pub(super) static CHALLENGE_DISPUTE: Declaration = Declaration {
+const CHALLENGE: ArgumentSet<ChallengeDispute> = arguments!(ChallengeDispute {
+    dispute_id: DISPUTE_ARGUMENT,
+    evidence: EVIDENCE.required("The evidence that the payment is legitimate."),
+});
+
+static CHALLENGE_DISPUTE: Declaration = Declaration {
     name: "challenge-dispute",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Gives the evidence against a dispute, once.",
     docs: "`true` means that the evidence is recorded; the provider receives it and decides. A dispute without evidence is lost at `evidence_due_at`.",
-    arguments: &[
-        DISPUTE_ARGUMENT,
-        Argument::required("evidence", EVIDENCE, "The evidence that the payment is legitimate."),
-    ],
-    returns: Returns::Boolean,
+    arguments: CHALLENGE.declared,
     errors: &[
         DISPUTE_NOT_FOUND,
         DeclaredError::when(
@@ -95,44 +91,24 @@ pub(super) static CHALLENGE_DISPUTE: Declaration = Declaration {
         .with(r#"{"status": "CHALLENGED"}"#),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "disputes")
 };
 
-pub(super) static CONCEDE_DISPUTE: Declaration = Declaration {
+static CONCEDE_DISPUTE: Declaration = Declaration {
     name: "concede-dispute",
-    package: Package::Merchants,
-    group: "disputes",
     summary: "Concedes a dispute: its amount is charged back.",
     docs: "It cannot be undone. A payment of which nothing remains afterwards is `REVERSED`.",
-    arguments: &[DISPUTE_ARGUMENT],
-    returns: Returns::Boolean,
+    arguments: &[DISPUTE_ARGUMENT.argument],
     errors: &[DISPUTE_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "disputes")
 };
 
-/// `POST /merchants/find-dispute`
-pub(super) async fn find_dispute(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let id = fields.required("dispute_id", dispute_id());
-    let id = fields.finish(|| id)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
-    let unknown = || {
-        let message =
-            "No dispute of this merchant has this dispute_id (dsp_...). list-disputes lists those that exist.";
-        ApiError::not_found("dispute_id", message)
-    };
-    let dispute = reader.get::<Disputes>(id)?.ok_or_else(unknown)?;
-    Ok(Reply::new(&shape(&reader, &dispute)?))
-}
-
 /// `POST /merchants/list-disputes`
-pub(super) async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
-    let mut fields = call.fields();
-    let page = field::page(&mut fields, dispute_id());
-    let status = fields.optional("status", field::one_of(&DisputeStatus::ALL, DisputeStatus::name));
-    let payment = fields.optional("payment_id", arguments::payment_ref);
-    let created = CreatedAt::read(&mut fields, &service, &reader)?;
-    let request = fields.finish(|| page)?;
+    let clock = MerchantClock::of(&service, &reader)?;
+    let (request, status, payment, created) = call.fields().parse_in(&LIST, &clock)?;
     let span = created.span();
     let page = match (&payment, status) {
         (Some(payment), status) => page_of_payment(&reader, payment, status, request, span).await?,
@@ -165,28 +141,13 @@ async fn page_of_payment(
     Filtered { rows, passes }.page(request, span.filter(|_| payment_id.is_some())).await
 }
 
-/// `POST /merchants/challenge-dispute`
-pub(super) async fn challenge_dispute(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let id = fields.required("dispute_id", dispute_id());
-    let evidence = fields.required("evidence", |value| arguments::checked(Evidence::new(arguments::own_text(value)?)));
-    let challenge = fields.finish(|| Some(ChallengeDispute { dispute_id: id?, evidence: evidence? }))?;
-    by_merchant::submit(&service, &CHALLENGE_DISPUTE, &call, Command::ChallengeDispute(challenge)).await
-}
+const UNKNOWN: &str =
+    "No dispute of this merchant has this dispute_id (dsp_...). list-disputes lists those that exist.";
 
-/// `POST /merchants/concede-dispute`
-pub(super) async fn concede_dispute(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let id = fields.required("dispute_id", dispute_id());
-    let id = fields.finish(|| id)?;
-    by_merchant::submit(&service, &CONCEDE_DISPUTE, &call, Command::ConcedeDispute(id)).await
-}
+kind!(Disputes, (): |_, _| Ok(()) => |dispute, (), reader| shape(reader, dispute));
+named_kind!(Disputes, DISPUTE_ARGUMENT, ApiError::not_found("dispute_id", UNKNOWN));
 
-fn dispute_id() -> impl Fn(&Json) -> Result<DisputeId, String> {
-    arguments::id("a dispute id (dsp_...)")
-}
-
-fn shape(reader: &Reader<'_>, dispute: &Dispute) -> Result<DisputeShape, ApiError> {
+fn shape<'a>(reader: &Reader<'_>, dispute: &'a Dispute) -> Result<DisputeShape<'a>, ApiError> {
     let payment = reader.get::<Payments>(dispute.payment_id)?;
     Ok(DisputeShape::new(dispute, payment.and_then(|payment| payment.external_id)))
 }

@@ -1,36 +1,42 @@
 //! `POST /merchants/find-payment`
 
+use till_domain::payment::{Payment, PaymentRef};
 use till_domain::records::{Payments, Rows};
+use till_domain::time::Millis;
 
 use super::named_payment;
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::endpoints::forms::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
+use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
 
-pub(super) static FIND_PAYMENT: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&FIND_PAYMENT, &find::<Payments>)];
+
+static FIND_PAYMENT: Declaration = Declaration {
     name: "find-payment",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Returns a payment with its status.",
     docs: "Poll it for the final status.",
-    arguments: &[PAYMENT_ARGUMENT],
+    arguments: &[PAYMENT_ARGUMENT.argument],
     returns: Returns::Object(&PAYMENT),
     errors: &[PAYMENT_NOT_FOUND],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "payments")
 };
 
-/// `POST /merchants/find-payment`
-pub(super) async fn find_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let payment = fields.required("payment_id", arguments::payment_ref);
-    let payment = fields.finish(|| payment)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
-    let id = named_payment::id(&reader, &payment)?;
-    let found = id.map_or(Ok(None), |id| reader.get::<Payments>(id))?.ok_or_else(named_payment::unknown)?;
-    Ok(Reply::new(&PaymentShape::new(&found, service.merchant_now(reader.merchant_id())?)))
+const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments lists those that exist.";
+
+kind!(Payments, Millis: |service, reader| service.merchant_now(reader.merchant_id())
+    => |payment, now, _| Ok(PaymentShape::new(payment, *now)));
+
+impl NamedKind for Payments {
+    type Name = PaymentRef;
+
+    const ARGUMENT: Required<PaymentRef> = PAYMENT_ARGUMENT;
+
+    fn row(reader: &Reader<'_>, payment: PaymentRef) -> Result<Option<Payment>, ApiError> {
+        let id = named_payment::id(reader, &payment)?;
+        Ok(id.map_or(Ok(None), |id| reader.get::<Payments>(id))?)
+    }
+
+    fn unknown() -> ApiError {
+        ApiError::not_found("payment_id", UNKNOWN)
+    }
 }

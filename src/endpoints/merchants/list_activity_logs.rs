@@ -1,6 +1,5 @@
 //! `POST /merchants/list-activity-logs`
 
-use jiff::tz::TimeZone;
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::ids::{ActivityId, KeyId};
 use till_domain::merchant::Profile;
@@ -9,27 +8,17 @@ use till_domain::records::{
     ActivityEmails, ApiKeys, PaymentsByExternalId, PayoutsByExternalId, Profiles, RefundsByExternalId, Rows, Single,
 };
 use till_domain::text::{Email, ExternalId};
-use till_domain::time::Millis;
 use till_storage::shapes::ActivityIndex;
 
 use super::named_payment;
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, created_range, zone};
-use crate::endpoints::forms::{EXTERNAL_ID, printable};
+use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, MerchantClock, zone};
+use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, id, own_text, terms};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{
-    Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType, page_arguments,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{ActivityTerms, FilterText, Reader, Selection, Shared, search};
+use crate::service::{ActivityTerms, FilterText, Selection, search};
 
-/// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
-const TERMS_MAX_BYTES: usize = 255;
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];
 
 /// The types, each to be found by itself.
 static TYPES: [ActivityType; ActivityType::ALL.len()] = ActivityType::ALL;
@@ -50,49 +39,38 @@ const WORDS: [&str; TYPES.len() + 1] = {
 
 const TYPE_WORDS: ValueType = ValueType::words(&WORDS);
 
-const PAGE: [Argument; 3] = page_arguments(ActivityId::PREFIX);
+const FILTERS: ArgumentSet<Filters, MerchantClock> = arguments!(Filters {
+    types: Field { value_type: TYPE_WORDS, parse: activity_types }
+        .optional("What happened; `dispute` is `dispute_challenged`, `dispute_escalated` and `dispute_conceded`.")
+        .named("activity_type"),
+    actor_email: EMAIL.optional("The address of the user who acted."),
+    actor_key_id: id::<KeyId>().optional("The uid of the API key that acted."),
+    object: Field { value_type: PAYMENT_REF.value_type, parse: object_ref }
+        .optional("What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier, of a payment, a refund and a payout alike.")
+        .named("object_id"),
+    parent: PAYMENT_REF
+        .optional("The payment of the refund or dispute that it is about: its id or the merchant's own identifier.")
+        .named("parent_id"),
+    created: CREATED_AT_ARGUMENT,
+    terms: terms("somchai")
+        .optional("A part, in any letter case, of the actor's or the team member's address, of the object's or the parent's id."),
+});
 
-pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
+const LIST: ArgumentSet<(PageRequest<ActivityId>, Filters), MerchantClock> =
+    arguments!({ page: page::<ActivityId>(), filters: FILTERS } => (page, filters));
+
+static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     name: "list-activity-logs",
-    package: Package::Merchants,
-    group: "activity",
     summary: "Lists the merchant's activity, newest first.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
-    arguments: &[
-        PAGE[0],
-        PAGE[1],
-        PAGE[2],
-        Argument::optional(
-            "activity_type",
-            TYPE_WORDS,
-            "What happened; `dispute` is `dispute_challenged`, `dispute_escalated` and `dispute_conceded`.",
-        ),
-        Argument::optional("actor_email", ValueType::EMAIL, "The address of the user who acted."),
-        Argument::optional("actor_key_id", ValueType::Id(KeyId::PREFIX), "The uid of the API key that acted."),
-        Argument::optional(
-            "object_id",
-            EXTERNAL_ID,
-            "What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier, of a payment, a refund and a payout alike.",
-        ),
-        Argument::optional(
-            "parent_id",
-            EXTERNAL_ID,
-            "The payment of the refund or dispute that it is about: its id or the merchant's own identifier.",
-        ),
-        CREATED_AT_ARGUMENT,
-        Argument::optional(
-            "terms",
-            printable(TERMS_MAX_BYTES, "somchai"),
-            "A part, in any letter case, of the actor's or the team member's address, of the object's or the parent's id.",
-        ),
-    ],
+    arguments: LIST.declared,
     returns: Returns::Page(&ACTIVITY_LOG),
     errors: &[DeclaredError::when(
         Code::NotFound,
         "`actor_email` or `actor_key_id` has never belonged to this merchant.",
     )
     .with(r#"{"argument": "actor_key_id"}"#)],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "activity")
 };
 
 /// The filters as they were given.
@@ -113,31 +91,17 @@ enum ObjectRef {
 }
 
 /// `POST /merchants/list-activity-logs`
-pub(super) async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
     let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
-    let mut fields = call.fields();
-    let page = field::page(&mut fields, arguments::id::<ActivityId>("an activity log id (act_...)"));
-    let filters = Filters::read(&mut fields, service.clock_of(reader.merchant_id()), &zone(&profile));
-    let request = fields.finish(|| page)?;
+    let clock = MerchantClock { now: service.clock_of(reader.merchant_id()), zone: zone(&profile) };
+    let (request, filters) = call.fields().parse_in(&LIST, &clock)?;
     filters.check_actors(&reader, &profile)?;
     let page = search(&reader, &filters.selection(&reader)?, request).await?;
     Reply::page(&page.map(ActivityShape::new).carrying(&filters.texts()))
 }
 
 impl Filters {
-    fn read(fields: &mut Fields<'_>, now: Millis, zone: &TimeZone) -> Filters {
-        Filters {
-            types: fields.optional("activity_type", activity_types),
-            actor_email: fields.optional("actor_email", arguments::email),
-            actor_key_id: fields.optional("actor_key_id", arguments::id("a key id (key_...)")),
-            object: fields.optional("object_id", object_ref),
-            parent: fields.optional("parent_id", arguments::payment_ref),
-            created: fields.optional("created_at", |value| created_range(value, now, zone)),
-            terms: fields.optional("terms", field::text(1..=TERMS_MAX_BYTES)),
-        }
-    }
-
     /// Refuses actors that have never belonged to the merchant. Former members and revoked keys have.
     fn check_actors(&self, reader: &Reader<'_>, profile: &Profile) -> Result<(), ApiError> {
         if let Some(email) = &self.actor_email {
@@ -223,7 +187,7 @@ impl ObjectRef {
 }
 
 fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]), String> {
-    let text = arguments::own_text(value)?;
+    let text = own_text(value)?;
     if text == DISPUTE {
         return Ok((DISPUTE, &ActivityType::DISPUTE));
     }
@@ -233,9 +197,9 @@ fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]
 }
 
 fn object_ref(value: &Json) -> Result<ObjectRef, String> {
-    let text = arguments::own_text(value)?;
+    let text = own_text(value)?;
     match ActivityObject::from_id_text(&text) {
         Some(object) => Ok(ObjectRef::Own(object)),
-        None => arguments::checked(ExternalId::new(text)).map(ObjectRef::External),
+        None => checked(ExternalId::new(text)).map(ObjectRef::External),
     }
 }

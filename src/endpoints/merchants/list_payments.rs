@@ -1,83 +1,63 @@
 //! `POST /merchants/list-payments`
 
-use jiff::tz::TimeZone;
 use till_domain::customer::CustomerRef;
 use till_domain::ids::PaymentId;
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::PaymentStatus;
-use till_domain::records::{Profiles, Rows, Single};
-use till_domain::time::Millis;
+use till_domain::records::Customers;
 
 use super::contacts;
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, created_range, zone};
-use crate::endpoints::forms::{CUSTOMER_REF, PAYMENT_METHOD_WORDS, printable};
+use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
+use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, terms, words};
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{
-    Argument, Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, page_arguments, words_of,
-};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{AmountRange, FilterText, PaymentFilters, Reader, Shared, search};
+use crate::service::{AmountRange, FilterText, PaymentFilters, search};
 
-/// Longest text of `terms`, in bytes: that of an `external_id`.
-const TERMS_MAX_BYTES: usize = 255;
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_PAYMENTS, &list_payments)];
 
 /// An amount, or a range of which either end may be open.
-const AMOUNTS: ValueType = ValueType::Text(Text {
-    pattern: Some("^([0-9]+|[0-9]+\\.\\.[0-9]*|\\.\\.[0-9]+)$"),
-    example: Some("100..20000"),
-    ..Text::PLAIN
-});
+const AMOUNTS: Field<Amounts> = Field {
+    value_type: ValueType::Text(Text {
+        pattern: Some("^([0-9]+|[0-9]+\\.\\.[0-9]*|\\.\\.[0-9]+)$"),
+        example: Some("100..20000"),
+        ..Text::PLAIN
+    }),
+    parse: amounts,
+};
 
 /// The forms of a range of amounts.
 const AMOUNTS_REMEDY: &str = "send an amount in minor units (100), or a range of amounts (100..200, 100.., ..200)";
 
-const PAGE: [Argument; 3] = page_arguments(PaymentId::PREFIX);
+const FILTERS: ArgumentSet<GivenFilters, MerchantClock> = arguments!(GivenFilters {
+    status: words!(PaymentStatus).optional("Only payments with this status."),
+    method: PAYMENT_METHOD.optional("Only payments by this method.").named("payment_method"),
+    created: CREATED_AT_ARGUMENT,
+    captured: CREATED_AT
+        .optional("When the payment was captured, in the forms of `created_at`. Payments that were never captured are left out.")
+        .named("captured_at"),
+    amount: AMOUNTS
+        .optional("The amount in minor units, or a range `a..b` of amounts with both ends included and either left out."),
+    contact: CUSTOMER_REF
+        .optional("Only payments of this customer: its id (`ctc_...`) or the merchant's own identifier.")
+        .named("contact_id"),
+    terms: terms("order-")
+        .optional("The beginning of the `external_id`; the whole id of the payment, of one of its refunds or disputes, or of its customer; the e-mail address that the payment shows or that its customer has now; or the last four digits of the card."),
+});
 
-pub(super) static LIST_PAYMENTS: Declaration = Declaration {
+const LIST: ArgumentSet<(PageRequest<PaymentId>, GivenFilters), MerchantClock> =
+    arguments!({ page: page::<PaymentId>(), filters: FILTERS } => (page, filters));
+
+static LIST_PAYMENTS: Declaration = Declaration {
     name: "list-payments",
-    package: Package::Merchants,
-    group: "payments",
     summary: "Lists the merchant's payments, newest first.",
     docs: "The status of a payment is that of the moment of the call. Filters given together must all hold. `next` and `previous` carry them.",
-    arguments: &[
-        PAGE[0],
-        PAGE[1],
-        PAGE[2],
-        Argument::optional("status", words_of!(PaymentStatus), "Only payments with this status."),
-        Argument::optional("payment_method", PAYMENT_METHOD_WORDS, "Only payments by this method."),
-        CREATED_AT_ARGUMENT,
-        Argument::optional(
-            "captured_at",
-            CREATED_AT,
-            "When the payment was captured, in the forms of `created_at`. Payments that were never captured are left out.",
-        ),
-        Argument::optional(
-            "amount",
-            AMOUNTS,
-            "The amount in minor units, or a range `a..b` of amounts with both ends included and either left out.",
-        ),
-        Argument::optional(
-            "contact_id",
-            CUSTOMER_REF,
-            "Only payments of this customer: its id (`ctc_...`) or the merchant's own identifier.",
-        ),
-        Argument::optional(
-            "terms",
-            printable(TERMS_MAX_BYTES, "order-"),
-            "The beginning of the `external_id`; the whole id of the payment, of one of its refunds or disputes, or of its customer; the e-mail address that the payment shows or that its customer has now; or the last four digits of the card.",
-        ),
-    ],
+    arguments: LIST.declared,
     returns: Returns::Page(&PAYMENT),
     errors: &[DeclaredError::when(Code::NotFound, "No customer of this merchant has this `contact_id`.")
         .with(r#"{"argument": "contact_id"}"#)],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "payments")
 };
 
 /// The filters as they were given.
@@ -92,37 +72,21 @@ struct GivenFilters {
 }
 
 /// `POST /merchants/list-payments`
-pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let reader = service.reader(call.caller().merchant_id).await?;
-    let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
-    let mut fields = call.fields();
-    let page = field::page(&mut fields, arguments::id::<PaymentId>("a payment id (pay_...)"));
-    let filters = GivenFilters::read(&mut fields, service.clock_of(reader.merchant_id()), &zone(&profile));
-    let request = fields.finish(|| page)?;
+    let clock = MerchantClock::of(&service, &reader)?;
+    let (request, filters) = call.fields().parse_in(&LIST, &clock)?;
     let selection = filters.resolve(&reader)?.selection(&reader)?;
     let page = search(&reader, &selection, request).await?;
     let now = service.merchant_now(reader.merchant_id())?;
-    Reply::page(&page.borrowed(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
+    Reply::page(&page.map(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
 }
 
 impl GivenFilters {
-    fn read(fields: &mut Fields<'_>, now: Millis, zone: &TimeZone) -> GivenFilters {
-        let range = |value: &Json| created_range(value, now, zone);
-        GivenFilters {
-            status: fields.optional("status", field::one_of(&PaymentStatus::ALL, PaymentStatus::name)),
-            method: fields.optional("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name)),
-            created: fields.optional("created_at", range),
-            captured: fields.optional("captured_at", range),
-            amount: fields.optional("amount", amounts),
-            contact: fields.optional("contact_id", arguments::customer_ref),
-            terms: fields.optional("terms", field::text(1..=TERMS_MAX_BYTES)),
-        }
-    }
-
     /// The filters with the customer that is named.
     fn resolve(&self, reader: &Reader<'_>) -> Result<PaymentFilters, ApiError> {
         let span = |range: &CreatedRange| (range.from, range.until);
-        let contact = self.contact.clone().map(|contact| contacts::find(reader, contact)).transpose()?;
+        let contact = self.contact.clone().map(|contact| Customers::found(reader, contact)).transpose()?;
         Ok(PaymentFilters {
             status: self.status,
             method: self.method,
@@ -155,7 +119,7 @@ struct Amounts {
 }
 
 fn amounts(value: &Json) -> Result<Amounts, String> {
-    let one = |value: &Json| arguments::amount(value).map(|amount| amount.get()).map_err(|_| AMOUNTS_REMEDY.to_owned());
+    let one = |value: &Json| (AMOUNT.parse)(value).map(|amount| amount.get()).map_err(|_| AMOUNTS_REMEDY.to_owned());
     let Some((first, last)) = value.as_str().and_then(|text| text.split_once("..")) else {
         let minor = one(value)?;
         return Ok(Amounts { range: AmountRange { min_minor: minor, max_minor: minor }, text: minor.to_string() });

@@ -7,7 +7,6 @@ mod contacts;
 mod deliveries;
 mod events;
 mod find_payment;
-mod functions;
 mod get_balance;
 mod initiate_payment_flow;
 mod keys;
@@ -26,6 +25,47 @@ mod team;
 mod topups;
 mod webhooks;
 
-pub use functions::{DELIVERED, functions};
 #[cfg(test)]
 pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
+
+use std::sync::Arc;
+
+use super::endpoint::{self, Endpoints};
+use crate::access::MerchantCaller;
+use crate::protocol::declaration::DeliveryDeclaration;
+use crate::protocol::dispatch::Function;
+use crate::service::Shared;
+
+/// The endpoints of `/merchants`, by their files.
+const ENDPOINTS: [Endpoints<MerchantCaller>; 19] = [
+    initiate_payment_flow::ENDPOINTS,
+    find_payment::ENDPOINTS,
+    operations::ENDPOINTS,
+    refunds::ENDPOINTS,
+    disputes::ENDPOINTS,
+    contacts::ENDPOINTS,
+    cards::ENDPOINTS,
+    list_activity_logs::ENDPOINTS,
+    balance_history::ENDPOINTS,
+    get_balance::ENDPOINTS,
+    payouts::ENDPOINTS,
+    topups::ENDPOINTS,
+    statements::ENDPOINTS,
+    deliveries::ENDPOINTS,
+    events::ENDPOINTS,
+    keys::ENDPOINTS,
+    team::ENDPOINTS,
+    plans::ENDPOINTS,
+    list_payments::ENDPOINTS,
+];
+
+/// The requests that the server sends to merchants.
+pub static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_EVENT];
+
+/// The functions of `/merchants`, with the service that they use.
+#[must_use]
+pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
+    let files: Vec<Endpoints<MerchantCaller>> =
+        ENDPOINTS.into_iter().chain(webhooks::ENDPOINTS).chain(metadata::ENDPOINTS).collect();
+    endpoint::functions(&files, service)
+}

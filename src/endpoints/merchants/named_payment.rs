@@ -4,8 +4,7 @@ use till_domain::ids::PaymentId;
 use till_domain::payment::PaymentRef;
 use till_domain::records::{PaymentsByExternalId, Rows};
 
-use crate::protocol::api_error::ApiError;
-use crate::service::Reader;
+use crate::endpoints::prelude::*;
 
 /// The id of the payment; None when no payment has the merchant's identifier.
 pub(super) fn id(reader: &Reader<'_>, payment: &PaymentRef) -> Result<Option<PaymentId>, ApiError> {
@@ -21,10 +20,4 @@ pub(super) fn text(payment: &PaymentRef) -> String {
         PaymentRef::Own(id) => id.to_string(),
         PaymentRef::External(external_id) => external_id.as_str().to_owned(),
     }
-}
-
-/// The refusal of an unknown payment.
-pub(super) fn unknown() -> ApiError {
-    let message = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments lists those that exist.";
-    ApiError::not_found("payment_id", message)
 }

@@ -1,54 +1,50 @@
 //! `POST /merchants/list-plans`, `retrieve-current-plan`, `select-plan`
 
-use till_domain::command::TeamChange;
+use till_domain::command::{Command, TeamChange};
 use till_domain::ids::PlanId;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Rows, Single};
 
-use super::by_merchant;
-use super::team::of_caller;
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
+use super::by_merchant::ByMerchant;
+use crate::endpoints::forms::id;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
 
-pub(super) static LIST_PLANS: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
+    Endpoint(&LIST_PLANS, &list_plans),
+    Endpoint(&RETRIEVE_CURRENT_PLAN, &retrieve_current_plan),
+    Endpoint(
+        &SELECT_PLAN,
+        &ByMerchant(PLAN_ARGUMENT, |merchant_id, plan_id| {
+            Command::ChangeTeam(merchant_id, TeamChange::SelectPlan(plan_id))
+        }),
+    ),
+];
+
+static LIST_PLANS: Declaration = Declaration {
     name: "list-plans",
-    package: Package::Merchants,
-    group: "plans",
     summary: "Lists the subscription plans that can be selected, the smallest first.",
     docs: "All at once, each with `plan_id`, `name` and `description`.",
-    arguments: &[],
     returns: Returns::Array(&ValueType::Object(&PLAN)),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "plans")
 };
 
-pub(super) static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
+static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     name: "retrieve-current-plan",
-    package: Package::Merchants,
-    group: "plans",
     summary: "Returns the merchant's subscription plan.",
     docs: "A new merchant has the first plan.",
-    arguments: &[],
     returns: Returns::Object(&CURRENT_PLAN),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "plans")
 };
 
-pub(super) static SELECT_PLAN: Declaration = Declaration {
+const PLAN_ARGUMENT: Required<PlanId> = id::<PlanId>().required("The plan (`pln_...`).").named("plan_id");
+
+static SELECT_PLAN: Declaration = Declaration {
     name: "select-plan",
-    package: Package::Merchants,
-    group: "plans",
     summary: "Switches to a subscription plan at once; `false` when the merchant has it already.",
-    docs: "",
-    arguments: &[Argument::required("plan_id", ValueType::Id(PlanId::PREFIX), "The plan (`pln_...`).")],
-    returns: Returns::Boolean,
+    arguments: &[PLAN_ARGUMENT.argument],
     errors: &[DeclaredError::when(Code::NotFound, "No plan has this id.")],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "plans")
 };
 
 /// `POST /merchants/list-plans`
@@ -58,7 +54,7 @@ pub(super) async fn list_plans(_: Shared, call: Call<MerchantCaller>) -> Result<
 }
 
 /// `POST /merchants/retrieve-current-plan`
-pub(super) async fn retrieve_current_plan(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn retrieve_current_plan(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let choice = match reader.get::<CurrentPlan>(Single)? {
@@ -68,17 +64,5 @@ pub(super) async fn retrieve_current_plan(service: Shared, call: Call<MerchantCa
             PlanChoice { plan: STARTER.named(), since: profile.created_at }
         }
     };
-    Ok(Reply::new(&CurrentPlanShape {
-        plan_id: choice.plan.id.to_string(),
-        name: choice.plan.name.as_str().to_owned(),
-        since: choice.since.unix_seconds(),
-    }))
-}
-
-/// `POST /merchants/select-plan`
-pub(super) async fn select_plan(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let id = fields.required("plan_id", arguments::id("a plan id (pln_...)"));
-    let change = fields.finish(|| Some(TeamChange::SelectPlan(id?)))?;
-    by_merchant::submit(&service, &SELECT_PLAN, &call, of_caller(&call, change)).await
+    Ok(Reply::new(&CurrentPlanShape::new(&choice)))
 }

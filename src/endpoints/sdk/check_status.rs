@@ -1,26 +1,23 @@
 //! `POST /sdk/check-status`
 
-use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION_ARGUMENTS};
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION};
+use crate::endpoints::prelude::*;
 
-pub(super) static CHECK_STATUS: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&CHECK_STATUS, &check_status)];
+
+static CHECK_STATUS: Declaration = Declaration {
     name: "check-status",
-    package: Package::Sdk,
-    group: "sessions",
     summary: "Returns the status of a session's payment.",
     docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer processes it, `SUCCESSFUL` once authorized or captured, also after a refund or in a dispute, `FAILED` when it was declined, voided or reversed, or the session expired unused.",
-    arguments: &SESSION_ARGUMENTS,
+    arguments: SESSION.declared,
     returns: Returns::Words(&["PENDING", "INITIATED", "SUCCESSFUL", "FAILED"]),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "sessions")
 };
 
 /// `POST /sdk/check-status`
-pub(super) async fn check_status(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn check_status(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
     Ok(Reply::new(match found.progress() {
         PaymentProgress::Selected => "PENDING",

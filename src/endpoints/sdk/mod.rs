@@ -2,7 +2,6 @@
 
 mod check_status;
 mod discover_next_action;
-mod functions;
 mod list_installment_plans;
 mod retrieve_installation_settings;
 mod retrieve_payment_session;
@@ -10,5 +9,28 @@ mod select_payment_method;
 mod session;
 mod tokenize_card;
 
-pub use functions::functions;
 pub use tokenize_card::card_facts;
+
+use std::sync::Arc;
+
+use super::endpoint::{self, Endpoints};
+use crate::access::MerchantCaller;
+use crate::protocol::dispatch::Function;
+use crate::service::Shared;
+
+/// The endpoints of `/sdk`, by their files.
+const ENDPOINTS: [Endpoints<MerchantCaller>; 7] = [
+    retrieve_installation_settings::ENDPOINTS,
+    tokenize_card::ENDPOINTS,
+    select_payment_method::ENDPOINTS,
+    list_installment_plans::ENDPOINTS,
+    discover_next_action::ENDPOINTS,
+    check_status::ENDPOINTS,
+    retrieve_payment_session::ENDPOINTS,
+];
+
+/// The functions of `/sdk`, with the service that they use.
+#[must_use]
+pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
+    endpoint::functions(&ENDPOINTS, service)
+}

@@ -1,134 +1,100 @@
 //! `POST /sdk/retrieve-installation-settings`
 
-use serde::Serialize;
 use till_domain::merchant::{PaymentMethod, Platform};
 use till_domain::records::{Integrations, Rows};
 use till_domain::session::InterestBearer;
 
 use super::session::INSTALLATION_ERRORS;
-use crate::access::MerchantCaller;
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
+use crate::endpoints::prelude::*;
+use crate::service::{NamedInstallation, SdkCaller};
 
-static SETTINGS: ObjectType = ObjectType {
-    name: "installation_settings",
-    attributes: &[
-        Attribute::always("merchant_name", ValueType::STRING, "The merchant's name.").such_as("Shop"),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account.").such_as("THB"),
-        Attribute::always("installation_name", ValueType::STRING, "The name that the merchant gave the installation.")
-            .such_as("Web"),
-        Attribute::always("platform", words_of!(Platform), "The platform that it runs on."),
-        Attribute::always(
-            "payment_methods",
-            ValueType::Array(&ValueType::Object(&OFFERED_METHOD)),
-            "The methods that can be selected now.",
-        ),
-        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, INTEREST_BEARER_DOCS),
-    ],
-};
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
+    &[Endpoint(&RETRIEVE_INSTALLATION_SETTINGS, &retrieve_installation_settings)];
+
+object! {
+    /// What an installation needs for its payment form.
+    SETTINGS "installation_settings" as SettingsShape<'a> of (
+        caller: &'a SdkCaller<'a>,
+        payment_methods: Vec<PaymentMethod>
+    ) {
+        merchant_name: STRING = caller.profile.name, "The merchant's name.", such_as("Shop");
+        currency: STRING = caller.profile.currency, "The ISO 4217 code of the merchant's account.", such_as("THB");
+        installation_name: STRING = caller.installation.name,
+            "The name that the merchant gave the installation.", such_as("Web");
+        platform: words_of(Platform) = caller.installation.platform, "The platform that it runs on.";
+        payment_methods: Array(&ValueType::Object(&OFFERED_METHOD)) = offered(payment_methods),
+            "The methods that can be selected now.";
+        interest_bearer: type(INTEREST_BEARER_WORDS) or null = payment_methods.iter().copied().find_map(interest_bearer),
+            INTEREST_BEARER_DOCS;
+    }
+}
 
 /// The description of `interest_bearer`.
 const INTEREST_BEARER_DOCS: &str =
     "The side that pays the interest when the form does not ask; null without instalments.";
 
-/// The declared members of a method that is offered.
-static OFFERED_METHOD: ObjectType = ObjectType {
-    name: "offered_payment_method",
-    attributes: &[
-        Attribute::always("name", PAYMENT_METHOD_WORDS, "The name that a selection gives as `payment_method`."),
-        Attribute::always("display_name", ValueType::STRING, "The name for a customer.").such_as("Card"),
-        Attribute::always(
-            "category",
-            ValueType::words(&["card", "installment", "scan_to_pay", "redirect"]),
-            "The category of the method.",
-        ),
-        Attribute::always(
-            "banks",
-            ValueType::Array(&ValueType::Object(&BANK)),
-            "The banks that it is limited to; empty where there is no choice.",
-        )
-        .such_as("[]"),
-        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, INTEREST_BEARER_DOCS),
-    ],
-};
+object! {
+    /// A method that is offered. The published payment forms choose their fields by its category. The sandbox has no
+    /// banks.
+    OFFERED_METHOD "offered_payment_method" as MethodShape of (method: PaymentMethod) {
+        name: type(PAYMENT_METHOD_WORDS) = method, "The name that a selection gives as `payment_method`.";
+        display_name: STRING = method.display_name(), "The name for a customer.", such_as("Card");
+        category: words(&["card", "installment", "scan_to_pay", "redirect"]) = category(*method),
+            "The category of the method.";
+        banks: Array(&ValueType::Object(&BANK)) = Vec::<&str>::new(),
+            "The banks that it is limited to; empty where there is no choice.", such_as("[]");
+        interest_bearer: type(INTEREST_BEARER_WORDS) or null = interest_bearer(*method), INTEREST_BEARER_DOCS;
+    }
+}
 
-/// The declared members of a bank.
-static BANK: ObjectType = ObjectType {
-    name: "bank",
-    attributes: &[Attribute::always("name", ValueType::STRING, "The bank's name.").such_as("Example Bank")],
-};
+object! {
+    BANK "bank" {
+        name: STRING, "The bank's name.", such_as("Example Bank");
+    }
+}
 
-pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
+static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     name: "retrieve-installation-settings",
-    package: Package::Sdk,
-    group: "installations",
     summary: "Returns the data that a client needs for its payment form.",
-    docs: "",
-    arguments: &SdkCaller::ARGUMENTS,
+    arguments: NamedInstallation::arguments::<()>().declared,
     returns: Returns::Object(&SETTINGS),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "installations")
 };
 
-#[derive(Serialize)]
-struct SettingsShape<'a> {
-    merchant_name: &'a str,
-    currency: &'a str,
-    installation_name: &'a str,
-    platform: &'static str,
-    payment_methods: Vec<MethodShape>,
-    interest_bearer: Option<&'static str>,
+fn offered(methods: &[PaymentMethod]) -> Vec<MethodShape> {
+    methods.iter().copied().map(MethodShape::new).collect()
 }
 
-/// A method that is offered. The published payment forms choose their fields by its category.
-#[derive(Serialize)]
-struct MethodShape {
-    name: &'static str,
-    display_name: &'static str,
-    category: &'static str,
-    /// Would hold objects with a `name`; the sandbox has no banks.
-    banks: [(); 0],
-    interest_bearer: Option<&'static str>,
+const fn category(method: PaymentMethod) -> &'static str {
+    match method {
+        PaymentMethod::Card => "card",
+        PaymentMethod::Installment => "installment",
+    }
 }
 
-impl MethodShape {
-    fn new(method: PaymentMethod) -> MethodShape {
-        let (category, interest_bearer) = match method {
-            PaymentMethod::Card => ("card", None),
-            PaymentMethod::Installment => ("installment", Some(InterestBearer::Customer.name())),
-        };
-        MethodShape { name: method.name(), display_name: method.display_name(), category, banks: [], interest_bearer }
+const fn interest_bearer(method: PaymentMethod) -> Option<InterestBearer> {
+    match method {
+        PaymentMethod::Card => None,
+        PaymentMethod::Installment => Some(InterestBearer::Customer),
     }
 }
 
 /// `POST /sdk/retrieve-installation-settings`
-pub(super) async fn retrieve_installation_settings(
-    service: Shared,
-    call: Call<MerchantCaller>,
-) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let named = NamedInstallation::read(&mut fields);
-    let parsed = fields.finish(|| Some((named?, ())));
+async fn retrieve_installation_settings(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let parsed = call.fields().parse(&NamedInstallation::arguments::<()>()).map(|named| (named, ()));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let payment_methods = enabled_methods(&caller.reader)?;
-    Ok(Reply::new(&SettingsShape {
-        merchant_name: caller.profile.name.as_str(),
-        currency: caller.profile.currency.code(),
-        installation_name: caller.installation.name.as_str(),
-        platform: caller.installation.platform.name(),
-        interest_bearer: payment_methods.iter().find_map(|method| method.interest_bearer),
-        payment_methods,
-    }))
+    Ok(Reply::new(&SettingsShape::new(&caller, payment_methods)))
 }
 
-fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<MethodShape>, ApiError> {
+fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<PaymentMethod>, ApiError> {
     let mut enabled = Vec::new();
     for method in PaymentMethod::ALL {
         if is_enabled(reader, method)? {
-            enabled.push(MethodShape::new(method));
+            enabled.push(method);
         }
     }
     Ok(enabled)

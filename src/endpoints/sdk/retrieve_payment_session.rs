@@ -1,89 +1,55 @@
 //! `POST /sdk/retrieve-payment-session`
 
-use serde::Serialize;
-
 use till_domain::ids::SessionId;
+use till_domain::session::Session;
+use till_domain::time::Millis;
 
-use super::session::{self, INSTALLATION_ERRORS, SESSION_ARGUMENTS};
-use crate::access::MerchantCaller;
+use super::session::{self, INSTALLATION_ERRORS, SESSION};
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::service::Shared;
+use crate::endpoints::prelude::*;
 
-static PAYMENT_SESSION: ObjectType = ObjectType {
-    name: "payment_session",
-    attributes: &[
-        Attribute::always("payment_session_id", ValueType::Id(SessionId::PREFIX), "The session's id (`pse_...`)."),
-        Attribute::always(
-            "status",
-            ValueType::words(&["ACTIVE", "USED", "EXPIRED"]),
-            "The status: it can be used while it is ACTIVE.",
-        ),
-        Attribute::always("amount", ValueType::INTEGER, "The amount to pay, in minor units.").such_as("10000"),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
-        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "The payment method."),
-        Attribute::always(
-            "payment_method_display_name",
-            ValueType::STRING,
-            "The name of the payment method for a person.",
-        )
-        .such_as("Visa 4242"),
-        Attribute::nullable(
-            "interest_bearer",
-            INTEREST_BEARER_WORDS,
-            "The side that pays the interest; null without instalments.",
-        ),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time until which it can be used.")
-            .such_as("1767227400"),
-    ],
-};
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
+    &[Endpoint(&RETRIEVE_PAYMENT_SESSION, &retrieve_payment_session)];
 
-pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
+object! {
+    /// A session at the time `now`.
+    PAYMENT_SESSION "payment_session" as SessionShape<'a> of (session: &'a Session, now: Millis) {
+        payment_session_id: Id(SessionId::PREFIX) = session.id, "The session's id (`pse_...`).";
+        status: words(&["ACTIVE", "USED", "EXPIRED"]) = status(session, *now),
+            "The status: it can be used while it is ACTIVE.";
+        amount: INTEGER = session.money.amount, "The amount to pay, in minor units.", such_as("10000");
+        currency: STRING = session.money.currency, "The ISO 4217 code.", such_as("THB");
+        payment_method: type(PAYMENT_METHOD_WORDS) = session.instrument.method(), "The payment method.";
+        payment_method_display_name: STRING = session.instrument.display_name(),
+            "The name of the payment method for a person.", such_as("Visa 4242");
+        interest_bearer: type(INTEREST_BEARER_WORDS) or null = session.instrument.interest_bearer(),
+            "The side that pays the interest; null without instalments.";
+        created_at: TIMESTAMP = session.created_at, "The time at which it was created.";
+        expires_at: TIMESTAMP = session.expires_at, "The time until which it can be used.", such_as("1767227400");
+    }
+}
+
+static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
     name: "retrieve-payment-session",
-    package: Package::Sdk,
-    group: "sessions",
     summary: "Returns a payment session.",
-    docs: "",
-    arguments: &SESSION_ARGUMENTS,
+    arguments: SESSION.declared,
     returns: Returns::Object(&PAYMENT_SESSION),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "sessions")
 };
 
-#[derive(Serialize)]
-struct SessionShape<'a> {
-    payment_session_id: String,
-    status: &'static str,
-    amount: u64,
-    currency: &'a str,
-    payment_method: &'static str,
-    payment_method_display_name: String,
-    interest_bearer: Option<&'static str>,
-    created_at: u64,
-    expires_at: u64,
+/// `POST /sdk/retrieve-payment-session`
+async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let found = session::find(&service, &call).await?;
+    Ok(Reply::new(&SessionShape::new(&found.session, found.now)))
 }
 
-/// `POST /sdk/retrieve-payment-session`
-pub(super) async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let found = session::find(&service, &call).await?;
-    let session = found.session;
-    let status = match (session.payment_id, session.is_active(found.now)) {
+/// The status of a session at the time `now`.
+fn status(session: &Session, now: Millis) -> &'static str {
+    match (session.payment_id, session.is_active(now)) {
         (Some(_), _) => "USED",
         (None, true) => "ACTIVE",
         (None, false) => "EXPIRED",
-    };
-    Ok(Reply::new(&SessionShape {
-        payment_session_id: session.id.to_string(),
-        status,
-        amount: session.money.amount.get(),
-        currency: session.money.currency.code(),
-        payment_method: session.instrument.method().name(),
-        payment_method_display_name: session.instrument.display_name(),
-        interest_bearer: session.instrument.interest_bearer().map(|bearer| bearer.name()),
-        created_at: session.created_at.unix_seconds(),
-        expires_at: session.expires_at.unix_seconds(),
-    }))
+    }
 }

@@ -6,19 +6,15 @@ use till_domain::records::{Cards, Payments, Rows, Sessions};
 use till_domain::session::{Instrument, Session};
 use till_domain::time::Millis;
 
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, DeclaredError, ValueType};
-use crate::protocol::dispatch::Call;
-use crate::service::{NamedInstallation, Reader, SdkCaller, Shared};
+use crate::endpoints::forms::SESSION_ID;
+use crate::endpoints::prelude::*;
+use crate::service::NamedInstallation;
 
 /// The arguments of a call about a session.
-pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
-    SdkCaller::ARGUMENTS[0],
-    SdkCaller::ARGUMENTS[1],
-    Argument::required("payment_session_id", ValueType::Id(SessionId::PREFIX), "The session (`pse_...`)."),
-];
+pub(super) const SESSION: ArgumentSet<(NamedInstallation, SessionId)> = arguments!({
+    named: NamedInstallation::arguments::<()>(),
+    session_id: SESSION_ID.required("The session (`pse_...`).").named("payment_session_id"),
+} => (named, session_id));
 
 /// The refusals that every SDK endpoint may answer.
 pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
@@ -73,13 +69,9 @@ fn of_payment(status: PaymentStatus) -> PaymentProgress {
     }
 }
 
-/// Reads [`SESSION_ARGUMENTS`] and looks up the session.
+/// Reads [`SESSION`] and looks up the session.
 pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<SessionWithPayment, ApiError> {
-    let mut fields = call.fields();
-    let named = NamedInstallation::read(&mut fields);
-    let session_id = fields.required("payment_session_id", arguments::session_id);
-    let parsed = fields.finish(|| Some((named?, session_id?)));
-    let (caller, session_id) = service.sdk_call(call, parsed).await?;
+    let (caller, session_id) = service.sdk_call(call, call.fields().parse(&SESSION)).await?;
     read(service, &caller.reader, session_id)
 }
 

@@ -13,47 +13,64 @@ use till_domain::time::Millis;
 use till_storage::vault::{CardNumber, Keyring};
 
 use super::session::INSTALLATION_ERRORS;
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::endpoints::forms::PERSON_NAME;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType, words_of};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::endpoints::forms::{PERSON_NAME, checked, words};
+use crate::endpoints::prelude::*;
+use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{NamedInstallation, SdkCaller, Service, Shared};
+use crate::service::NamedInstallation;
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&TOKENIZE_CARD, &tokenize_card)];
 
 /// Digits; the parser checks the check digit, too.
-const CARD_NUMBER: ValueType = ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$"));
-/// A month and the last two digits of a year.
-const EXPIRATION_DATE: ValueType = ValueType::Text(Text::of(5, 5, "12/49").matching("^(0[1-9]|1[0-2])/[0-9]{2}$"));
-/// The security code printed on the card.
-const SECURITY_CODE: ValueType = ValueType::Text(Text::of(3, 4, "123").matching("^[0-9]+$"));
+const CARD_NUMBER: Field<CardNumber> =
+    Field { value_type: ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$")), parse: number };
 
-pub(super) static TOKENIZE_CARD: Declaration = Declaration {
+/// The name on a card.
+const HOLDER: Field<HolderName> =
+    Field { value_type: PERSON_NAME.value_type, parse: |value| checked(HolderName::new(field::name(value)?)) };
+
+/// A month and the last two digits of a year.
+const EXPIRATION_DATE: Field<CardExpiry> = Field {
+    value_type: ValueType::Text(Text::of(5, 5, "12/49").matching("^(0[1-9]|1[0-2])/[0-9]{2}$")),
+    parse: expiry,
+};
+
+/// The security code printed on the card.
+const SECURITY_CODE: Field<SecurityCode> =
+    Field { value_type: ValueType::Text(Text::of(3, 4, "123").matching("^[0-9]+$")), parse: security_code };
+
+const TOKENIZED: ArgumentSet<(NamedInstallation, SentCard), Service> = arguments!(with service; {
+    installation: NamedInstallation::arguments::<Service>(),
+    number: CARD_NUMBER.required("The card's number: 12 to 19 digits without separators."),
+    holder: HOLDER.required("The name on the card.").named("name"),
+    expiry: EXPIRATION_DATE.required("The last month in which it is valid, as MM/YY.").named("expiration_date"),
+    security_code: SECURITY_CODE
+        .required("Its security code: 4 digits for American Express, 3 for all others."),
+    usage: words!(TokenUsage)
+        .optional("`SINGLE` for one selection within 30 minutes, `MULTIPLE` for any number; only a card of the latter kind can be saved. `SINGLE` when left out.")
+        .shown(),
+} judged by |fields: &mut Fields<'_>| {
+    let now = installation.map_or_else(|| service.now(), |named| service.clock_of(named.merchant_id()));
+    if let Some(Err(message)) = expiry.map(|expiry| check_expiry(expiry, now)) {
+        fields.fault(Fault::invalid("expiration_date", message));
+    }
+    let scheme = number.as_ref().map(|number| CardScheme::of_digits(number.expose_digits()));
+    if let Some(Err(message)) = security_code.as_ref().map(|code| check_length(code, scheme)) {
+        fields.fault(Fault::invalid("security_code", message));
+    }
+} => (installation, SentCard { number, holder, expiry, security_code, usage: usage.unwrap_or(TokenUsage::Single) }));
+
+static TOKENIZE_CARD: Declaration = Declaration {
     name: "tokenize-card",
-    package: Package::Sdk,
-    group: "cards",
     summary: "Stores a card and answers a token (`tok_...`) for it.",
     docs: "The number is stored encrypted in the vault, and no answer contains it. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call only makes another token.",
-    arguments: &[
-        SdkCaller::ARGUMENTS[0],
-        SdkCaller::ARGUMENTS[1],
-        Argument::required("number", CARD_NUMBER, "The card's number: 12 to 19 digits without separators."),
-        Argument::required("name", PERSON_NAME, "The name on the card."),
-        Argument::required("expiration_date", EXPIRATION_DATE, "The last month in which it is valid, as MM/YY."),
-        Argument::required("security_code", SECURITY_CODE, "Its security code: 4 digits for American Express, 3 for all others."),
-        Argument::optional(
-            "usage",
-            words_of!(TokenUsage),
-            "`SINGLE` for one selection within 30 minutes, `MULTIPLE` for any number; only a card of the latter kind can be saved. `SINGLE` when left out.",
-        )
-        .shown(),
-    ],
+    arguments: TOKENIZED.declared,
     returns: Returns::Id(TokenId::PREFIX),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::CARD_INTAKE,
+    ..Declaration::command(Package::Sdk, "cards")
 };
 
 /// A card in the caller's spelling.
@@ -66,13 +83,13 @@ struct SentCard {
 }
 
 /// `POST /sdk/tokenize-card`
-pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (caller, card) = service.sdk_call(&call, parse(call.fields(), &service)).await?;
+async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let (caller, card) = service.sdk_call(&call, call.fields().parse_in(&TOKENIZED, &service)).await?;
     let merchant_id = caller.merchant_id();
     let facts = card_facts(&service.keyring, merchant_id, &card.number, card.holder, card.expiry);
     let command = Command::TokenizeCard(TokenizeCard { card: facts, usage: card.usage });
     let secret = Some(Secret::CardNumber(card.number));
-    let answered = service.submit(&TOKENIZE_CARD, &call, merchant_id, caller.as_domain(), command, secret).await?;
+    let answered = service.submit(&call, merchant_id, caller.as_domain(), command, secret).await?;
     if let Answer::Token(token_id) = answered.answer {
         service.security_codes.insert(merchant_id, token_id, card.security_code);
     }
@@ -98,27 +115,6 @@ pub fn card_facts(
     }
 }
 
-fn parse(mut fields: Fields<'_>, service: &Service) -> Result<(NamedInstallation, SentCard), ApiError> {
-    let named = NamedInstallation::read(&mut fields);
-    let now = named.map_or_else(|| service.now(), |named| service.clock_of(named.merchant_id()));
-    let number = fields.required("number", number);
-    let holder = fields.required("name", |value| arguments::checked(HolderName::new(field::name(value)?)));
-    let expiry = fields.required("expiration_date", |value| expiry(value, now));
-    let scheme = number.as_ref().map(|number| CardScheme::of_digits(number.expose_digits()));
-    let security_code = fields.required("security_code", |value| security_code(value, scheme));
-    let usage = fields.optional("usage", field::one_of(&TokenUsage::ALL, TokenUsage::name));
-    fields.finish(|| {
-        let card = SentCard {
-            number: number?,
-            holder: holder?,
-            expiry: expiry?,
-            security_code: security_code?,
-            usage: usage.unwrap_or(TokenUsage::Single),
-        };
-        Some((named?, card))
-    })
-}
-
 /// A card number. The message never repeats it.
 fn number(value: &Json) -> Result<CardNumber, String> {
     let digits = value.as_str().ok_or_else(|| format!("send the digits as a string, not as {}", value.kind()))?;
@@ -131,15 +127,16 @@ fn number(value: &Json) -> Result<CardNumber, String> {
     CardNumber::parse(digits).map_err(|_| refused.to_owned())
 }
 
-/// A security code of a card of this scheme, when its number could be read. The message never repeats the code.
-fn security_code(value: &Json, scheme: Option<CardScheme>) -> Result<SecurityCode, String> {
+/// A security code. The message never repeats it.
+fn security_code(value: &Json) -> Result<SecurityCode, String> {
     let refused = || "is not a security code: send 3 or 4 digits".to_owned();
-    let code = SecurityCode::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())?;
+    SecurityCode::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())
+}
+
+/// Refuses a code of another length than a card of this scheme has, when its number could be read.
+fn check_length(code: &SecurityCode, scheme: Option<CardScheme>) -> Result<(), &'static str> {
     let has_length = |scheme: CardScheme| code.expose_digits().len() == scheme.security_code_digits();
-    match scheme {
-        Some(scheme) if !has_length(scheme) => Err(wrong_length(scheme).to_owned()),
-        Some(_) | None => Ok(code),
-    }
+    scheme.map_or(Ok(()), |scheme| if has_length(scheme) { Ok(()) } else { Err(wrong_length(scheme)) })
 }
 
 const fn wrong_length(scheme: CardScheme) -> &'static str {
@@ -150,8 +147,8 @@ const fn wrong_length(scheme: CardScheme) -> &'static str {
     }
 }
 
-/// `MM/YY`; not before the current month in the last time zone of the world.
-fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
+/// `MM/YY`.
+fn expiry(value: &Json) -> Result<CardExpiry, String> {
     let refused = || "is not an expiration date: send MM/YY".to_owned();
     let text = value.as_str().ok_or_else(refused)?;
     let (month, year) =
@@ -163,19 +160,18 @@ fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
     let month: u8 = month.parse().map_err(|_| refused())?;
     let year: u16 = year.parse().map_err(|_| refused())?;
     let expiry = CardExpiry { year: 2_000 + year, month };
-    if !(1..=12).contains(&month) {
-        return Err(refused());
-    }
-    if expiry < current_month(now) {
-        Err("is in the past: the card has expired; use another card".to_owned())
-    } else {
-        Ok(expiry)
-    }
+    if (1..=12).contains(&month) { Ok(expiry) } else { Err(refused()) }
+}
+
+/// Refuses a card whose last month has ended everywhere.
+fn check_expiry(expiry: CardExpiry, now: Millis) -> Result<(), &'static str> {
+    if expiry < current_month(now) { Err("is in the past: the card has expired; use another card") } else { Ok(()) }
 }
 
 /// The hours by which the last time zone is behind UTC.
 const LAST_ZONE_HOURS: i64 = 12;
 
+/// The month in the last time zone of the world.
 fn current_month(now: Millis) -> CardExpiry {
     let seconds = i64::try_from(now.unix_seconds()).unwrap_or(i64::MAX) - LAST_ZONE_HOURS * 3_600;
     let date = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).date();
@@ -207,16 +203,21 @@ mod tests {
 
     #[test]
     fn a_security_code_has_the_length_that_its_scheme_prints() {
-        let read = |code: &str, scheme| security_code(&Json::String(code.to_owned()), scheme).map(drop);
+        let read = |code: &str, scheme| {
+            let code = security_code(&Json::String(code.to_owned()));
+            check_length(&code.unwrap_or_else(|message| panic!("{message}")), scheme)
+        };
         assert_eq!(read("1234", Some(CardScheme::Amex)), Ok(()));
-        assert_eq!(read("123", Some(CardScheme::Amex)), Err(wrong_length(CardScheme::Amex).to_owned()));
+        assert_eq!(read("123", Some(CardScheme::Amex)), Err(wrong_length(CardScheme::Amex)));
         assert_eq!(read("123", Some(CardScheme::Visa)), Ok(()));
-        assert_eq!(read("1234", Some(CardScheme::Visa)), Err(wrong_length(CardScheme::Visa).to_owned()));
+        assert_eq!(read("1234", Some(CardScheme::Visa)), Err(wrong_length(CardScheme::Visa)));
         assert_eq!((read("123", None), read("1234", None)), (Ok(()), Ok(())), "the number is refused");
     }
 
     fn read(text: &str, now: Millis) -> Result<(u16, u8), String> {
-        expiry(&Json::String(text.to_owned()), now).map(|expiry| (expiry.year, expiry.month))
+        let expiry = expiry(&Json::String(text.to_owned()))?;
+        check_expiry(expiry, now)?;
+        Ok((expiry.year, expiry.month))
     }
 
     #[test]
@@ -232,6 +233,6 @@ mod tests {
         for text in ["", "3/26", "03/2026", "0326", "13/26", "00/26", "03-26", "+3/26", "03/+6", "aa/bb", "03/26 "] {
             assert!(read(text, MARCH_BEGINS).is_err(), "{text:?}");
         }
-        assert!(expiry(&Json::Null, MARCH_BEGINS).is_err());
+        assert!(expiry(&Json::Null).is_err());
     }
 }

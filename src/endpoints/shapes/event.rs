@@ -3,42 +3,26 @@
 
 use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId};
 
-use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+use crate::protocol::declaration::{ValueType, object};
 
-pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
-    name: "event",
-    attributes: &[
-        Attribute::always("event_id", ValueType::Id(WebhookEventId::PREFIX), "The event's id (`evt_...`)."),
-        Attribute::always("event", EVENT_NAMES, "The kind of event.").such_as("payment_completed"),
-        Attribute::nullable("sequence", ValueType::INTEGER, "Its number among the merchant's events, without gaps.")
-            .such_as("68"),
-        Attribute::nullable("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment that it is about.").shown(),
-        Attribute::nullable(
-            "external_id",
-            ValueType::STRING,
-            "The merchant's own identifier of the payment or payout.",
-        )
-        .such_as("order-1001"),
-        Attribute::nullable(
-            "status",
-            ValueType::STRING,
-            "The status of the payment, refund, dispute or payout, as of the event.",
-        )
-        .such_as("SUCCESSFUL"),
-        Attribute::nullable("refund_id", ValueType::Id(RefundId::PREFIX), "The refund that it is about."),
-        Attribute::nullable("dispute_id", ValueType::Id(DisputeId::PREFIX), "The dispute that it is about."),
-        Attribute::nullable("payout_id", ValueType::Id(PayoutId::PREFIX), "The payout that it is about."),
-        Attribute::nullable("amount", ValueType::INTEGER, "The amount of the object that it is about, in minor units.")
-            .such_as("10000"),
-        Attribute::nullable("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it happened."),
-        Attribute::nullable(
-            "delivered_at",
-            ValueType::TIMESTAMP,
-            "The time at which it was sent; null in answers of the API.",
-        ),
-    ],
-};
+object! {
+    pub(in crate::endpoints) EVENT "event" {
+        event_id: Id(WebhookEventId::PREFIX), "The event's id (`evt_...`).";
+        event: type(EVENT_NAMES), "The kind of event.", such_as("payment_completed");
+        sequence: INTEGER or null, "Its number among the merchant's events, without gaps.", such_as("68");
+        payment_id: Id(PaymentId::PREFIX) or null, "The payment that it is about.", shown;
+        external_id: STRING or null, "The merchant's own identifier of the payment or payout.", such_as("order-1001");
+        status: STRING or null,
+            "The status of the payment, refund, dispute or payout, as of the event.", such_as("SUCCESSFUL");
+        refund_id: Id(RefundId::PREFIX) or null, "The refund that it is about.";
+        dispute_id: Id(DisputeId::PREFIX) or null, "The dispute that it is about.";
+        payout_id: Id(PayoutId::PREFIX) or null, "The payout that it is about.";
+        amount: INTEGER or null, "The amount of the object that it is about, in minor units.", such_as("10000");
+        currency: STRING or null, "The ISO 4217 code.", such_as("THB");
+        created_at: TIMESTAMP, "The time at which it happened.";
+        delivered_at: TIMESTAMP or null, "The time at which it was sent; null in answers of the API.";
+    }
+}
 
 /// The names of delivered events.
 const EVENT_NAMES: ValueType = ValueType::words(&[

@@ -5,56 +5,33 @@
 use till_domain::metadata::MetadataRecord;
 use till_domain::text::MetadataKey;
 
-use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+use crate::protocol::declaration::{ValueType, object};
 
-pub(in crate::endpoints) static METADATA: ObjectType = ObjectType {
-    name: "metadata_record",
-    attributes: &[
-        Attribute::always("key", ValueType::STRING, "The record's key.").such_as("order-1001"),
-        Attribute::nullable("metadata", ValueType::ANY, "The value.")
-            .such_as(r#"{"delivery": {"door": 7, "tags": ["gift", "fragile"]}}"#),
-        Attribute::always(
-            "version",
-            ValueType::INTEGER,
-            "The version, which starts at 1 and increases by one with every change of the value.",
-        )
-        .such_as("2"),
-        Attribute::always("bytesize", ValueType::INTEGER, "Bytes of the whole value in canonical form (RFC 8785).")
-            .such_as("49"),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was created."),
-        Attribute::always("updated_at", ValueType::TIMESTAMP, "The time of the last change of its value.")
-            .such_as("1767225602"),
-        Attribute::always("expires_at", ValueType::TIMESTAMP, "The time at which it expires.").such_as("1767312002"),
-        Attribute::nullable(
-            "previous",
-            RETRIEVE_BODY,
-            "The body of the call for the previous page, for a page of a set.",
-        )
-        .sometimes(),
-        Attribute::nullable("next", RETRIEVE_BODY, "The body of the call for the next page, for a page of a set.")
-            .sometimes(),
-        Attribute::always(
-            "truncated",
-            ValueType::Array(&RETRIEVE_BODY),
-            "The bodies of the calls of retrieve-metadata for the sets that are too large for `metadata`.",
-        )
-        .sometimes(),
-    ],
-};
+object! {
+    pub(in crate::endpoints) METADATA "metadata_record" {
+        key: STRING, "The record's key.", such_as("order-1001");
+        metadata: ANY or null, "The value.", such_as(r#"{"delivery": {"door": 7, "tags": ["gift", "fragile"]}}"#);
+        version: INTEGER,
+            "The version, which starts at 1 and increases by one with every change of the value.", such_as("2");
+        bytesize: INTEGER, "Bytes of the whole value in canonical form (RFC 8785).", such_as("49");
+        created_at: TIMESTAMP, "The time at which it was created.";
+        updated_at: TIMESTAMP, "The time of the last change of its value.", such_as("1767225602");
+        expires_at: TIMESTAMP, "The time at which it expires.", such_as("1767312002");
+        previous: type(RETRIEVE_BODY) or null,
+            "The body of the call for the previous page, for a page of a set.", sometimes;
+        next: type(RETRIEVE_BODY) or null, "The body of the call for the next page, for a page of a set.", sometimes;
+        truncated: Array(&RETRIEVE_BODY),
+            "The bodies of the calls of retrieve-metadata for the sets that are too large for `metadata`.", sometimes;
+    }
+}
 
-/// The declared members of a page of a set without its record.
-pub(in crate::endpoints) static METADATA_ITEMS: ObjectType = ObjectType {
-    name: "metadata_items",
-    attributes: &[
-        Attribute::nullable(
-            "previous",
-            RETRIEVE_BODY,
-            "The body of the call for the previous page; null on the first.",
-        ),
-        Attribute::always("page", ValueType::Array(&ValueType::ANY), "The items.").such_as(r#"["gift", "fragile"]"#),
-        Attribute::nullable("next", RETRIEVE_BODY, "The body of the call for the next page; null on the last."),
-    ],
-};
+object! {
+    pub(in crate::endpoints) METADATA_ITEMS "metadata_items" {
+        previous: type(RETRIEVE_BODY) or null, "The body of the call for the previous page; null on the first.";
+        page: Array(&ValueType::ANY), "The items.", such_as(r#"["gift", "fragile"]"#);
+        next: type(RETRIEVE_BODY) or null, "The body of the call for the next page; null on the last.";
+    }
+}
 
 /// The body of a call of retrieve-metadata.
 const RETRIEVE_BODY: ValueType = ValueType::Body("merchants_retrieve_metadata_body");

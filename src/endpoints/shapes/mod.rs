@@ -1,4 +1,4 @@
-//! The shapes of answered objects: for each its declared members, and the conversion from the domain's type.
+//! The answered objects, each of which declares its members with their values.
 
 pub(crate) mod activity;
 pub(crate) mod card;
@@ -17,4 +17,5 @@ pub(crate) mod refund;
 pub(super) mod statement;
 pub(super) mod team;
 pub(super) mod topup;
+mod values;
 pub(crate) mod webhook;

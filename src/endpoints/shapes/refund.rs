@@ -1,65 +1,27 @@
 //! The JSON of a refund: contract, section 9.1a.
 
-use serde::Serialize;
 use till_domain::ids::{PaymentId, RefundId};
 use till_domain::refund::{Refund, RefundStatus};
 
-use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
+use crate::protocol::declaration::object;
 
-pub(in crate::endpoints) static REFUND: ObjectType = ObjectType {
-    name: "refund",
-    attributes: &[
-        Attribute::always("refund_id", ValueType::Id(RefundId::PREFIX), "The refund's id (`rfn_...`)."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference.").such_as("refund-1001"),
-        Attribute::always("payment_id", ValueType::Id(PaymentId::PREFIX), "The payment whose money is paid back."),
-        Attribute::always("status", words_of!(RefundStatus), "The status.").such_as("SUCCESSFUL"),
-        Attribute::always("amount", ValueType::INTEGER, "The amount that is paid back, in minor units.")
-            .such_as("4000"),
-        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code.").such_as("THB"),
-        Attribute::always("full", ValueType::BOOLEAN, "True when it alone refunds the whole payment.").such_as("false"),
-        Attribute::nullable("reason", ValueType::STRING, "The reason of the refund.")
-            .such_as("The lamp arrived broken."),
-        Attribute::nullable("failure_code", ValueType::STRING, "The reason of the failure, for programs."),
-        Attribute::nullable("failure_message", ValueType::STRING, "The reason of the failure, for a person."),
-        Attribute::always("created_at", ValueType::TIMESTAMP, "The time at which it was accepted."),
-        Attribute::nullable("refunded_at", ValueType::TIMESTAMP, "The time at which the acquirer confirmed it.")
-            .such_as("1767225601"),
-    ],
-};
-
-#[derive(Serialize)]
-pub(crate) struct RefundShape {
-    refund_id: String,
-    external_id: Option<String>,
-    payment_id: String,
-    status: &'static str,
-    amount: u64,
-    currency: String,
-    full: bool,
-    reason: Option<String>,
-    failure_code: Option<String>,
-    failure_message: Option<String>,
-    created_at: u64,
-    refunded_at: Option<u64>,
-}
-
-impl RefundShape {
-    /// The object for a refund.
-    pub(crate) fn new(refund: &Refund) -> RefundShape {
-        let failure = refund.failure.as_ref();
-        RefundShape {
-            refund_id: refund.id.to_string(),
-            external_id: refund.external_id.as_ref().map(|external_id| external_id.as_str().to_owned()),
-            payment_id: refund.payment_id.to_string(),
-            status: refund.status.name(),
-            amount: refund.money.amount.get(),
-            currency: refund.money.currency.to_string(),
-            full: refund.is_full,
-            reason: refund.reason.as_ref().map(|reason| reason.as_str().to_owned()),
-            failure_code: failure.map(|failure| failure.code.clone()),
-            failure_message: failure.map(|failure| failure.message.clone()),
-            created_at: refund.created_at.unix_seconds(),
-            refunded_at: refund.refunded_at.map(|at| at.unix_seconds()),
-        }
+object! {
+    /// A refund.
+    pub(crate) REFUND "refund" as RefundShape<'a> of (refund: &'a Refund) {
+        refund_id: Id(RefundId::PREFIX) = refund.id, "The refund's id (`rfn_...`).";
+        external_id: STRING or null = refund.external_id, "The merchant's own reference.", such_as("refund-1001");
+        payment_id: Id(PaymentId::PREFIX) = refund.payment_id, "The payment whose money is paid back.";
+        status: words_of(RefundStatus) = refund.status, "The status.", such_as("SUCCESSFUL");
+        amount: INTEGER = refund.money.amount, "The amount that is paid back, in minor units.", such_as("4000");
+        currency: STRING = refund.money.currency, "The ISO 4217 code.", such_as("THB");
+        full: BOOLEAN = refund.is_full, "True when it alone refunds the whole payment.", such_as("false");
+        reason: STRING or null = refund.reason, "The reason of the refund.", such_as("The lamp arrived broken.");
+        failure_code: STRING or null = refund.failure.as_ref().map(|failure| &failure.code),
+            "The reason of the failure, for programs.";
+        failure_message: STRING or null = refund.failure.as_ref().map(|failure| &failure.message),
+            "The reason of the failure, for a person.";
+        created_at: TIMESTAMP = refund.created_at, "The time at which it was accepted.";
+        refunded_at: TIMESTAMP or null = refund.refunded_at,
+            "The time at which the acquirer confirmed it.", such_as("1767225601");
     }
 }

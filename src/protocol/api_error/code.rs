@@ -25,12 +25,6 @@ macro_rules! codes {
             pub const fn docs(self) -> &'static str {
                 match self { $(Code::$variant => $docs,)* }
             }
-
-            /// The code of that name, as the lower layers name it.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Code> {
-                match name { $($name => Some(Code::$variant),)* _ => None }
-            }
         }
     };
 }
@@ -67,18 +61,5 @@ codes! {
 impl fmt::Display for Code {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_is_found_by_its_name_and_by_no_other() {
-        for code in Code::ALL {
-            assert_eq!(Code::from_name(code.name()), Some(*code));
-        }
-        assert_eq!(Code::from_name("not_found"), None);
     }
 }

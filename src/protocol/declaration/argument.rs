@@ -3,7 +3,12 @@
 use serde_json::Value;
 
 use super::ValueType;
-use crate::protocol::field::{PER_PAGE_DEFAULT, PER_PAGE_MAX};
+
+/// The default number of entries on a page.
+pub const PER_PAGE_DEFAULT: u16 = 25;
+
+/// The limit of entries on a page.
+pub const PER_PAGE_MAX: u16 = 100;
 
 /// One argument, for documents and for the check of bodies.
 #[derive(Debug, Clone, Copy)]

@@ -28,6 +28,20 @@ pub struct Declaration {
 }
 
 impl Declaration {
+    /// What most endpoints of a subject have in common that only read: no arguments, and no codes of their own.
+    #[must_use]
+    pub const fn query(package: Package, group: &'static str) -> Declaration {
+        let (name, summary, docs, arguments, errors) = ("", "", "", &[], &[]);
+        let (returns, flags) = (Returns::Boolean, Flags::QUERY);
+        Declaration { name, package, group, summary, docs, arguments, returns, errors, flags }
+    }
+
+    /// What most endpoints of a subject have in common that change something: they answer `true` or `false`.
+    #[must_use]
+    pub const fn command(package: Package, group: &'static str) -> Declaration {
+        Declaration { flags: Flags::COMMAND, ..Declaration::query(package, group) }
+    }
+
     /// The position of an argument in the declaration.
     #[must_use]
     pub fn position(&self, argument: &str) -> Option<usize> {

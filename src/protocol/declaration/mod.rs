@@ -3,6 +3,7 @@
 mod argument;
 mod delivery;
 mod endpoint;
+mod object;
 mod objects;
 mod openapi;
 mod package;
@@ -10,11 +11,13 @@ mod returns;
 mod value_type;
 mod words;
 
-pub use argument::{Argument, page_arguments};
+pub use argument::{Argument, PER_PAGE_DEFAULT, PER_PAGE_MAX, page_arguments};
 pub use delivery::DeliveryDeclaration;
 pub use endpoint::{Declaration, DeclaredError, Flags, Package};
+pub use object::AnswerValue;
+pub(crate) use object::{answer_values, object};
 pub use openapi::openapi_document;
 pub use package::package_document;
-pub use returns::{Attribute, ObjectType, Returns};
-pub use value_type::{Integer, Text, TextKind, ValueType};
+pub use returns::Returns;
+pub use value_type::{Attribute, Integer, ObjectType, Text, TextKind, ValueType};
 pub(crate) use words::words_of;

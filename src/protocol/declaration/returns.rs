@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Argument, ValueType};
+use super::{Argument, ObjectType, ValueType};
 
 /// The shape of a successful answer.
 #[derive(Debug, Clone, Copy)]
@@ -24,88 +24,6 @@ pub enum Returns {
     Object(&'static ObjectType),
     /// A page of objects, with the bodies of the calls for the adjacent pages.
     Page(&'static ObjectType),
-}
-
-/// An object's members.
-#[derive(Debug)]
-pub struct ObjectType {
-    /// Its name in documents.
-    pub name: &'static str,
-    /// Its members.
-    pub attributes: &'static [Attribute],
-}
-
-/// A member of an answered object.
-#[derive(Debug, Clone, Copy)]
-pub struct Attribute {
-    /// Its key.
-    pub name: &'static str,
-    pub value_type: ValueType,
-    /// True when it may be null.
-    pub nullable: bool,
-    /// True when it may be left out.
-    pub optional: bool,
-    /// The description, in Markdown.
-    pub docs: &'static str,
-    /// An example value where that of its type does not fit: a text as it is, anything else as JSON.
-    pub own_example: Option<&'static str>,
-    /// True when the example of its object has a value although it may be null.
-    pub shown: bool,
-}
-
-impl Attribute {
-    /// A member that always has a value.
-    #[must_use]
-    pub const fn always(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
-        let (nullable, optional, own_example, shown) = (false, false, None, false);
-        Attribute { name, value_type, nullable, optional, docs, own_example, shown }
-    }
-
-    /// A member that may be null.
-    #[must_use]
-    pub const fn nullable(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
-        Attribute { nullable: true, ..Attribute::always(name, value_type, docs) }
-    }
-
-    /// The same, but the member may be left out.
-    #[must_use]
-    pub const fn sometimes(self) -> Attribute {
-        Attribute { optional: true, ..self }
-    }
-
-    /// The same with an example value: a text as it is, anything else as JSON.
-    #[must_use]
-    pub const fn such_as(self, example: &'static str) -> Attribute {
-        Attribute { own_example: Some(example), ..self }
-    }
-
-    /// The same, and the example of its object has a value although it may be null.
-    #[must_use]
-    pub const fn shown(self) -> Attribute {
-        Attribute { shown: true, ..self }
-    }
-
-    /// The value in the example of its object; None when that does not have the member.
-    #[must_use]
-    pub fn example(&self) -> Option<Value> {
-        if let Some(own) = self.own_example {
-            return Some(self.value_type.example_from(own));
-        }
-        match (self.optional, self.nullable && !self.shown) {
-            (true, _) => None,
-            (false, true) => Some(Value::Null),
-            (false, false) => self.value_type.example(),
-        }
-    }
-}
-
-impl ObjectType {
-    /// An example of the object.
-    #[must_use]
-    pub fn example(&self) -> Value {
-        let members = self.attributes.iter();
-        members.filter_map(|attribute| Some((attribute.name.to_owned(), attribute.example()?))).collect()
-    }
 }
 
 impl Returns {

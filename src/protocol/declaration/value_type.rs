@@ -1,9 +1,8 @@
-//! The types of arguments and of members of answers. Both documents are generated from them.
+//! The types of arguments and of members of answers, and the objects that have these members. Both documents are
+//! generated from them.
 
 use serde_json::Value;
 use till_domain::text::{EMAIL_MAX_BYTES, RETURN_URL_MAX_BYTES};
-
-use super::ObjectType;
 
 /// The suffix of the ids in examples.
 const EXAMPLE_ID_SUFFIX: &str = "01h2e8kqvbfwea724h75qc655w";
@@ -70,6 +69,33 @@ pub struct Integer {
     pub limits: Option<(u64, u64)>,
     /// An example within the limits.
     pub example: Option<u64>,
+}
+
+/// An object's members.
+#[derive(Debug)]
+pub struct ObjectType {
+    /// Its name in documents.
+    pub name: &'static str,
+    /// Its members.
+    pub attributes: &'static [Attribute],
+}
+
+/// A member of an answered object.
+#[derive(Debug, Clone, Copy)]
+pub struct Attribute {
+    /// Its key.
+    pub name: &'static str,
+    pub value_type: ValueType,
+    /// True when it may be null.
+    pub nullable: bool,
+    /// True when it may be left out.
+    pub optional: bool,
+    /// The description, in Markdown.
+    pub docs: &'static str,
+    /// An example value where that of its type does not fit: a text as it is, anything else as JSON.
+    pub own_example: Option<&'static str>,
+    /// True when the example of its object has a value although it may be null.
+    pub shown: bool,
 }
 
 impl ValueType {
@@ -218,5 +244,60 @@ impl Text {
     #[must_use]
     pub const fn matching(self, pattern: &'static str) -> Text {
         Text { pattern: Some(pattern), ..self }
+    }
+}
+
+impl Attribute {
+    /// A member that always has a value.
+    #[must_use]
+    pub const fn of(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
+        let (nullable, optional, own_example, shown) = (false, false, None, false);
+        Attribute { name, value_type, nullable, optional, docs, own_example, shown }
+    }
+
+    /// The same, but the value may be null.
+    #[must_use]
+    pub const fn null(self) -> Attribute {
+        Attribute { nullable: true, ..self }
+    }
+
+    /// The same, but the member may be left out.
+    #[must_use]
+    pub const fn sometimes(self) -> Attribute {
+        Attribute { optional: true, ..self }
+    }
+
+    /// The same with an example value: a text as it is, anything else as JSON.
+    #[must_use]
+    pub const fn such_as(self, example: &'static str) -> Attribute {
+        Attribute { own_example: Some(example), ..self }
+    }
+
+    /// The same, and the example of its object has a value although it may be null.
+    #[must_use]
+    pub const fn shown(self) -> Attribute {
+        Attribute { shown: true, ..self }
+    }
+
+    /// The value in the example of its object; None when that does not have the member.
+    #[must_use]
+    pub fn example(&self) -> Option<Value> {
+        if let Some(own) = self.own_example {
+            return Some(self.value_type.example_from(own));
+        }
+        match (self.optional, self.nullable && !self.shown) {
+            (true, _) => None,
+            (false, true) => Some(Value::Null),
+            (false, false) => self.value_type.example(),
+        }
+    }
+}
+
+impl ObjectType {
+    /// An example of the object.
+    #[must_use]
+    pub fn example(&self) -> Value {
+        let members = self.attributes.iter();
+        members.filter_map(|attribute| Some((attribute.name.to_owned(), attribute.example()?))).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! A call as an endpoint receives it, and its answer.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -30,6 +31,9 @@ pub trait Function<C>: Send + Sync {
     /// Carries out a call. The future runs on the worker thread that took the request and must not block it.
     fn call(&self, call: Call<C>) -> LocalBoxFuture<'_, Result<Reply, ApiError>>;
 }
+
+/// One interface's functions by name.
+pub(super) type Functions<C> = BTreeMap<&'static str, Arc<dyn Function<C>>>;
 
 /// Makes an endpoint of a declaration, the state of its function, and the function.
 ///
@@ -97,6 +101,12 @@ impl<C> Call<C> {
             .with_header_fault(self.context.idempotency_key.clone().err())
     }
 
+    /// The declaration of the called endpoint.
+    #[must_use]
+    pub fn declaration(&self) -> &'static Declaration {
+        self.context.declaration
+    }
+
     /// The body as received.
     #[must_use]
     pub fn body(&self) -> &Object {
@@ -146,7 +156,7 @@ impl<C> Call<C> {
         self.context.peer
     }
 
-    /// Has the call's line in the log name the merchant, and the installation of a call of the client SDK.
+    /// Makes the call's line in the log name the merchant, and the installation of a call of the client SDK.
     pub fn log_subject(&self, merchant_id: MerchantId, installation_id: Option<InstallationId>) {
         self.context.log_subject.set(merchant_id, installation_id);
     }

@@ -2,24 +2,25 @@
 //! then the endpoint.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_web::dev::Payload;
+use actix_web::http::Method;
 use actix_web::http::header::HOST;
-use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::answer::{Answer, X_REQUEST_ID};
 use super::body::{self, Body};
+use super::call::Functions;
 use super::call_limits::CallLimits;
 use super::cross_origin;
 use super::documents::{DocumentScope, Documents};
-use super::exchange::{Exchange, Incoming, RequestHead, header_text};
+use super::entrance::Entrance;
+use super::exchange::{Exchange, Incoming, LoggedOutcome, RequestHead, header_text};
 use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, Observe};
 use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
@@ -27,7 +28,7 @@ use super::log_throttle::LogThrottle;
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
-use super::table::{DispatcherBuilder, Functions};
+use super::table::DispatcherBuilder;
 use super::tally;
 use super::target::Target;
 use super::unknown_path::Served;
@@ -40,7 +41,7 @@ use crate::protocol::fields::Fields;
 use crate::protocol::pages::{self, Audience};
 use crate::protocol::pipelining;
 use crate::protocol::request_thread;
-use crate::protocol::transport::{ForwardedHeader, OpenConnection};
+use crate::protocol::transport::OpenConnection;
 use crate::protocol::version::ApiVersion;
 
 /// The media type of Prometheus' text format.
@@ -86,25 +87,27 @@ pub struct Dispatcher<C> {
     logs_addresses: bool,
 }
 
-/// The listener's own address, used for requests that do not name a host.
-#[derive(Debug, Clone)]
-pub struct Entrance {
-    /// True with TLS.
-    pub is_secure: bool,
-    /// Host and port.
-    pub host: String,
-    /// The header in which proxies name the address of a caller; no header is trusted when absent.
-    pub forwarded: Option<ForwardedHeader>,
-}
-
-/// The facts about a call that are logged and counted.
-pub(super) struct LoggedOutcome {
-    pub(super) code: &'static str,
-    pub(super) status: StatusCode,
-    /// The caller's address, where lines may show it.
-    pub(super) address: Option<IpAddr>,
-    /// The number of lines that were suppressed before this one; None when this one is suppressed, too.
-    pub(super) left_out: Option<u64>,
+impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
+    /// Builds the dispatcher.
+    #[must_use]
+    pub fn build(self) -> Dispatcher<C> {
+        Dispatcher {
+            packages: self.packages,
+            authenticate: self.authenticate,
+            gate: self.gate,
+            limits: self.limits,
+            pool: self.pool.unwrap_or_else(|| WorkerPool::start(1)),
+            observe: self.observe,
+            public_url: self.public_url,
+            hosts: self.hosts,
+            deliveries: self.deliveries,
+            body_budget: body::budget(),
+            answer_budget: large_answers::budget(),
+            documents: Documents::default(),
+            refusals: LogThrottle::default(),
+            logs_addresses: self.logs_addresses,
+        }
+    }
 }
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
@@ -112,40 +115,6 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     #[must_use]
     pub fn builder(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
         DispatcherBuilder::new(packages, authenticate)
-    }
-
-    pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder {
-            packages,
-            authenticate,
-            gate,
-            limits,
-            pool,
-            observe,
-            public_url,
-            hosts,
-            logs_addresses,
-            deliveries,
-        } = builder;
-        let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
-        let (body_budget, answer_budget) = (body::budget(), large_answers::budget());
-        let (documents, refusals) = (Documents::default(), LogThrottle::default());
-        Dispatcher {
-            packages,
-            authenticate,
-            gate,
-            limits,
-            pool,
-            observe,
-            public_url,
-            hosts,
-            deliveries,
-            body_budget,
-            answer_budget,
-            documents,
-            refusals,
-            logs_addresses,
-        }
     }
 
     /// The interfaces of the listener.

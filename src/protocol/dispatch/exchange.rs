@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
-use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::http::{Method, StatusCode};
 
 use super::answer::{API_VERSION, Addressee};
 use super::body;
 use super::call::CallContext;
 use super::cross_origin::{self, CrossOrigin, Unread};
-use super::dispatcher::{Entrance, LoggedOutcome};
+use super::entrance::Entrance;
 use super::hooks::AuthenticatedCaller;
 use super::idempotency_key;
 use super::log_subject::LogSubject;
 use super::memory_budget::MemoryBudget;
-use super::path::{ParsedPath, locate};
+use super::path::{ParsedPath, UNKNOWN_PATH, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::declaration::{Declaration, Package};
@@ -28,8 +28,15 @@ use crate::protocol::pipelining::{PipelineStep, Results};
 use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::{ApiVersion, NamedIn};
 
-/// The log's name for a path that leads to nothing: the path itself may contain a secret.
-pub(super) const UNKNOWN_PATH: &str = "(unknown)";
+/// The facts about a call that are logged and counted.
+pub(super) struct LoggedOutcome {
+    pub(super) code: &'static str,
+    pub(super) status: StatusCode,
+    /// The caller's address, where lines may show it.
+    pub(super) address: Option<IpAddr>,
+    /// The number of lines that were suppressed before this one; None when this one is suppressed, too.
+    pub(super) left_out: Option<u64>,
+}
 
 /// The method, path and headers of a call.
 #[derive(Clone, Copy)]
@@ -208,41 +215,27 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
         let allowed_origin = allowed_origin.as_deref();
         let is_server_error = status.is_server_error();
         let status = status.as_u16();
-        if is_server_error {
-            tracing::warn!(
-                method,
-                path,
-                status,
-                code,
-                ms,
-                caller,
-                merchant_id,
-                installation_id,
-                address,
-                left_out,
-                origin,
-                allowed_origin,
-                note,
-                "answered"
-            );
-        } else {
-            tracing::info!(
-                method,
-                path,
-                status,
-                code,
-                ms,
-                caller,
-                merchant_id,
-                installation_id,
-                address,
-                left_out,
-                origin,
-                allowed_origin,
-                note,
-                "answered"
-            );
+        macro_rules! answered {
+            ($level:ident) => {
+                tracing::$level!(
+                    method,
+                    path,
+                    status,
+                    code,
+                    ms,
+                    caller,
+                    merchant_id,
+                    installation_id,
+                    address,
+                    left_out,
+                    origin,
+                    allowed_origin,
+                    note,
+                    "answered"
+                )
+            };
         }
+        if is_server_error { answered!(warn) } else { answered!(info) }
     }
 
     /// The path, without its first segment when that is the caller's own text.

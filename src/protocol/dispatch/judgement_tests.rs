@@ -439,6 +439,7 @@ fn serve() -> std::net::SocketAddr {
         actix_web::rt::System::new().block_on(async move {
             let settings = ListenerSettings {
                 name: "test",
+                thread_name: "http",
                 workers: 1,
                 connections: ConnectionLimits::in_all(100, Duration::from_secs(60)),
                 forwarded: None,

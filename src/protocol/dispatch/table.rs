@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::call::{Call, Function, Reply, endpoint};
+use super::call::{Call, Function, Functions, Reply, endpoint};
 use super::call_limits::CallLimits;
-use super::dispatcher::Dispatcher;
 use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, OpenGate};
 use super::hosts::Hosts;
 use super::worker_pool::WorkerPool;
@@ -13,10 +12,10 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, DeliveryDeclaration, Flags, Package, Returns, Text, ValueType};
 use crate::protocol::version::ApiVersion;
 
-/// The endpoint that answers the names of the API's versions.
 /// The name of a version: a date.
 const VERSION: ValueType = ValueType::Text(Text { example: Some("2025-04-01"), ..Text::PLAIN });
 
+/// The endpoint that answers the names of the API's versions.
 static AVAILABLE_API_VERSIONS: Declaration = Declaration {
     name: "available-api-versions",
     package: Package::Merchants,
@@ -28,9 +27,6 @@ static AVAILABLE_API_VERSIONS: Declaration = Declaration {
     errors: &[],
     flags: Flags::OPEN_QUERY,
 };
-
-/// One interface's functions by name.
-pub(super) type Functions<C> = BTreeMap<&'static str, Arc<dyn Function<C>>>;
 
 /// Collects the parts of a dispatcher.
 pub struct DispatcherBuilder<C> {
@@ -133,7 +129,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
         DispatcherBuilder { hosts, ..self }
     }
 
-    /// Has the log's lines of calls show the addresses of callers, which are personal data; they do not by default.
+    /// Makes the log's lines of calls show the addresses of callers, which are personal data; they do not by default.
     #[must_use]
     pub fn logs_addresses(self, logs_addresses: bool) -> DispatcherBuilder<C> {
         DispatcherBuilder { logs_addresses, ..self }
@@ -143,12 +139,6 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     #[must_use]
     pub fn deliveries(self, deliveries: &'static [&'static DeliveryDeclaration]) -> DispatcherBuilder<C> {
         DispatcherBuilder { deliveries, ..self }
-    }
-
-    /// Builds the dispatcher.
-    #[must_use]
-    pub fn build(self) -> Dispatcher<C> {
-        Dispatcher::from_builder(self)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use prometheus::{Histogram, IntCounter};
 
-use super::exchange::UNKNOWN_PATH;
+use super::path::UNKNOWN_PATH;
 use crate::exposition::{REQUEST_SECONDS, REQUESTS};
 
 /// The counters of one endpoint that a thread has used.

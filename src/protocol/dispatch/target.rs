@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use actix_web::http::Method;
 
-use super::call::Function;
+use super::call::{Function, Functions};
 use super::hooks::Observe;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Probe, ROOT_PATH};
-use super::table::Functions;
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::pages::PageFile;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 use std::sync::LazyLock;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use actix_web::body::MessageBody;
 use actix_web::http::header::{HeaderMap, HttpDate};
@@ -14,8 +14,10 @@ use super::request_id::RequestId;
 use super::tally;
 use crate::protocol::api_error::{ApiError, Code, Form};
 use crate::protocol::json::Malformed;
-use crate::protocol::transport::HEAD_ARRIVAL_MAX;
 use crate::protocol::version::ApiVersion;
+
+/// The time limit for a request's head to arrive.
+pub(in crate::protocol) const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
 /// The limit of bytes of a request's head that the web server reads.
 const HEAD_BYTES_MAX: usize = 128 * 1024;

@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
 
+use till_actors::name_thread;
 use tokio_util::task::LocalPoolHandle;
 use tracing::Instrument;
 
@@ -29,7 +30,11 @@ impl WorkerPool {
         let permits = threads.max(1);
         let limit =
             ConcurrencyLimit::new(Concurrency { permits, permits_per_caller: permits.div_ceil(2), queue: QUEUE });
-        WorkerPool { threads: LocalPoolHandle::new(permits), limit }
+        let threads = LocalPoolHandle::new(permits);
+        for number in 0..permits {
+            drop(threads.spawn_pinned_by_idx(move || async move { name_thread("pool", number) }, number));
+        }
+        WorkerPool { threads, limit }
     }
 
     /// Takes a permit for a call of this caller. All callers without a key share one limit.

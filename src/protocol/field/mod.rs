@@ -9,6 +9,6 @@ mod text;
 
 pub use address::{email, mobile, return_url};
 pub use amount::{AMOUNT_MAX, amount};
-pub use page::{PER_PAGE_DEFAULT, PER_PAGE_MAX, PageRequest, page};
+pub use page::{PageRequest, page};
 pub use scalar::{boolean, integer, one_of};
 pub use text::{from_text, name, text};

@@ -3,15 +3,10 @@
 use till_storage::rows::Cursor;
 
 use super::scalar::integer;
+use crate::protocol::declaration::{PER_PAGE_DEFAULT, PER_PAGE_MAX};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-
-/// The default number of entries on a page.
-pub const PER_PAGE_DEFAULT: u16 = 25;
-
-/// The limit of entries on a page.
-pub const PER_PAGE_MAX: u16 = 100;
 
 /// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::str;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::reading::{Bounds, ExpectedValue, Reading};
+use super::unread::{Malformed, Unread};
 use super::{Json, Number, Object};
 
 /// The limit of the nesting of objects and arrays; the body itself is level 1.
@@ -29,31 +30,6 @@ const REMEDIES: [(&str, &str); 11] = [
     ("a number is ", "; send it as a string"),
     ("control character", "; write control characters as escapes, a line feed as \\n"),
 ];
-
-/// The reason why no endpoint accepts a body. The message repeats nothing of the body.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Malformed {
-    message: String,
-}
-
-impl Malformed {
-    /// A body that did not arrive whole, or that is refused for `message`.
-    pub(crate) fn new(message: impl Into<String>) -> Malformed {
-        Malformed { message: message.into() }
-    }
-}
-
-/// The reason why a body was not read to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unread {
-    /// It is not acceptable JSON.
-    Malformed(Malformed),
-    /// It has [`super::UNKNOWN_NAMES_MAX`] unknown names; those read so far are among the members.
-    UnknownNames,
-    /// There is no memory for its values now.
-    NoRoom,
-}
 
 /// Parses a request body into `members`: one JSON object in UTF-8 and nothing after it. Values that were read before a
 /// refusal stay in `members`, so that the caller can overwrite them.

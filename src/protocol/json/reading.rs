@@ -2,7 +2,7 @@
 
 use super::Json;
 use super::literals::NumberLiterals;
-use super::parse::Unread;
+use super::unread::Unread;
 
 /// The limit of unknown names in a body: parsing stops at the last of them.
 pub const UNKNOWN_NAMES_MAX: usize = 100;

@@ -1,7 +1,7 @@
 //! The frame that all pages have: the head, and the list of the documents for the audience.
 
 use super::guides::guides_for;
-use super::served::Audience;
+use super::page_file::Audience;
 
 /// A whole page. `name` is that of the document shown, empty on the first page; `links` are further elements of the head.
 pub(super) fn page(audience: Audience, title: &str, name: &str, links: &str, content: &str) -> String {

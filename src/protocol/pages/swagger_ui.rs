@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use actix_web::web::Bytes;
 
 use super::layout;
-use super::served::{Audience, PageFile};
+use super::page_file::{Audience, PageFile};
 
 /// The folder of the archive that is served.
 const SERVED: &str = "/dist/";

@@ -14,7 +14,6 @@ use parking_lot::Mutex;
 use prometheus::IntGauge;
 use till_actors::webhooks::AllowedNetworks;
 
-use super::open_connection::OpenConnection;
 use crate::exposition::{CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED};
 use crate::protocol::dispatch::{ShareOf, address_group};
 
@@ -94,15 +93,15 @@ impl ConnectionTable {
 
     /// Admits a connection from `peer`. When there are too many, it evicts one that is idle: one that never showed a
     /// valid key, or one of a merchant that has more than a quarter of them. The new connection is refused when there is
-    /// none to evict, or when its address has its limit.
-    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<OpenConnection> {
+    /// none to evict, or when its address has its limit. Returns its number, and its address where that is counted.
+    pub(super) fn admit(&self, peer: IpAddr) -> Option<(u64, Option<IpAddr>)> {
         let (limits, peer) = (&self.limits, peer.to_canonical());
         let has_share = limits.per_address < limits.in_all && !limits.proxies.contains(peer);
         let address = has_share.then(|| address_group(peer));
         let admitted = self.counts.lock().admit(limits, address);
         let number = admitted.inspect_err(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc()).ok()?;
         self.shown.inc();
-        Some(OpenConnection::new(Arc::clone(self), number, address))
+        Some((number, address))
     }
 
     /// Permits the eviction of a connection, unless that has begun.
@@ -209,6 +208,7 @@ impl Eviction {
 mod tests {
     use std::task::Waker;
 
+    use super::super::open_connection::OpenConnection;
     use super::*;
 
     const MERCHANT: ShareOf = ShareOf::Merchant([1; 16]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn from(table: &Arc<ConnectionTable>, address: &str) -> Option<OpenConnection> {
-        table.admit(address.parse().expect("an address"))
+        OpenConnection::admit(table, address.parse().expect("an address"))
     }
 
     fn is_evicted(connection: &OpenConnection) -> bool {

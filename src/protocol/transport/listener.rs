@@ -8,6 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use actix_http::body::BoxBody;
@@ -19,6 +20,7 @@ use actix_web::dev::{AppConfig, Payload, Server, ServiceRequest, ServiceResponse
 use actix_web::rt::net::TcpStream;
 use futures_util::FutureExt;
 use rustls::ServerConfig;
+use till_actors::name_thread;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -28,11 +30,10 @@ use super::connection_table::{ConnectionLimits, ConnectionTable};
 use super::forwarded_header::ForwardedHeader;
 use super::open_connection::OpenConnection;
 use super::socket::{DISCONNECT_TIMEOUT, Socket, Transport, send_last};
-use crate::protocol::dispatch::{AuthenticatedCaller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
+use crate::protocol::dispatch::{
+    AuthenticatedCaller, Dispatcher, Entrance, HEAD_ARRIVAL_MAX, SLICE_BYTES, answer_to_refused_connection,
+};
 use crate::supervision::Pulse;
-
-/// The time limit for a request's head to arrive.
-pub const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
 /// Seconds for which a stopping server waits for the calls in progress.
 const DRAIN_SECONDS_MAX: u64 = 30;
@@ -51,6 +52,8 @@ const REFUSALS_MAX: usize = 64;
 pub struct ListenerSettings {
     /// The listener's name in metrics.
     pub name: &'static str,
+    /// The name of its threads, before their numbers.
+    pub thread_name: &'static str,
     /// Threads that take requests.
     pub workers: usize,
     /// The limits of its connections.
@@ -95,6 +98,8 @@ struct Serve<C> {
     refusals: Semaphore,
     tls: Option<TlsAcceptor>,
     pulse: Option<Arc<Pulse>>,
+    thread_name: &'static str,
+    threads_started: AtomicUsize,
 }
 
 impl Listener {
@@ -124,6 +129,8 @@ impl Listener {
             refusals: Semaphore::new(REFUSALS_MAX),
             tls: settings.tls.clone().map(acceptor),
             pulse: settings.pulse.clone(),
+            thread_name: settings.thread_name,
+            threads_started: AtomicUsize::new(0),
         });
         let stopping = server.graceful_shutdown_signal();
         let stopping = move || {
@@ -158,6 +165,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
         self: Arc<Self>,
         stopping: impl Fn() -> S + 'static,
     ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
+        name_thread(self.thread_name, self.threads_started.fetch_add(1, Ordering::Relaxed));
         self.pulse.iter().for_each(|pulse| pulse.beat_here());
         let serve = Arc::clone(&self);
         let accept = move |tcp| {
@@ -189,7 +197,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
     async fn accept(&self, tcp: TcpStream) -> io::Result<(Socket, Option<SocketAddr>)> {
         let peer = tcp.peer_addr()?;
         tcp.set_nodelay(true)?; // Otherwise an answer's second slice waits until the first is acknowledged.
-        let Some(connection) = self.table.admit(peer.ip()) else {
+        let Some(connection) = OpenConnection::admit(&self.table, peer.ip()) else {
             self.refuse(tcp).boxed_local().await;
             return Err(io::ErrorKind::ConnectionRefused.into());
         };

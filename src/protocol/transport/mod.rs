@@ -11,5 +11,5 @@ mod socket;
 
 pub use connection_table::ConnectionLimits;
 pub use forwarded_header::ForwardedHeader;
-pub use listener::{HEAD_ARRIVAL_MAX, Listener, ListenerSettings, ReservedAddress, connections_within};
+pub use listener::{Listener, ListenerSettings, ReservedAddress, connections_within};
 pub(super) use open_connection::OpenConnection;

@@ -72,10 +72,11 @@ struct PacedBody {
 }
 
 impl OpenConnection {
-    /// A connection that has just been accepted.
-    pub(super) fn new(table: Arc<ConnectionTable>, number: u64, address: Option<IpAddr>) -> OpenConnection {
+    /// A connection from `peer` that has just been accepted; None when the table refuses it.
+    pub(super) fn admit(table: &Arc<ConnectionTable>, peer: IpAddr) -> Option<OpenConnection> {
+        let (number, address) = table.admit(peer)?;
         let connection = OpenConnection {
-            table,
+            table: Arc::clone(table),
             number,
             address,
             eviction: Arc::default(),
@@ -88,7 +89,7 @@ impl OpenConnection {
             waiting: Cell::default(),
         };
         connection.permit_eviction();
-        connection
+        Some(connection)
     }
 
     /// The connection of a request; None for a request without a socket.

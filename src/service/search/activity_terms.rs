@@ -13,7 +13,7 @@ use crate::service::shared::Reader;
 
 /// The beginnings of ids that stand in activities.
 const PREFIXES: [&str; 5] = ["pay_", "rfn_", "dsp_", "pyo_", "mer_"];
-/// The characters of the rest of an id.
+/// The characters that may follow the prefix of an id.
 const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters of an id.
 const ID_LEN: usize = 4 + SUFFIX_LEN;

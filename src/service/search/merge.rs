@@ -54,7 +54,7 @@ impl Walk<'_> {
     }
 }
 
-/// A source as far as it was read.
+/// A source of entries, and those that were read from it and not used yet.
 struct Range<I: ListIndex> {
     source: EntrySource<I>,
     read: VecDeque<ListEntry<ListKey<I>>>,

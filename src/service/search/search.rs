@@ -184,7 +184,8 @@ impl<I: ListIndex> Search<'_, I> {
         Ok(Window { entries, beside })
     }
 
-    /// True when an entry passes every filter. A cursor that names one is beside its page: that is told without a walk.
+    /// True when an entry passes every filter. A cursor names such an entry, so the page next to it exists, and no entries
+    /// need to be read to know it.
     fn has(&self, id: ListKey<I>) -> Result<bool, ApiError> {
         if !self.selection.span.is_some_and(|span| span.range().contains(&id)) {
             return Ok(false);

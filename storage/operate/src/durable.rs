@@ -1,6 +1,6 @@
 //! Files and directories that are on the disk when a call returns.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,11 @@ pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
 
 /// Makes the names of all files and directories below a directory durable.
 pub(crate) fn sync_directories(directory: &Path) -> io::Result<()> {
-    for below in directories(directory)? {
-        sync_directory(&below)?;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_directories(&entry.path())?;
+        }
     }
     sync_directory(directory)
 }
@@ -59,16 +62,14 @@ pub(crate) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            found.extend(directories(&entry.path())?);
-            found.push(entry.path());
-        }
+/// Locks a file, which is made when it is missing, against other processes; none when another one has it.
+pub(crate) fn lock_file(path: &Path) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
     }
-    Ok(found)
 }
 
 /// Removes a directory and its contents; it may be missing. Returns true when it existed.

@@ -7,6 +7,9 @@
 pub mod acquirer_book;
 mod durable;
 mod last_used;
+mod overlay;
+mod priority;
+mod time;
 pub mod verify;
 pub mod checkpoint;
 pub mod repair;

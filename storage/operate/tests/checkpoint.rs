@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use fixtures::{Chain, merchant};
 use tempfile::TempDir;
-use till_domain::ids::{MerchantId, PaymentId};
-use till_domain::ids::{WebhookEventId, WebhookId};
+use till_domain::ids::{MerchantId, PaymentId, WebhookEventId, WebhookId};
 use till_domain::money::{AmountMinor, Money};
 use till_operate::acquirer_book::CopiedBook;
 use till_operate::checkpoint::manifest::ManifestEntry;
@@ -29,8 +28,16 @@ use till_sandbox::book::{Book, BookLine, BookOperation, FollowUp, RocksBook};
 use till_storage::deliveries::{Deliveries, DeliveryBatch, RocksDeliveries, WebhookProgress};
 use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore, table_damage};
 use till_storage::family::Family;
-use till_storage::journal::{AppendVerdict, CommitNumber, Head, Journal, Sequence, StoredRecord, record};
+use till_storage::journal::{Append, AppendVerdict, CommitNumber, Head, Journal, Sequence, StoredRecord, record};
 use till_storage::rows::{RowReader, RowStore};
+
+/// Asserts that a result is a refusal of this shape.
+macro_rules! assert_refused {
+    ($result:expr, $refusal:pat) => {
+        let refused = $result;
+        assert!(matches!(refused, Err($refusal)), "{refused:?}");
+    };
+}
 
 /// Two merchants that write all the time, and two with records from before and after a line of the book.
 const SHOPS: [MerchantId; 2] = [merchant(1), merchant(2)];
@@ -94,6 +101,22 @@ impl CheckpointWorld {
         self.checkpointer.shelf()
     }
 
+    fn prune(&self, keep: usize, prefix: &str, newest: Option<&str>) -> Vec<String> {
+        self.shelf().prune(keep, prefix, newest).expect("no other process uses the shelf")
+    }
+
+    fn take_at(&self, name: &str, taken_at_ms: u64) {
+        let wanted = CheckpointRequest { taken_at_ms, ..wanted(name) };
+        self.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// The refusal to take a checkpoint because of these damaged tables.
+    #[track_caller]
+    fn refuses_damage(&self, name: &str, damaged: &str) {
+        let refused = self.try_take(name);
+        assert!(matches!(&refused, Err(CheckpointError::TableDamaged { tables }) if tables == damaged), "{refused:?}");
+    }
+
     fn complete(&self) -> Vec<String> {
         let complete = |kept: KeptCheckpoint| matches!(kept.status, CheckpointStatus::Complete(_)).then_some(kept.name);
         self.shelf().list().expect("readable").into_iter().filter_map(complete).collect()
@@ -114,6 +137,11 @@ impl CheckpointWorld {
 /// Reads tables once.
 fn inspector(data: &Path) -> Arc<TableInspector> {
     Arc::new(TableInspector::open(data, vec!["db", "sandbox", "webhooks"], None).expect("writable"))
+}
+
+#[track_caller]
+fn check_sound(taken: &TakenCheckpoint) {
+    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
 }
 
 fn open_deliveries(directory: &Path) -> RocksDeliveries {
@@ -139,6 +167,10 @@ fn append(engine: &Engine, merchant_id: MerchantId, batches: usize) {
 fn append_to(engine: &Engine, chain: &mut Chain) {
     let mut append = chain.batch(&[&[7; 300]]);
     append.derived = chain.row(append.new_head.sequence.0, Some(&[3; 100]));
+    commit(engine, append);
+}
+
+fn commit(engine: &Engine, append: Append) {
     let verdicts = engine.append(vec![append]);
     assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
 }
@@ -227,7 +259,7 @@ fn a_checkpoint_of_a_busy_store_has_a_prefix_of_every_log() {
     }
     assert!(busy.end() > 0, "it was written to meanwhile");
     for (number, (before, taken)) in takes.iter().enumerate() {
-        check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        check_sound(&taken);
         let store = StoppedStore::open(&options(&taken.directory)).expect("it is as a stopped server leaves it");
         assert_eq!(compare_heads(&taken.directory, &store).expect("readable"), None);
         assert_eq!(store.acknowledged(), taken.manifest.last_commit, "a start on it would miss what goes missing");
@@ -265,8 +297,7 @@ fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     let (busy_engine, mut chain) = (Arc::clone(&engine), Chain::claim(engine.as_ref(), SHOPS[0]));
     let mut append = move || {
         let append = chain.batch(&[&[7; MIB / 4]]);
-        let verdicts = busy_engine.append(vec![append]);
-        assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
+        commit(&busy_engine, append);
     };
     (0..200).take_while(|_| newest_log_bytes(&data.join("db")) < LONG_BYTES).for_each(|_| append());
     assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);
@@ -277,7 +308,7 @@ fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     busy.end();
     let copied = newest_log_bytes(&taken.directory.join("db"));
     assert!(copied < LONG_BYTES, "{copied} bytes");
-    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    check_sound(&taken);
 }
 
 #[test]
@@ -349,7 +380,7 @@ fn a_crash_after_any_stage_leaves_no_complete_checkpoint() {
         }
         let name = format!("after-{last:?}").to_lowercase();
         let taken = world.take(&name);
-        check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        check_sound(&taken);
         assert!(!world.below("data").join("checkpoint-staging").exists(), "{last:?}");
     }
     let unfinished = |kept: &KeptCheckpoint| !matches!(kept.status, CheckpointStatus::Complete(_));
@@ -377,8 +408,7 @@ fn a_flipped_byte_in_any_file_is_found_by_check_and_restore() {
             let error = Restoring::copy(&taken.directory, &taken.manifest, to.path(), &mut |_| {});
             let error = error.expect_err("it is damaged").to_string();
             assert!(error.contains(&entry.path.display().to_string()), "{error}");
-            let refused = Engine::open(&options(to.path())).map(drop);
-            assert!(matches!(refused, Err(OpenError::RestoreUnfinished { .. })), "{refused:?}");
+            assert_refused!(Engine::open(&options(to.path())).map(drop), OpenError::RestoreUnfinished { .. });
         }
         flip(&taken.directory.join(&entry.path), entry.bytes / 2);
     }
@@ -463,15 +493,13 @@ fn a_table_is_read_before_the_first_checkpoint_takes_it() {
     }
     let table = tables.pop_first().expect("the memtable is small");
     flip(&table, 10);
-    let refused = world.try_take("second");
     let name = table.strip_prefix(&data).expect("it is below").display().to_string();
-    assert!(matches!(&refused, Err(CheckpointError::TableDamaged { tables }) if *tables == name), "{refused:?}");
+    world.refuses_damage("second", &name);
     assert_eq!(world.complete(), ["first"]);
     assert!(
         !data.join("checkpoint-staging").exists() && !world.shelf().directory().join("second.in-progress").exists()
     );
-    let refused = world.try_take("third");
-    assert!(matches!(&refused, Err(CheckpointError::TableDamaged { tables }) if *tables == name), "{refused:?}");
+    world.refuses_damage("third", &name);
     flip(&table, 10);
     table_damage::forget(&data, |_| true).expect("writable");
     let third = world.take("third");
@@ -511,7 +539,7 @@ fn a_checkpoint_shares_only_tables_and_a_restore_shares_nothing() {
     let engine = Engine::open(&options(&copy)).expect("sound");
     append(&engine, SHOPS[0], 300);
     engine.close().expect("nothing fails");
-    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    check_sound(&taken);
 }
 
 #[test]
@@ -519,13 +547,11 @@ fn a_directory_that_is_in_use_or_not_empty_is_not_restored_to() {
     let world = CheckpointWorld::filled();
     let taken = world.take("refused");
     let copy = |to: &Path| Restoring::copy(&taken.directory, &taken.manifest, to, &mut |_| {}).map(drop);
-    let in_use = copy(&world.below("data"));
-    assert!(matches!(in_use, Err(CheckpointError::InUse { .. })), "{in_use:?}");
+    assert_refused!(copy(&world.below("data")), CheckpointError::InUse { .. });
     let full = world.below("full");
     fs::create_dir(&full).expect("writable");
     fs::write(full.join("a"), b"a").expect("writable");
-    let not_empty = copy(&full);
-    assert!(matches!(not_empty, Err(CheckpointError::NotEmpty { .. })), "{not_empty:?}");
+    assert_refused!(copy(&full), CheckpointError::NotEmpty { .. });
     assert_eq!(fs::read_dir(&full).expect("readable").count(), 1, "a refusal changes nothing");
     let empty = world.below("empty");
     fs::create_dir(&empty).expect("writable");
@@ -557,13 +583,11 @@ fn a_directory_that_is_not_a_checkpoint_is_refused() {
 fn no_server_starts_on_a_checkpoint_or_an_unfinished_restore() {
     let world = CheckpointWorld::filled();
     let taken = world.take("started");
-    let refused = Engine::open(&options(&taken.directory)).map(drop);
-    assert!(matches!(refused, Err(OpenError::IsCheckpoint { .. })), "{refused:?}");
-    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    assert_refused!(Engine::open(&options(&taken.directory)).map(drop), OpenError::IsCheckpoint { .. });
+    check_sound(&taken);
     let to = world.below("copy");
     let restoring = Restoring::copy(&taken.directory, &taken.manifest, &to, &mut |_| {}).expect("sound");
-    let refused = Engine::open(&options(&to)).map(drop);
-    assert!(matches!(refused, Err(OpenError::RestoreUnfinished { .. })), "{refused:?}");
+    assert_refused!(Engine::open(&options(&to)).map(drop), OpenError::RestoreUnfinished { .. });
     restoring.finish().expect("its marker is there");
     Engine::open(&options(&to)).expect("it was said to be sound");
 }
@@ -576,8 +600,7 @@ fn a_name_is_taken_once_and_made_of_few_characters() {
         assert!(matches!(refused, Err(CheckpointError::Name { .. })), "{name}: {refused:?}");
     }
     world.take(&"a".repeat(64));
-    let refused = world.try_take(&"a".repeat(64));
-    assert!(matches!(refused, Err(CheckpointError::NameTaken { .. })), "{refused:?}");
+    assert_refused!(world.try_take(&"a".repeat(64)), CheckpointError::NameTaken { .. });
 }
 
 #[test]
@@ -601,11 +624,7 @@ fn one_checkpoint_is_taken_or_removed_at_a_time() {
 fn a_store_with_a_damaged_table_gives_no_checkpoint() {
     let world = CheckpointWorld::filled();
     table_damage::note(&world.below("data"), "db/000009.sst", "Corruption: a block").expect("writable");
-    let refused = world.try_take("damaged");
-    assert!(
-        matches!(&refused, Err(CheckpointError::TableDamaged { tables }) if tables == "db/000009.sst"),
-        "{refused:?}"
-    );
+    world.refuses_damage("damaged", "db/000009.sst");
     assert!(!world.shelf().directory().exists());
 }
 
@@ -613,19 +632,15 @@ fn a_store_with_a_damaged_table_gives_no_checkpoint() {
 fn pruning_keeps_the_newest_and_removes_unfinished_checkpoints() {
     let world = CheckpointWorld::filled();
     for (name, taken_at_ms) in [("a-3", 3), ("a-1", 1), ("a-2", 2), ("b-1", 1)] {
-        let wanted = CheckpointRequest { name, taken_at_ms, program: "0.1.0" };
-        world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
+        world.take_at(name, taken_at_ms);
     }
     world.stop_after("cut-off", CheckpointStage::Moved);
     assert_eq!(world.complete(), ["a-1", "b-1", "a-2", "a-3"], "the oldest first");
-    assert_eq!(
-        world.shelf().prune(2, "a-", None).expect("no other process uses the shelf"),
-        ["cut-off.in-progress", "a-1"]
-    );
+    assert_eq!(world.prune(2, "a-", None), ["cut-off.in-progress", "a-1"]);
     assert_eq!(world.complete(), ["b-1", "a-2", "a-3"]);
-    assert_eq!(world.shelf().prune(1, "", None).expect("no other process uses the shelf"), ["b-1", "a-2"]);
+    assert_eq!(world.prune(1, "", None), ["b-1", "a-2"]);
     assert_eq!(world.complete(), ["a-3"]);
-    assert!(world.shelf().prune(9, "", None).expect("no other process uses the shelf").is_empty());
+    assert!(world.prune(9, "", None).is_empty());
 }
 
 #[test]
@@ -634,10 +649,10 @@ fn a_checkpoint_that_is_being_read_is_not_pruned() {
     let _taken = ["a-1", "a-2"].map(|name| world.take(name));
     let directory = world.shelf().directory().join("a-1");
     let readers = [(); 2].map(|()| Reading::begin(&directory));
-    assert!(world.shelf().prune(0, "", None).expect("no other process uses the shelf").is_empty());
+    assert!(world.prune(0, "", None).is_empty());
     assert_eq!(world.complete(), ["a-1", "a-2"], "one is read, and the other is the newest");
     drop(readers);
-    assert_eq!(world.shelf().prune(0, "", None).expect("no other process uses the shelf"), ["a-1"]);
+    assert_eq!(world.prune(0, "", None), ["a-1"]);
 }
 
 #[test]
@@ -645,13 +660,12 @@ fn a_checkpoint_taken_after_a_clock_step_is_the_newest() {
     let world = CheckpointWorld::filled();
     let take = |name, taken_at_ms| {
         append(&world.engine, SHOPS[0], 1);
-        let wanted = CheckpointRequest { name, taken_at_ms, program: "0.1.0" };
-        world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
+        world.take_at(name, taken_at_ms);
     };
     take("ahead-1", 9_000);
     take("ahead-2", 9_001);
     take("true-1", 2_000);
-    assert_eq!(world.shelf().prune(2, "", None).expect("no other process uses the shelf"), ["ahead-1"]);
+    assert_eq!(world.prune(2, "", None), ["ahead-1"]);
     assert_eq!(world.complete(), ["ahead-2", "true-1"]);
 }
 
@@ -665,7 +679,7 @@ fn pruning_keeps_the_checkpoint_that_was_just_taken() {
     })
     .expect("on one file system");
     assert_eq!(world.complete(), ["mine", "further"]);
-    assert_eq!(world.shelf().prune(1, "", Some("mine")).expect("no other process uses the shelf"), ["further"]);
+    assert_eq!(world.prune(1, "", Some("mine")), ["further"]);
     assert_eq!(world.complete(), ["mine"]);
 }
 
@@ -689,9 +703,8 @@ fn a_shelf_whose_disk_is_not_mounted_gets_no_checkpoint() {
             fs::create_dir(&shelf).expect("it was moved away");
         }
         world.checkpointer.clear().expect("there is nothing to do");
-        assert!(world.shelf().prune(0, "", None).expect("there is nothing to do").is_empty());
-        let refused = world.try_take("second");
-        assert!(matches!(refused, Err(CheckpointError::Gone { .. })), "{refused:?}");
+        assert!(world.prune(0, "", None).is_empty());
+        assert_refused!(world.try_take("second"), CheckpointError::Gone { .. });
         assert_eq!(fs::read_dir(&shelf).map(Iterator::count).unwrap_or_default(), 0, "nothing is made there");
     }
     fs::remove_dir(&shelf).expect("it is empty");

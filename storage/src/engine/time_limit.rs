@@ -12,7 +12,8 @@ pub enum NoResult {
     Died,
 }
 
-/// Runs `call` on a thread of its own and waits for it up to `limit`.
+/// Runs `call` on a thread of its own and waits for it up to `limit`. A thread that RocksDB starts meanwhile without a name
+/// keeps the name of that thread.
 ///
 /// # Errors
 /// [`NoResult`] when it has not ended by then, or never will.
@@ -20,7 +21,7 @@ pub fn within<T: Send + 'static>(limit: Duration, call: impl FnOnce() -> T + Sen
     let (sender, receiver) = channel();
     // After the time limit the result is dropped with the channel.
     let run = move || drop(sender.send(call()));
-    std::thread::Builder::new().name("open".to_owned()).spawn(run).map_err(|_| NoResult::Died)?;
+    std::thread::Builder::new().name("rocksdb:open".to_owned()).spawn(run).map_err(|_| NoResult::Died)?;
     receiver.recv_timeout(limit).map_err(|error| match error {
         RecvTimeoutError::Timeout => NoResult::TimedOut,
         RecvTimeoutError::Disconnected => NoResult::Died,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Position of a record in its merchant's log. The first record is 1; 0 is the position of an empty log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize)]
 pub struct Sequence(pub u64);
 
 impl Sequence {

@@ -25,6 +25,9 @@ const COMMIT_LEN: usize = 8 + 4;
 /// Records fetched by one scan: this limits the memory of a reader before it checks [`READ_BYTES_MAX`].
 const RECORDS_PER_SCAN: usize = 256;
 
+/// Merchants fetched by one scan of all of them.
+const MERCHANTS_PER_SCAN: usize = 1_024;
+
 /// Receives the writes of one atomic step.
 pub trait WriteSink {
     /// Sets a key.
@@ -230,6 +233,17 @@ pub fn read_records(
     Ok(records)
 }
 
+/// One record of a merchant's log, not yet checked; none when it is not there.
+pub fn read_record(
+    reader: &(impl RowReader + ?Sized),
+    merchant_id: MerchantId,
+    sequence: Sequence,
+) -> Result<Option<StoredRecord>, JournalError> {
+    let key = JournalKey { merchant_id, sequence }.encode();
+    let value = reader.get(Family::Journal, &key)?;
+    value.map(|value| Ok(decode_stored(merchant_id, &key, &value)?.1)).transpose()
+}
+
 /// The record in a stored value, not yet checked: [`super::record::decode`] does that.
 ///
 /// # Errors
@@ -264,6 +278,23 @@ pub fn read_merchants(
         Some(decode_head(&value).map(|head| (merchant_id, head)).ok_or(damaged))
     });
     heads.collect()
+}
+
+/// Calls `visit` with every merchant that has a record and the end of its log, in the order of ids.
+pub fn each_log<E: From<JournalError>>(
+    reader: &impl RowReader,
+    visit: &mut dyn FnMut(MerchantId, Head) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut after = None;
+    loop {
+        let page = read_merchants(reader, after, MERCHANTS_PER_SCAN)?;
+        let Some(&(last, _)) = page.last() else { return Ok(()) };
+        // The store itself has a head and no record.
+        for (merchant_id, head) in page.into_iter().filter(|(_, head)| *head != Head::EMPTY) {
+            visit(merchant_id, head)?;
+        }
+        after = Some(last);
+    }
 }
 
 /// The number that is the whole value of a key of the family meta.

@@ -7,15 +7,15 @@
 //! `tables` has the kinds, `key_bytes` the bytes of each type of key, docs/storage-format.md describes both.
 //! Every value begins with a format byte, see [`super::encode_row`].
 
-use till_domain::effect::OpenCall;
 use till_domain::ids::{MerchantId, RawId};
+use till_domain::open_call::OpenCall;
 use till_domain::records::AnyKey;
 
 use crate::family::Family;
 use crate::keys::{FIRST_TYPED_TABLE, KeyRange, MERCHANT_LEN};
 
-use super::key_bytes::{DIGEST_LEN, KeyBytes};
-use super::personal::Personal;
+use super::key_bytes::DIGEST_LEN;
+use super::personal::{Personal, StaysSealed};
 use super::tables::{KeyParts, TableKind, decode_rest, push_rest};
 
 /// Bytes at the front of every key below a merchant: merchant and table.
@@ -80,25 +80,16 @@ pub fn range_before_id(merchant: MerchantId, table: TableKind, before: RawId) ->
     (lower, upper)
 }
 
-/// Every merchant's open calls after `after`, in the family effects: by merchant, first those about payments by
-/// payment, of each payment its operation and then its refunds; then those of payouts, and of evidence.
-pub(super) fn all_effects_range(after: Option<(MerchantId, OpenCall)>) -> KeyRange {
-    let (mut lower, upper) = below_all_merchants();
+/// The open calls of a merchant or of every merchant after `after`, in the family effects: by merchant, first those about
+/// payments by payment, of each payment its operation and then its refunds; then those of the other kinds, by table.
+pub(super) fn open_calls_range(of: Option<MerchantId>, after: Option<(MerchantId, OpenCall)>) -> KeyRange {
+    let (mut lower, mut upper) = below_all_merchants();
+    if let Some(merchant) = of {
+        lower = merchant.to_bytes().to_vec();
+        upper = [lower.as_slice(), &[u8::MAX]].concat(); // No table is 255.
+    }
     if let Some((merchant, call)) = after {
-        match call {
-            OpenCall::Payment(effect_id) => {
-                TableKind::Effects.push_head(merchant, &mut lower);
-                effect_id.push(&mut lower);
-            }
-            OpenCall::Payout(payout_id) => {
-                TableKind::OpenPayouts.push_head(merchant, &mut lower);
-                payout_id.push(&mut lower);
-            }
-            OpenCall::Evidence(dispute_id) => {
-                TableKind::OpenEvidence.push_head(merchant, &mut lower);
-                dispute_id.push(&mut lower);
-            }
-        }
+        (_, lower) = row_key(merchant, &call.key(), &StaysSealed);
         lower.push(0); // The smallest greater key.
     }
     (lower, upper)

@@ -2,7 +2,7 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
 use proptest::proptest;
 use till_domain::command::IdempotencyScope;
-use till_domain::effect::{EffectId, OpenCall, Timer, TimerKind};
+use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{DisputeId, EntryId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
 use till_domain::metadata::SetNumber;
 use till_domain::text::{ExternalId, IdempotencyKey};
@@ -123,7 +123,7 @@ fn the_effects_and_timers_of_all_merchants_are_in_their_ranges() {
     let effect = AnyKey::Effects(refund([0xff; 16], [0xff; 16]));
     for merchant in [[0; 16], [0xff; 16]].map(MerchantId::from_bytes) {
         assert!(is_inside(&all_timers_range(), &key(merchant, &timer).1));
-        assert!(is_inside(&all_effects_range(None), &key(merchant, &effect).1));
+        assert!(is_inside(&open_calls_range(None, None), &key(merchant, &effect).1));
     }
 }
 
@@ -149,7 +149,7 @@ fn a_payments_refunds_follow_its_operation_in_the_key_order() {
         [operation(1), refund([1; 16], [0; 16]), refund([1; 16], [7; 16]), refund([1; 16], [0xff; 16]), operation(2)];
     assert!(effects.is_sorted(), "as the domain orders them");
     for (at, after) in effects.into_iter().enumerate() {
-        let range = all_effects_range(Some((MERCHANT, OpenCall::Payment(after))));
+        let range = open_calls_range(None, Some((MERCHANT, OpenCall::Payment(after))));
         let inside = effects.map(|effect_id| is_inside(&range, &key(MERCHANT, &AnyKey::Effects(effect_id)).1));
         assert_eq!(inside, std::array::from_fn(|place| place > at), "after {after:?}");
     }
@@ -165,15 +165,16 @@ fn a_merchants_open_payouts_follow_its_effects_in_the_key_order() {
         (MERCHANT, OpenCall::Evidence(DisputeId::from_bytes([1; 16]))),
         (next, OpenCall::Payment(EffectId::operation(PaymentId::from_bytes([0; 16])))),
     ];
-    let key_of = |(merchant, call)| match call {
-        OpenCall::Payment(effect_id) => key(merchant, &AnyKey::Effects(effect_id)).1,
-        OpenCall::Payout(payout_id) => key(merchant, &AnyKey::OpenPayouts(payout_id)).1,
-        OpenCall::Evidence(dispute_id) => key(merchant, &AnyKey::OpenEvidence(dispute_id)).1,
-    };
+    let key_of = |(merchant, call): (MerchantId, OpenCall)| key(merchant, &call.key()).1;
     for (at, after) in calls.into_iter().enumerate() {
-        let range = all_effects_range(Some(after));
+        let range = open_calls_range(None, Some(after));
         assert_eq!(calls.map(|call| is_inside(&range, &key_of(call))), std::array::from_fn(|place| place > at));
+        let range = open_calls_range(Some(MERCHANT), Some(after));
+        let inside = std::array::from_fn(|place| place > at && calls[place].0 == MERCHANT);
+        assert_eq!(calls.map(|call| is_inside(&range, &key_of(call))), inside, "of one merchant");
     }
+    let of_one = open_calls_range(Some(MERCHANT), None);
+    assert_eq!(calls.map(|call| is_inside(&of_one, &key_of(call))), [true, true, true, true, false]);
 }
 
 #[test]

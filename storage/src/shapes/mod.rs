@@ -66,7 +66,7 @@ pub use payment_index::PaymentIndex;
 pub use personal::{MerchantPersonal, Personal, StaysSealed};
 pub use reader::{MerchantReader, MerchantView, read_row};
 pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};
-pub use scan::{KeyedRow, next_merchant_with_timers, open_effects};
+pub use scan::{KeyedRow, next_merchant_with_timers, open_calls};
 pub use shown::{Disclosure, SEALED, Shown};
 pub use state::{STATE_FORMAT, decode_state, encode_state};
 pub use statement_finder::StatementFinder;

@@ -2,8 +2,8 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use till_domain::effect::OpenCall;
 use till_domain::ids::{Id, MerchantId, RawId};
+use till_domain::open_call::OpenCall;
 use till_domain::records::{AnyKey, Effects, Table, Timers, Unreadable};
 use till_domain::time::Millis;
 
@@ -11,10 +11,13 @@ use crate::family::Family;
 use crate::keys::KeyRange;
 use crate::rows::{Beside, Cursor, RowPair, RowReader, ScanDirection};
 
-use super::keys::{self, KeyError, all_effects_range, all_timers_range, row_key, table_range};
+use super::keys::{self, KeyError, all_timers_range, open_calls_range, row_key, table_range};
 use super::reader::MerchantReader;
 use super::rows::{decode_row, decode_row_of};
 use super::tables::{KeyParts, StoredTable, TableKind};
+
+/// Limit of the keys that are read at once where all are wanted.
+const PAGE_LEN: usize = 1_024;
 
 /// A row with its key.
 pub type KeyedRow<T> = (<T as Table>::Key, <T as Table>::Row);
@@ -45,6 +48,14 @@ impl<R: RowReader> MerchantReader<R> {
     ) -> Result<Vec<T::Key>, Unreadable> {
         let pairs = self.pairs::<T>(range, direction, limit)?;
         pairs.iter().map(|(key, _)| decode_key::<T>(key)).collect()
+    }
+
+    /// Every key of a table, in their order. They are read in pages.
+    pub fn all_keys<T: StoredTable>(self) -> impl Iterator<Item = Result<T::Key, Unreadable>> {
+        in_pages(move |after: Option<T::Key>| {
+            let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+            self.scan_keys::<T>(range, ScanDirection::Forward, PAGE_LEN)
+        })
     }
 
     /// Such rows alone, of a table whose keys do not tell an address.
@@ -180,31 +191,40 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
-/// At most `limit` open calls of all merchants after one: of each merchant those about payments, in the order of
-/// payment and refund, then those of payouts, and then those of evidence.
-///
-/// # Errors
-/// [`Unreadable`] when they cannot be read.
-pub fn open_effects(
-    rows: &(impl RowReader + ?Sized),
-    after: Option<(MerchantId, OpenCall)>,
-    limit: usize,
-) -> Result<Vec<(MerchantId, OpenCall)>, Unreadable> {
-    let (lower, upper) = all_effects_range(after);
-    let pairs = rows.scan(Family::Effects, &lower, &upper, ScanDirection::Forward, limit)?;
-    let effect = |(key, _): &RowPair| match keys::decode_key(Family::Effects, key) {
-        Ok((Some(merchant_id), KeyParts::Row(AnyKey::Effects(effect_id)))) => {
-            Ok((merchant_id, OpenCall::Payment(effect_id)))
+/// The open calls of a merchant, or of every merchant: of each merchant those about payments, in the order of payment and
+/// refund, and then those of the other kinds. They are read in pages.
+pub fn open_calls<R: RowReader + ?Sized>(
+    rows: &R,
+    of: Option<MerchantId>,
+) -> impl Iterator<Item = Result<(MerchantId, OpenCall), Unreadable>> + use<'_, R> {
+    in_pages(move |after| {
+        let (lower, upper) = open_calls_range(of, after);
+        let pairs = rows.scan(Family::Effects, &lower, &upper, ScanDirection::Forward, PAGE_LEN)?;
+        pairs.iter().map(|(key, _)| open_call(key).ok_or_else(malformed::<Effects>)).collect()
+    })
+}
+
+fn open_call(key: &[u8]) -> Option<(MerchantId, OpenCall)> {
+    let Ok((Some(merchant_id), KeyParts::Row(key))) = keys::decode_key(Family::Effects, key) else { return None };
+    Some((merchant_id, OpenCall::of(&key)?))
+}
+
+/// Every item of a list; `read` returns at most [`PAGE_LEN`] items after one.
+fn in_pages<T: Clone>(
+    mut read: impl FnMut(Option<T>) -> Result<Vec<T>, Unreadable>,
+) -> impl Iterator<Item = Result<T, Unreadable>> {
+    let (mut page, mut after, mut is_last) = (Vec::new().into_iter(), None, false);
+    std::iter::from_fn(move || {
+        if page.len() == 0 && !is_last {
+            let next = read(after.take());
+            is_last = next.as_ref().map_or(true, |next| next.len() < PAGE_LEN);
+            match next {
+                Ok(next) => (after, page) = (next.last().cloned(), next.into_iter()),
+                Err(error) => return Some(Err(error)),
+            }
         }
-        Ok((Some(merchant_id), KeyParts::Row(AnyKey::OpenPayouts(payout_id)))) => {
-            Ok((merchant_id, OpenCall::Payout(payout_id)))
-        }
-        Ok((Some(merchant_id), KeyParts::Row(AnyKey::OpenEvidence(dispute_id)))) => {
-            Ok((merchant_id, OpenCall::Evidence(dispute_id)))
-        }
-        Ok(_) | Err(_) => Err(malformed::<Effects>()),
-    };
-    pairs.iter().map(effect).collect()
+        page.next().map(Ok)
+    })
 }
 
 /// The first merchant after one that has a timer set or metadata garbage, with the instant of its first timer.

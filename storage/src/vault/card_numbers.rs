@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use till_domain::card::is_card_number;
+use till_domain::card_number::is_card_number;
 use till_domain::ids::{CardId, MerchantId, TokenId};
 use zeroize::Zeroizing;
 

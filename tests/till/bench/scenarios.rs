@@ -4,26 +4,19 @@ use serde_json::{Value, json};
 
 use super::tester::{SHORT, Tester};
 
-/// The only point of a scenario's report.
+/// Runs a scenario and checks what holds for every report; returns its only point.
 #[track_caller]
 fn point(scenario: &str) -> Value {
-    point_and_page(scenario).0
-}
-
-/// Runs a scenario and checks what holds for every report; returns its only point and the page.
-#[track_caller]
-fn point_and_page(scenario: &str) -> (Value, String) {
     let tester = Tester::new();
     let report = tester.report(&format!("{scenario} {SHORT}"));
-    assert_eq!((&report["schema"], &report["schema_version"]), (&json!("till-bench"), &json!(1)));
+    assert_eq!((&report["schema"], &report["schema_version"]), (&json!("till-bench"), &json!(2)));
     assert_eq!((&report["server"]["own"], &report["server"]["same_machine"]), (&json!(true), &json!(true)));
     assert!(report["machine"]["processors"].as_u64() > Some(0) && report["till"]["version"].is_string());
     let points = report["points"].as_array().expect("points");
     assert_eq!(points.len(), 1);
     assert_is_sound(&points[0]);
-    let page = tester.text("report.html");
-    assert_is_self_contained(&page);
-    (points[0].clone(), page)
+    assert_eq!(tester.page_data("report.html"), report, "the page shows the report");
+    points[0].clone()
 }
 
 #[track_caller]
@@ -35,15 +28,7 @@ fn assert_is_sound(point: &Value) {
     let values = ["min", "p50", "p90", "p99", "p999", "max"].map(|name| latency[name].as_u64().expect("a number"));
     assert!(values.is_sorted() && values[0] > 0, "{latency}");
     let timeline = point["timeline"].as_array().expect("moments");
-    assert!(!timeline.is_empty() && !point["percentiles"].as_array().expect("a curve").is_empty());
-}
-
-/// A page that shows pictures and loads nothing from elsewhere.
-#[track_caller]
-fn assert_is_self_contained(page: &str) {
-    assert!(page.starts_with("<!doctype html>") && page.matches("<svg").count() >= 6, "it has pictures");
-    let foreign = ["<script", "<link", "<img", "src=", "href=", "url(", "@import"];
-    assert!(foreign.iter().all(|sign| !page.contains(sign)), "it needs nothing else");
+    assert!(!timeline.is_empty() && timeline[0]["p99"].is_u64(), "{point}");
 }
 
 fn steps(point: &Value) -> Vec<&str> {
@@ -51,34 +36,33 @@ fn steps(point: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn ping_asks_balances() {
-    let point = point("ping");
-    assert_eq!((steps(&point), &point["rate_kept"]), (vec!["get-balance"], &json!(null)));
-}
-
-#[test]
-fn a_closed_loop_says_that_its_latencies_leave_waits_out() {
-    let tester = Tester::new();
-    let sentence = "The waits that callers would have had while the server was slow are not counted. Use --rate";
-    for (line, is_told) in [("", true), ("--rate 200", false)] {
-        let ended =
-            tester.run(&format!("ping {SHORT} {line} --json report.json --html report.html").replace("  ", " "));
-        assert_eq!(ended.code, 0, "{ended:?}");
-        let notes = tester.json("report.json")["notes"].to_string();
-        for text in [ended.output, notes, tester.text("report.html")] {
-            assert_eq!(text.contains(sentence), is_told, "{text}");
-        }
+fn each_scenario_measures_its_own_call() {
+    for (scenario, step) in [
+        ("ping", "get-balance"),
+        ("refund", "refund-payment"),
+        ("metadata --set-size 20", "add-to-metadata-set"),
+        ("activity --entries 30 --per-page 7", "list-activity-logs"),
+        ("balance --entries 40 --per-page 10", "balance-history"),
+    ] {
+        let point = point(scenario);
+        assert_eq!((steps(&point), &point["rate_kept"]), (vec![step], &json!(null)));
     }
 }
 
 #[test]
-fn initiate_reports_a_lag_of_captures() {
-    let point = point("initiate");
-    assert_eq!(steps(&point), ["initiate-payment-flow"]);
-    let follow_up = &point["follow_up"];
-    assert!(follow_up["payments"].as_u64() >= point["operations"].as_u64(), "with those of the warm-up: {point}");
-    assert!(follow_up["last_captured_after_micros"].is_u64() && follow_up["kept_up"].is_boolean(), "{follow_up}");
-    assert_eq!(follow_up["unexplained_minor"], json!(0));
+fn captures_of_payments_are_waited_for() {
+    for (scenario, step) in [
+        ("initiate", "initiate-payment-flow"),
+        ("initiate --declines 0.5", "initiate-payment-flow"),
+        ("capture", "capture-payment"),
+    ] {
+        let point = point(scenario);
+        assert_eq!(steps(&point), [step]);
+        let follow_up = &point["follow_up"];
+        assert!(follow_up["payments"].as_u64() >= point["operations"].as_u64(), "with those of the warm-up: {point}");
+        assert!(follow_up["last_captured_after_micros"].is_u64() && follow_up["kept_up"].is_boolean(), "{follow_up}");
+        assert_eq!(follow_up["unexplained_minor"], json!(0));
+    }
 }
 
 #[test]
@@ -89,31 +73,6 @@ fn a_flow_is_measured_in_its_steps() {
     for step in point["steps"].as_array().expect("steps") {
         assert_eq!(step["latency_micros"]["count"], point["operations"], "{step}");
     }
-}
-
-#[test]
-fn prepared_payments_are_captured_and_the_lag_is_reported() {
-    let point = point("capture");
-    assert_eq!(steps(&point), ["capture-payment"]);
-    let follow_up = &point["follow_up"];
-    assert!(follow_up["payments"].as_u64() >= point["operations"].as_u64(), "with those of the warm-up: {point}");
-    assert!(follow_up["last_captured_after_micros"].is_u64() && follow_up["kept_up"].is_boolean(), "{follow_up}");
-    assert_eq!(follow_up["unexplained_minor"], json!(0));
-}
-
-#[test]
-fn payments_made_beforehand_are_voided() {
-    assert_eq!(steps(&point("void")), ["void-payment"]);
-}
-
-#[test]
-fn payments_made_beforehand_are_refunded() {
-    assert_eq!(steps(&point("refund")), ["refund-payment"]);
-}
-
-#[test]
-fn payouts_are_sent_from_balances_that_were_filled() {
-    assert_eq!(steps(&point("payout")), ["send-payout"]);
 }
 
 #[test]
@@ -128,30 +87,34 @@ fn every_answered_payment_is_captured_once_or_refunded_in_parts() {
 }
 
 #[test]
-fn metadata_conflicts_are_right_answers() {
-    let point = point("metadata --versioned 0.5 --conflict-rate 0.3 --set-size 20");
-    assert_eq!(steps(&point), ["add-to-metadata-set", "add-to-metadata-set, of these with a version"]);
+fn the_rate_follows_its_stages() {
+    let tester = Tester::new();
+    let line = "ping --merchants 2 --connections 4 --warm-up 50ms --stages 0:0,200ms:400,400ms:400";
+    let report = tester.report(line);
+    let point = &report["points"][0];
+    assert_eq!((&point["operations"], &point["never_made"]), (&json!(120), &json!(0)), "{point}");
+    assert!(point["intended_rate"].as_f64().is_some_and(|rate| (rate - 300.0).abs() < 1e-6), "{point}");
+    assert_eq!(report["parameters"]["stages"][1], json!({ "at_seconds": 0.2, "rate": 400.0 }));
+    let both = tester.run(&format!("{line} --rate 5"));
+    assert_eq!(both.code, 2, "{both:?}");
 }
 
 #[test]
-fn activity_is_read_at_depth_and_with_every_filter() {
-    let filters = [
-        ("none", "no filter"),
-        ("object-id", "filtered by object_id"),
-        ("terms", "filtered by terms"),
-        ("combined", "filtered by activity_type and created_at"),
-    ];
-    for (filter, description) in filters {
-        let scenario = format!("activity --entries 30 --per-page 7 --filter {filter}");
-        let (point, page) = point_and_page(&scenario);
-        assert_eq!(steps(&point), ["list-activity-logs"]);
-        assert!(page.contains(description), "{page}");
-    }
-}
-
-#[test]
-fn the_ledger_is_read_at_a_depth() {
-    assert_eq!(steps(&point("balance --entries 40 --depth 35 --per-page 10")), ["balance-history"]);
+fn a_feed_has_lines_that_add_up_to_the_report() {
+    let tester = Tester::new();
+    let line = "ping --merchants 2 --connections 4 --duration 1200ms --warm-up 50ms --json report.json --feed";
+    let counted = |feed: &str| {
+        let lines = feed.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line is JSON"));
+        let counts: Vec<u64> = lines.map(|line| line["latency_micros"]["count"].as_u64().expect("a count")).collect();
+        assert!(counts.len() >= 2, "{feed}");
+        counts.iter().sum::<u64>()
+    };
+    let operations = || tester.json("report.json")["points"][0]["operations"].as_u64().expect("a number");
+    assert_eq!(tester.run(&format!("{line} feed.jsonl")).code, 0);
+    assert_eq!(counted(&tester.text("feed.jsonl")), operations());
+    let ended = tester.run(&format!("{line} -"));
+    assert_eq!((ended.code, counted(&ended.output)), (0, operations()), "{ended:?}");
+    assert!(ended.errors.contains("ping, closed loop"), "the table is on standard error: {ended:?}");
 }
 
 #[test]

@@ -24,9 +24,44 @@ fn a_running_server_is_measured_with_the_operator_s_token() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let report = tester.json("report.json");
     assert_eq!((&report["server"]["own"], &report["server"]["same_machine"]), (&json!(false), &json!(true)));
-    assert_eq!(report["parameters"]["mode"], json!("open"));
+    assert_eq!(report["parameters"]["rate"], json!(200.0));
     let point = &report["points"][0];
     assert_eq!((&point["operations"], &point["intended_rate"]), (&json!(60), &json!(200.0)), "0.3 s of 200 calls");
+}
+
+#[test]
+fn a_merchant_that_exists_is_called_without_the_admin_token() {
+    let (server, tester) = (Server::start(), Tester::new());
+    let shop = server.shop();
+    let merchants = || server.admin("list-merchants", &json!({})).ok()["page"].as_array().map(Vec::len);
+    let (before, key) = (merchants(), tester.file("key"));
+    (0..30).for_each(|_| drop(shop.pay(100)));
+    std::fs::write(&key, format!("{}\n", shop.key)).expect("it can be written");
+    let load = "--connections 4 --duration 300ms --warm-up 50ms --json report.json";
+    let run = |line: &str| tester.run(&format!("{line} {load} --target {} --key {}", server.public(), key.display()));
+    let pays = format!("--merchant {} --installation {}", shop.merchant_id, shop.installation_id);
+    let weights = "ping=1,initiate=1,flow=1,capture=1,refund=1,metadata=1,activity=1,balance=1";
+    for line in [
+        "ping".to_owned(),
+        "metadata".to_owned(),
+        "activity --entries 10 --per-page 4".to_owned(),
+        format!("mixed --weights {weights} --entries 20 --per-page 5 {pays}"),
+    ] {
+        let ended = run(&line);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let point = &tester.json("report.json")["points"][0];
+        assert_eq!((&point["wrong"]["count"], &point["failures"]), (&json!(0), &json!({})), "{point}");
+        assert_eq!(
+            (&point["merchants"], &point["follow_up"]),
+            (&json!(1), &json!(null)),
+            "its balance is not compared"
+        );
+    }
+    assert_eq!(merchants(), before, "none is made");
+    let refused = run("initiate");
+    assert!(refused.code == 1 && refused.errors.contains("needs --merchant and --installation"), "{refused:?}");
+    let refused = run("mixed --weights payout=1");
+    assert!(refused.code == 1 && refused.errors.contains("only the operator can"), "{refused:?}");
 }
 
 #[test]
@@ -57,9 +92,9 @@ fn a_missing_server_and_one_elsewhere_are_clear_errors() {
 
 #[test]
 fn senseless_arguments_are_all_refused_before_a_start() {
-    let ended = Tester::new().run("metadata --connections 0 --merchants 0 --set-size 0 --conflict-rate 0.5");
+    let ended = Tester::new().run("metadata --connections 0 --merchants 0 --declines 0.5");
     assert_eq!(ended.code, 1);
-    for flag in ["--connections", "--merchants", "--conflict-rate"] {
+    for flag in ["--connections", "--merchants", "--declines"] {
         assert!(ended.errors.contains(flag), "{ended:?}");
     }
 }

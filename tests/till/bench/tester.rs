@@ -60,6 +60,13 @@ impl Tester {
         serde_json::from_str(&self.text(name)).expect("it is JSON")
     }
 
+    /// What the script of a page shows: the report, or the comparison.
+    pub(super) fn page_data(&self, name: &str) -> Value {
+        let page = self.text(name);
+        let data = page.split_once("id=\"data\">").and_then(|(_, rest)| rest.split_once("</script>"));
+        serde_json::from_str(data.expect("the page has data").0).expect("it is JSON")
+    }
+
     /// A file that was written.
     pub(super) fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.file(name)).expect("it was written")

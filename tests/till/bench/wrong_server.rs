@@ -169,7 +169,7 @@ fn a_payout_that_leaves_the_balance_is_a_wrong_answer() {
         "get-balance" => "{\"currency\":\"THB\",\"available\":1000000000,\"pending\":0}".to_owned(),
         _ => usual(function, sent),
     };
-    let ended = run("payout", forgetful);
+    let ended = run("mixed --weights payout=1", forgetful);
     assert_eq!(ended.code, 3, "{ended:?}");
     assert!(ended.output.contains("that were acknowledged as paid out"), "{ended:?}");
 }
@@ -185,10 +185,21 @@ fn a_void_that_is_not_shown_afterwards_is_a_wrong_answer() {
         "find-payment" if initiated.load(Ordering::SeqCst) >= VOIDED => payment("SUCCESSFUL", 10_000),
         _ => usual(function, initiated),
     };
-    let ended = run("void --payments 5", forgetful);
+    let ended = run("mixed --weights void=1 --payments 5", forgetful);
     assert_eq!(ended.code, 3, "{ended:?}");
     let told = "expected VOIDED with 0 captured and 0 paid back, got SUCCESSFUL with 10000 captured";
     assert!(ended.output.contains(told), "{ended:?}");
+}
+
+#[test]
+fn a_declined_card_that_pays_nevertheless_is_a_wrong_answer() {
+    let generous = |function: &str, initiated: &AtomicU64| match function {
+        "find-payment" => payment("SUCCESSFUL", 10_000),
+        _ => usual(function, initiated),
+    };
+    let ended = run("initiate --sessions 20 --declines 1", generous);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(ended.output.contains("expected FAILED with 0 captured and 0 paid back, got SUCCESSFUL"), "{ended:?}");
 }
 
 #[test]

@@ -25,4 +25,5 @@ mod scrub;
 mod secrets;
 mod status;
 mod supervision;
+mod threads;
 mod tls;

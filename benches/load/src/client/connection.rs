@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::answer::{CallFailure, HttpAnswer};
 use super::source;
-use super::stream::Stream;
+use super::stream::{self, Stream};
 use crate::target::ServerAddress;
 
 /// The longest time that an answer may take. A run's histogram reaches further, so that the latency of a call that
@@ -27,7 +27,7 @@ const HEADERS_MAX: usize = 32;
 pub(crate) struct Connection {
     server: ServerAddress,
     source: Option<IpAddr>,
-    stream: Option<Stream>,
+    stream: Option<Box<dyn Stream>>,
     buffer: Vec<u8>,
 }
 
@@ -60,7 +60,7 @@ impl Connection {
             Some(stream) => stream,
             None => connect(&self.server, self.source).await?,
         };
-        let exchange = exchange(&mut stream, request, &mut self.buffer);
+        let exchange = exchange(&mut *stream, request, &mut self.buffer);
         let head = tokio::time::timeout(ANSWER_MAX, exchange).await.map_err(|_| CallFailure::TimedOut)??;
         if head.stays_open {
             self.stream = Some(stream);
@@ -69,12 +69,12 @@ impl Connection {
     }
 }
 
-async fn connect(server: &ServerAddress, source: Option<IpAddr>) -> Result<Stream, CallFailure> {
-    let stream = tokio::time::timeout(ANSWER_MAX, Stream::connect(server, source)).await;
+async fn connect(server: &ServerAddress, source: Option<IpAddr>) -> Result<Box<dyn Stream>, CallFailure> {
+    let stream = tokio::time::timeout(ANSWER_MAX, stream::connect(server, source)).await;
     stream.map_err(|_| CallFailure::TimedOut)?
 }
 
-async fn exchange(stream: &mut Stream, request: &[u8], buffer: &mut Vec<u8>) -> Result<AnswerHead, CallFailure> {
+async fn exchange(stream: &mut dyn Stream, request: &[u8], buffer: &mut Vec<u8>) -> Result<AnswerHead, CallFailure> {
     stream.write_all(request).await.map_err(|error| CallFailure::of(&error))?;
     stream.flush().await.map_err(|error| CallFailure::of(&error))?;
     let mut filled = 0;

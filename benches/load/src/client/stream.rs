@@ -2,33 +2,25 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpSocket, TcpStream};
-use tokio_rustls::client::TlsStream;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpSocket;
 
 use super::answer::CallFailure;
 use crate::target::ServerAddress;
 
-/// An open connection to a server.
-pub(super) enum Stream {
-    /// Without TLS.
-    Plain(TcpStream),
-    /// With TLS, after the handshake.
-    Secured(Box<TlsStream<TcpStream>>),
-}
+/// An open connection to a server: TCP, or TLS after the handshake, in which the server has proved its name.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin {}
 
-impl Stream {
-    /// Connects, from `source` where it is given. With TLS, the server has proved its name by then.
-    pub(super) async fn connect(server: &ServerAddress, source: Option<IpAddr>) -> Result<Stream, CallFailure> {
-        let socket = bound_socket(server.socket(), source).map_err(|error| CallFailure::of(&error))?;
-        let stream = socket.connect(server.socket()).await.map_err(|error| CallFailure::of(&error))?;
-        let Some(tls) = server.tls() else { return Ok(Stream::Plain(stream)) };
-        let secured = tls.connector.connect(tls.name.clone(), stream).await;
-        secured.map(|stream| Stream::Secured(Box::new(stream))).map_err(|error| CallFailure::of(&error))
-    }
+impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
+
+/// Connects, from `source` where it is given.
+pub(super) async fn connect(server: &ServerAddress, source: Option<IpAddr>) -> Result<Box<dyn Stream>, CallFailure> {
+    let socket = bound_socket(server.socket(), source).map_err(|error| CallFailure::of(&error))?;
+    let stream = socket.connect(server.socket()).await.map_err(|error| CallFailure::of(&error))?;
+    let Some(tls) = server.tls() else { return Ok(Box::new(stream)) };
+    let secured = tls.connector.connect(tls.name.clone(), stream).await;
+    Ok(Box::new(secured.map_err(|error| CallFailure::of(&error))?))
 }
 
 /// A socket that sends at once, bound to the address that its connection is to come from.
@@ -41,41 +33,8 @@ fn bound_socket(server: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSoc
     Ok(socket)
 }
 
-impl AsyncRead for Stream {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            Stream::Secured(stream) => Pin::new(stream).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Stream::Secured(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Stream::Secured(stream) => Pin::new(stream).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Stream::Secured(stream) => Pin::new(stream).poll_shutdown(context),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::Arc;
 
     use rcgen::{CertificateParams, KeyPair, date_time_ymd};
@@ -83,7 +42,6 @@ mod tests {
     use rustls::crypto::ring;
     use rustls::pki_types::{CertificateDer, PrivateKeyDer};
     use tempfile::NamedTempFile;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
     use tokio_rustls::TlsAcceptor;
 
@@ -91,8 +49,7 @@ mod tests {
     use super::*;
     use crate::target::{Trust, server_address};
 
-    /// The port of a server whose certificate is for `name` until a year, and the certificate in a file. It sends back
-    /// the first bytes that it gets.
+    /// The port of a server whose certificate is for `name` until a year, and the certificate in a file.
     async fn server(name: &str, until: i32) -> (u16, NamedTempFile) {
         let key = KeyPair::generate().expect("randomness");
         let mut parameters = CertificateParams::new(vec![name.to_owned()]).expect("a name");
@@ -113,61 +70,29 @@ mod tests {
         let port = listener.local_addr().expect("it is bound").port();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
-                let mut bytes = [0; 4];
-                if stream.read_exact(&mut bytes).await.is_ok() {
-                    let _ = stream.write_all(&bytes).await;
-                    let _ = stream.flush().await;
-                }
+                let _ = acceptor.accept(stream).await;
             }
         });
         (port, file)
     }
 
-    async fn connected(host: &str, port: u16, trusted: &Path) -> Result<Stream, CallFailure> {
-        let trust = Trust::File(trusted.to_owned());
-        let server = server_address(&format!("https://{host}:{port}"), false, &trust);
-        Stream::connect(&server.unwrap_or_else(|fault| panic!("{fault}")), None).await
+    /// The failure of a connection to 127.0.0.1.
+    async fn connected(name: &str, until: i32, is_trusted: bool) -> Result<(), TlsFailure> {
+        let ((port, certificate), (_, other)) = (server(name, until).await, server("127.0.0.1", 2400).await);
+        let trusted = if is_trusted { certificate.path() } else { other.path() };
+        let server = server_address(&format!("https://127.0.0.1:{port}"), false, &Trust::File(trusted.to_owned()));
+        let server = server.unwrap_or_else(|fault| panic!("{fault}"));
+        connect(&server, None).await.map(drop).map_err(|failure| match failure {
+            CallFailure::Tls(failure) => failure,
+            failure => panic!("{failure}"),
+        })
     }
 
     #[tokio::test]
-    async fn a_server_with_a_trusted_certificate_is_called() {
-        let (port, certificate) = server("127.0.0.1", 2400).await;
-        let mut stream =
-            connected("127.0.0.1", port, certificate.path()).await.unwrap_or_else(|failure| panic!("{failure}"));
-        stream.write_all(b"ping").await.expect("it takes it");
-        stream.flush().await.expect("it takes it");
-        let mut bytes = [0; 4];
-        stream.read_exact(&mut bytes).await.expect("it answers");
-        assert_eq!(&bytes, b"ping");
-    }
-
-    #[tokio::test]
-    async fn a_server_without_a_valid_certificate_is_refused() {
-        let failure = async |name: &str, until, is_trusted| {
-            let ((port, certificate), (_, other)) = (server(name, until).await, server("127.0.0.1", 2400).await);
-            let trusted = if is_trusted { certificate.path() } else { other.path() };
-            connected("127.0.0.1", port, trusted).await.map(|_| ()).map_err(|failure| match failure {
-                CallFailure::Tls(failure) => failure,
-                failure => panic!("{failure}"),
-            })
-        };
-        assert_eq!(failure("shop.example", 2400, true).await, Err(TlsFailure::OtherName));
-        assert_eq!(failure("127.0.0.1", 2400, false).await, Err(TlsFailure::UnknownIssuer));
-        assert_eq!(failure("127.0.0.1", 2001, true).await, Err(TlsFailure::NotValidNow));
-    }
-
-    #[tokio::test]
-    async fn a_server_without_tls_is_told_by_what_it_sends() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
-        let port = listener.local_addr().expect("it is bound").port();
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
-            }
-        });
-        let (_, certificate) = server("127.0.0.1", 2400).await;
-        let failure = connected("127.0.0.1", port, certificate.path()).await.map(|_| ());
-        assert_eq!(failure, Err(CallFailure::Tls(TlsFailure::NotTls)));
+    async fn only_a_server_with_a_valid_certificate_is_called() {
+        assert_eq!(connected("127.0.0.1", 2400, true).await, Ok(()));
+        assert_eq!(connected("shop.example", 2400, true).await, Err(TlsFailure::OtherName));
+        assert_eq!(connected("127.0.0.1", 2400, false).await, Err(TlsFailure::UnknownIssuer));
+        assert_eq!(connected("127.0.0.1", 2001, true).await, Err(TlsFailure::NotValidNow));
     }
 }

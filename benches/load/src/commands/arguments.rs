@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use till::Settings;
 
 use super::bench::BenchCommand;
-use super::generate::GenerateArguments;
+use crate::generate::GenerationPlan;
 #[cfg(target_os = "linux")]
 use crate::target::BECOME_SERVER;
 
@@ -30,7 +30,7 @@ pub enum LoadTesterCommand {
     #[command(flatten)]
     Bench(Box<BenchCommand>),
     /// Fills the data directory with merchants that have traded for a long time, for tests. The server must be stopped
-    Generate(GenerateArguments),
+    Generate(GenerationPlan),
     /// Becomes the server of a run, which ends together with the load tester that started it
     #[cfg(target_os = "linux")]
     #[command(name = BECOME_SERVER, hide = true)]

@@ -1,6 +1,8 @@
 //! The command line.
 
 mod output;
+mod comparing;
+mod server;
 mod bench;
 mod generate;
 mod arguments;
@@ -8,5 +10,4 @@ mod run;
 
 pub use arguments::{Arguments, LoadTesterCommand};
 pub use bench::BenchCommand;
-pub use generate::GenerateArguments;
 pub use run::run;

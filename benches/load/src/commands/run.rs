@@ -23,7 +23,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         LoadTesterCommand::Generate(options) => {
             let configuration = configuration(arguments)?;
             make_files_for_the_owner_only();
-            let summary = generate::generate(&configuration, *options)?;
+            let summary = generate::generate(&configuration, options)?;
             print(&format!("{summary}\n"));
             Ok(ExitCode::SUCCESS)
         }

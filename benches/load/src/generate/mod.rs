@@ -14,6 +14,6 @@ mod trade;
 mod progress;
 mod run;
 
-pub use plan::{GenerationPlan, Share};
+pub use plan::GenerationPlan;
 pub use progress::Summary;
 pub use run::generate;

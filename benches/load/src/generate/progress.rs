@@ -2,56 +2,39 @@
 
 use std::fmt;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use till_domain::ids::MerchantId;
 
 use super::trade::PaymentCourse;
 
-/// Time between two lines of progress.
+/// The least time between two lines of progress.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Writes the progress to standard error until it is dropped.
-pub(super) struct Teller {
-    done: Arc<AtomicU64>,
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+/// The progress of a generation, on standard error.
+pub(super) struct GenerationProgress {
+    total: u64,
+    done: u64,
+    started: Instant,
+    /// The time of the last line, and the number of payments in it.
+    last: (Instant, u64),
 }
 
-impl Teller {
-    /// Starts to write the progress of `total` payments.
-    pub(super) fn start(total: u64) -> std::io::Result<Teller> {
-        let done = Arc::new(AtomicU64::new(0));
-        let (stop, stopped) = channel();
-        let counted = Arc::clone(&done);
-        let tell = move || {
-            let (started, mut last) = (Instant::now(), 0);
-            while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                let now = counted.load(Ordering::Relaxed);
-                let line = line(now, total, rate(now - last, EVERY), started.elapsed());
-                last = now;
-                let _ = writeln!(std::io::stderr(), "{line}"); // The reader may have closed its end.
-            }
-        };
-        let thread = thread::Builder::new().name("till-progress".to_owned()).spawn(tell)?;
-        Ok(Teller { done, stop: Some(stop), thread: Some(thread) })
+impl GenerationProgress {
+    /// Begins with a total of payments.
+    pub(super) fn start(total: u64) -> GenerationProgress {
+        let started = Instant::now();
+        GenerationProgress { total, done: 0, started, last: (started, 0) }
     }
 
-    /// The counter of payments that are made.
-    pub(super) fn done(&self) -> &AtomicU64 {
-        &self.done
-    }
-}
-
-impl Drop for Teller {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _panicked = thread.join();
+    /// Counts payments that are made, and writes a line when the last one is long ago.
+    pub(super) fn made(&mut self, payments: u64) {
+        self.done += payments;
+        let since = self.last.0.elapsed();
+        if since >= EVERY {
+            let line = line(self.done, self.total, rate(self.done - self.last.1, since), self.started.elapsed());
+            self.last = (Instant::now(), self.done);
+            let _ = writeln!(std::io::stderr(), "{line}"); // The reader may have closed its end.
         }
     }
 }

@@ -47,15 +47,14 @@ fn part(numerator: u64, count: u64, denominator: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn plan(merchants: u64, payments: u64, hot_share: &str) -> GenerationPlan {
-        let (hot_share, team_share) = (hot_share.parse().expect("a share"), "0".parse().expect("a share"));
-        GenerationPlan { merchants, payments, hot_share, team_share, days: 1 }
+    fn plan(merchants: u64, payments: u64, hot_share: f64) -> GenerationPlan {
+        GenerationPlan { merchants, payments, hot_share, team_share: 0.0, days: 1 }
     }
 
     #[test]
     fn every_payment_is_made_once_and_in_order() {
         for (merchants, payments, hot_share) in
-            [(1, 100_000, "1"), (3, 120, "0.5"), (7, 3, "0.5"), (500, 200_000, "0.5"), (20, 40_000, "0"), (2, 0, "0")]
+            [(1, 100_000, 1.0), (3, 120, 0.5), (7, 3, 0.5), (500, 200_000, 0.5), (20, 40_000, 0.0), (2, 0, 0.0)]
         {
             let plan = plan(merchants, payments, hot_share);
             let mut made = vec![0; usize::try_from(merchants).expect("few")];
@@ -70,7 +69,7 @@ mod tests {
 
     #[test]
     fn rounds_are_similar_and_have_one_burst_of_a_merchant() {
-        for (merchants, payments, hot_share) in [(1, 600_000, "1"), (100, 600_000, "0.5"), (5_000, 600_000, "0")] {
+        for (merchants, payments, hot_share) in [(1, 600_000, 1.0), (100, 600_000, 0.5), (5_000, 600_000, 0.0)] {
             for round in rounds(&plan(merchants, payments, hot_share)) {
                 let count: u64 = round.iter().map(|burst| burst.payments.end - burst.payments.start).sum();
                 assert!((2_000..8_000).contains(&count), "{merchants} merchants: {count}");

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use actix_rt::System;
@@ -14,7 +13,7 @@ use till_domain::time::Millis;
 
 use super::market::Market;
 use super::plan::GenerationPlan;
-use super::progress::{Summary, Teller};
+use super::progress::{GenerationProgress, Summary};
 use super::rounds::{Burst, rounds};
 use super::shop::TradingMerchant;
 use super::trade::Trade;
@@ -58,23 +57,21 @@ async fn fill(market: &Market, plan: &GenerationPlan, span: Range<Millis>) -> an
     let open = async |number| {
         let shop = TradingMerchant::open(market, number).await;
         let shop = shop.with_context(|| format!("failed to open merchant {number}"))?;
-        anyhow::Ok(Trade::new(shop, plan.payments_of(number), plan.team_share))
+        anyhow::Ok(Trade::new(shop, plan.payments_of(number), *plan))
     };
     let trades = stream::iter(0..plan.merchants).map(open).buffered(MERCHANTS_AT_ONCE);
     let trades: Vec<Trade<'_>> = trades.try_collect().await?;
-    let teller = Teller::start(plan.payments)?;
-    let rounds = rounds(plan);
+    let (mut progress, rounds) = (GenerationProgress::start(plan.payments), rounds(plan));
     let count = rounds.len();
     for (number, round) in rounds.into_iter().enumerate() {
         market.set_time(time_of(number, count, &span));
         let make = async |Burst { merchant, payments }: Burst| {
-            let count = payments.end - payments.start;
-            trades[merchant].make(payments).await.with_context(|| format!("failed to generate merchant {merchant}"))?;
-            teller.done().fetch_add(count, Ordering::Relaxed);
-            anyhow::Ok(())
+            trades[merchant].make(payments).await.with_context(|| format!("failed to generate merchant {merchant}"))
         };
+        let payments: u64 = round.iter().map(|burst| burst.payments.end - burst.payments.start).sum();
         stream::iter(round).map(make).buffer_unordered(BURSTS_AT_ONCE).try_collect::<()>().await?;
         market.wait_for_calls().await;
+        progress.made(payments);
     }
     market.set_time(SystemClock.now());
     market.wait_until_nothing_is_due().await;

@@ -16,9 +16,10 @@ use till_domain::session::{InstallmentPlan, InterestBearer, SESSION_KEPT_SECONDS
 use till_domain::text::{Email, ExternalId, PersonName, ReturnUrl};
 use till_domain::time::Millis;
 
-use super::plan::Share;
+use super::plan::GenerationPlan;
 use super::shop::{APPROVED_CARDS, CURRENCY, DECLINED_CARDS, TradingMerchant};
 use super::team::Team;
+use crate::chance::SeededDice;
 
 /// Payments of a merchant in flight at once, which share commits.
 const PAYMENTS_AT_ONCE: usize = 512;
@@ -41,7 +42,7 @@ pub(super) struct Trade<'a> {
     pub(super) shop: TradingMerchant<'a>,
     pub(super) payments: u64,
     team: Team,
-    team_share: Share,
+    plan: GenerationPlan,
     /// Sessions that are not removed yet, each with a time at which it existed.
     sessions: RefCell<VecDeque<(Millis, SessionId)>>,
 }
@@ -73,8 +74,8 @@ impl PaymentCourse {
 }
 
 impl<'a> Trade<'a> {
-    pub(super) fn new(shop: TradingMerchant<'a>, payments: u64, team_share: Share) -> Trade<'a> {
-        Trade { shop, payments, team: Team::default(), team_share, sessions: RefCell::default() }
+    pub(super) fn new(shop: TradingMerchant<'a>, payments: u64, plan: GenerationPlan) -> Trade<'a> {
+        Trade { shop, payments, team: Team::default(), plan, sessions: RefCell::default() }
     }
 
     /// Makes the payments with these numbers.
@@ -83,7 +84,7 @@ impl<'a> Trade<'a> {
         let cards: BTreeSet<_> = payments.clone().filter_map(card_of).collect();
         let new = cards.into_iter().filter(|digits| self.shop.token(digits).is_none());
         try_join_all(new.map(|digits| self.shop.make_token(digits))).await?;
-        let changes = payments.clone().map(|number| self.team_share.at(number)).sum();
+        let changes = payments.clone().map(|number| self.plan.changes_of(number)).sum();
         let paid = stream::iter(payments).map(|number| self.pay(number)).buffer_unordered(PAYMENTS_AT_ONCE);
         try_join(paid.try_collect::<()>(), self.team.change(&self.shop, changes)).await?;
         Ok(())
@@ -103,7 +104,7 @@ impl<'a> Trade<'a> {
     }
 
     async fn pay(&self, number: u64) -> anyhow::Result<()> {
-        let chance = scattered(number);
+        let chance = SeededDice::new(number).number();
         let amount = AMOUNTS.0 + chance % AMOUNTS.1;
         let Some(amount) = AmountMinor::new(amount) else { bail!("{amount} is not an amount") };
         let money = Money { amount, currency: CURRENCY.parse()? };
@@ -169,14 +170,4 @@ const fn interest_bearer(selection: &Selection) -> Option<InterestBearer> {
         Selection::Installment(_, bearer) => Some(*bearer),
         Selection::UnnamedCard | Selection::Token(_) | Selection::SavedCard(_) => None,
     }
-}
-
-/// A hash of the number: the same in every run, and unrelated to the hashes of neighbouring numbers.
-///
-/// Source: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-const fn scattered(number: u64) -> u64 {
-    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::units::parse_span;
+use clap::ValueEnum;
+
+use super::units::Span;
+use crate::recording::MeasuredStep;
 
 /// A figure of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Metric {
     /// Half of all latencies are at most this.
     P50,
@@ -25,6 +28,7 @@ pub enum Metric {
     /// Operations that failed, of all codes.
     Errors,
     /// Operations that were due and never made.
+    #[value(name = "never_made")]
     NeverMade,
 }
 
@@ -37,9 +41,11 @@ enum Relation {
     AtMost,
 }
 
-/// A condition under which a run counts as failed, such as `p99>50ms`.
+/// A condition under which a run counts as failed, such as `p99>50ms` or `capture-payment.p99>50ms`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailIf {
+    /// The step whose latency it is; None for all operations.
+    pub step: Option<MeasuredStep>,
     /// The figure.
     pub metric: Metric,
     relation: Relation,
@@ -50,34 +56,6 @@ pub struct FailIf {
 }
 
 impl Metric {
-    const ALL: [Metric; 9] = [
-        Metric::P50,
-        Metric::P90,
-        Metric::P99,
-        Metric::P999,
-        Metric::Max,
-        Metric::Mean,
-        Metric::Rate,
-        Metric::Errors,
-        Metric::NeverMade,
-    ];
-
-    /// Its word.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Metric::P50 => "p50",
-            Metric::P90 => "p90",
-            Metric::P99 => "p99",
-            Metric::P999 => "p999",
-            Metric::Max => "max",
-            Metric::Mean => "mean",
-            Metric::Rate => "rate",
-            Metric::Errors => "errors",
-            Metric::NeverMade => "never_made",
-        }
-    }
-
     /// True when its values are spans of time.
     #[must_use]
     pub const fn is_latency(self) -> bool {
@@ -85,6 +63,12 @@ impl Metric {
             Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 | Metric::Max | Metric::Mean => true,
             Metric::Rate | Metric::Errors | Metric::NeverMade => false,
         }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.to_possible_value().expect("no metric is hidden").get_name())
     }
 }
 
@@ -112,29 +96,39 @@ impl FromStr for FailIf {
 
     fn from_str(text: &str) -> Result<FailIf, String> {
         let wrong = |reason: &str| {
-            let metrics = Metric::ALL.map(Metric::word).join(", ");
+            let metrics: Vec<String> = Metric::value_variants().iter().map(ToString::to_string).collect();
             format!(
-                "{reason}; write a metric, one of > >= < <=, and a bound: 'p99>50ms', 'rate<1000', 'errors>0'. \
-                 Metrics are {metrics}; spans of time have a unit (us, ms, s)"
+                "{reason}; write a metric, one of > >= < <=, and a bound: 'p99>50ms', 'rate<1000', 'errors>0', or with a \
+                 step 'capture-payment.p99>50ms'. Metrics are {}; spans of time have a unit (us, ms, s)",
+                metrics.join(", ")
             )
         };
         let at = text.find(['<', '>']).ok_or_else(|| wrong("there is no comparison"))?;
-        let (word, rest) = (text[..at].trim(), &text[at..]);
-        let metric = Metric::ALL.into_iter().find(|metric| metric.word() == word);
-        let metric = metric.ok_or_else(|| wrong(&format!("there is no metric '{word}'")))?;
+        let (figure, rest) = (text[..at].trim(), &text[at..]);
+        let (step, word) = figure.rsplit_once('.').map_or((None, figure), |(step, word)| (Some(step), word));
+        let metric = Metric::from_str(word, false).map_err(|_| wrong(&format!("there is no metric '{word}'")))?;
+        let step = step.map(|name| step_named(name).map_err(|fault| wrong(&fault))).transpose()?;
+        if step.is_some() && !metric.is_latency() {
+            return Err(wrong(&format!("a step has latencies, and no '{word}'")));
+        }
         let relation =
             Relation::ALL.into_iter().find_map(|(sign, relation)| Some((rest.strip_prefix(sign)?, relation)));
         let (bound, relation) = relation.ok_or_else(|| wrong("there is no comparison"))?;
         let bound = bound.trim();
         let no_bound = || wrong(&format!("'{bound}' is not a bound of {word}"));
         let bound = match metric.is_latency() {
-            true => parse_span(bound).map_err(|_| no_bound())?.as_secs_f64() * 1e6,
+            true => bound.parse::<Span>().map_err(|_| no_bound())?.as_secs_f64() * 1e6,
             false => {
                 bound.parse::<f64>().ok().filter(|bound| bound.is_finite() && *bound >= 0.0).ok_or_else(no_bound)?
             }
         };
-        Ok(FailIf { metric, relation, bound, text: text.to_owned() })
+        Ok(FailIf { step, metric, relation, bound, text: text.to_owned() })
     }
+}
+
+fn step_named(name: &str) -> Result<MeasuredStep, String> {
+    let names = || MeasuredStep::value_variants().iter().map(|step| step.name()).collect::<Vec<_>>().join("', '");
+    MeasuredStep::from_str(name, false).map_err(|_| format!("there is no step '{name}'; steps are '{}'", names()))
 }
 
 impl fmt::Display for FailIf {
@@ -162,6 +156,15 @@ mod tests {
     }
 
     #[test]
+    fn a_condition_may_name_a_step() {
+        let condition = |text: &str| text.parse::<FailIf>().map(|condition| (condition.step, condition.metric));
+        let of = |step| Ok((Some(step), Metric::P99));
+        assert_eq!(condition("capture-payment.p99>50ms"), of(MeasuredStep::CapturePayment));
+        assert_eq!(condition("flow: tokenize-card.p99 > 50ms"), of(MeasuredStep::TokenizeCard));
+        assert_eq!(condition("p99>50ms"), Ok((None, Metric::P99)));
+    }
+
+    #[test]
     fn an_invalid_condition_is_refused_with_the_right_form() {
         let wrong = [
             "",
@@ -181,6 +184,9 @@ mod tests {
         for text in wrong {
             let refused = text.parse::<FailIf>().map(|condition| condition.to_string());
             assert!(refused.as_ref().is_err_and(|reason| reason.contains("'p99>50ms'")), "{text}: {refused:?}");
+        }
+        for wrong in ["pay.p99>1s", "capture-payment.rate<5", ".p99>1s"] {
+            assert!(wrong.parse::<FailIf>().is_err_and(|reason| reason.contains("step")), "{wrong}");
         }
         assert!("p98>1s".parse::<FailIf>().is_err_and(|reason| reason.contains("there is no metric 'p98'")));
         assert!("p99>50".parse::<FailIf>().is_err_and(|reason| reason.contains("'50' is not a bound of p99")));

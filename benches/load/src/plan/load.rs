@@ -1,14 +1,14 @@
-//! The distribution of calls over merchants, and the times at which they are made.
+//! The distribution of calls over merchants, and the parameter that a sweep varies.
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// The distribution of the calls over the merchants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "String", try_from = "String")]
 pub enum Skew {
     /// All merchants are called equally often.
     Uniform,
@@ -43,33 +43,22 @@ impl fmt::Display for Skew {
     }
 }
 
-/// The time at which the next call is made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LoadMode {
-    /// Each connection calls again as soon as it has its answer.
-    Closed,
-    /// Calls are made at fixed times, independently of the answers.
-    Open {
-        /// Calls a second.
-        rate: f64,
-        /// The time that a call waits for a free connection before it is given up; without a limit when it is None.
-        patience: Option<Duration>,
-    },
-    /// Calls are made at fixed times, at rates that are raised as long as the goal is met.
-    Search(SearchGoal),
+impl From<Skew> for String {
+    fn from(skew: Skew) -> String {
+        skew.to_string()
+    }
 }
 
-/// The goal of a search: the highest rate with which the 99th percentile stays below a bound.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SearchGoal {
-    /// The bound.
-    pub p99_below: Duration,
-    /// The first rate that is tried.
-    pub first_rate: f64,
+impl TryFrom<String> for Skew {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Skew, String> {
+        text.parse()
+    }
 }
 
 /// The parameter that a sweep varies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Knob {
     /// The number of merchants.
@@ -78,14 +67,9 @@ pub enum Knob {
     Connections,
 }
 
-impl Knob {
-    /// The name of the parameter.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Knob::Merchants => "merchants",
-            Knob::Connections => "connections",
-        }
+impl fmt::Display for Knob {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.to_possible_value().expect("no knob is hidden").get_name())
     }
 }
 
@@ -104,10 +88,9 @@ impl FromStr for Sweep {
     fn from_str(text: &str) -> Result<Sweep, String> {
         let wrong = || format!("{text}: write merchants=1,4,16 or connections=1,8,64");
         let (word, values) = text.split_once('=').ok_or_else(wrong)?;
-        let knob = [Knob::Merchants, Knob::Connections].into_iter().find(|knob| knob.word() == word);
         let value = |text: &str| text.parse::<usize>().ok().filter(|value| *value > 0);
         let values: Option<Vec<usize>> = values.split(',').map(value).collect();
-        Ok(Sweep { knob: knob.ok_or_else(wrong)?, values: values.ok_or_else(wrong)? })
+        Ok(Sweep { knob: Knob::from_str(word, false).map_err(|_| wrong())?, values: values.ok_or_else(wrong)? })
     }
 }
 

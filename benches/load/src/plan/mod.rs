@@ -2,14 +2,16 @@
 
 mod fail_if;
 mod load;
-pub(crate) mod parameters;
-mod plan_faults;
+mod parameters;
 mod scenario;
+mod stages;
 mod units;
 
 pub use fail_if::{FailIf, Metric};
-pub use load::{Knob, LoadMode, SearchGoal, Skew, Sweep};
-pub use parameters::{ListWork, MetadataWork, Plan, Webhooks};
-pub use plan_faults::PlanFaults;
-pub use scenario::{Filter, Scenario, ScenarioKind, Weights};
-pub use units::{Seconds, parse_rate, parse_share, parse_span};
+pub use load::{Knob, Skew, Sweep};
+pub use parameters::Plan;
+#[cfg(test)]
+pub(crate) use parameters::examples;
+pub use scenario::{Scenario, ScenarioKind};
+pub use stages::{Rates, Stages};
+pub use units::{Span, parse_rate, parse_share};

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// A kind of operation, which a scenario repeats or `mixed` mixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum ScenarioKind {
     /// `get-balance`: the cheapest call with a key.
     Ping,
@@ -17,11 +17,11 @@ pub enum ScenarioKind {
     Flow,
     /// `capture-payment`, of all that is authorized or of a part.
     Capture,
-    /// `void-payment`.
+    /// `void-payment`, in a mix only.
     Void,
     /// `refund-payment`, in parts.
     Refund,
-    /// `send-payout`.
+    /// `send-payout`, in a mix only.
     Payout,
     /// `add-to-metadata-set`.
     Metadata,
@@ -32,99 +32,63 @@ pub enum ScenarioKind {
 }
 
 impl ScenarioKind {
-    /// All kinds.
-    pub const ALL: [ScenarioKind; 10] = [
-        ScenarioKind::Ping,
-        ScenarioKind::Initiate,
-        ScenarioKind::Flow,
-        ScenarioKind::Capture,
-        ScenarioKind::Void,
-        ScenarioKind::Refund,
-        ScenarioKind::Payout,
-        ScenarioKind::Metadata,
-        ScenarioKind::Activity,
-        ScenarioKind::Balance,
-    ];
-
-    /// Its name on the command line and in reports.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            ScenarioKind::Ping => "ping",
-            ScenarioKind::Initiate => "initiate",
-            ScenarioKind::Flow => "flow",
-            ScenarioKind::Capture => "capture",
-            ScenarioKind::Void => "void",
-            ScenarioKind::Refund => "refund",
-            ScenarioKind::Payout => "payout",
-            ScenarioKind::Metadata => "metadata",
-            ScenarioKind::Activity => "activity",
-            ScenarioKind::Balance => "balance",
-        }
-    }
-
     /// True when the operation makes payments whose money arrives.
-    #[must_use]
-    pub const fn pays(self) -> bool {
-        match self {
-            ScenarioKind::Initiate | ScenarioKind::Flow | ScenarioKind::Capture => true,
-            ScenarioKind::Ping
-            | ScenarioKind::Void
-            | ScenarioKind::Refund
-            | ScenarioKind::Payout
-            | ScenarioKind::Metadata
-            | ScenarioKind::Activity
-            | ScenarioKind::Balance => false,
-        }
+    const fn pays(self) -> bool {
+        matches!(self, ScenarioKind::Initiate | ScenarioKind::Flow | ScenarioKind::Capture)
     }
 
     /// True when the operation adds entries to the activity log or to the ledger.
-    #[must_use]
-    pub const fn adds_entries(self) -> bool {
-        match self {
-            ScenarioKind::Initiate
-            | ScenarioKind::Flow
-            | ScenarioKind::Capture
-            | ScenarioKind::Void
-            | ScenarioKind::Refund
-            | ScenarioKind::Payout => true,
-            ScenarioKind::Ping | ScenarioKind::Metadata | ScenarioKind::Activity | ScenarioKind::Balance => false,
-        }
+    const fn adds_entries(self) -> bool {
+        self.pays() || matches!(self, ScenarioKind::Void | ScenarioKind::Refund | ScenarioKind::Payout)
+    }
+
+    /// True when the operation uses payment sessions, which only an installation makes.
+    const fn uses_sessions(self) -> bool {
+        self.pays() || matches!(self, ScenarioKind::Void | ScenarioKind::Refund)
     }
 }
 
-/// The operations that a run repeats.
+impl fmt::Display for ScenarioKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.to_possible_value().expect("no kind is hidden").get_name())
+    }
+}
+
+/// The operations that a run repeats: kinds with their weights, each kind once, each weight above 0. Written as
+/// `initiate=5,metadata=3`, or as the kind alone when there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scenario {
-    /// The name of a kind, or `mixed`.
-    pub word: String,
-    /// The weight of each kind.
-    pub weights: Weights,
+#[serde(into = "String", try_from = "String")]
+pub struct Scenario(Vec<(ScenarioKind, u32)>);
+
+impl Default for Scenario {
+    fn default() -> Scenario {
+        ScenarioKind::Ping.into()
+    }
+}
+
+impl From<ScenarioKind> for Scenario {
+    fn from(kind: ScenarioKind) -> Scenario {
+        Scenario(vec![(kind, 1)])
+    }
 }
 
 impl Scenario {
-    /// A scenario that repeats one kind.
+    /// The name of the subcommand.
     #[must_use]
-    pub fn of(kind: ScenarioKind) -> Scenario {
-        Scenario { word: kind.word().to_owned(), weights: Weights(vec![(kind, 1)]) }
-    }
-
-    /// A scenario of several kinds by weight.
-    #[must_use]
-    pub fn mixed(weights: Weights) -> Scenario {
-        Scenario { word: "mixed".to_owned(), weights }
+    pub fn word(&self) -> String {
+        if let [(kind, _)] = self.0.as_slice() { kind.to_string() } else { "mixed".to_owned() }
     }
 
     /// True when the scenario has this kind.
     #[must_use]
     pub fn has(&self, kind: ScenarioKind) -> bool {
-        self.weights.0.iter().any(|(known, _)| *known == kind)
+        self.any(|known| known == kind)
     }
 
     /// True when the scenario makes payments whose money arrives.
     #[must_use]
     pub fn pays(&self) -> bool {
-        self.weights.0.iter().any(|(kind, _)| kind.pays())
+        self.any(ScenarioKind::pays)
     }
 
     /// True when the balances of merchants are checked against acknowledged operations: money arrives, or is paid out.
@@ -136,15 +100,19 @@ impl Scenario {
     /// True when the run adds entries of the activity log or of the ledger to those that were made beforehand.
     #[must_use]
     pub fn adds_entries(&self) -> bool {
-        self.weights.0.iter().any(|(kind, _)| kind.adds_entries())
+        self.any(ScenarioKind::adds_entries)
     }
-}
 
-/// Kinds with their weights, each kind once, each weight above 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Weights(pub Vec<(ScenarioKind, u32)>);
+    /// True when the run uses payment sessions, which only an installation makes.
+    #[must_use]
+    pub fn uses_sessions(&self) -> bool {
+        self.any(ScenarioKind::uses_sessions)
+    }
 
-impl Weights {
+    fn any(&self, is_of: impl Fn(ScenarioKind) -> bool) -> bool {
+        self.0.iter().any(|(kind, _)| is_of(*kind))
+    }
+
     /// The kind of a number below the sum of all weights, weight by weight.
     #[must_use]
     pub fn kind_of(&self, number: u64) -> ScenarioKind {
@@ -158,9 +126,7 @@ impl Weights {
         self.0[0].0
     }
 
-    /// The sum of all weights.
-    #[must_use]
-    pub fn sum(&self) -> u64 {
+    fn sum(&self) -> u64 {
         self.0.iter().map(|(_, weight)| u64::from(*weight)).sum()
     }
 
@@ -173,15 +139,14 @@ impl Weights {
     }
 }
 
-impl FromStr for Weights {
+impl FromStr for Scenario {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Weights, String> {
+    fn from_str(text: &str) -> Result<Scenario, String> {
         let mut weights: Vec<(ScenarioKind, u32)> = Vec::new();
         for part in text.split(',') {
             let (word, weight) = part.split_once('=').ok_or_else(|| format!("{part}: write KIND=WEIGHT"))?;
-            let kind =
-                ScenarioKind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| unknown_kind(word))?;
+            let kind = kind(word)?;
             let weight = weight.parse::<u32>().ok().filter(|weight| (1..=1_000_000).contains(weight));
             let weight = weight.ok_or_else(|| format!("{part}: a weight is a whole number above 0"))?;
             if weights.iter().any(|(known, _)| *known == kind) {
@@ -189,59 +154,28 @@ impl FromStr for Weights {
             }
             weights.push((kind, weight));
         }
-        Ok(Weights(weights))
+        Ok(Scenario(weights))
     }
 }
 
-fn unknown_kind(word: &str) -> String {
-    format!("{word}: is none of {}", ScenarioKind::ALL.map(ScenarioKind::word).join(", "))
+fn kind(word: &str) -> Result<ScenarioKind, String> {
+    let all = || ScenarioKind::value_variants().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    ScenarioKind::from_str(word, false).map_err(|_| format!("{word}: is none of {}", all()))
 }
 
-impl fmt::Display for Weights {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = self.0.iter().map(|(kind, weight)| format!("{}={weight}", kind.word())).collect();
-        formatter.write_str(&parts.join(","))
+impl TryFrom<String> for Scenario {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Scenario, String> {
+        if text.contains('=') { text.parse() } else { kind(&text).map(Scenario::from) }
     }
 }
 
-/// The filter of `list-activity-logs`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Filter {
-    /// No filter.
-    None,
-    /// `activity_type`: `payment_captured`, which all entries are.
-    ActivityType,
-    /// `object_id`: one payment, and so one entry.
-    ObjectId,
-    /// `created_at`: from yesterday on, which matches all entries.
-    CreatedAt,
-    /// `terms`: the whole id of one payment.
-    Terms,
-    /// `activity_type` and `created_at` together.
-    Combined,
-}
-
-impl Filter {
-    /// The name of the filter in reports.
-    #[must_use]
-    pub const fn description(self) -> &'static str {
-        match self {
-            Filter::None => "no filter",
-            Filter::ActivityType => "filtered by activity_type",
-            Filter::ObjectId => "filtered by object_id",
-            Filter::CreatedAt => "filtered by created_at",
-            Filter::Terms => "filtered by terms",
-            Filter::Combined => "filtered by activity_type and created_at",
-        }
-    }
-
-    /// True when the filter matches only one entry.
-    #[must_use]
-    pub const fn selects_one(self) -> bool {
-        match self {
-            Filter::ObjectId | Filter::Terms => true,
-            Filter::None | Filter::ActivityType | Filter::CreatedAt | Filter::Combined => false,
+impl From<Scenario> for String {
+    fn from(scenario: Scenario) -> String {
+        match scenario.0.as_slice() {
+            [(kind, _)] => kind.to_string(),
+            kinds => kinds.iter().map(|(kind, weight)| format!("{kind}={weight}")).collect::<Vec<_>>().join(","),
         }
     }
 }
@@ -252,8 +186,8 @@ mod tests {
 
     #[test]
     fn weights_are_read_and_written_and_determine_the_shares() {
-        let weights: Weights = "initiate=5,metadata=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
-        assert_eq!(weights.to_string(), "initiate=5,metadata=3");
+        let weights: Scenario = "initiate=5,metadata=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
+        assert_eq!(String::from(weights.clone()), "initiate=5,metadata=3");
         let drawn: Vec<ScenarioKind> = (0..16).map(|number| weights.kind_of(number)).collect();
         assert_eq!(drawn.iter().filter(|kind| **kind == ScenarioKind::Initiate).count(), 10);
         assert_eq!(drawn.iter().filter(|kind| **kind == ScenarioKind::Metadata).count(), 6);
@@ -264,9 +198,16 @@ mod tests {
     }
 
     #[test]
+    fn a_report_names_a_single_kind_without_a_weight() {
+        let flow = Scenario::from(ScenarioKind::Flow);
+        assert_eq!((String::from(flow.clone()), flow.word()), ("flow".to_owned(), "flow".to_owned()));
+        assert_eq!(Scenario::try_from("flow".to_owned()), Ok(flow));
+    }
+
+    #[test]
     fn weights_that_make_no_sense_are_refused() {
         for text in ["", "initiate", "initiate=0", "initiate=-1", "other=1", "flow=1,flow=2"] {
-            assert!(text.parse::<Weights>().is_err(), "{text}");
+            assert!(text.parse::<Scenario>().is_err(), "{text}");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The notation of spans of time, rates and shares on the command line.
 
-use std::time::Duration;
+use std::ops::Deref;
+use std::str::FromStr;
+use std::time::{Duration, TryFromFloatSecsError};
 
-/// Seconds as reports show them.
-pub type Seconds = f64;
+use serde::{Deserialize, Serialize};
 
 /// The units of a span, the longer names first, since `s` is the end of all.
 const UNITS: [(&str, f64); 4] = [("ms", 0.001), ("us", 0.000_001), ("s", 1.0), ("m", 60.0)];
@@ -11,17 +12,44 @@ const UNITS: [(&str, f64); 4] = [("ms", 0.001), ("us", 0.000_001), ("s", 1.0), (
 /// The longest span: a day.
 const SPAN_MAX_SECONDS: f64 = 86_400.0;
 
-/// A span of time: a number with its unit, `250ms`, `10s`, `1.5m`.
-///
-/// # Errors
-/// The fault of the text, for the person who wrote it.
-pub fn parse_span(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text}: write a span with its unit, such as 500us, 20ms, 10s or 2m");
-    let (digits, factor) =
-        UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).ok_or_else(wrong)?;
-    let seconds = digits.parse::<f64>().map_err(|_| wrong())? * factor;
-    let is_span = seconds.is_finite() && (0.0..=SPAN_MAX_SECONDS).contains(&seconds);
-    if is_span { Ok(Duration::from_secs_f64(seconds)) } else { Err(wrong()) }
+/// A span of time: on the command line a number with its unit, `250ms`, `10s`, `1.5m`; in reports a number of seconds.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(into = "f64", try_from = "f64")]
+pub struct Span(pub Duration);
+
+impl Deref for Span {
+    type Target = Duration;
+
+    fn deref(&self) -> &Duration {
+        &self.0
+    }
+}
+
+impl From<Span> for f64 {
+    fn from(span: Span) -> f64 {
+        span.as_secs_f64()
+    }
+}
+
+impl TryFrom<f64> for Span {
+    type Error = TryFromFloatSecsError;
+
+    fn try_from(seconds: f64) -> Result<Span, TryFromFloatSecsError> {
+        Duration::try_from_secs_f64(seconds).map(Span)
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Span, String> {
+        let wrong = || format!("{text}: write a span with its unit, such as 500us, 20ms, 10s or 2m");
+        let (digits, factor) =
+            UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).ok_or_else(wrong)?;
+        let seconds = digits.parse::<f64>().map_err(|_| wrong())? * factor;
+        let is_span = seconds.is_finite() && (0.0..=SPAN_MAX_SECONDS).contains(&seconds);
+        if is_span { Ok(Span(Duration::from_secs_f64(seconds))) } else { Err(wrong()) }
+    }
 }
 
 /// Calls a second: a number above 0.
@@ -49,11 +77,11 @@ mod tests {
     #[test]
     fn a_span_has_a_unit() {
         for (text, millis) in [("20ms", 20), ("10s", 10_000), ("1.5m", 90_000), ("0s", 0)] {
-            assert_eq!(parse_span(text), Ok(Duration::from_millis(millis)), "{text}");
+            assert_eq!(text.parse(), Ok(Span(Duration::from_millis(millis))), "{text}");
         }
-        assert_eq!(parse_span("500us"), Ok(Duration::from_micros(500)));
+        assert_eq!("500us".parse(), Ok(Span(Duration::from_micros(500))));
         for text in ["", "10", "s", "-1s", "1h", "NaNs", "infs", "1e9s"] {
-            assert!(parse_span(text).is_err(), "{text}");
+            assert!(text.parse::<Span>().is_err(), "{text}");
         }
     }
 

@@ -31,16 +31,30 @@ impl Interval {
         Interval { index, latencies: latency::of_an_interval(), failures: 0 }
     }
 
-    /// The length of the intervals of a run.
+    /// Adds the results of another interval.
+    pub(crate) fn merge(&mut self, other: &Interval) {
+        self.latencies.add(&other.latencies).expect("all intervals have the same bounds");
+        self.failures += other.failures;
+    }
+
+    /// The length of the intervals of a run, as threads send them: a second at most.
     pub(crate) fn length(duration: Duration) -> Duration {
-        let fits = |millis: &u64| duration.as_millis() <= u128::from(*millis) * INTERVALS_MAX;
-        Duration::from_millis(LENGTHS_MILLIS.into_iter().find(fits).unwrap_or(60_000))
+        shown_length(duration).min(Duration::from_secs(1))
     }
 }
 
+/// The length of the intervals of a run, as reports show them.
+fn shown_length(duration: Duration) -> Duration {
+    let fits = |millis: &u64| duration.as_millis() <= u128::from(*millis) * INTERVALS_MAX;
+    Duration::from_millis(LENGTHS_MILLIS.into_iter().find(fits).unwrap_or(60_000))
+}
+
 /// The results of all threads, interval by interval.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Timeline {
+    pub(crate) length: Duration,
+    /// The number of intervals of threads in one of these.
+    parts: u64,
     intervals: BTreeMap<u64, Interval>,
 }
 
@@ -62,35 +76,36 @@ pub struct TimelinePoint {
 }
 
 impl Timeline {
-    /// Adds an interval of one thread.
-    pub(crate) fn add(&mut self, interval: Interval) {
-        let merged = self.intervals.entry(interval.index).or_insert_with(|| Interval::new(interval.index));
-        merged.latencies.add(&interval.latencies).expect("all intervals have the same bounds");
-        merged.failures += interval.failures;
+    /// The timeline of a run that takes so long.
+    pub(crate) fn new(duration: Duration) -> Timeline {
+        let length = shown_length(duration);
+        let parts = length.as_millis() / Interval::length(duration).as_millis();
+        Timeline { length, parts: u64::try_from(parts).expect("an interval is short"), intervals: BTreeMap::new() }
     }
 
-    /// The last interval in which an operation ended.
-    pub(crate) fn last(&self) -> Option<&Interval> {
-        self.intervals.values().next_back()
+    /// Adds an interval of one thread.
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        let index = interval.index / self.parts;
+        self.intervals.entry(index).or_insert_with(|| Interval::new(index)).merge(interval);
     }
 
     /// All intervals of the first `duration`, also those in which nothing ended. The last may be shorter than others;
     /// it is left out below half of their length, because its figures would be unreliable.
-    pub(crate) fn moments(&self, length: Duration, duration: Duration) -> Vec<TimelinePoint> {
-        let length_millis = length.as_millis().max(1);
+    pub(crate) fn moments(&self, duration: Duration) -> Vec<TimelinePoint> {
+        let (length, length_millis) = (self.length, self.length.as_millis().max(1));
         let count = (duration.as_millis() + length_millis / 2) / length_millis;
         let count = u64::try_from(count.max(1)).expect("a run has few intervals");
         let span = |index: u64| length.min(duration.saturating_sub(length * u32::try_from(index).unwrap_or(u32::MAX)));
-        (0..count).map(|index| self.moment(index, length, span(index))).collect()
+        (0..count).map(|index| self.moment(index, span(index))).collect()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn moment(&self, index: u64, length: Duration, span: Duration) -> TimelinePoint {
+    fn moment(&self, index: u64, span: Duration) -> TimelinePoint {
         let empty = Interval::new(index);
         let Interval { index: _, latencies, failures } = self.intervals.get(&index).unwrap_or(&empty);
         let per_second = |count: u64| count as f64 / span.as_secs_f64().max(0.001);
         TimelinePoint {
-            at_millis: index * u64::try_from(length.as_millis()).expect("an interval is short"),
+            at_millis: index * u64::try_from(self.length.as_millis()).expect("an interval is short"),
             rate: per_second(latencies.len()),
             failure_rate: per_second(*failures),
             p50: latencies.value_at_quantile(0.5),
@@ -112,22 +127,25 @@ mod tests {
 
     #[test]
     fn intervals_of_threads_are_merged_and_empty_ones_are_there() {
-        let mut timeline = Timeline::default();
-        timeline.add(interval(0, &[10, 20], 0));
-        timeline.add(interval(2, &[40], 1));
-        timeline.add(interval(0, &[30], 2));
-        let moments = timeline.moments(Duration::from_millis(100), Duration::from_millis(250));
+        let mut timeline = Timeline::new(Duration::from_secs(12));
+        timeline.add(&interval(0, &[10, 20], 0));
+        timeline.add(&interval(2, &[40], 1));
+        timeline.add(&interval(0, &[30], 2));
+        let moments = timeline.moments(Duration::from_millis(250));
         let rates: Vec<f64> = moments.iter().map(|moment| moment.rate).collect();
         assert_eq!(rates, [30.0, 0.0, 20.0], "the last is half as long");
         assert_eq!((moments[0].failure_rate, moments[0].p50, moments[0].max), (20.0, 20, 30));
         assert_eq!(moments.iter().map(|moment| moment.at_millis).collect::<Vec<_>>(), [0, 100, 200]);
-        assert_eq!(timeline.last().map(|interval| interval.index), Some(2));
-        assert_eq!(timeline.moments(Duration::from_millis(100), Duration::from_millis(240)).len(), 2, "too short");
+        assert_eq!(timeline.moments(Duration::from_millis(240)).len(), 2, "too short");
     }
 
     #[test]
-    fn a_long_run_has_longer_intervals() {
-        let length = |seconds| Interval::length(Duration::from_secs(seconds)).as_millis();
+    fn a_long_run_shows_longer_intervals_than_its_threads_send() {
+        let length = |seconds| Timeline::new(Duration::from_secs(seconds)).length.as_millis();
         assert_eq!([length(1), length(10), length(60), length(600)], [50, 100, 500, 5_000]);
+        let mut timeline = Timeline::new(Duration::from_secs(600));
+        (0..10).for_each(|second| timeline.add(&interval(second, &[10], 0)));
+        let rates: Vec<f64> = timeline.moments(Duration::from_secs(10)).iter().map(|moment| moment.rate).collect();
+        assert_eq!(rates, [1.0, 1.0]);
     }
 }

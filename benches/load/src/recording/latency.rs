@@ -14,12 +14,6 @@ const RUN_DIGITS: u8 = 3;
 /// Significant digits of an interval's: an error of at most 1 %, for a tenth of the memory.
 const INTERVAL_DIGITS: u8 = 2;
 
-/// The percentiles that the curve by percentile goes through: each decade of nines in eight steps.
-const CURVE_STEPS_PER_DECADE: u32 = 8;
-
-/// The last decade of the curve: 99.9999 %.
-const CURVE_DECADES: u32 = 6;
-
 /// A histogram for a whole run.
 pub(super) fn of_a_run() -> Histogram<u64> {
     Histogram::new_with_bounds(1, MICROS_MAX, RUN_DIGITS).expect("the bounds are sound")
@@ -56,15 +50,6 @@ pub struct Latency {
     pub max: u64,
 }
 
-/// A point of the curve of latencies by percentile.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Percentile {
-    /// The percentile, from 0 to 100.
-    pub percentile: f64,
-    /// The latency that this percentage does not exceed, in microseconds.
-    pub micros: u64,
-}
-
 impl Latency {
     /// The summary of a histogram.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean is below its maximum")]
@@ -79,23 +64,6 @@ impl Latency {
             p999: histogram.value_at_quantile(0.999),
             max: histogram.max(),
         }
-    }
-}
-
-impl Percentile {
-    /// The curve of a histogram, up to the percentile above which less than one latency is left.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    pub(crate) fn curve(histogram: &Histogram<u64>) -> Vec<Percentile> {
-        let count = histogram.len() as f64;
-        let steps = 0..=CURVE_STEPS_PER_DECADE * CURVE_DECADES;
-        let rests = steps.map(|step| 10_f64.powf(-f64::from(step) / f64::from(CURVE_STEPS_PER_DECADE)));
-        let points = rests.take_while(|rest| rest * count >= 1.0);
-        points
-            .map(|rest| Percentile {
-                percentile: 100.0 * (1.0 - rest),
-                micros: histogram.value_at_quantile(1.0 - rest),
-            })
-            .collect()
     }
 }
 
@@ -128,16 +96,5 @@ mod tests {
         let (mut even, odd) = (histogram((2..=1000).step_by(2)), histogram((1..=999).step_by(2)));
         assert!(even.add(&odd).is_ok());
         assert_eq!(Latency::of(&even), Latency::of(&histogram(1..=1000)));
-    }
-
-    #[test]
-    fn the_curve_ends_below_one_latency_and_never_falls() {
-        let curve = Percentile::curve(&histogram(1..=1000));
-        assert!(
-            curve.is_sorted_by(|first, second| first.percentile < second.percentile && first.micros <= second.micros)
-        );
-        let last = curve.last().map_or(0.0, |point| point.percentile);
-        assert!((last - 99.9).abs() < 0.01, "{last}");
-        assert!(Percentile::curve(&of_a_run()).is_empty());
     }
 }

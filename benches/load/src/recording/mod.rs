@@ -8,8 +8,8 @@ mod step;
 mod tally;
 
 pub(crate) use interval::{Interval, Timeline, TimelinePoint};
-pub(crate) use latency::{Latency, Percentile};
+pub(crate) use latency::Latency;
 pub(crate) use processor_time::{BUSY_SHARE, ProcessorTime};
 pub(crate) use recorder::{Recorder, Silence, Window};
 pub(crate) use step::{MeasuredStep, Trouble};
-pub(crate) use tally::{FailureCount, RunTally};
+pub(crate) use tally::{FailureCount, MadeObject, RunTally, Wrong};

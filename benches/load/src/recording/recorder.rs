@@ -3,12 +3,12 @@
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use till_domain::ids::{PaymentId, PayoutId, RefundId};
+use till_domain::ids::PaymentId;
 
 use super::interval::Interval;
 use super::latency;
 use super::step::{MeasuredStep, Trouble};
-use super::tally::RunTally;
+use super::tally::{MadeObject, RunTally};
 
 /// The time in which a run is measured.
 #[derive(Debug, Clone, Copy)]
@@ -105,34 +105,18 @@ impl Recorder {
         latency::record(self.tally.steps.entry(step).or_insert_with(latency::of_a_run), latency);
     }
 
+    /// Records an object with its amount, and returns true when it was not known before.
+    pub(crate) fn made(&mut self, object: MadeObject, id: [u8; 16], amount_minor: u64) -> bool {
+        self.tally.add_made(object, id, amount_minor)
+    }
+
     /// Records a payment whose money arrives, and returns true when it was not known before.
     pub(crate) fn payment(&mut self, payment: PaymentId, amount_minor: u64) -> bool {
-        let is_new = self.tally.payments.insert(payment.to_bytes());
-        self.tally.paid_minor += if is_new { amount_minor } else { 0 };
-        is_new
+        self.made(MadeObject::Payment, payment.to_bytes(), amount_minor)
     }
 
-    /// Records a refund, and returns true when it was not known before.
-    pub(crate) fn refund(&mut self, refund: RefundId, amount_minor: u64) -> bool {
-        let is_new = self.tally.refunds.insert(refund.to_bytes());
-        self.tally.given_minor += if is_new { amount_minor } else { 0 };
-        is_new
-    }
-
-    /// Records a payout, and returns true when it was not known before.
-    pub(crate) fn payout(&mut self, payout: PayoutId, amount_minor: u64) -> bool {
-        let is_new = self.tally.payouts.insert(payout.to_bytes());
-        self.tally.given_minor += if is_new { amount_minor } else { 0 };
-        is_new
-    }
-
-    /// Records an amount that a failed call may have paid out.
-    pub(crate) fn doubtful_payout(&mut self, amount_minor: u64) {
-        self.tally.given_minor += amount_minor;
-    }
-
-    /// Records an amount that a failed call may have refunded.
-    pub(crate) fn doubtful_refund(&mut self, amount_minor: u64) {
+    /// Records an amount that a failed call may have paid out or refunded.
+    pub(crate) fn doubtful(&mut self, amount_minor: u64) {
         self.tally.given_minor += amount_minor;
     }
 
@@ -175,7 +159,7 @@ mod tests {
     fn latency_is_counted_from_when_a_call_was_meant_to_be_made() {
         let (mut recorder, _receiver, start) = recorder();
         let millis = |millis| start + Duration::from_millis(millis);
-        recorder.ended(millis(10), millis(510), Ok(MeasuredStep::Initiate));
+        recorder.ended(millis(10), millis(510), Ok(MeasuredStep::InitiatePaymentFlow));
         let (tally, last) = recorder.finish();
         assert_eq!((tally.latencies.len(), last), (1, millis(510)));
         assert!((499_000..=501_000).contains(&tally.latencies.max()), "{}", tally.latencies.max());
@@ -185,11 +169,11 @@ mod tests {
     fn the_warm_up_is_not_counted_but_its_wrong_answers_are() {
         let (mut recorder, _receiver, start) = recorder();
         let before = start.checked_sub(Duration::from_millis(1)).expect("there was a millisecond before");
-        recorder.ended(before, start, Ok(MeasuredStep::Initiate));
+        recorder.ended(before, start, Ok(MeasuredStep::InitiatePaymentFlow));
         recorder.ended(before, start, Err(Trouble::Failed { code: "X".to_owned(), excerpt: String::new() }));
         recorder.ended(before, start, Err(Trouble::Wrong("y".to_owned())));
         let (tally, _) = recorder.finish();
-        assert_eq!((tally.latencies.len(), tally.failures.len(), tally.wrong), (0, 0, 1));
+        assert_eq!((tally.latencies.len(), tally.failures.len(), tally.wrong.count), (0, 0, 1));
     }
 
     #[test]
@@ -237,13 +221,11 @@ mod tests {
     #[test]
     fn an_id_that_was_answered_before_is_noticed_and_counts_once() {
         let (mut recorder, _receiver, _) = recorder();
-        let (payment, refund) = (PaymentId::from_bytes([7; 16]), RefundId::from_bytes([7; 16]));
-        assert!(recorder.payment(payment, 100) && !recorder.payment(payment, 100));
-        assert!(recorder.refund(refund, 40) && !recorder.refund(refund, 40));
-        let payout = PayoutId::from_bytes([7; 16]);
-        assert!(recorder.payout(payout, 300) && !recorder.payout(payout, 300));
-        recorder.doubtful_refund(2);
-        recorder.doubtful_payout(5);
+        for (object, amount_minor) in [(MadeObject::Payment, 100), (MadeObject::Refund, 40), (MadeObject::Payout, 300)]
+        {
+            assert!(recorder.made(object, [7; 16], amount_minor) && !recorder.made(object, [7; 16], amount_minor));
+        }
+        recorder.doubtful(7);
         let (tally, _) = recorder.finish();
         assert_eq!((tally.paid_minor, tally.given_minor), (100, 347));
     }

@@ -1,49 +1,56 @@
 //! The steps whose latencies are recorded separately, and the faults of a call.
 
-use super::super::client::{CallFailure, HttpAnswer};
+use std::str::FromStr;
+
+use clap::ValueEnum;
+
+use crate::client::{CallFailure, HttpAnswer};
 
 /// A part of an operation whose latency is recorded separately.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum MeasuredStep {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum MeasuredStep {
+    /// A balance is read.
     GetBalance,
-    Initiate,
+    /// A payment is initiated.
+    InitiatePaymentFlow,
+    /// All steps of a flow.
+    #[value(name = "the whole flow")]
     Flow,
+    /// A card becomes a token.
+    #[value(name = "flow: tokenize-card")]
     TokenizeCard,
+    /// A token becomes a session.
+    #[value(name = "flow: select-payment-method")]
     SelectPaymentMethod,
+    /// A session becomes a payment.
+    #[value(name = "flow: initiate-payment-flow")]
     InitiateOfFlow,
+    /// The payment is waited for.
+    #[value(name = "flow: from the answer until captured")]
     UntilCaptured,
+    /// The ledger's entry is waited for.
+    #[value(name = "flow: from captured until the entry is settled")]
     UntilSettled,
+    /// A payment is captured, whole or in part.
     CapturePayment,
+    /// A payment is voided.
     VoidPayment,
+    /// A payment is refunded in part.
     RefundPayment,
+    /// A payout is sent.
     SendPayout,
-    AddToSet,
-    AddToSetVersioned,
-    ListActivity,
+    /// An item is added to a set.
+    AddToMetadataSet,
+    /// A page of the activity log is read.
+    ListActivityLogs,
+    /// A page of the ledger is read.
     BalanceHistory,
 }
 
 impl MeasuredStep {
-    /// Its name in reports.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            MeasuredStep::GetBalance => "get-balance",
-            MeasuredStep::Initiate => "initiate-payment-flow",
-            MeasuredStep::Flow => "the whole flow",
-            MeasuredStep::TokenizeCard => "flow: tokenize-card",
-            MeasuredStep::SelectPaymentMethod => "flow: select-payment-method",
-            MeasuredStep::InitiateOfFlow => "flow: initiate-payment-flow",
-            MeasuredStep::UntilCaptured => "flow: from the answer until captured",
-            MeasuredStep::UntilSettled => "flow: from captured until the entry is settled",
-            MeasuredStep::CapturePayment => "capture-payment",
-            MeasuredStep::VoidPayment => "void-payment",
-            MeasuredStep::RefundPayment => "refund-payment",
-            MeasuredStep::SendPayout => "send-payout",
-            MeasuredStep::AddToSet => "add-to-metadata-set",
-            MeasuredStep::AddToSetVersioned => "add-to-metadata-set, of these with a version",
-            MeasuredStep::ListActivity => "list-activity-logs",
-            MeasuredStep::BalanceHistory => "balance-history",
-        }
+    /// Its name in reports and in conditions.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().expect("no step is hidden").get_name().to_owned()
     }
 }
 
@@ -67,6 +74,16 @@ impl Trouble {
     /// An answer that differs from the expected one.
     pub(crate) fn wrong(expected: &str, answer: &HttpAnswer<'_>) -> Trouble {
         Trouble::Wrong(format!("expected {expected}, got {}", answer.excerpt()))
+    }
+
+    /// The id in an answer.
+    pub(crate) fn unless_id<T: FromStr>(expected: &str, answer: &HttpAnswer<'_>) -> Result<T, Trouble> {
+        answer.id().and_then(|id| id.parse().ok()).ok_or_else(|| Trouble::wrong(expected, answer))
+    }
+
+    /// Nothing more than that something was done.
+    pub(crate) fn unless_true(answer: &HttpAnswer<'_>) -> Result<(), Trouble> {
+        if answer.body == b"true" { Ok(()) } else { Err(Trouble::wrong("true", answer)) }
     }
 
     /// The answer of a call that succeeded.

@@ -22,22 +22,38 @@ pub(crate) struct RunTally {
     pub(crate) steps: BTreeMap<MeasuredStep, Histogram<u64>>,
     /// Operations that failed, by code.
     pub(crate) failures: BTreeMap<String, FailureCount>,
-    /// The number of wrong answers, with those of the warm-up.
-    pub(crate) wrong: u64,
-    /// Examples of wrong answers.
-    pub(crate) examples: Vec<String>,
-    /// The payments that were answered, with those of the warm-up.
-    pub(crate) payments: HashSet<[u8; 16]>,
+    /// The wrong answers, with those of the warm-up.
+    pub(crate) wrong: Wrong,
+    /// The objects that were answered, with those of the warm-up.
+    made: HashSet<(MadeObject, [u8; 16])>,
+    /// The number of payments among them.
+    pub(crate) payments: u64,
     /// The amount of these payments, in minor units.
     pub(crate) paid_minor: u64,
-    /// The refunds that were answered, with those of the warm-up.
-    pub(crate) refunds: HashSet<[u8; 16]>,
-    /// The payouts that were answered, with those of the warm-up.
-    pub(crate) payouts: HashSet<[u8; 16]>,
     /// The amount of all refunds and payouts, with those that failed calls may have made, in minor units.
     pub(crate) given_minor: u64,
     /// The number of all failures, with those of the warm-up: a payment without an answer may have been made.
     pub(crate) uncertain: u64,
+}
+
+/// An object that a call makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum MadeObject {
+    /// A payment whose money arrives.
+    Payment,
+    /// A refund.
+    Refund,
+    /// A payout.
+    Payout,
+}
+
+/// Wrong answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wrong {
+    /// The number of wrong answers.
+    pub count: u64,
+    /// Examples of wrong answers.
+    pub examples: Vec<String>,
 }
 
 /// Failures with one code.
@@ -56,22 +72,32 @@ impl RunTally {
             refused: latency::of_a_run(),
             steps: BTreeMap::new(),
             failures: BTreeMap::new(),
-            wrong: 0,
-            examples: Vec::new(),
-            payments: HashSet::new(),
+            wrong: Wrong::default(),
+            made: HashSet::new(),
+            payments: 0,
             paid_minor: 0,
-            refunds: HashSet::new(),
-            payouts: HashSet::new(),
             given_minor: 0,
             uncertain: 0,
         }
     }
 
     pub(crate) fn add_wrong(&mut self, example: String) {
-        self.wrong += 1;
-        if self.examples.len() < EXAMPLES_MAX {
-            self.examples.push(example);
+        self.wrong.count += 1;
+        if self.wrong.examples.len() < EXAMPLES_MAX {
+            self.wrong.examples.push(example);
         }
+    }
+
+    /// Records an object with its amount, and returns true when it was not known before.
+    pub(super) fn add_made(&mut self, object: MadeObject, id: [u8; 16], amount_minor: u64) -> bool {
+        let is_new = self.made.insert((object, id));
+        if is_new && object == MadeObject::Payment {
+            self.payments += 1;
+            self.paid_minor += amount_minor;
+        } else if is_new {
+            self.given_minor += amount_minor;
+        }
+        is_new
     }
 
     pub(super) fn add_failure(&mut self, code: String, example: String) {
@@ -89,25 +115,17 @@ impl RunTally {
         for (code, FailureCount { count, example }) in other.failures {
             self.failures.entry(code).or_insert(FailureCount { count: 0, example }).count += count;
         }
-        self.wrong += other.wrong;
-        self.examples.extend(other.examples);
-        self.examples.truncate(EXAMPLES_MAX);
-        for payment in other.payments {
-            if !self.payments.insert(payment) {
-                self.add_wrong("a payment id was answered twice, on different connections".to_owned());
+        self.wrong.count += other.wrong.count;
+        self.wrong.examples.extend(other.wrong.examples);
+        self.wrong.examples.truncate(EXAMPLES_MAX);
+        for made in other.made {
+            if !self.made.insert(made) {
+                let object = format!("{:?}", made.0).to_lowercase();
+                self.add_wrong(format!("a {object} id was answered twice, on different connections"));
             }
         }
+        self.payments += other.payments;
         self.paid_minor += other.paid_minor;
-        for refund in other.refunds {
-            if !self.refunds.insert(refund) {
-                self.add_wrong("a refund id was answered twice, on different connections".to_owned());
-            }
-        }
-        for payout in other.payouts {
-            if !self.payouts.insert(payout) {
-                self.add_wrong("a payout id was answered twice, on different connections".to_owned());
-            }
-        }
         self.given_minor += other.given_minor;
         self.uncertain += other.uncertain;
     }
@@ -126,19 +144,18 @@ mod tests {
         second.add_wrong("d".to_owned());
         first.merge(second);
         let counts: Vec<u64> = first.failures.values().map(|failure| failure.count).collect();
-        assert_eq!((counts, first.wrong), (vec![2, 1], 1));
+        assert_eq!((counts, first.wrong.count), (vec![2, 1], 1));
     }
 
     #[test]
     fn an_id_that_two_threads_were_answered_is_wrong() {
         let (mut first, mut second) = (RunTally::new(), RunTally::new());
-        first.payments.insert([1; 16]);
-        second.payments.extend([[1; 16], [2; 16]]);
-        first.refunds.insert([1; 16]);
-        second.refunds.insert([1; 16]);
-        first.payouts.insert([1; 16]);
-        second.payouts.extend([[1; 16], [2; 16]]);
+        for object in [MadeObject::Payment, MadeObject::Refund, MadeObject::Payout] {
+            assert!(first.add_made(object, [1; 16], 5) && second.add_made(object, [1; 16], 5));
+            assert!(second.add_made(object, [2; 16], 5));
+        }
         first.merge(second);
-        assert_eq!((first.wrong, first.payments.len(), first.refunds.len(), first.payouts.len()), (3, 2, 1, 2));
+        assert_eq!((first.wrong.count, first.made.len()), (3, 6));
+        assert_eq!(first.wrong.examples[0].split(' ').nth(2), Some("id"));
     }
 }

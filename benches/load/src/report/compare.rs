@@ -1,9 +1,16 @@
 //! Reports of two sides, each of one run or several, beside each other.
 
-use super::document::{Document, Parameters};
+use anyhow::ensure;
+use serde_json::{Value, json};
+
+use super::document::Document;
+use super::machine::Machine;
 use super::notes::{CLOSED_LOOP, is_busy};
 use super::spread::too_few_runs;
 use crate::run::Point;
+
+/// Parameters that do not change what is asked of the server.
+const CIRCUMSTANCES: [&str; 4] = ["threads", "duration_seconds", "warm_up_seconds", "webhooks"];
 
 /// Reports of two sides whose runs were told the same.
 #[derive(Debug)]
@@ -13,64 +20,37 @@ pub struct Comparison {
     /// The second side: at least one run.
     pub after: Vec<Document>,
     /// The differences beside the load: machine, program, duration. They do not prevent a comparison, but may explain it.
-    pub differences: Vec<Difference>,
+    pub(super) differences: Vec<Difference>,
 }
 
-/// Something in which reports differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// The name of the property.
-    pub what: String,
-    /// In the first side.
-    pub before: String,
-    /// In the second side.
-    pub after: String,
-}
-
-/// The reason why reports are not compared: their parameters differ.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("these runs cannot be compared, since their parameters differ:\n  {}", lines(.0))]
-pub struct Incomparable(pub Vec<Difference>);
-
-fn lines(differences: &[Difference]) -> String {
-    let line = |Difference { what, before, after }: &Difference| format!("{what}: {before} and {after}");
-    differences.iter().map(line).collect::<Vec<_>>().join("\n  ")
-}
+/// Something in which reports differ: its name, and its values in the first and in the second side.
+pub(super) type Difference = [String; 3];
 
 impl Comparison {
     /// Compares the reports of two sides, each of at least one run.
     ///
     /// # Errors
     /// All properties of the load that differ, each with both values.
-    pub fn new(before: Vec<Document>, after: Vec<Document>) -> Result<Comparison, Incomparable> {
-        let told_differently = differing(&before, &after, |document| load(&document.parameters));
-        if !told_differently.is_empty() {
-            return Err(Incomparable(told_differently));
-        }
+    pub fn new(before: Vec<Document>, after: Vec<Document>) -> anyhow::Result<Comparison> {
+        let told_differently = differing(&before, &after, |document| parameters(document, true));
+        let lines: Vec<String> =
+            told_differently.iter().map(|[what, before, after]| format!("{what}: {before} and {after}")).collect();
+        let told = lines.join("\n  ");
+        ensure!(told.is_empty(), "these runs cannot be compared, since their parameters differ:\n  {told}");
         let differences = differing(&before, &after, circumstances);
         Ok(Comparison { before, after, differences })
     }
 
-    /// The parameters of both sides.
-    pub(super) fn parameters(&self) -> &Parameters {
-        &self.before[0].parameters
+    /// A short description of the runs of both sides.
+    pub(super) fn title(&self) -> &str {
+        &self.before[0].title
     }
 
     /// Points that both sides have: of each, those of all runs.
     pub(super) fn points(&self) -> Vec<(Vec<&Point>, Vec<&Point>)> {
-        let of = |side: &[Document], index: usize| -> Vec<usize> {
-            (0..side.len()).filter(|run| side[*run].points.len() > index).collect()
-        };
-        let mut points = Vec::new();
-        for index in 0.. {
-            let (before, after) = (of(&self.before, index), of(&self.after, index));
-            if before.is_empty() || after.is_empty() {
-                break;
-            }
-            let before = before.into_iter().map(|run| &self.before[run].points[index]).collect();
-            points.push((before, after.into_iter().map(|run| &self.after[run].points[index]).collect()));
-        }
-        points
+        let both = |index: usize| (points_at(&self.before, index), points_at(&self.after, index));
+        let is_there = |(before, after): &(Vec<_>, Vec<_>)| !before.is_empty() && !after.is_empty();
+        (0..).map(both).take_while(is_there).collect()
     }
 
     /// Sentences that a reader must know of the comparison.
@@ -89,7 +69,7 @@ impl Comparison {
                  counts as a difference: make them in turns"
                     .to_owned()
             }),
-            self.parameters().is_closed_loop().then(|| CLOSED_LOOP.to_owned()),
+            self.before[0].parameters.is_closed_loop().then(|| CLOSED_LOOP.to_owned()),
         ];
         notes.into_iter().flatten().collect()
     }
@@ -106,82 +86,70 @@ impl Comparison {
     }
 }
 
+/// The points of this index, of the runs that have one.
+fn points_at(side: &[Document], index: usize) -> Vec<&Point> {
+    side.iter().filter_map(|run| run.points.get(index)).collect()
+}
+
 fn ended_early(document: &Document) -> bool {
     document.ended_early.is_some() || document.points.iter().any(|point| point.ended_early.is_some())
 }
 
-/// The properties of the load: reports with different ones measure different things.
-fn load(parameters: &Parameters) -> Vec<(&'static str, String)> {
-    let none = || "none".to_owned();
-    let json = |value: Option<serde_json::Value>| value.map_or_else(none, |value| value.to_string());
-    vec![
-        ("scenario", parameters.scenario.word.clone()),
-        ("weights", parameters.scenario.weights.to_string()),
-        ("loop", parameters.mode.clone()),
-        ("rate", parameters.rate.map_or_else(none, |rate| rate.to_string())),
-        ("p99-below", parameters.p99_below_micros.map_or_else(none, |micros| format!("{micros} us"))),
-        ("merchants", parameters.merchants.to_string()),
-        ("skew", parameters.skew.clone()),
-        ("connections", parameters.connections.to_string()),
-        ("sweep", json(parameters.sweep.as_ref().map(|sweep| serde_json::json!(sweep)))),
-        ("metadata", json(parameters.metadata.map(|metadata| serde_json::json!(metadata)))),
-        ("lists", json(parameters.lists.map(|lists| serde_json::json!(lists)))),
-    ]
+/// The parameters by their names: those of the load, since reports with different ones measure different things, or
+/// the [`CIRCUMSTANCES`].
+fn parameters(document: &Document, is_load: bool) -> Vec<(String, String)> {
+    let parameters = members("", &json!(document.parameters));
+    parameters.into_iter().filter(|(name, _)| CIRCUMSTANCES.contains(&name.as_str()) != is_load).collect()
 }
 
 /// The properties that may explain a difference between results.
-fn circumstances(document: &Document) -> Vec<(&'static str, String)> {
-    let Document { till, machine, server, parameters, .. } = document;
-    let unknown = || "unknown".to_owned();
-    vec![
-        ("version of till", till.version.clone()),
-        ("build profile", till.profile.clone()),
-        ("optimization", till.optimization.clone()),
-        ("processors", machine.processors.to_string()),
-        ("processor", machine.processor_name.clone().unwrap_or_else(unknown)),
-        ("kernel", machine.kernel.clone()),
-        ("own server", server.own.to_string()),
-        ("server on the same machine", server.same_machine.to_string()),
-        ("TLS", server.tls.to_string()),
-        ("settings of the server", format!("{:?}", server.settings)),
-        ("file system", server.data_filesystem.clone().unwrap_or_else(unknown)),
-        ("webhooks", parameters.webhooks.description().unwrap_or("none").to_owned()),
-        ("threads", parameters.threads.to_string()),
-        ("duration", format!("{} s", parameters.duration_seconds)),
-        ("warm-up", format!("{} s", parameters.warm_up_seconds)),
-    ]
+fn circumstances(document: &Document) -> Vec<(String, String)> {
+    let machine = Machine { load_before: None, busy_before: None, ..document.machine.clone() };
+    let parts = [("till.", json!(document.till)), ("machine.", json!(machine)), ("server.", json!(document.server))];
+    let parts = parts.iter().flat_map(|(prefix, part)| members(prefix, part));
+    parts.chain(parameters(document, false)).collect()
+}
+
+/// The members of an object, with a prefix before their names, and their values as text.
+fn members(prefix: &str, object: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| match value {
+        Value::Null => "none".to_owned(),
+        value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+    };
+    let members = object.as_object().into_iter().flatten();
+    members.map(|(name, value)| (format!("{prefix}{name}"), text(value))).collect()
 }
 
 /// Everything that has not the same value in all runs of both sides.
 fn differing(
     before: &[Document],
     after: &[Document],
-    values: impl Fn(&Document) -> Vec<(&'static str, String)>,
+    values: impl Fn(&Document) -> Vec<(String, String)>,
 ) -> Vec<Difference> {
     let [before, after] = [before, after].map(|side| side.iter().map(&values).collect::<Vec<_>>());
-    let distinct = |side: &[Vec<(&str, String)>], index: usize| {
+    let distinct = |side: &[Vec<(String, String)>], index: usize| {
         let mut distinct: Vec<String> = Vec::new();
-        for run in side.iter().map(|run| &run[index].1).filter(|value| !value.is_empty()) {
+        for run in side.iter().map(|run| &run[index].1) {
             if !distinct.contains(run) {
                 distinct.push(run.clone());
             }
         }
         distinct
     };
-    let difference = |(index, (what, _)): (usize, &(&str, String))| {
+    let difference = |(index, (what, _)): (usize, &(String, String))| {
         let (before, after) = (distinct(&before, index), distinct(&after, index));
         let is_one = before.len() == 1 && before == after;
         let (before, after) = (before.join(", then "), after.join(", then "));
-        (!is_one).then(|| Difference { what: (*what).to_owned(), before, after })
+        (!is_one).then(|| [what.clone(), before, after])
     };
     before[0].iter().enumerate().filter_map(difference).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::examples::document;
+    use super::super::examples::document;
     use super::*;
-    use crate::plan::{Scenario, ScenarioKind};
+    use crate::plan::ScenarioKind;
 
     fn comparison(before: Vec<Document>, after: Vec<Document>) -> Comparison {
         Comparison::new(before, after).unwrap_or_else(|refused| panic!("{refused}"))
@@ -198,8 +166,8 @@ mod tests {
         after.machine.processors += 2;
         after.parameters.threads += 1;
         let comparison = comparison(vec![before], vec![after]);
-        let named: Vec<&str> = comparison.differences.iter().map(|difference| difference.what.as_str()).collect();
-        assert_eq!(named, ["processors", "threads"]);
+        let named: Vec<&str> = comparison.differences.iter().map(|difference| difference[0].as_str()).collect();
+        assert_eq!(named, ["machine.processors", "threads"]);
     }
 
     #[test]
@@ -243,12 +211,12 @@ mod tests {
     #[test]
     fn different_loads_are_refused_and_each_difference_is_named() {
         let mut after = document();
-        after.parameters.scenario = Scenario::of(ScenarioKind::Flow);
+        after.parameters.scenario = ScenarioKind::Flow.into();
         after.parameters.connections = 3;
-        after.parameters.mode = "search".to_owned();
+        after.parameters.rate = Some(5.0);
         let refused = Comparison::new(vec![document()], vec![after]).map(|_| ()).map_err(|refused| refused.to_string());
         let says = |text: &str| refused.as_ref().is_err_and(|refused| refused.contains(text));
-        assert!(says("scenario: ping and flow") && says("connections: 8 and 3") && says("loop: closed and search"));
+        assert!(says("scenario: ping and flow") && says("connections: 8 and 3") && says("rate: none and 5.0"));
         assert!(!says("merchants"), "{refused:?}");
     }
 }

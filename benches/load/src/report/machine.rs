@@ -26,7 +26,6 @@ pub struct Machine {
     pub load_before: Option<f64>,
     /// The share of the processors' time, from 0 to 1, that processes took directly before the run; null where the
     /// system does not say.
-    #[serde(default)]
     pub busy_before: Option<f64>,
 }
 
@@ -42,8 +41,9 @@ pub struct Program {
 }
 
 impl Machine {
-    /// This one, watched for a moment in which the load tester does nothing.
-    pub(super) fn watched() -> Machine {
+    /// This one, watched for a moment in which the load tester does nothing: to be asked before the run.
+    #[must_use]
+    pub fn watched() -> Machine {
         let before = ProcessorTime::now(None);
         thread::sleep(WATCHED);
         let busy_before = before.zip(ProcessorTime::now(None)).map(|(before, now)| now.others_since(before));

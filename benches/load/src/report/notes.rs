@@ -16,7 +16,15 @@ const IN_MEMORY: &str = "NOTE: the data is in memory (tmpfs), where a sync costs
 pub(super) fn notes(document: &Document) -> Vec<String> {
     let is_in_memory = document.server.data_filesystem.as_deref() == Some("tmpfs");
     let notes = [document.parameters.is_closed_loop().then_some(CLOSED_LOOP), is_in_memory.then_some(IN_MEMORY)];
-    busy_machine(document).into_iter().chain(notes.into_iter().flatten().map(str::to_owned)).collect()
+    let warnings = ended_early(document).into_iter().chain(busy_machine(document));
+    warnings.chain(notes.into_iter().flatten().map(str::to_owned)).collect()
+}
+
+/// The reason that a command ended early, unless one of its points has it.
+fn ended_early(document: &Document) -> Option<String> {
+    let reason = document.ended_early.as_ref()?;
+    let is_said = document.points.iter().any(|point| point.ended_early.as_ref() == Some(reason));
+    (!is_said).then(|| format!("ENDED EARLY: {reason}"))
 }
 
 /// A warning when other processes took much of the processors' time: during the runs, or before them where it is not
@@ -58,16 +66,18 @@ fn shares_of_others(document: &Document) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::examples::{document, point};
+    use super::super::examples::{document, point};
     use super::*;
+    use crate::plan::ScenarioKind;
+    use crate::plan::examples::flags;
     use crate::run::Point;
 
     #[test]
     fn only_a_closed_loop_notes_the_waits_that_it_leaves_out() {
         let mut document = document();
         assert_eq!(notes(&document), [CLOSED_LOOP]);
-        for mode in ["open", "search"] {
-            document.parameters.mode = mode.to_owned();
+        for line in ["--rate 5", "--stages 0:1,1s:2", "--search --p99-below 1s"] {
+            document.parameters = flags(ScenarioKind::Ping, line);
             assert_eq!(notes(&document), [""; 0]);
         }
     }

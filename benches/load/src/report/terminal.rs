@@ -1,12 +1,11 @@
 //! The report for a terminal.
 
-use super::compare::{Comparison, Difference};
+use super::compare::Comparison;
 use super::document::Document;
 use super::spread::{Finding, Spread};
 use super::text::{change, count, counted, latency, rate};
 use crate::recording::Latency;
 use crate::run::{Point, SearchResult};
-use crate::scenarios::Deliveries;
 
 /// The cells of a row.
 type TableRow = Vec<String>;
@@ -25,9 +24,8 @@ pub fn run_text(document: &Document) -> String {
         blocks.push(point_text(point, document.points.len() > 1));
     }
     blocks.extend(document.search.as_ref().map(|search| search_text(search, document.ended_early.is_some())));
-    blocks.extend(ended_early(document));
     if !document.fail_if.is_empty() {
-        blocks.push(verdicts(document).join("\n"));
+        blocks.push(document.fail_if.iter().map(|verdict| verdict.told.as_str()).collect::<Vec<_>>().join("\n"));
     }
     if !document.notes.is_empty() {
         blocks.push(document.notes.join("\n"));
@@ -44,14 +42,9 @@ fn heading(document: &Document) -> String {
     };
     let merchants = counted(parameters.merchants, "merchant");
     let connections = counted(parameters.connections, "connection");
-    let webhooks = parameters.webhooks.description().map(|description| format!(", {description}"));
+    let webhooks = if parameters.webhooks { ", webhooks to a receiver" } else { "" };
     let lines = [
-        format!(
-            "{} ({merchants}, {}, {connections}{})",
-            parameters.title(),
-            parameters.skew,
-            webhooks.unwrap_or_default()
-        ),
+        format!("{} ({merchants}, {}, {connections}{webhooks})", document.title, parameters.skew),
         format!(
             "till {} ({}, optimization {}), {} processors, {place}{}",
             till.version,
@@ -100,17 +93,17 @@ fn point_text(point: &Point, is_one_of_many: bool) -> String {
     if point.operations > 0 {
         lines.push(table(&latencies(point)));
     }
-    lines.extend(remarks(point));
+    lines.extend(point.remarks.iter().cloned());
     lines.join("\n")
 }
 
 /// The name of a point among several: the values of the run.
-pub(super) fn name(point: &Point) -> String {
+fn name(point: &Point) -> String {
     format!("{}, {}", counted(point.merchants, "merchant"), counted(point.connections, "connection"))
 }
 
 /// The latencies of all operations and of each step.
-pub(super) fn latencies(point: &Point) -> Vec<TableRow> {
+fn latencies(point: &Point) -> Vec<TableRow> {
     let head = ["", "count", "p50", "p90", "p99", "p99.9", "max"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let row = |name: &str, of: &Latency| {
@@ -127,80 +120,6 @@ pub(super) fn latencies(point: &Point) -> Vec<TableRow> {
     rows
 }
 
-/// The facts that a reader needs in order to judge the figures.
-pub(super) fn remarks(point: &Point) -> Vec<String> {
-    let mut remarks = Vec::new();
-    for (code, failure) in &point.failures {
-        remarks.push(format!("FAILED {} times: {code}: {}", count(failure.count), failure.example));
-    }
-    if point.wrong.count > 0 {
-        remarks.push(format!("WRONG ANSWERS: {}: {}", count(point.wrong.count), point.wrong.examples.join("; ")));
-    }
-    if point.never_made > 0 {
-        let never = count(point.never_made);
-        remarks.push(format!(
-            "NEVER MADE: {never} calls that were due; the server, or the load tester, is too slow for this rate"
-        ));
-    }
-    remarks.extend(point.ended_early.as_ref().map(|reason| format!("ENDED EARLY: {reason}")));
-    remarks.extend(rate_kept(point));
-    remarks.extend(follow_up(point));
-    remarks.extend(point.deliveries.map(deliveries));
-    remarks
-}
-
-/// The results of the conditions under which the run counts as failed, a line each.
-pub(super) fn verdicts(document: &Document) -> Vec<String> {
-    document.fail_if.iter().map(|verdict| verdict.told.clone()).collect()
-}
-
-/// The reason that a command ended early, unless one of its points has it.
-pub(super) fn ended_early(document: &Document) -> Option<String> {
-    let reason = document.ended_early.as_ref()?;
-    let is_said = document.points.iter().any(|point| point.ended_early.as_ref() == Some(reason));
-    (!is_said).then(|| format!("ENDED EARLY: {reason}"))
-}
-
-/// A remark on the rate of an open loop: reached or not.
-fn rate_kept(point: &Point) -> Option<String> {
-    let (reached, intended) = (rate(point.rate), rate(point.intended_rate?));
-    Some(match (point.rate_kept?, &point.ended_early) {
-        (true, _) => format!("keeps up with its rate: {reached}/s of {intended}/s"),
-        (false, None) => format!("DOES NOT KEEP UP with its rate: {reached}/s of {intended}/s"),
-        (false, Some(_)) => format!("DOES NOT KEEP UP with its rate of {intended}/s: it was not called to the end"),
-    })
-}
-
-fn follow_up(point: &Point) -> Option<String> {
-    let follow_up = point.follow_up?;
-    let backlog = count(follow_up.backlog_at_end);
-    let Some(after) = follow_up.last_captured_after_micros else {
-        return Some(format!(
-            "LAGS: when the last answer came, {backlog} payments were not captured, and some never were"
-        ));
-    };
-    let later = latency(after);
-    let captured =
-        format!("when the last answer came, {backlog} payments were not captured yet, the last one {later} later");
-    let with = rate(point.rate_with_captures().unwrap_or_default());
-    Some(if point.ended_early.is_some() {
-        format!("captures until then: {captured}")
-    } else if follow_up.kept_up {
-        format!("captures keep up: {captured}")
-    } else {
-        format!("LAGS: {captured}; with all captures it is {with}/s")
-    })
-}
-
-fn deliveries(Deliveries { events, delivered, rate: by_second, all_after_micros, repeated }: Deliveries) -> String {
-    let when = match all_after_micros {
-        Some(after) => format!("the receiver had all {} after the last answer", latency(after)),
-        None => "the receiver did not get all in time".to_owned(),
-    };
-    let (delivered, events, by_second) = (count(delivered), count(events), rate(by_second));
-    format!("webhooks: {delivered} of {events} events delivered, {by_second}/s; {when}; {} repeated", count(repeated))
-}
-
 fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
     let bound = latency(search.p99_below_micros);
     let found = match search.highest_rate {
@@ -212,7 +131,7 @@ fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
 }
 
 /// The rates that a search tried, each with what it missed.
-pub(super) fn tried(search: &SearchResult) -> Vec<TableRow> {
+fn tried(search: &SearchResult) -> Vec<TableRow> {
     let mut rows = vec![["rate/s", "reached/s", "p99", ""].map(str::to_owned).to_vec()];
     rows.extend(
         search
@@ -226,26 +145,29 @@ pub(super) fn tried(search: &SearchResult) -> Vec<TableRow> {
 /// The runs of two sides beside each other.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison) -> String {
-    let mut blocks = vec![comparison.parameters().title()];
-    let several = comparison.before.len() + comparison.after.len() > 2;
-    if several {
+    let mut blocks = vec![comparison.title().to_owned()];
+    if comparison.before.len() + comparison.after.len() > 2 {
         blocks.push(sides(comparison));
     }
-    let points = comparison.points();
-    blocks.extend(
-        points.iter().map(|(before, after)| format!("{}\n{}", name(before[0]), table(&compared(before, after)))),
-    );
-    blocks.extend(compared_search(comparison).map(|rows| table(&rows)));
+    blocks.extend(compared_tables(comparison).iter().map(|(name, rows)| format!("{name}\n{}", table(rows))));
     let notes = comparison.notes();
     if !notes.is_empty() {
         blocks.push(notes.join("\n"));
     }
-    if !comparison.differences.is_empty() {
-        let line = |Difference { what, before, after }: &Difference| format!("  {what}: {before} -> {after}");
-        let lines: Vec<String> = comparison.differences.iter().map(line).collect();
-        blocks.push(format!("also different:\n{}", lines.join("\n")));
-    }
     blocks.join("\n\n") + "\n"
+}
+
+/// The tables of a comparison with their names: each point, the searches, and what differs beside the load.
+pub(super) fn compared_tables(comparison: &Comparison) -> Vec<(String, Vec<TableRow>)> {
+    let points = comparison.points();
+    let mut tables: Vec<_> = points.iter().map(|(before, after)| (name(before[0]), compared(before, after))).collect();
+    tables.extend(compared_search(comparison).map(|rows| ("the search".to_owned(), rows)));
+    if !comparison.differences.is_empty() {
+        let head = ["", "first", "second"].map(str::to_owned);
+        let rows = [&head].into_iter().chain(&comparison.differences).map(|row| row.to_vec()).collect();
+        tables.push(("also different".to_owned(), rows));
+    }
+    tables
 }
 
 /// The number of runs, and the figures that are shown of them.
@@ -255,7 +177,7 @@ pub(super) fn sides(comparison: &Comparison) -> String {
 }
 
 /// The highest rates that the searches of both sides found.
-pub(super) fn compared_search(comparison: &Comparison) -> Option<Vec<TableRow>> {
+fn compared_search(comparison: &Comparison) -> Option<Vec<TableRow>> {
     let highest = |side: &[Document]| -> Option<Spread> {
         let rates: Option<Vec<f64>> =
             side.iter().map(|run| run.search.as_ref().map(|search| search.highest_rate.unwrap_or_default())).collect();
@@ -267,16 +189,15 @@ pub(super) fn compared_search(comparison: &Comparison) -> Option<Vec<TableRow>> 
 
 /// The rows of a comparison: one point of all runs of both sides.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53")]
-pub(super) fn compared(before: &[&Point], after: &[&Point]) -> Vec<TableRow> {
+fn compared(before: &[&Point], after: &[&Point]) -> Vec<TableRow> {
     let spread = |side: &[&Point], figure: Figure<f64>| Spread::of(side.iter().map(|point| figure(point)));
     let both = |figure: Figure<f64>| (spread(before, figure), spread(after, figure));
     let (of, to) = both(|point| point.rate);
     let mut rows = vec![compared_head(of, to), compared_row("rate/s", of, to, rate)];
-    let latencies: [(&str, Figure<f64>); 5] = [
+    let latencies: [(&str, Figure<f64>); 4] = [
         ("p50", |point| point.latency_micros.p50 as f64),
         ("p90", |point| point.latency_micros.p90 as f64),
         ("p99", |point| point.latency_micros.p99 as f64),
-        ("p99.9", |point| point.latency_micros.p999 as f64),
         ("max", |point| point.latency_micros.max as f64),
     ];
     for (name, figure) in latencies {
@@ -340,9 +261,8 @@ fn table(rows: &[TableRow]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::examples::{document, point};
+    use super::super::examples::{document, point};
     use super::*;
-    use crate::scenarios::FollowUp;
 
     #[test]
     fn the_table_has_its_columns_under_each_other() {
@@ -351,50 +271,6 @@ mod tests {
         let verdicts =
             [["rate/s", ""], ["10", "passed"], ["20", "not passed"]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&verdicts), "rate/s\n10      passed\n20      not passed");
-    }
-
-    #[test]
-    fn a_lag_is_marked_with_the_rate_that_can_be_sustained() {
-        let follow_up = FollowUp {
-            payments: 100,
-            backlog_at_end: 60,
-            last_captured_after_micros: Some(2_000_000),
-            kept_up: false,
-            unexplained_minor: 0,
-        };
-        let lagging = Point { follow_up: Some(follow_up), ..point() };
-        let text = remarks(&lagging).join("\n");
-        assert!(
-            text.starts_with("LAGS: when the last answer came, 60 payments")
-                && text.ends_with("with all captures it is 25.0/s"),
-            "{text}"
-        );
-        assert!(
-            remarks(&Point { follow_up: Some(FollowUp { kept_up: true, ..follow_up }), ..lagging })[0]
-                .starts_with("captures keep up")
-        );
-    }
-
-    #[test]
-    fn a_rate_is_kept_only_by_a_run_that_came_to_its_end() {
-        let open = |ended_early: Option<&str>| {
-            let open = Point { intended_rate: Some(50.0), ended_early: ended_early.map(str::to_owned), ..point() };
-            remarks(&Point { rate_kept: Some(open.keeps_rate(50.0)), ..open })
-        };
-        assert_eq!(open(None), ["keeps up with its rate: 50.0/s of 50.0/s"]);
-        let verdict = "DOES NOT KEEP UP with its rate of 50.0/s: it was not called to the end";
-        assert_eq!(open(Some("used up")), ["ENDED EARLY: used up", verdict]);
-    }
-
-    #[test]
-    fn deliveries_are_shown_with_missing_and_repeated_ones() {
-        let all =
-            Deliveries { events: 2_000, delivered: 2_000, rate: 400.0, all_after_micros: Some(1_500), repeated: 0 };
-        let told = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
-        assert_eq!(remarks(&Point { deliveries: Some(all), ..point() }), [told]);
-        let some = Deliveries { delivered: 1_990, all_after_micros: None, repeated: 3, ..all };
-        let text = remarks(&Point { deliveries: Some(some), ..point() }).join("\n");
-        assert!(text.contains("1,990 of 2,000") && text.ends_with("did not get all in time; 3 repeated"), "{text}");
     }
 
     #[test]

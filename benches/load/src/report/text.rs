@@ -54,12 +54,6 @@ pub(super) fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// An amount of memory with a unit.
-#[expect(clippy::cast_precision_loss, reason = "memory is far below 2^53 bytes")]
-pub(super) fn memory(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::document::Document;
 use super::text::{count, counted, latency, rate};
 use crate::plan::{FailIf, Metric};
 use crate::run::Point;
@@ -25,13 +24,13 @@ pub struct Verdict {
 }
 
 /// The result of each condition at each point.
-pub(super) fn verdicts(conditions: &[FailIf], document: &Document) -> Vec<Verdict> {
-    let is_one_of_many = document.points.len() > 1;
-    let of = |condition: &FailIf| match document.points.as_slice() {
+pub(super) fn verdicts(conditions: &[FailIf], points: &[Point]) -> Vec<Verdict> {
+    let is_one_of_many = points.len() > 1;
+    let of = |condition: &FailIf| match points {
         // A search that finds no rate has found that it is none.
         [] => vec![verdict(condition, None, (condition.metric == Metric::Rate).then_some(0.0), false)],
         points => {
-            let judge = |point| verdict(condition, Some(point), figure(point, condition.metric), is_one_of_many);
+            let judge = |point| verdict(condition, Some(point), figure(point, condition), is_one_of_many);
             points.iter().map(judge).collect()
         }
     };
@@ -40,7 +39,8 @@ pub(super) fn verdicts(conditions: &[FailIf], document: &Document) -> Vec<Verdic
 
 fn verdict(condition: &FailIf, point: Option<&Point>, measured: Option<f64>, is_one_of_many: bool) -> Verdict {
     let failed = measured.is_none_or(|measured| condition.holds(measured));
-    let word = condition.metric.word();
+    let step = condition.step.map(|step| format!("{}.", step.name())).unwrap_or_default();
+    let word = format!("{step}{}", condition.metric);
     let figure = match measured {
         Some(measured) => format!("{word} is {}", shown(condition.metric, measured)),
         None => format!("{word} was not measured"),
@@ -61,9 +61,12 @@ fn verdict(condition: &FailIf, point: Option<&Point>, measured: Option<f64>, is_
 
 /// A figure of a run; none of a latency where nothing ended well.
 #[expect(clippy::cast_precision_loss, reason = "latencies and counts are far below 2^53")]
-fn figure(point: &Point, metric: Metric) -> Option<f64> {
-    let latency = point.latency_micros;
-    let micros = match metric {
+fn figure(point: &Point, condition: &FailIf) -> Option<f64> {
+    let latency = match condition.step {
+        Some(step) => point.steps.iter().find(|found| found.name == step.name())?.latency_micros,
+        None => point.latency_micros,
+    };
+    let micros = match condition.metric {
         Metric::P50 => latency.p50,
         Metric::P90 => latency.p90,
         Metric::P99 => latency.p99,
@@ -88,20 +91,20 @@ fn shown(metric: Metric, measured: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::examples::{document, point};
+    use super::super::examples::point;
     use super::*;
     use crate::recording::Latency;
 
-    fn told(conditions: &[&str], document: &Document) -> Vec<(bool, String)> {
+    fn told(conditions: &[&str], points: &[Point]) -> Vec<(bool, String)> {
         let parse = |text: &&str| text.parse::<FailIf>().unwrap_or_else(|reason| panic!("{reason}"));
         let conditions: Vec<FailIf> = conditions.iter().map(parse).collect();
-        verdicts(&conditions, document).into_iter().map(|verdict| (verdict.failed, verdict.told)).collect()
+        verdicts(&conditions, points).into_iter().map(|verdict| (verdict.failed, verdict.told)).collect()
     }
 
     #[test]
     fn each_condition_says_what_was_measured() {
         // The example reaches 50 a second with a p99 of 300 microseconds and a maximum of 1,200.
-        let lines = told(&["p99>299us", "max>1.2ms", "rate<50.5", "errors>0", "mean>=120us"], &document());
+        let lines = told(&["p99>299us", "max>1.2ms", "rate<50.5", "errors>0", "mean>=120us"], &[point()]);
         let expected = [
             (true, "FAILED --fail-if p99>299us: p99 is 300 µs"),
             (false, "passed --fail-if max>1.2ms: max is 1.20 ms"),
@@ -114,22 +117,26 @@ mod tests {
 
     #[test]
     fn each_point_of_a_sweep_is_judged_and_named() {
-        let mut document = document();
-        document.points = vec![point(), Point { connections: 1, rate: 60.0, ..point() }];
+        let points = [point(), Point { connections: 1, rate: 60.0, ..point() }];
         let expected = [
             (true, "FAILED --fail-if rate<55: rate is 50.0/s with 4 merchants and 8 connections"),
             (false, "passed --fail-if rate<55: rate is 60.0/s with 4 merchants and 1 connection"),
         ];
-        assert_eq!(told(&["rate<55"], &document), expected.map(|(failed, told)| (failed, told.to_owned())));
+        assert_eq!(told(&["rate<55"], &points), expected.map(|(failed, told)| (failed, told.to_owned())));
     }
 
     #[test]
     fn a_figure_that_was_not_measured_fails() {
-        let mut document = document();
-        document.points = vec![Point { latency_micros: Latency::default(), ..point() }];
-        assert_eq!(told(&["p99>1s"], &document)[0].1, "FAILED --fail-if p99>1s: p99 was not measured");
-        document.points.clear();
-        assert_eq!(told(&["rate<1"], &document)[0].1, "FAILED --fail-if rate<1: rate is 0.00/s");
-        assert!(told(&["errors>0"], &document)[0].0);
+        let nothing = Point { latency_micros: Latency::default(), ..point() };
+        assert_eq!(told(&["p99>1s"], &[nothing])[0].1, "FAILED --fail-if p99>1s: p99 was not measured");
+        assert_eq!(told(&["rate<1"], &[])[0].1, "FAILED --fail-if rate<1: rate is 0.00/s");
+        assert!(told(&["errors>0"], &[])[0].0);
+    }
+
+    #[test]
+    fn a_condition_of_a_step_is_judged_by_its_latencies() {
+        let lines = told(&["get-balance.p99>299us", "send-payout.p99>1s"], &[point()]);
+        assert_eq!(lines[0].1, "FAILED --fail-if get-balance.p99>299us: get-balance.p99 is 300 µs");
+        assert_eq!(lines[1].1, "FAILED --fail-if send-payout.p99>1s: send-payout.p99 was not measured");
     }
 }

@@ -7,15 +7,16 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::feed::Feed;
 use super::measure::{Measured, measure};
 use super::progress::RunProgress;
 use super::result::Point;
 use super::search::{Next, Search, TRIES_MAX};
-use crate::plan::{LoadMode, Plan, SearchGoal};
+use crate::plan::{Plan, Span};
 use crate::recording::ProcessorTime;
 use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, RunContext, Stock};
 use crate::target::TargetServer;
-use crate::webhooks::WebhookTarget;
+use crate::webhooks::WebhookReceiver;
 
 /// The least number of latencies of a step of a search, unless that takes too long: ten of them are then above the
 /// 99th percentile.
@@ -23,6 +24,9 @@ const LATENCIES_OF_A_STEP: f64 = 1_000.0;
 
 /// The longest step of a search.
 const STEP_MAX: Duration = Duration::from_secs(60);
+
+/// The first rate of a search, unless it is given.
+const FIRST_RATE: f64 = 200.0;
 
 /// The pause between two checks for an interruption of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -32,8 +36,9 @@ pub struct Bench<'a> {
     plan: &'a Plan,
     server: &'a TargetServer,
     progress: &'a RunProgress,
+    feed: &'a Feed,
     interrupted: Arc<AtomicBool>,
-    endpoint: WebhookTarget,
+    receiver: Option<WebhookReceiver>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -48,13 +53,6 @@ pub struct BenchResult {
     pub ended_early: Option<String>,
 }
 
-/// The results of the checks after a run.
-#[derive(Default)]
-struct RunChecks {
-    follow_up: Option<FollowUp>,
-    deliveries: Option<Deliveries>,
-}
-
 /// The results of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchResult {
@@ -66,32 +64,14 @@ pub struct SearchResult {
     pub tried: Vec<Tried>,
 }
 
-/// The reason why a rate did not pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Miss {
-    /// The 99th percentile was not below the bound.
-    P99,
-    /// The rate was not reached.
-    Rate,
-    /// Calls that were due were never made.
-    NeverMade,
-    /// Calls failed.
-    Failures,
-    /// Captures did not keep up.
-    Captures,
-    /// The run ended before its time.
-    EndedEarly,
-}
-
 /// The longest time that a search takes.
 fn search_length(plan: &Plan) -> String {
-    let run = plan.warm_up + plan.duration;
+    let run = *plan.warm_up + *plan.duration;
     let whole = u32::try_from(TRIES_MAX).map_or(Duration::MAX, |tries| run.saturating_mul(tries));
     let (run, minutes) = (run.as_secs_f64(), (whole.as_secs_f64() / 60.0).ceil());
     let low_rate = LATENCIES_OF_A_STEP / plan.duration.as_secs_f64();
-    let longest = plan.warm_up + plan.duration.max(STEP_MAX);
-    let longer = match plan.duration < STEP_MAX {
+    let longest = *plan.warm_up + plan.duration.max(STEP_MAX);
+    let longer = match *plan.duration < STEP_MAX {
         true => format!("; below {low_rate:.0} calls/s a run takes longer, {:.0} s at most", longest.as_secs_f64()),
         false => String::new(),
     };
@@ -99,21 +79,6 @@ fn search_length(plan: &Plan) -> String {
         "searching: at most {TRIES_MAX} runs of {run:.1} s, {minutes:.0} min in all, and usually a third of them{longer}. \
          What is made before each run and waited for after it comes on top"
     )
-}
-
-impl Miss {
-    /// Words for a report.
-    #[must_use]
-    pub const fn description(self) -> &'static str {
-        match self {
-            Miss::P99 => "p99 not below the bound",
-            Miss::Rate => "rate not reached",
-            Miss::NeverMade => "calls never made",
-            Miss::Failures => "calls failed",
-            Miss::Captures => "captures did not keep up",
-            Miss::EndedEarly => "ended early",
-        }
-    }
 }
 
 /// A rate that was tried.
@@ -128,10 +93,8 @@ pub struct Tried {
     /// True when the rate passed.
     pub passed: bool,
     /// The reasons why it did not pass; empty when it passed.
-    #[serde(default)]
-    pub missed: Vec<Miss>,
+    pub missed: Vec<String>,
     /// The share of the processors' time that other processes took, as in [`Point::others_busy`].
-    #[serde(default)]
     pub others_busy: Option<f64>,
 }
 
@@ -144,11 +107,13 @@ impl<'a> Bench<'a> {
         plan: &'a Plan,
         server: &'a TargetServer,
         progress: &'a RunProgress,
+        feed: &'a Feed,
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Bench<'a>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let (runtime, endpoint) = (runtime.context("failed to start a runtime")?, WebhookTarget::open(plan.webhooks)?);
-        Ok(Bench { plan, server, progress, interrupted, endpoint, runtime })
+        let receiver = plan.webhooks.then(WebhookReceiver::start).transpose()?;
+        let runtime = runtime.context("failed to start a runtime")?;
+        Ok(Bench { plan, server, progress, feed, interrupted, receiver, runtime })
     }
 
     /// Creates the merchants and their data, and measures.
@@ -156,15 +121,13 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// The server cannot be reached, or refuses a call of the preparation.
     pub fn run(&self) -> anyhow::Result<BenchResult> {
-        let TargetServer { public, admin, admin_token, .. } = self.server;
         let tell = |text: &str| self.progress.tell(text);
-        let (public, admin, webhook_address) = (public.clone(), admin.clone(), self.endpoint.address()?);
-        let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), webhook_address, &tell);
-        let stock = Arc::new(self.wait(stock)?);
-        match (&self.plan.load, &self.plan.sweep) {
-            (LoadMode::Search(goal), _) => self.search(&stock, *goal),
-            (LoadMode::Closed | LoadMode::Open { .. }, None) => self.points(&stock, [self.plan.clone()]),
-            (LoadMode::Closed | LoadMode::Open { .. }, Some(sweep)) => {
+        let webhook_address = self.receiver.as_ref().map(WebhookReceiver::address);
+        let stock = Arc::new(self.wait(Stock::prepare(self.plan, self.server, webhook_address, &tell))?);
+        match (&self.plan.p99_below, &self.plan.sweep) {
+            (Some(p99_below), _) => self.search(&stock, *p99_below),
+            (None, None) => self.points(&stock, [self.plan.clone()]),
+            (None, Some(sweep)) => {
                 self.points(&stock, sweep.values.iter().map(|value| self.plan.with_value(sweep.knob, *value)))
             }
         }
@@ -209,20 +172,21 @@ impl<'a> Bench<'a> {
     fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<(Point, Option<String>)> {
         let tell = |text: &str| self.progress.tell(text);
         let world = Arc::new(self.wait(RunContext::prepare(stock, plan, run, &self.interrupted, &tell))?);
-        let before = match plan.scenario.moves_money() {
+        // The balance of a merchant that exists already has fees, and other calls may change it.
+        let before = match plan.scenario.moves_money() && stock.is_made_for_the_run() {
             true => Some(self.wait(Baseline::read(stock, plan.merchants))?),
             false => None,
         };
-        let delivering = match self.endpoint.receiver() {
+        let delivering = match &self.receiver {
             Some(receiver) => Some(self.wait(Delivering::begin(stock, receiver))?),
             None => None,
         };
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
         let before_measured = self.processor_time();
-        let mut measured = measure(&world, self.progress)?;
+        let mut measured = measure(&world, self.progress, self.feed)?;
         let others_busy = before_measured.zip(self.processor_time()).map(|(before, now)| now.others_since(before));
         ensure!(!world.is_interrupted(), "interrupted");
-        let mut checked = RunChecks::default();
+        let mut checked = (None, None);
         if measured.is_answered() {
             match self.check(&world, &mut measured, before, delivering) {
                 Ok(done) => checked = done,
@@ -230,7 +194,7 @@ impl<'a> Bench<'a> {
             }
         }
         let is_answered = measured.is_answered();
-        let point = Point { others_busy, ..measured.into_point(plan, checked.follow_up, checked.deliveries) };
+        let point = Point { others_busy, ..measured.into_point(plan, checked.0, checked.1) };
         let ended_early = point.ended_early.clone().filter(|_| !is_answered);
         Ok((point, ended_early))
     }
@@ -242,17 +206,17 @@ impl<'a> Bench<'a> {
         measured: &mut Measured,
         before: Option<Baseline>,
         delivering: Option<Delivering<'_>>,
-    ) -> anyhow::Result<RunChecks> {
+    ) -> anyhow::Result<(Option<FollowUp>, Option<Deliveries>)> {
         let (stock, plan) = (&world.stock, &world.plan);
         let follow_up = before.map(|before| self.wait(measured.settling(plan, before).wait(stock))).transpose()?;
         let deliveries =
             delivering.map(|delivering| self.wait(delivering.finish(measured.last_answer()))).transpose()?;
         measured.add_wrong(self.wait(world.unlike_acknowledged())?);
         if plan.scenario.pays() {
-            return Ok(RunChecks { follow_up, deliveries });
+            return Ok((follow_up, deliveries));
         }
         measured.add_wrong(follow_up.iter().filter_map(FollowUp::unlike_acknowledged).collect());
-        Ok(RunChecks { follow_up: None, deliveries })
+        Ok((None, deliveries))
     }
 
     /// Waits for a future, unless the run is interrupted meanwhile.
@@ -270,9 +234,9 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn search(&self, stock: &Arc<Stock>, goal: SearchGoal) -> anyhow::Result<BenchResult> {
-        let p99_below_micros = u64::try_from(goal.p99_below.as_micros()).unwrap_or(u64::MAX);
-        let mut search = Search::new(goal.first_rate);
+    fn search(&self, stock: &Arc<Stock>, p99_below: Span) -> anyhow::Result<BenchResult> {
+        let p99_below_micros = u64::try_from(p99_below.as_micros()).unwrap_or(u64::MAX);
+        let mut search = Search::new(self.plan.rate.unwrap_or(FIRST_RATE));
         self.progress.tell(&search_length(self.plan));
         let (mut tried, mut best): (Vec<Tried>, Option<Point>) = (Vec::new(), None);
         let mut ended_early = None;
@@ -316,7 +280,7 @@ impl<'a> Bench<'a> {
     /// The run of one rate, long enough for a reliable 99th percentile.
     fn step_plan(&self, rate: f64) -> Plan {
         let enough = Duration::from_secs_f64((LATENCIES_OF_A_STEP / rate).min(STEP_MAX.as_secs_f64()));
-        Plan { duration: self.plan.duration.max(enough), ..self.plan.at_rate(rate) }
+        Plan { duration: Span(self.plan.duration.max(enough)), ..self.plan.at_rate(rate) }
     }
 }
 
@@ -325,26 +289,22 @@ impl Tried {
     fn of(point: &Point, rate: f64, p99_below_micros: u64) -> Tried {
         let p99 = point.latency_micros.p99;
         let misses = [
-            (p99 >= p99_below_micros).then_some(Miss::P99),
-            (!point.reaches_rate(rate)).then_some(Miss::Rate),
-            (point.never_made > 0).then_some(Miss::NeverMade),
-            (point.failed() > 0).then_some(Miss::Failures),
-            point.lags().then_some(Miss::Captures),
-            point.ended_early.is_some().then_some(Miss::EndedEarly),
+            (p99 >= p99_below_micros, "p99 not below the bound"),
+            (!point.reaches_rate(rate), "rate not reached"),
+            (point.never_made > 0, "calls never made"),
+            (point.failed() > 0, "calls failed"),
+            (point.lags(), "captures did not keep up"),
+            (point.ended_early.is_some(), "ended early"),
         ];
-        let missed: Vec<Miss> = misses.into_iter().flatten().collect();
+        let missed: Vec<String> =
+            misses.iter().filter(|(is_missed, _)| *is_missed).map(|(_, miss)| (*miss).to_owned()).collect();
         Tried { rate, reached: point.rate, p99, passed: missed.is_empty(), missed, others_busy: point.others_busy }
     }
 
     /// True when it passed, and the bounds that it missed when it did not.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let missed: Vec<&str> = self.missed.iter().map(|miss| miss.description()).collect();
-        match (self.passed, missed.as_slice()) {
-            (true, _) => "passed".to_owned(),
-            (false, []) => "not passed".to_owned(),
-            (false, missed) => format!("not passed: {}", missed.join(", ")),
-        }
+        if self.passed { "passed".to_owned() } else { format!("not passed: {}", self.missed.join(", ")) }
     }
 }
 
@@ -352,14 +312,14 @@ impl Tried {
 mod tests {
     use super::*;
     use crate::plan::ScenarioKind;
-    use crate::plan::parameters::examples::plan;
-    use crate::report::document_examples::point;
+    use crate::plan::examples::plan;
+    use crate::report::examples::point;
     use crate::scenarios::FollowUp;
 
     #[test]
     fn a_search_says_how_long_it_takes_at_most() {
-        let search =
-            |duration| search_length(&Plan { duration, warm_up: Duration::from_secs(2), ..plan(ScenarioKind::Ping) });
+        let warm_up = Span(Duration::from_secs(2));
+        let search = |duration| search_length(&Plan { duration: Span(duration), warm_up, ..plan(ScenarioKind::Ping) });
         let told = search(Duration::from_secs(10));
         assert!(told.starts_with("searching: at most 80 runs of 12.0 s, 16 min in all"), "{told}");
         assert!(told.contains("below 100 calls/s a run takes longer, 62 s at most"), "{told}");
@@ -374,7 +334,7 @@ mod tests {
         assert!(!passes(&point(), 50.0, 300) && !passes(&point(), 60.0, 301));
         assert!(!passes(&Point { never_made: 1, ..point() }, 50.0, 301));
         assert_eq!(Tried::of(&point(), 60.0, 300).verdict(), "not passed: p99 not below the bound, rate not reached");
-        assert_eq!(Tried::of(&point(), 60.0, 301).missed, [Miss::Rate]);
+        assert_eq!(Tried::of(&point(), 60.0, 301).missed, ["rate not reached"]);
         assert_eq!(Tried::of(&point(), 50.0, 301).verdict(), "passed");
         assert!(!passes(&Point { ended_early: Some("all sessions were used up".to_owned()), ..point() }, 50.0, 301));
         let follow_up = FollowUp {

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
+use super::feed::{Feed, LastSecond};
 use super::progress::RunProgress;
-use super::result::{Point, StepLatency, Wrong};
+use super::result::{Point, StepLatency};
 use super::worker::{Begin, ThreadNumber, Worked, work};
-use crate::plan::{LoadMode, Plan};
-use crate::recording::{Interval, Latency, Percentile, RunTally, Timeline};
+use crate::plan::Plan;
+use crate::recording::{Interval, Latency, MeasuredStep, RunTally, Timeline, Wrong};
 use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, RunContext, Settling};
 
 /// The time between the signal to begin and the first call, so that every thread has received it.
@@ -33,7 +34,7 @@ pub(super) struct Measured {
 }
 
 /// Runs a plan once.
-pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress) -> anyhow::Result<Measured> {
+pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress, feed: &Feed) -> anyhow::Result<Measured> {
     let threads = world.plan.threads.min(world.plan.connections);
     let begin =
         Arc::new(Begin { ready: Barrier::new(threads + 1), has_failed: AtomicBool::new(false), at: OnceLock::new() });
@@ -51,8 +52,8 @@ pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress) -> anyhow
     let at = Instant::now() + HEAD_START;
     begin.at.set(at).expect("it is named once");
     begin.ready.wait();
-    let start = at + world.plan.warm_up;
-    let timeline = follow(&intervals, &world.plan, start, progress);
+    let start = at + *world.plan.warm_up;
+    let timeline = follow(&intervals, &world.plan, start, progress, feed);
     let mut worked = Vec::new();
     for thread in started {
         worked.push(thread.join().map_err(|_| anyhow!("a thread of the load tester panicked"))??);
@@ -61,16 +62,30 @@ pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress) -> anyhow
 }
 
 /// Collects intervals until all threads have ended, and shows the progress.
-fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress: &RunProgress) -> Timeline {
-    let mut timeline = Timeline::default();
+fn follow(
+    intervals: &Receiver<Interval>,
+    plan: &Plan,
+    start: Instant,
+    progress: &RunProgress,
+    feed: &Feed,
+) -> Timeline {
+    let (mut timeline, mut second, mut last) = (Timeline::new(*plan.duration), LastSecond::from(start), None);
     loop {
         match intervals.recv_timeout(SHOW_EVERY) {
-            Ok(interval) => timeline.add(interval),
+            Ok(interval) => {
+                second.add(&interval);
+                timeline.add(&interval);
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        progress.show(Instant::now().checked_duration_since(start), plan.duration, &timeline);
+        if let Some(line) = second.over(plan) {
+            feed.write(&line);
+            last = Some(line);
+        }
+        progress.show(Instant::now().checked_duration_since(start), *plan.duration, last.as_ref());
     }
+    second.rest(plan).iter().for_each(|line| feed.write(line));
     timeline
 }
 
@@ -91,7 +106,7 @@ impl Measured {
         let until_last = self.last.saturating_duration_since(self.start);
         let span = match self.ending {
             Some(Ending::UsedUp | Ending::Unreachable(_)) => until_last,
-            Some(Ending::Unchecked(_)) | None => until_last.max(plan.duration),
+            Some(Ending::Unchecked(_)) | None => until_last.max(*plan.duration),
         };
         span.max(Duration::from_millis(1))
     }
@@ -115,7 +130,7 @@ impl Measured {
     pub(super) fn settling(&self, plan: &Plan, before: Baseline) -> Settling {
         Settling {
             before,
-            payments: u64::try_from(self.tally.payments.len()).expect("a count fits"),
+            payments: self.tally.payments,
             paid_minor: self.tally.paid_minor,
             given_minor: self.tally.given_minor,
             uncertain: self.tally.uncertain,
@@ -142,17 +157,16 @@ impl Measured {
         if let Some(follow_up) = &mut follow_up {
             follow_up.kept_up &= ended_early.is_none();
         }
-        let interval = Interval::length(plan.duration);
         let Measured { tally, timeline, never_made, .. } = self;
         let operations = tally.latencies.len();
-        let step = |(step, histogram): (&_, &_)| StepLatency {
-            name: crate::recording::MeasuredStep::name(*step).to_owned(),
+        let step = |(step, histogram): (&MeasuredStep, &_)| StepLatency {
+            name: step.name(),
             latency_micros: Latency::of(histogram),
         };
         let point = Point {
             merchants: plan.merchants,
             connections: plan.connections,
-            intended_rate: intended_rate(plan),
+            intended_rate: plan.intended_rate(),
             rate_kept: None,
             seconds: span.as_secs_f64(),
             operations,
@@ -163,22 +177,15 @@ impl Measured {
             latency_micros: Latency::of(&tally.latencies),
             refused_micros: Latency::of(&tally.refused),
             steps: tally.steps.iter().map(step).collect(),
-            percentiles: Percentile::curve(&tally.latencies),
-            interval_millis: u64::try_from(interval.as_millis()).expect("an interval is short"),
-            timeline: timeline.moments(interval, span),
+            interval_millis: u64::try_from(timeline.length.as_millis()).expect("an interval is short"),
+            timeline: timeline.moments(span),
             failures: tally.failures,
             follow_up,
             deliveries,
             others_busy: None,
+            remarks: Vec::new(),
         };
         Point { rate_kept: point.intended_rate.map(|rate| point.keeps_rate(rate)), ..point }
-    }
-}
-
-const fn intended_rate(plan: &Plan) -> Option<f64> {
-    match plan.load {
-        LoadMode::Open { rate, patience: _ } => Some(rate),
-        LoadMode::Closed | LoadMode::Search(_) => None,
     }
 }
 
@@ -196,7 +203,7 @@ fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
 
 /// The wrong answers, with one more when the balances contain money that no payment explains.
 fn wrong(tally: &RunTally, follow_up: Option<FollowUp>) -> Wrong {
-    let mut wrong = Wrong { count: tally.wrong, examples: tally.examples.clone() };
+    let mut wrong = tally.wrong.clone();
     if let Some(unexplained) = follow_up.map(|follow_up| follow_up.unexplained_minor).filter(|minor| *minor > 0) {
         wrong.count += 1;
         wrong.examples.push(format!("the balances hold {unexplained} minor units that no payment explains"));

@@ -1,12 +1,10 @@
-//! The progress of a run on standard error: a bar on a terminal, else a line every few seconds.
+//! The progress of a run on standard error: one line on a terminal, else a line every few seconds.
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::recording::{Interval, Timeline};
+use super::feed::FeedLine;
 
 /// Time between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -14,56 +12,44 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// A shorter run is shown in tenths of a second.
 const SHORT: Duration = Duration::from_secs(10);
 
-/// The bar's steps.
-const BAR_STEPS: u64 = 1_000;
+/// Goes to the begin of a terminal's line and erases it.
+const ERASE: &str = "\r\x1b[K";
 
 /// Shows the progress of a run.
 pub struct RunProgress {
-    bar: Option<ProgressBar>,
+    /// True when the last line is written again and again.
+    is_on_terminal: bool,
     last_shown: Cell<Instant>,
 }
 
 impl RunProgress {
-    /// A progress with a bar when standard error is a terminal.
+    /// A progress with one line when standard error is a terminal.
     #[must_use]
     pub fn new() -> RunProgress {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), ProgressDrawTarget::stderr_with_hz(5));
-            let style = ProgressStyle::with_template("{prefix} [{bar:32}] {msg}").expect("the template is sound");
-            bar.with_style(style.progress_chars("=> "))
-        });
-        RunProgress { bar, last_shown: Cell::new(Instant::now()) }
+        RunProgress { is_on_terminal: std::io::stderr().is_terminal(), last_shown: Cell::new(Instant::now()) }
     }
 
     /// Shows the next activity.
     pub fn tell(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(text),
-            None => say(text),
-        }
+        self.finish();
+        write(&format!("till-bench: {text}\n"));
     }
 
     /// Shows the results so far; `passed` is None during the warm-up.
-    pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, timeline: &Timeline) {
-        let text =
-            format!("{}{}", stage(passed, duration), passed.map(|_| seen(timeline, duration)).unwrap_or_default());
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(position(passed.unwrap_or_default(), duration));
-                bar.set_message(text);
-            }
-            None if self.last_shown.get().elapsed() >= LINE_EVERY => {
-                self.last_shown.set(Instant::now());
-                say(&text);
-            }
-            None => {}
+    pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, last: Option<&FeedLine>) {
+        let text = format!("{}{}", stage(passed, duration), last.map(seen).unwrap_or_default());
+        if self.is_on_terminal {
+            write(&format!("{ERASE}till-bench: {text}"));
+        } else if self.last_shown.get().elapsed() >= LINE_EVERY {
+            self.last_shown.set(Instant::now());
+            self.tell(&text);
         }
     }
 
-    /// Removes the bar.
+    /// Removes the line of a terminal.
     pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if self.is_on_terminal {
+            write(ERASE);
         }
     }
 }
@@ -74,8 +60,8 @@ impl Default for RunProgress {
     }
 }
 
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // The reader may have closed its end.
+fn write(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes()); // The reader may have closed its end.
 }
 
 /// The progress of a run. Calls that were due before its end are answered after it.
@@ -89,19 +75,11 @@ fn stage(passed: Option<Duration>, duration: Duration) -> String {
     }
 }
 
-/// The rate and the 99th percentile of the last whole interval.
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn seen(timeline: &Timeline, duration: Duration) -> String {
-    let Some(last) = timeline.last() else { return String::new() };
-    let rate = last.latencies.len() as f64 / Interval::length(duration).as_secs_f64();
-    let p99 = last.latencies.value_at_quantile(0.99) as f64 / 1000.0;
+/// The rate and the 99th percentile of the last second.
+fn seen(last: &FeedLine) -> String {
+    let p99 = Duration::from_micros(last.p99_micros()).as_secs_f64() * 1e3;
     let failures = if last.failures > 0 { format!(", {} failed", last.failures) } else { String::new() };
-    format!(", {rate:.0}/s, p99 {p99:.2} ms{failures}")
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar's steps")]
-fn position(passed: Duration, duration: Duration) -> u64 {
-    (passed.as_secs_f64() / duration.as_secs_f64() * 1000.0) as u64
+    format!(", {:.0}/s, p99 {p99:.2} ms{failures}", last.rate)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{FailureCount, Latency, Percentile, TimelinePoint};
+use crate::recording::{FailureCount, Latency, TimelinePoint, Wrong};
 use crate::scenarios::{Deliveries, FollowUp};
 
 /// A rate counts as reached from this share of it on.
@@ -17,7 +17,7 @@ pub struct Point {
     pub merchants: usize,
     /// Connections.
     pub connections: usize,
-    /// Calls a second that were meant to be made; null in a closed loop.
+    /// Calls a second that were meant to be made, the mean of stages; null in a closed loop.
     pub intended_rate: Option<f64>,
     /// The time that was measured, in seconds.
     pub seconds: f64,
@@ -32,19 +32,15 @@ pub struct Point {
     /// Calls that were due and never made, because no connection was free in time.
     pub never_made: u64,
     /// True when the rate was reached over the whole time; null in a closed loop.
-    #[serde(default)]
     pub rate_kept: Option<bool>,
     /// The reason that the run ended early; null when it did not.
     pub ended_early: Option<String>,
     /// Latencies of all operations that succeeded, in microseconds.
     pub latency_micros: Latency,
     /// Latencies of answers that refused the call, in microseconds.
-    #[serde(default)]
     pub refused_micros: Latency,
     /// Latencies of successful operations by step, in the order of a flow.
     pub steps: Vec<StepLatency>,
-    /// Latencies by percentile.
-    pub percentiles: Vec<Percentile>,
     /// The length of an interval, in milliseconds.
     pub interval_millis: u64,
     /// The results interval by interval.
@@ -52,21 +48,12 @@ pub struct Point {
     /// The progress of the captures that follow from payments; null when no payments were made.
     pub follow_up: Option<FollowUp>,
     /// The deliveries of events; null without a receiver of webhooks.
-    #[serde(default)]
     pub deliveries: Option<Deliveries>,
     /// The share of the processors' time, from 0 to 1, that processes other than the load tester and its own server
     /// took during the run; null where it is not known.
-    #[serde(default)]
     pub others_busy: Option<f64>,
-}
-
-/// Wrong answers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wrong {
-    /// The number of wrong answers.
-    pub count: u64,
-    /// Examples of wrong answers.
-    pub examples: Vec<String>,
+    /// Sentences that a reader of these figures must know.
+    pub remarks: Vec<String>,
 }
 
 /// The latencies of a step.

@@ -11,7 +11,6 @@ use anyhow::{Context, anyhow, bail};
 use tokio::task::LocalSet;
 
 use crate::client::Connection;
-use crate::plan::LoadMode;
 use crate::recording::{Interval, Recorder, RunTally, Silence, Trouble, Window};
 use crate::scenarios::{Ending, LoadClient, RunContext};
 use crate::schedule::{CallSchedule, Turns, keep_pace};
@@ -121,19 +120,16 @@ async fn open(world: &RunContext, place: ThreadNumber) -> anyhow::Result<Vec<(us
 }
 
 fn window(world: &RunContext, start: Instant) -> Window {
-    let measured = start + world.plan.warm_up;
-    Window { start: measured, end: measured + world.plan.duration, interval: Interval::length(world.plan.duration) }
+    let (measured, duration) = (start + *world.plan.warm_up, *world.plan.duration);
+    Window { start: measured, end: measured + duration, interval: Interval::length(duration) }
 }
 
 fn turns(world: &RunContext, place: ThreadNumber, start: Instant, window: Window) -> Turns {
     let number = |number: usize| u64::try_from(number).expect("a number of threads fits");
-    match world.plan.load {
-        LoadMode::Closed | LoadMode::Search(_) => Turns::closed(start, window.end),
-        LoadMode::Open { rate, patience } => {
-            let (threads, thread) = (number(place.threads), number(place.thread));
-            Turns::open(CallSchedule { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX, patience)
-        }
-    }
+    let Some(rates) = world.plan.rates() else { return Turns::closed(start, window.end) };
+    let (threads, thread) = (number(place.threads), number(place.thread));
+    let pace = CallSchedule { start, end: window.end, rates, threads, thread };
+    Turns::open(pace, window.end + LATE_MAX, world.plan.patience.map(|patience| *patience))
 }
 
 /// Waits for the early end of the run.

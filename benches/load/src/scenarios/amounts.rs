@@ -1,6 +1,6 @@
 //! Amounts that are paid, in minor units.
 
-/// The amount of an initiation outside of flows.
+/// The amount of an initiation.
 pub(super) const INITIATED_MINOR: u64 = 10_000;
 
 /// The amount of a partial capture of a payment of [`INITIATED_MINOR`].
@@ -18,10 +18,7 @@ pub(super) const PAYOUT_MINOR: u64 = 100;
 /// The top-up that a merchant's payouts are paid from: enough for ten million of them.
 pub(super) const FUNDS_MINOR: u64 = 1_000_000_000;
 
-/// The amount of a flow's payment is this plus the flow's number, which makes its ledger entry recognizable.
-pub(super) const FLOW_FIRST_MINOR: u64 = 1_000_000;
-
-/// The currency of all merchants.
+/// The currency of merchants that are made for a run.
 pub(super) const CURRENCY: &str = "THB";
 
 /// The test card that succeeds.
@@ -29,3 +26,6 @@ pub(super) const CARD: &str = "4242424242424242";
 
 /// The test card that succeeds and settles at once.
 pub(super) const CARD_SETTLING_AT_ONCE: &str = "4000000000000077";
+
+/// The test card that is declined.
+pub(super) const CARD_DECLINED: &str = "4000000000000002";

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use till_domain::ids::RefundId;
+
 use super::amounts::{CAPTURED_PART_MINOR, INITIATED_MINOR, REFUNDED_PART_MINOR};
 use super::load_client::LoadClient;
 use super::payments::PreparedPayment;
 use super::world::RunContext;
 use crate::client::{HttpAnswer, Template};
-use crate::recording::{MeasuredStep, Trouble};
+use crate::recording::{MadeObject, MeasuredStep, Trouble};
 
 /// One in this number of captures takes a part of the authorized amount.
 const CAPTURES_FOR_A_PART: usize = 4;
@@ -20,7 +22,7 @@ pub(super) async fn capture(world: &RunContext, client: &mut LoadClient) -> Resu
         0 => (&shop.capture_part, CAPTURED_PART_MINOR),
         _ => (&shop.capture, INITIATED_MINOR),
     };
-    is_true(&call(payment, template, client).await?)?;
+    Trouble::unless_true(&call(payment, template, client).await?)?;
     payment.acknowledged.captured(amount_minor);
     if client.recorder.borrow_mut().payment(payment.id, amount_minor) {
         return Ok(MeasuredStep::CapturePayment);
@@ -32,7 +34,7 @@ pub(super) async fn capture(world: &RunContext, client: &mut LoadClient) -> Resu
 pub(super) async fn void(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let (_, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
-    is_true(&call(payment, &shop.void, client).await?)?;
+    Trouble::unless_true(&call(payment, &shop.void, client).await?)?;
     payment.acknowledged.voided();
     Ok(MeasuredStep::VoidPayment)
 }
@@ -43,11 +45,10 @@ pub(super) async fn refund(world: &RunContext, client: &mut LoadClient) -> Resul
     let shop = &world.stock.shops[payment.shop];
     let recorder = Rc::clone(&client.recorder);
     let answer = call(payment, &shop.refund_part, client).await;
-    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_refund(REFUNDED_PART_MINOR))?;
-    let refund = answer.id().and_then(|id| id.parse().ok());
-    let refund = refund.ok_or_else(|| Trouble::wrong("the id of a refund", &answer))?;
+    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful(REFUNDED_PART_MINOR))?;
+    let refund: RefundId = Trouble::unless_id("the id of a refund", &answer)?;
     payment.acknowledged.refunded(REFUNDED_PART_MINOR);
-    if recorder.borrow_mut().refund(refund, REFUNDED_PART_MINOR) {
+    if recorder.borrow_mut().made(MadeObject::Refund, refund.to_bytes(), REFUNDED_PART_MINOR) {
         return Ok(MeasuredStep::RefundPayment);
     }
     Err(Trouble::wrong("the id of a new refund", &answer))
@@ -62,8 +63,4 @@ async fn call<'a>(
     payment.write(template, &mut client.request);
     let answer = Trouble::unless_accepted(client.connection.call(&client.request).await);
     answer.inspect_err(|_| payment.acknowledged.doubt())
-}
-
-fn is_true(answer: &HttpAnswer<'_>) -> Result<(), Trouble> {
-    if answer.body == b"true" { Ok(()) } else { Err(Trouble::wrong("true", answer)) }
 }

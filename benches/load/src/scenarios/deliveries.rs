@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::prepare::{Lines, accepted, accepted_json};
+use super::prepare::{Lines, accepted};
 use super::stock::Stock;
 use crate::webhooks::WebhookReceiver;
 
@@ -48,7 +48,7 @@ pub(super) async fn connect(stock: &Stock, address: SocketAddr) -> anyhow::Resul
     let webhook =
         json!({ "name": "Load test", "destination_url": format!("http://{address}/events"), "events": ["*"] });
     let connect = async |lines: &mut Lines, index: usize| {
-        let request = stock.shops[index].connect_webhook.with(&webhook);
+        let request = stock.shops[index].head("connect-webhook").with(&webhook);
         accepted("connect a webhook", lines.public.call(&request).await).map(drop)
     };
     stock.ends.each(stock.shops.len(), AT_ONCE, connect).await.map(drop)
@@ -57,9 +57,9 @@ pub(super) async fn connect(stock: &Stock, address: SocketAddr) -> anyhow::Resul
 impl<'a> Delivering<'a> {
     /// Begins a run: waits until earlier events are delivered, so that they do not slow the run down.
     pub(crate) async fn begin(stock: &'a Stock, receiver: &'a WebhookReceiver) -> anyhow::Result<Delivering<'a>> {
-        let waited = wait(stock, receiver).await?;
+        let (events_before, _) = wait(stock, receiver).await?;
         let repeated_before = receiver.received().repeated;
-        Ok(Delivering { stock, receiver, begun: Instant::now(), events_before: waited.events, repeated_before })
+        Ok(Delivering { stock, receiver, begun: Instant::now(), events_before, repeated_before })
     }
 
     /// Waits until all events are delivered.
@@ -69,7 +69,7 @@ impl<'a> Delivering<'a> {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn done(&self, Waited { events, missing }: Waited, last_answer: Instant) -> Deliveries {
+    fn done(&self, (events, missing): (u64, u64), last_answer: Instant) -> Deliveries {
         let received = self.receiver.received();
         let events = events - self.events_before;
         let delivered = events.saturating_sub(missing);
@@ -86,22 +86,15 @@ impl<'a> Delivering<'a> {
     }
 }
 
-/// Events of all merchants since they were made.
-#[derive(Clone, Copy)]
-struct Waited {
-    events: u64,
-    /// Events that the receiver does not have.
-    missing: u64,
-}
-
-/// Waits until the receiver has all events, or the time for that is over.
-async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<Waited> {
+/// Waits until the receiver has all events, or the time for that is over. The events of all merchants since they were
+/// made, and how many of them the receiver does not have.
+async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<(u64, u64)> {
     let until = Instant::now() + PATIENCE;
     loop {
         let events = numbered(stock).await?;
         let missing = events.saturating_sub(receiver.received().events);
         if missing == 0 || Instant::now() >= until {
-            return Ok(Waited { events, missing });
+            return Ok((events, missing));
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -110,8 +103,8 @@ async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<Waite
 /// The events of all merchants: their numbers begin with 1 and have no gap.
 async fn numbered(stock: &Stock) -> anyhow::Result<u64> {
     let ask = async |lines: &mut Lines, index: usize| {
-        let request = &stock.shops[index].list_newest_event;
-        let answer = accepted_json("list events", lines.public.call(request).await)?;
+        let request = stock.shops[index].head("list-events").with(&json!({ "per_page": 1 }));
+        let answer = accepted("list events", lines.public.call(&request).await)?.json();
         Ok(answer["page"][0]["sequence"].as_u64().unwrap_or_default())
     };
     Ok(stock.ends.each(stock.shops.len(), AT_ONCE, ask).await?.iter().sum())

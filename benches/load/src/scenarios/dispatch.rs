@@ -9,7 +9,7 @@ use crate::recording::{MeasuredStep, Trouble};
 impl RunContext {
     /// Makes the next operation.
     pub(crate) async fn perform(&self, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
-        match self.plan.scenario.weights.kind_of(client.dice.number()) {
+        match self.plan.scenario.kind_of(client.dice.number()) {
             ScenarioKind::Ping => ping::ping(self, client).await,
             ScenarioKind::Initiate => initiate::initiate(self, client).await,
             ScenarioKind::Flow => flow::flow(self, client).await,

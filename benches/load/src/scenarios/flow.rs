@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use till_domain::ids::PaymentId;
 
-use super::amounts::FLOW_FIRST_MINOR;
-use super::initiate::payment_id;
+use super::acknowledged::PaymentView;
+use super::amounts::INITIATED_MINOR;
 use super::load_client::LoadClient;
 use super::shop::{LoadMerchant, initiation};
 use super::world::RunContext;
@@ -20,13 +21,6 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// The most pages of the ledger that are searched for an entry: entries of other flows are newer.
 const PAGES_MAX: usize = 20;
-
-/// The members of a payment that a flow checks.
-#[derive(Deserialize)]
-struct FlowPayment<'a> {
-    status: &'a str,
-    amount_captured: u64,
-}
 
 /// A page of the ledger.
 #[derive(Deserialize)]
@@ -42,17 +36,18 @@ struct FlowEntry<'a> {
     r#type: &'a str,
     amount: u64,
     status: &'a str,
+    #[serde(borrow)]
+    payment_id: Option<&'a str>,
 }
 
 /// Pays once, from the card on, and waits for the money.
 pub(super) async fn flow(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
-    let amount_minor = FLOW_FIRST_MINOR + world.flow_number();
     let token = tokenize(shop, client).await?;
-    let session = select(shop, client, &token, amount_minor).await?;
-    let payment = initiate(shop, client, &session, amount_minor).await?;
-    until_captured(shop, client, &payment, amount_minor).await?;
-    until_settled(shop, client, amount_minor).await?;
+    let session = select(shop, client, &token).await?;
+    let payment = initiate(shop, client, &session).await?;
+    until_captured(shop, client, payment).await?;
+    until_settled(shop, client, &payment.to_string()).await?;
     Ok(MeasuredStep::Flow)
 }
 
@@ -65,13 +60,8 @@ async fn tokenize(shop: &LoadMerchant, client: &mut LoadClient) -> Result<String
     Ok(token)
 }
 
-async fn select(
-    shop: &LoadMerchant,
-    client: &mut LoadClient,
-    token: &str,
-    amount_minor: u64,
-) -> Result<String, Trouble> {
-    let request = shop.select_head.with(&shop.selection(token, amount_minor));
+async fn select(shop: &LoadMerchant, client: &mut LoadClient, token: &str) -> Result<String, Trouble> {
+    let request = shop.select_head.with(&shop.selection(token));
     let start = Instant::now();
     let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
     let session = answer.id().filter(|id| id.starts_with("pse_"));
@@ -80,38 +70,29 @@ async fn select(
     Ok(session)
 }
 
-async fn initiate(
-    shop: &LoadMerchant,
-    client: &mut LoadClient,
-    session: &str,
-    amount_minor: u64,
-) -> Result<String, Trouble> {
-    let request = shop.initiate_head.with(&initiation(session, amount_minor));
+async fn initiate(shop: &LoadMerchant, client: &mut LoadClient, session: &str) -> Result<PaymentId, Trouble> {
+    let request = shop.initiate_head.with(&initiation(session, &shop.currency));
     let start = Instant::now();
     let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
-    let payment = payment_id(&answer)?;
-    if !client.recorder.borrow_mut().payment(payment, amount_minor) {
+    let payment: PaymentId = Trouble::unless_id("the id of a payment", &answer)?;
+    if !client.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
         return Err(Trouble::wrong("the id of a new payment", &answer));
     }
     client.step(MeasuredStep::InitiateOfFlow, start.elapsed());
-    Ok(payment.to_string())
+    Ok(payment)
 }
 
 /// Reads the payment until it is captured.
-async fn until_captured(
-    shop: &LoadMerchant,
-    client: &mut LoadClient,
-    payment: &str,
-    amount_minor: u64,
-) -> Result<(), Trouble> {
-    let request = shop.find_payment.with(&json!({ "payment_id": payment }));
+async fn until_captured(shop: &LoadMerchant, client: &mut LoadClient, payment: PaymentId) -> Result<(), Trouble> {
+    let mut request = Vec::new();
+    shop.find.write(payment.to_string().as_bytes(), &mut request);
     let start = Instant::now();
     loop {
         let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
-        let found: FlowPayment<'_> =
+        let found: PaymentView<'_> =
             serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a payment", &answer))?;
         match found.status {
-            "SUCCESSFUL" if found.amount_captured == amount_minor => break,
+            "SUCCESSFUL" if found.amount_captured == INITIATED_MINOR => break,
             "PENDING" | "AUTHORIZED" if start.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
             _ => return Err(Trouble::wrong("a payment that is captured in time and in full", &answer)),
         }
@@ -121,11 +102,11 @@ async fn until_captured(
 }
 
 /// Reads the ledger until the payment's entry is effective.
-async fn until_settled(shop: &LoadMerchant, client: &mut LoadClient, amount_minor: u64) -> Result<(), Trouble> {
+async fn until_settled(shop: &LoadMerchant, client: &mut LoadClient, payment: &str) -> Result<(), Trouble> {
     let start = Instant::now();
-    while !is_settled(shop, client, amount_minor).await? {
+    while !is_settled(shop, client, payment).await? {
         if start.elapsed() > PATIENCE {
-            return Err(Trouble::Wrong(format!("expected a settled entry of {amount_minor} in the ledger, got none")));
+            return Err(Trouble::Wrong(format!("expected a settled entry of {payment} in the ledger, got none")));
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -133,17 +114,18 @@ async fn until_settled(shop: &LoadMerchant, client: &mut LoadClient, amount_mino
     Ok(())
 }
 
-async fn is_settled(shop: &LoadMerchant, client: &mut LoadClient, amount_minor: u64) -> Result<bool, Trouble> {
+async fn is_settled(shop: &LoadMerchant, client: &mut LoadClient, payment: &str) -> Result<bool, Trouble> {
     let mut body = json!({ "per_page": 25 });
     for _ in 0..PAGES_MAX {
         let request = shop.balance_history.with(&body);
         let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
         let ledger: Ledger<'_> =
             serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a page of entries", &answer))?;
-        if let Some(entry) = ledger.page.iter().find(|entry| entry.amount == amount_minor) {
-            return match (entry.direction, entry.r#type, entry.status) {
-                ("CREDIT", "PAYMENT", "EFFECTIVE") => Ok(true),
-                ("CREDIT", "PAYMENT", "ON_HOLD") => Ok(false),
+        let is_its_own = |entry: &&FlowEntry<'_>| entry.payment_id == Some(payment) && entry.r#type == "PAYMENT";
+        if let Some(entry) = ledger.page.iter().find(is_its_own) {
+            return match (entry.direction, entry.amount, entry.status) {
+                ("CREDIT", INITIATED_MINOR, "EFFECTIVE") => Ok(true),
+                ("CREDIT", INITIATED_MINOR, "ON_HOLD") => Ok(false),
                 other => Err(Trouble::Wrong(format!("expected an entry that credits a payment, got {other:?}"))),
             };
         }

@@ -9,7 +9,7 @@ use super::prepare::accepted;
 use super::sessions::SESSION_BYTES;
 use super::shop::LoadMerchant;
 use super::world::RunContext;
-use crate::client::{Connection, HttpAnswer};
+use crate::client::Connection;
 use crate::recording::{MeasuredStep, Trouble};
 
 /// Initiates with the next session: the answer is the id of a payment that was not known before.
@@ -17,17 +17,15 @@ pub(super) async fn initiate(world: &RunContext, client: &mut LoadClient) -> Res
     let session = world.sessions.take().ok_or(Trouble::NothingLeft)?;
     world.stock.shops[session.shop].initiate.write(&session.id, &mut client.request);
     let answer = Trouble::unless_accepted(client.connection.call(&client.request).await)?;
-    let payment = payment_id(&answer)?;
-    if client.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
-        return Ok(MeasuredStep::Initiate);
+    let payment: PaymentId = Trouble::unless_id("the id of a payment", &answer)?;
+    let amount_minor = if session.is_declined { 0 } else { INITIATED_MINOR };
+    if client.recorder.borrow_mut().payment(payment, amount_minor) {
+        if session.is_declined {
+            world.declined(session.shop, payment);
+        }
+        return Ok(MeasuredStep::InitiatePaymentFlow);
     }
     Err(Trouble::wrong("the id of a new payment", &answer))
-}
-
-/// The payment that an initiation answers.
-pub(super) fn payment_id(answer: &HttpAnswer<'_>) -> Result<PaymentId, Trouble> {
-    let id = answer.id().and_then(|id| id.parse().ok());
-    id.ok_or_else(|| Trouble::wrong("the id of a payment", answer))
 }
 
 /// Initiates a payment beforehand, and returns its amount.

@@ -1,7 +1,6 @@
 //! The state of one connection of a run.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -22,8 +21,6 @@ pub(crate) struct LoadClient {
     pub(super) number: usize,
     /// The number of operations so far, so that no two items are the same.
     pub(super) done: u64,
-    /// Versions of this connection's own records, by merchant.
-    pub(super) versions: HashMap<usize, u64>,
 }
 
 impl LoadClient {
@@ -38,7 +35,6 @@ impl LoadClient {
             request: Vec::new(),
             number,
             done: 0,
-            versions: HashMap::new(),
         }
     }
 

@@ -1,23 +1,20 @@
-//! Payments, made beforehand so that only the operations on them are measured.
+//! Payments, made beforehand so that only the operations on them are measured, and how they are read.
 
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use serde::Deserialize;
 use till_domain::ids::PaymentId;
 
-use super::acknowledged::Acknowledged;
+use super::acknowledged::{Acknowledged, PaymentView};
 use super::amounts::REFUNDS_OF_A_PAYMENT;
 use super::prepare::{Lines, accepted};
 use super::sessions::session_of;
 use super::shop::LoadMerchant;
 use super::stock::Stock;
-use super::supply::Supply;
-use crate::chance::{Distribution, SeededDice};
+use super::supply::{Preparation, Supply};
 use crate::client::{Connection, Template};
-use crate::plan::{Plan, ScenarioKind};
+use crate::plan::ScenarioKind;
 
 /// The most captures, voids or refunds in the time in which one payment is made: a payment takes two calls, they take
 /// one.
@@ -38,21 +35,6 @@ pub(super) struct PreparedPayment {
     pub(super) shop: usize,
     pub(super) id: PaymentId,
     pub(super) acknowledged: Acknowledged,
-}
-
-/// A payment as the server shows it.
-#[derive(Debug, Deserialize)]
-pub(super) struct PaymentView<'a> {
-    pub(super) status: &'a str,
-    pub(super) amount_captured: u64,
-    pub(super) amount_refunded: u64,
-}
-
-impl fmt::Display for PaymentView<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PaymentView { status, amount_captured, amount_refunded } = self;
-        write!(formatter, "{status} with {amount_captured} captured and {amount_refunded} paid back")
-    }
 }
 
 /// The state of a payment that is waited for, as `find-payment` answers it.
@@ -86,56 +68,43 @@ impl PreparedPayments {
     }
 
     /// Makes the payments that a run captures and voids.
-    pub(super) async fn authorized(
-        stock: &Stock,
-        plan: &Plan,
-        distribution: &Distribution,
-        dice: &mut SeededDice,
-        tell: &dyn Fn(&str),
-    ) -> anyhow::Result<PreparedPayments> {
-        let weights = &plan.scenario.weights;
+    pub(super) async fn authorized(preparation: &mut Preparation<'_>) -> anyhow::Result<PreparedPayments> {
+        let scenario = &preparation.plan.scenario;
         let supply = Supply {
             what: "authorized payments",
-            share: weights.share(ScenarioKind::Capture) + weights.share(ScenarioKind::Void),
-            given: plan.payments,
+            share: scenario.share(ScenarioKind::Capture) + scenario.share(ScenarioKind::Void),
+            given: preparation.plan.payments,
             used_for_one_made: CHANGES_FOR_A_PAYMENT,
         };
-        if supply.share == 0.0 {
-            return Ok(PreparedPayments::default());
-        }
-        let pay = async |lines: &mut Lines, index: usize| {
-            let shop = &stock.shops[index];
-            PreparedPayment::initiate(index, shop, &shop.authorize, &mut lines.public).await
-        };
-        let all = supply.make(stock, plan, distribution, dice, tell, pay).await?;
-        wait_until(stock, &all, "AUTHORIZED").await?;
-        Ok(PreparedPayments { all, uses: AtomicUsize::new(0) })
+        PreparedPayments::make(preparation, &supply, |shop| &shop.authorize, "AUTHORIZED").await
     }
 
     /// Makes the payments that a run refunds.
-    pub(super) async fn captured(
-        stock: &Stock,
-        plan: &Plan,
-        distribution: &Distribution,
-        dice: &mut SeededDice,
-        tell: &dyn Fn(&str),
-    ) -> anyhow::Result<PreparedPayments> {
+    pub(super) async fn captured(preparation: &mut Preparation<'_>) -> anyhow::Result<PreparedPayments> {
         let refunds = f64::from(u32::try_from(REFUNDS_OF_A_PAYMENT).expect("it is small"));
         let supply = Supply {
             what: "captured payments",
-            share: plan.scenario.weights.share(ScenarioKind::Refund) / refunds,
-            given: plan.payments,
+            share: preparation.plan.scenario.share(ScenarioKind::Refund) / refunds,
+            given: preparation.plan.payments,
             used_for_one_made: CHANGES_FOR_A_PAYMENT / refunds,
         };
-        if supply.share == 0.0 {
-            return Ok(PreparedPayments::default());
-        }
+        PreparedPayments::make(preparation, &supply, |shop| &shop.initiate, "SUCCESSFUL").await
+    }
+
+    /// Makes payments by an initiation, and waits until they have a status.
+    async fn make(
+        preparation: &mut Preparation<'_>,
+        supply: &Supply,
+        initiation: fn(&LoadMerchant) -> &Template,
+        status: &str,
+    ) -> anyhow::Result<PreparedPayments> {
+        let stock = preparation.stock;
         let pay = async |lines: &mut Lines, index: usize| {
             let shop = &stock.shops[index];
-            PreparedPayment::initiate(index, shop, &shop.initiate, &mut lines.public).await
+            PreparedPayment::initiate(index, shop, initiation(shop), &mut lines.public).await
         };
-        let all = supply.make(stock, plan, distribution, dice, tell, pay).await?;
-        wait_until(stock, &all, "SUCCESSFUL").await?;
+        let all = supply.make(preparation, pay).await?;
+        wait_until(stock, &all, status).await?;
         Ok(PreparedPayments { all, uses: AtomicUsize::new(0) })
     }
 }
@@ -147,7 +116,7 @@ impl PreparedPayment {
         initiation: &Template,
         connection: &mut Connection,
     ) -> anyhow::Result<PreparedPayment> {
-        let session = session_of(shop, connection).await?;
+        let session = session_of(&shop.select, connection).await?;
         let mut request = Vec::new();
         initiation.write(&session, &mut request);
         let answer = accepted("initiate a payment", connection.call(&request).await)?;

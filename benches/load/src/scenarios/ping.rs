@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use super::amounts::CURRENCY;
 use super::load_client::LoadClient;
 use super::world::RunContext;
 use crate::recording::{MeasuredStep, Trouble};
@@ -16,9 +15,9 @@ pub(super) struct Balance<'a> {
 }
 
 impl<'a> Balance<'a> {
-    /// Parses an answer. None if it is not a balance in the currency of the load.
-    pub(super) fn read(body: &'a [u8]) -> Option<Balance<'a>> {
-        serde_json::from_slice(body).ok().filter(|balance: &Balance<'_>| balance.currency == CURRENCY)
+    /// Parses an answer. None if it is not a balance in the merchant's currency.
+    pub(super) fn read(body: &'a [u8], currency: &str) -> Option<Balance<'a>> {
+        serde_json::from_slice(body).ok().filter(|balance: &Balance<'_>| balance.currency == currency)
     }
 
     /// The sum of the available and the pending balance, in minor units.
@@ -31,7 +30,7 @@ impl<'a> Balance<'a> {
 pub(super) async fn ping(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
     let answer = Trouble::unless_accepted(client.connection.call(&shop.get_balance).await)?;
-    let balance = Balance::read(answer.body).ok_or_else(|| Trouble::wrong("a balance", &answer))?;
+    let balance = Balance::read(answer.body, &shop.currency).ok_or_else(|| Trouble::wrong("a balance", &answer))?;
     if balance.total_minor() < 0 {
         return Err(Trouble::wrong("a balance of zero or more", &answer));
     }

@@ -4,27 +4,51 @@ use std::cell::Cell;
 
 use anyhow::{Context, anyhow};
 use futures_util::future::try_join_all;
+use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use crate::client::{CallFailure, Connection, HttpAnswer};
-use crate::target::ServerAddress;
+use crate::client::{CallFailure, Connection, HttpAnswer, RequestHead};
+use crate::target::{OperatorAccess, ServerAddress};
 
-/// Connections to both listeners.
+/// The calls of the operator at the same time: its listener has one thread.
+pub(super) const OPERATOR_CALLS_AT_ONCE: usize = 16;
+
+/// A connection to the public listener, and one to the admin listener where the operator's token is known.
 pub(crate) struct Lines {
     pub(super) public: Connection,
-    pub(super) admin: Connection,
+    operator: Option<(OperatorAccess, Connection)>,
 }
 
-/// The addresses of both listeners.
+/// The addresses of the listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Ends {
     pub(crate) public: ServerAddress,
-    pub(crate) admin: ServerAddress,
+    pub(super) operator: Option<OperatorAccess>,
+}
+
+impl Lines {
+    /// The answer of an operator's call that must succeed.
+    pub(super) async fn operator(
+        &mut self,
+        what: &str,
+        endpoint: &str,
+        body: &Value,
+    ) -> anyhow::Result<HttpAnswer<'_>> {
+        let (operator, connection) =
+            self.operator.as_mut().with_context(|| format!("failed to {what}: only the operator can"))?;
+        let head =
+            RequestHead::new(&operator.admin, &format!("/admin/{endpoint}"), Some(operator.token.expose_secret()));
+        accepted(what, connection.call(&head.with(body)).await)
+    }
 }
 
 impl Ends {
     pub(super) fn lines(&self) -> Lines {
-        Lines { public: Connection::new(&self.public), admin: Connection::new(&self.admin) }
+        let operator = self.operator.clone().map(|operator| {
+            let connection = Connection::new(&operator.admin);
+            (operator, connection)
+        });
+        Lines { public: Connection::new(&self.public), operator }
     }
 
     /// Runs `job` for each number below `count`, `at_once` of them at the same time, and returns the results in order.
@@ -68,13 +92,7 @@ pub(super) fn accepted<'a>(what: &str, answer: Result<HttpAnswer<'a>, CallFailur
     Err(anyhow!("failed to {what}: the server answers {}{hint}", answer.excerpt()))
 }
 
-/// The id in the answer of a call that must succeed.
-pub(super) fn accepted_id(what: &str, answer: Result<HttpAnswer<'_>, CallFailure>) -> anyhow::Result<String> {
-    let answer = accepted(what, answer)?;
+/// The id in the answer of a call.
+pub(super) fn id_of(what: &str, answer: &HttpAnswer<'_>) -> anyhow::Result<String> {
     answer.id().map(str::to_owned).with_context(|| format!("failed to {what}: {} is not an id", answer.excerpt()))
-}
-
-/// The JSON in the answer of a call that must succeed.
-pub(super) fn accepted_json(what: &str, answer: Result<HttpAnswer<'_>, CallFailure>) -> anyhow::Result<Value> {
-    Ok(accepted(what, answer)?.json())
 }

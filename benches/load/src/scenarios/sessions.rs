@@ -1,16 +1,15 @@
 //! Sessions, made beforehand so that only the initiation is measured.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
 
 use super::prepare::{Lines, accepted};
-use super::shop::LoadMerchant;
-use super::stock::Stock;
-use super::supply::Supply;
-use crate::chance::{Distribution, SeededDice};
+use super::supply::{Preparation, Supply};
+use crate::chance::SeededDice;
 use crate::client::Connection;
-use crate::plan::{Plan, ScenarioKind};
+use crate::plan::ScenarioKind;
 
 /// Bytes of a session's id: its prefix and the 26 characters of a TypeID.
 pub(super) const SESSION_BYTES: usize = 30;
@@ -23,6 +22,8 @@ const INITIATIONS_FOR_A_SESSION: f64 = 1.25;
 pub(super) struct Session {
     pub(super) shop: usize,
     pub(super) id: [u8; SESSION_BYTES],
+    /// True when its card will be declined.
+    pub(super) is_declined: bool,
 }
 
 /// Sessions that are used once each, in the order of the merchants that were drawn.
@@ -38,37 +39,30 @@ impl Sessions {
         self.all.get(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Makes the sessions that a run needs.
-    pub(super) async fn prepare(
-        stock: &Stock,
-        plan: &Plan,
-        distribution: &Distribution,
-        dice: &mut SeededDice,
-        tell: &dyn Fn(&str),
-    ) -> anyhow::Result<Sessions> {
-        if !plan.scenario.has(ScenarioKind::Initiate) {
-            return Ok(Sessions::default());
-        }
+    /// Makes the sessions that a run needs. The cards of some are declined.
+    pub(super) async fn prepare(preparation: &mut Preparation<'_>) -> anyhow::Result<Sessions> {
+        let Preparation { stock, plan, .. } = *preparation;
         let supply = Supply {
             what: "payment sessions",
-            share: plan.scenario.weights.share(ScenarioKind::Initiate),
+            share: plan.scenario.share(ScenarioKind::Initiate),
             given: plan.sessions,
             used_for_one_made: INITIATIONS_FOR_A_SESSION,
         };
+        let declines = RefCell::new(SeededDice::new(preparation.dice.number()));
         let make = async |lines: &mut Lines, shop: usize| {
-            anyhow::Ok(Session { shop, id: session_of(&stock.shops[shop], &mut lines.public).await? })
+            let is_declined = declines.borrow_mut().happens(plan.declines.unwrap_or_default());
+            let merchant = &stock.shops[shop];
+            let request = if is_declined { &merchant.select_declined } else { &merchant.select };
+            anyhow::Ok(Session { shop, id: session_of(request, &mut lines.public).await?, is_declined })
         };
-        let all = supply.make(stock, plan, distribution, dice, tell, make).await?;
+        let all = supply.make(preparation, make).await?;
         Ok(Sessions { all, next: AtomicUsize::new(0) })
     }
 }
 
-/// A fresh session of a merchant.
-pub(super) async fn session_of(
-    shop: &LoadMerchant,
-    connection: &mut Connection,
-) -> anyhow::Result<[u8; SESSION_BYTES]> {
-    let answer = accepted("select a payment method", connection.call(&shop.select).await)?;
+/// The fresh session that a request makes.
+pub(super) async fn session_of(request: &[u8], connection: &mut Connection) -> anyhow::Result<[u8; SESSION_BYTES]> {
+    let answer = accepted("select a payment method", connection.call(request).await)?;
     let id = answer.id().and_then(|id| id.as_bytes().try_into().ok());
     id.with_context(|| format!("failed to select a payment method: {} is not a session id", answer.excerpt()))
 }

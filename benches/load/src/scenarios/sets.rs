@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::prepare::{Lines, accepted, accepted_json};
+use super::prepare::{Lines, accepted};
 use super::shop::LoadMerchant;
 use super::stock::Stock;
 use crate::client::Connection;
@@ -17,66 +17,26 @@ const AT_ONCE: usize = 32;
 /// The path of the set in its record.
 pub(super) const PATH: &str = "tags";
 
-/// The names of a run's records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sets {
-    run: usize,
-    pub(super) size: usize,
+/// Fills the sets of a run, one for each merchant.
+pub(super) async fn fill_sets(stock: &Stock, plan: &Plan, key: &str, tell: &dyn Fn(&str)) -> anyhow::Result<()> {
+    if !plan.scenario.has(ScenarioKind::Metadata) {
+        return Ok(());
+    }
+    let size = plan.set_size();
+    tell(&format!("filling {} sets of {size} items", plan.merchants));
+    let fill =
+        async |lines: &mut Lines, index: usize| fill_set(&stock.shops[index], key, size, &mut lines.public).await;
+    stock.ends.each(plan.merchants, AT_ONCE, fill).await.map(|_: Vec<()>| ())
 }
 
-impl Sets {
-    /// Fills the sets of a run: one for each merchant, and with versions one for each connection and merchant.
-    pub(super) async fn prepare(stock: &Stock, plan: &Plan, run: usize, tell: &dyn Fn(&str)) -> anyhow::Result<Sets> {
-        let sets = Sets { run, size: plan.metadata.set_size };
-        if !plan.scenario.has(ScenarioKind::Metadata) {
-            return Ok(sets);
-        }
-        let own = if plan.metadata.versioned_share > 0.0 { plan.connections } else { 0 };
-        tell(&format!("filling {} sets of {} items", plan.merchants * (1 + own), sets.size));
-        let fill = async |lines: &mut Lines, index: usize| {
-            let (shop, owner) = (&stock.shops[index % plan.merchants], (index / plan.merchants).checked_sub(1));
-            let key = owner.map_or_else(|| sets.shared_key(), |connection| sets.own_key(connection));
-            sets.fill(shop, &key, &mut lines.public).await
-        };
-        stock.ends.each(plan.merchants * (1 + own), AT_ONCE, fill).await?;
-        Ok(sets)
-    }
-
-    /// The record that all connections add to.
-    pub(super) fn shared_key(&self) -> String {
-        format!("load-test-{}", self.run)
-    }
-
-    /// The record that only one connection adds to, which therefore knows its version.
-    pub(super) fn own_key(&self, connection: usize) -> String {
-        format!("load-test-{}-{connection}", self.run)
-    }
-
-    /// An item that a set has beforehand.
-    pub(super) fn item(index: usize) -> String {
-        format!("i{index}")
-    }
-
-    async fn fill(&self, shop: &LoadMerchant, key: &str, connection: &mut Connection) -> anyhow::Result<()> {
-        let items: Vec<Value> = (0..self.size.min(ITEMS_OF_A_CALL)).map(|index| Sets::item(index).into()).collect();
-        let request = shop.sync.with(&json!({ "key": key, "metadata": { PATH: items } }));
+async fn fill_set(shop: &LoadMerchant, key: &str, size: usize, connection: &mut Connection) -> anyhow::Result<()> {
+    let item = |index: usize| Value::from(format!("i{index}"));
+    let items: Vec<Value> = (0..size.min(ITEMS_OF_A_CALL)).map(item).collect();
+    let request = shop.head("sync-metadata").with(&json!({ "key": key, "metadata": { PATH: items } }));
+    accepted("fill a set", connection.call(&request).await)?;
+    for index in ITEMS_OF_A_CALL..size {
+        let request = shop.add_to_set.with(&json!({ "key": key, "path": PATH, "value": item(index) }));
         accepted("fill a set", connection.call(&request).await)?;
-        for index in ITEMS_OF_A_CALL..self.size {
-            let request = shop.add_to_set.with(&json!({ "key": key, "path": PATH, "value": Sets::item(index) }));
-            accepted("fill a set", connection.call(&request).await)?;
-        }
-        Ok(())
     }
-
-    /// The current version of a record.
-    pub(super) async fn version(
-        &self,
-        shop: &LoadMerchant,
-        key: &str,
-        connection: &mut Connection,
-    ) -> anyhow::Result<u64> {
-        let request = shop.retrieve.with(&json!({ "key": key }));
-        let record = accepted_json("read a set", connection.call(&request).await)?;
-        Ok(record["version"].as_u64().unwrap_or(0))
-    }
+    Ok(())
 }

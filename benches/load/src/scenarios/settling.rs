@@ -75,8 +75,10 @@ impl Baseline {
     /// Adds up the money of the first merchants.
     pub(crate) async fn read(stock: &Stock, shops: usize) -> anyhow::Result<Baseline> {
         let ask = async |lines: &mut Lines, index: usize| {
-            let answer = accepted("read a balance", lines.public.call(&stock.shops[index].get_balance).await)?;
-            let balance = Balance::read(answer.body).context("failed to read a balance: the answer is not one")?;
+            let shop = &stock.shops[index];
+            let answer = accepted("read a balance", lines.public.call(&shop.get_balance).await)?;
+            let balance = Balance::read(answer.body, &shop.currency);
+            let balance = balance.context("failed to read a balance: the answer is not one")?;
             u64::try_from(balance.total_minor()).context("a balance is below zero")
         };
         let totals: Vec<u64> = stock.ends.each(shops, AT_ONCE, ask).await?;

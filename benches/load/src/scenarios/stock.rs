@@ -12,10 +12,17 @@ pub(crate) struct Stock {
     pub(super) balance: Vec<Entries>,
 }
 
-/// The entries of one merchant's list, newest first.
+/// The newest entries of one merchant's list, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Entries {
     pub(super) ids: Vec<String>,
-    /// The object of each entry, where the list names it.
-    pub(super) objects: Vec<Option<String>>,
+    /// True when there are no older ones.
+    pub(super) is_all: bool,
+}
+
+impl Stock {
+    /// True when the merchants were made for the run, so that nobody else calls them.
+    pub(crate) const fn is_made_for_the_run(&self) -> bool {
+        self.ends.operator.is_some()
+    }
 }

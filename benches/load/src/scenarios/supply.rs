@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::prepare::Lines;
 use super::stock::Stock;
 use crate::chance::{Distribution, SeededDice};
-use crate::plan::{LoadMode, Plan};
+use crate::plan::Plan;
 
 /// Objects that are made at the same time, unless their number is estimated and the run has fewer connections.
 const AT_ONCE: usize = 64;
@@ -18,6 +18,15 @@ const TRIAL_EACH: usize = 8;
 
 /// The most objects of a run, unless their number is given.
 const COUNT_MAX: f64 = 4_000_000.0;
+
+/// What the preparation of a run needs.
+pub(super) struct Preparation<'a> {
+    pub(super) stock: &'a Stock,
+    pub(super) plan: &'a Plan,
+    pub(super) distribution: &'a Distribution,
+    pub(super) dice: SeededDice,
+    pub(super) tell: &'a dyn Fn(&str),
+}
 
 /// Objects that operations use up.
 pub(super) struct Supply {
@@ -32,17 +41,17 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    /// Makes the objects that a run needs, each by `job` for the merchant of an index.
+    /// Makes the objects that a run needs, each by `job` for the merchant of an index; none when no operation uses one.
     pub(super) async fn make<T>(
         &self,
-        stock: &Stock,
-        plan: &Plan,
-        distribution: &Distribution,
-        dice: &mut SeededDice,
-        tell: &dyn Fn(&str),
+        preparation: &mut Preparation<'_>,
         job: impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<T>> {
-        let mut all = Vec::new();
+        let Preparation { stock, plan, distribution, tell, .. } = *preparation;
+        let (dice, mut all) = (&mut preparation.dice, Vec::new());
+        if self.share == 0.0 {
+            return Ok(all);
+        }
         let count = match (self.given, self.needed(plan)) {
             (Some(count), _) | (None, Some(count)) => count,
             (None, None) => {
@@ -61,14 +70,10 @@ impl Supply {
     /// The number of objects that a run with a rate uses; None without a rate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates and spans are bounded")]
     fn needed(&self, plan: &Plan) -> Option<usize> {
-        match plan.load {
-            // The kind of each call is drawn, so slightly more calls than their share may use an object.
-            LoadMode::Open { rate, patience: _ } => {
-                let mean = rate * (plan.warm_up + plan.duration).as_secs_f64() * self.share;
-                Some((mean + 6.0 * mean.sqrt()).ceil() as usize + plan.connections)
-            }
-            LoadMode::Closed | LoadMode::Search(_) => None,
-        }
+        // The kind of each call is drawn, so slightly more calls than their share may use an object.
+        let due = plan.rates()?.due_within((*plan.warm_up + *plan.duration).as_secs_f64());
+        let mean = due * self.share;
+        Some((mean + 6.0 * mean.sqrt()).ceil() as usize + plan.connections)
     }
 
     /// The number of objects that a closed loop may use, when as many connections made `made` of them in `took`.
@@ -76,7 +81,7 @@ impl Supply {
     #[expect(clippy::cast_precision_loss, reason = "few were made")]
     fn guessed(&self, plan: &Plan, made: usize, within: Duration) -> usize {
         let rate = made as f64 / within.as_secs_f64();
-        let span = (plan.warm_up + plan.duration).as_secs_f64();
+        let span = (*plan.warm_up + *plan.duration).as_secs_f64();
         (rate * span * self.used_for_one_made).min(COUNT_MAX).ceil() as usize + plan.connections
     }
 }
@@ -107,23 +112,19 @@ async fn try_out<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::parameters::examples::plan;
+    use crate::plan::examples::{flags, plan};
     use crate::plan::{Scenario, ScenarioKind};
 
     fn supply(plan: &Plan) -> Supply {
-        let share = plan.scenario.weights.share(ScenarioKind::Initiate);
+        let share = plan.scenario.share(ScenarioKind::Initiate);
         Supply { what: "sessions", share, given: None, used_for_one_made: 1.25 }
     }
 
     #[test]
     fn a_run_with_a_rate_needs_slightly_more_than_its_share() {
-        let weights = "initiate=1,ping=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
-        let open = Plan {
-            load: LoadMode::Open { rate: 1000.0, patience: None },
-            duration: Duration::from_secs(4),
-            ..plan(ScenarioKind::Initiate)
-        };
-        let mixed = Plan { scenario: Scenario::mixed(weights), ..open.clone() };
+        let open = flags(ScenarioKind::Initiate, "--rate 1000 --duration 4s --warm-up 0s --connections 8");
+        let weights: Scenario = "initiate=1,ping=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
+        let mixed = Plan { scenario: weights, ..open.clone() };
         assert!(supply(&open).needed(&open).is_some_and(|count| (4008..4500).contains(&count)));
         assert!(supply(&mixed).needed(&mixed).is_some_and(|count| (1008..1300).contains(&count)));
         let closed = plan(ScenarioKind::Initiate);

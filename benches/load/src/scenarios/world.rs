@@ -1,12 +1,17 @@
 //! The state that the connections of one run share.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::payments::PreparedPayments;
+use jiff::Timestamp;
+use till_domain::ids::PaymentId;
+
+use super::acknowledged::Acknowledged;
+use super::payments::{PreparedPayment, PreparedPayments};
 use super::sessions::Sessions;
-use super::sets::Sets;
+use super::sets::fill_sets;
 use super::stock::Stock;
+use super::supply::Preparation;
 use crate::chance::{Distribution, SeededDice};
 use crate::plan::Plan;
 use crate::target::ServerAddress;
@@ -32,8 +37,10 @@ pub(crate) struct RunContext {
     pub(super) authorized: PreparedPayments,
     /// Payments to be refunded.
     pub(super) captured: PreparedPayments,
-    pub(super) sets: Sets,
-    flows: AtomicU64,
+    /// Payments of the run whose card is declined.
+    pub(super) declined: Mutex<Vec<PreparedPayment>>,
+    /// The name of the records whose sets are added to.
+    pub(super) set_key: String,
     ending: OnceLock<Ending>,
     /// True when the run is interrupted.
     pub(crate) interrupted: Arc<AtomicBool>,
@@ -49,16 +56,27 @@ impl RunContext {
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<RunContext> {
         let distribution = Distribution::new(plan.skew, plan.merchants);
-        let mut dice = SeededDice::new(u64::try_from(run).expect("a run's number is small"));
-        let sessions = Sessions::prepare(stock, plan, &distribution, &mut dice, tell).await?;
-        let authorized = PreparedPayments::authorized(stock, plan, &distribution, &mut dice, tell).await?;
-        let captured = PreparedPayments::captured(stock, plan, &distribution, &mut dice, tell).await?;
-        let sets = Sets::prepare(stock, plan, run, tell).await?;
-        // Flows of different runs have different amounts.
-        let flows = AtomicU64::new(u64::try_from(run).expect("a run's number is small") << 32);
+        let dice = SeededDice::new(u64::try_from(run).expect("a run's number is small"));
+        let mut preparation = Preparation { stock, plan, distribution: &distribution, dice, tell };
+        let sessions = Sessions::prepare(&mut preparation).await?;
+        let authorized = PreparedPayments::authorized(&mut preparation).await?;
+        let captured = PreparedPayments::captured(&mut preparation).await?;
+        // A merchant that exists already may have the records of an earlier command.
+        let set_key = format!("load-test-{}-{run}", Timestamp::now().as_millisecond());
+        fill_sets(stock, plan, &set_key, tell).await?;
         let (plan, stock, interrupted) = (plan.clone(), Arc::clone(stock), Arc::clone(interrupted));
-        let ending = OnceLock::new();
-        Ok(RunContext { plan, stock, distribution, sessions, authorized, captured, sets, flows, ending, interrupted })
+        Ok(RunContext {
+            plan,
+            stock,
+            distribution,
+            sessions,
+            authorized,
+            captured,
+            declined: Mutex::default(),
+            set_key,
+            ending: OnceLock::new(),
+            interrupted,
+        })
     }
 
     /// The address of the public listener.
@@ -66,9 +84,11 @@ impl RunContext {
         &self.stock.ends.public
     }
 
-    /// The number of the next flow.
-    pub(super) fn flow_number(&self) -> u64 {
-        self.flows.fetch_add(1, Ordering::Relaxed)
+    /// Notes a payment whose card is declined, which is read after the run.
+    pub(super) fn declined(&self, shop: usize, id: PaymentId) {
+        let payment = PreparedPayment { shop, id, acknowledged: Acknowledged::default() };
+        payment.acknowledged.declined();
+        self.declined.lock().unwrap_or_else(PoisonError::into_inner).push(payment);
     }
 
     /// Ends the run early. The first reason counts.

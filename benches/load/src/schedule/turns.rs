@@ -43,9 +43,9 @@ impl Turns {
     }
 
     /// Calls at fixed times.
-    pub(crate) const fn open(pace: CallSchedule, given_up_at: Instant, patience: Option<Duration>) -> Turns {
+    pub(crate) fn open(pace: CallSchedule, given_up_at: Instant, patience: Option<Duration>) -> Turns {
         let (next, given_up) = (Cell::new(0), Cell::new(0));
-        Turns::Open { pace, due: Semaphore::const_new(0), next, given_up_at, patience, given_up }
+        Turns::Open { pace, due: Semaphore::new(0), next, given_up_at, patience, given_up }
     }
 
     /// Waits for a call, and returns the time at which it was meant to be made; None when no call is left.
@@ -122,6 +122,7 @@ pub(crate) async fn keep_pace(turns: &Turns, connections: usize) -> io::Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Rates;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -130,7 +131,13 @@ mod tests {
 
     fn open(given_up_after: Duration) -> Turns {
         let start = Instant::now();
-        let pace = CallSchedule { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule {
+            start,
+            end: start + Duration::from_millis(20),
+            rates: Rates::steady(500.0),
+            threads: 1,
+            thread: 0,
+        };
         Turns::open(pace, start + given_up_after, None)
     }
 
@@ -161,7 +168,13 @@ mod tests {
     #[test]
     fn a_call_that_waited_longer_than_its_caller_does_is_given_up() {
         let start = Instant::now();
-        let pace = CallSchedule { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule {
+            start,
+            end: start + Duration::from_millis(20),
+            rates: Rates::steady(500.0),
+            threads: 1,
+            thread: 0,
+        };
         let turns = Turns::open(pace, start + Duration::from_secs(60), Some(Duration::ZERO));
         let late = async {
             tokio::time::sleep(Duration::from_millis(40)).await;
@@ -175,7 +188,13 @@ mod tests {
     #[test]
     fn a_late_connection_makes_the_first_call_not_given_up() {
         let start = Instant::now();
-        let pace = CallSchedule { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule {
+            start,
+            end: start + Duration::from_millis(200),
+            rates: Rates::steady(500.0),
+            threads: 1,
+            thread: 0,
+        };
         let patience = Duration::from_millis(20);
         let turns = Turns::open(pace, start + Duration::from_secs(60), Some(patience));
         let late = async {

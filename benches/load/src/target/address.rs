@@ -3,11 +3,12 @@
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use anyhow::{Context, anyhow, bail, ensure};
 use rustls::pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 use url::Url;
 
-use super::trust::{Trust, TrustFault};
+use super::trust::Trust;
 
 /// The address of a server, and the protocol of its listener.
 #[derive(Clone)]
@@ -24,23 +25,6 @@ pub(crate) struct Tls {
     pub(crate) connector: TlsConnector,
     /// The name that the server's certificate must be for.
     pub(crate) name: ServerName<'static>,
-}
-
-/// The reason that an address cannot be called.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressFault {
-    /// The text is not an address.
-    #[error("{0}: write http://HOST:PORT or https://HOST:PORT")]
-    NoAddress(String),
-    /// There is nothing to trust its certificate by.
-    #[error("{0}: {1}")]
-    NoTrust(String, TrustFault),
-    /// The host name cannot be resolved.
-    #[error("{0}: there is no such host")]
-    UnknownHost(String),
-    /// The address is one of another machine.
-    #[error("{0} is not on this machine: load on a server elsewhere needs --allow-remote")]
-    Remote(String),
 }
 
 impl ServerAddress {
@@ -84,27 +68,25 @@ impl fmt::Debug for ServerAddress {
 ///
 /// # Errors
 /// Fails when it is none, not allowed, or cannot be trusted.
-pub fn server_address(text: &str, allow_remote: bool, trust: &Trust) -> Result<ServerAddress, AddressFault> {
-    let no_address = || AddressFault::NoAddress(text.to_owned());
+pub fn server_address(text: &str, allow_remote: bool, trust: &Trust) -> anyhow::Result<ServerAddress> {
+    let no_address = || anyhow!("{text}: write http://HOST:PORT or https://HOST:PORT");
     let url = Url::parse(text).map_err(|_| no_address())?;
     let is_plain = matches!(url.path(), "" | "/") && url.query().is_none() && url.username().is_empty();
     let (Some(host), Some(port), true) = (url.host_str(), url.port_or_known_default(), is_plain) else {
-        return Err(no_address());
+        bail!(no_address());
     };
-    let unknown = || AddressFault::UnknownHost(host.to_owned());
+    let unknown = || anyhow!("{text}: there is no such host");
     let host_name = host.trim_start_matches('[').trim_end_matches(']');
     let socket = (host_name, port).to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
-    if !socket.ip().is_loopback() && !allow_remote {
-        return Err(AddressFault::Remote(text.to_owned()));
-    }
+    let is_allowed = allow_remote || socket.ip().is_loopback();
+    ensure!(is_allowed, "{text} is not on this machine: load on a server elsewhere needs --allow-remote");
     let tls = match url.scheme() {
         "http" => None,
         "https" => {
             let name = ServerName::try_from(host_name.to_owned()).map_err(|_| no_address())?;
-            let connector = trust.connector().map_err(|fault| AddressFault::NoTrust(text.to_owned(), fault))?;
-            Some(Tls { connector, name })
+            Some(Tls { connector: trust.connector().with_context(|| text.to_owned())?, name })
         }
-        _ => return Err(no_address()),
+        _ => bail!(no_address()),
     };
     Ok(ServerAddress { socket, authority: format!("{host}:{port}"), tls })
 }
@@ -115,8 +97,9 @@ mod tests {
 
     use super::*;
 
-    fn address(text: &str, allow_remote: bool) -> Result<String, AddressFault> {
-        server_address(text, allow_remote, &Trust::System).map(|address| format!("{address:?}"))
+    fn address(text: &str, allow_remote: bool) -> Result<String, String> {
+        let address = server_address(text, allow_remote, &Trust::System);
+        address.map(|address| format!("{address:?}")).map_err(|fault| fault.to_string())
     }
 
     #[test]
@@ -129,8 +112,7 @@ mod tests {
 
     #[test]
     fn an_address_of_another_machine_needs_the_permission() {
-        let refused = Err(AddressFault::Remote("http://192.0.2.1:80".to_owned()));
-        assert_eq!(address("http://192.0.2.1:80", false), refused);
+        assert!(address("http://192.0.2.1:80", false).is_err_and(|fault| fault.contains("--allow-remote")));
         assert!(address("http://192.0.2.1:80", true).is_ok());
     }
 
@@ -145,7 +127,7 @@ mod tests {
             "http://me@127.0.0.1:80",
         ];
         for text in refused {
-            assert_eq!(address(text, true), Err(AddressFault::NoAddress(text.to_owned())), "{text}");
+            assert_eq!(address(text, true), Err(format!("{text}: write http://HOST:PORT or https://HOST:PORT")));
         }
     }
 
@@ -153,7 +135,7 @@ mod tests {
     fn a_file_without_certificates_is_refused_by_name() {
         for file in ["/nonexistent/ca.pem", "/dev/null"] {
             let refused = server_address("https://127.0.0.1:8443", false, &Trust::File(PathBuf::from(file)));
-            let refused = refused.map(|_| ()).map_err(|fault| fault.to_string());
+            let refused = refused.map(|_| ()).map_err(|fault| format!("{fault:#}"));
             assert!(refused.as_ref().is_err_and(|fault| fault.contains(file)), "{refused:?}");
         }
     }

@@ -5,9 +5,9 @@ mod own_server;
 mod server;
 mod trust;
 
-pub use address::{AddressFault, ServerAddress, server_address};
+pub use address::{ServerAddress, server_address};
 #[cfg(target_os = "linux")]
 pub use own_server::become_server;
-pub use own_server::{BECOME_SERVER, OwnServer, ServerSetting, program_beside};
-pub use server::TargetServer;
-pub use trust::{Trust, TrustFault};
+pub use own_server::{BECOME_SERVER, OwnServer, ServerSetting};
+pub use server::{Access, ExistingMerchant, OperatorAccess, TargetServer};
+pub use trust::Trust;

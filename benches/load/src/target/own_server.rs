@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 #[cfg(target_os = "linux")]
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,33 +14,24 @@ use secrecy::SecretString;
 use tempfile::TempDir;
 
 use super::address::server_address;
-use super::server::TargetServer;
+use super::server::{Access, OperatorAccess, TargetServer};
 use super::trust::Trust;
-use till::{Configuration, Layers};
+use till::{Configuration, Layers, fresh_key};
 
 /// Variables of the environment that concern other servers, or that our server gets as flags instead. Our server writes
 /// into no directory of theirs, removes none of their checkpoints, and speaks HTTP only.
-const NOT_PASSED_ON: [&str; 19] = [
+const NOT_PASSED_ON: [&str; 7] = [
     "TILL_CONFIG",
     "TILL_DATA",
-    "TILL_LISTEN",
-    "TILL_ADMIN_LISTEN",
-    "TILL_PUBLIC_URL",
     "TILL_ADMIN_TOKEN",
-    "TILL_ADMIN_TOKEN_FILE",
     "TILL_VAULT_KEY",
-    "TILL_VAULT_KEY_FILE",
     "TILL_ACCEPT_LOSS_UP_TO",
-    "TILL_CHECKPOINT_DIRECTORY",
     "TILL_CHECKPOINT_EVERY_SECONDS",
-    "TILL_ARCHIVE_DIRECTORY",
     "TILL_ARCHIVE_BEFORE_ACKNOWLEDGED",
-    "TILL_TLS_CERTIFICATE_FILE",
-    "TILL_TLS_KEY_FILE",
-    "TILL_ADMIN_TLS_CERTIFICATE_FILE",
-    "TILL_ADMIN_TLS_KEY_FILE",
-    "TILL_ADMIN_CA_FILE",
 ];
+
+/// The ends of the names of further ones, which are places: paths and addresses.
+const PLACES: [&str; 4] = ["_DIRECTORY", "_FILE", "LISTEN", "_URL"];
 
 /// Settings of our own server that the environment can change: no log line for every request, and no limit to the calls
 /// and connections of one address, because all customers call from this machine.
@@ -95,22 +85,18 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Starts this program in a new directory below `parent`, with these settings beside those of the environment.
-    /// A server that they give certificates is trusted by `trust`.
+    /// Starts the program beside this one in a new directory below `parent`, with these settings beside those of the
+    /// environment. A server that they give certificates is trusted by `trust`.
     ///
     /// # Errors
     /// The settings are invalid, or the server does not start: then its log is kept, and the error names it.
-    pub fn start(
-        program: &Path,
-        parent: &Path,
-        given: &[ServerSetting],
-        trust: &Trust,
-    ) -> anyhow::Result<(OwnServer, TargetServer)> {
+    pub fn start(parent: &Path, given: &[ServerSetting], trust: &Trust) -> anyhow::Result<(OwnServer, TargetServer)> {
         check(given)?;
+        let program = program_beside()?;
         let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
-        let (token, settings) = (random_token(), settings(given));
-        let mut child = spawn(program, directory.path(), &token, &settings)?;
+        let (token, settings) = (fresh_key().to_string(), settings(given));
+        let mut child = spawn(&program, directory.path(), &token, &settings)?;
         let printed = child.stdout.take().expect("its output is piped");
         let (process_id, own) = (Some(child.id()), OwnServer { child, directory });
         let Some((public, admin)) = addresses(printed) else {
@@ -118,8 +104,10 @@ impl OwnServer {
         };
         let server = TargetServer {
             public: server_address(&public, false, trust)?,
-            admin: server_address(&admin, false, trust)?,
-            admin_token: SecretString::from(token),
+            access: Access::Operator(OperatorAccess {
+                admin: server_address(&admin, false, trust)?,
+                token: SecretString::from(token),
+            }),
             is_own: true,
             process_id,
             settings,
@@ -159,8 +147,10 @@ fn spawn(program: &Path, directory: &Path, token: &str, settings: &BTreeMap<Stri
     let mut command = command_that_ends_with_us(program)?;
     command.arg("serve").args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"]);
     command.arg(directory.join("data")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-    for variable in NOT_PASSED_ON {
-        command.env_remove(variable);
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_str().is_some_and(|name| name.starts_with("TILL_") && !is_passed_on(name)) {
+            command.env_remove(variable);
+        }
     }
     command.env("TILL_ADMIN_TOKEN", token).envs(settings);
     command.spawn().with_context(|| format!("failed to start a server: {}", program.display()))
@@ -202,17 +192,11 @@ pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -
 }
 
 /// The program `till` in the directory of this one.
-///
-/// # Errors
-/// The program does not exist.
-pub fn program_beside() -> anyhow::Result<PathBuf> {
+fn program_beside() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("failed to find this program's own file")?;
     let program = own.with_file_name("till");
     if !program.is_file() {
-        bail!(
-            "there is no {}: build it, name the program with --till, or measure a running server with --target",
-            program.display()
-        );
+        bail!("there is no {}: build it, or measure a running server with --target", program.display());
     }
     Ok(program)
 }
@@ -228,14 +212,18 @@ fn check(given: &[ServerSetting]) -> anyhow::Result<()> {
     Configuration::from_layers(layers).context("--server-setting").map(drop)
 }
 
+/// True when our server gets a variable of the environment as a setting.
+fn is_passed_on(name: &str) -> bool {
+    name.starts_with("TILL_") && !NOT_PASSED_ON.contains(&name) && !PLACES.iter().any(|end| name.ends_with(end))
+}
+
 /// The settings that the server gets: those of the environment, and those that were given, which win.
 fn settings(given: &[ServerSetting]) -> BTreeMap<String, String> {
     let mut settings: BTreeMap<String, String> =
         TOLD.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let environment =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let counts = |name: &str| name.starts_with("TILL_") && !NOT_PASSED_ON.contains(&name);
-    settings.extend(environment.filter(|(name, _)| counts(name)));
+    settings.extend(environment.filter(|(name, _)| is_passed_on(name)));
     settings
         .extend(given.iter().map(|setting| (format!("TILL_{}", setting.key.to_uppercase()), setting.value.clone())));
     settings
@@ -246,15 +234,6 @@ fn addresses(printed: ChildStdout) -> Option<(String, String)> {
     let mut lines = BufReader::new(printed).lines();
     let mut address = |prefix: &str| -> Option<String> { lines.next()?.ok()?.strip_prefix(prefix).map(str::to_owned) };
     Some((address("listening on ")?, address("admin listening on ")?))
-}
-
-fn random_token() -> String {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).expect("the operating system gives randomness once it is up");
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
 }
 
 /// The name of the file system that a directory is on; a sync in `tmpfs` costs nothing.
@@ -291,7 +270,7 @@ mod tests {
         let keys: Vec<&str> = keys.filter(names_a_place).collect();
         assert!(keys.len() > 10, "{keys:?}");
         for key in keys {
-            assert!(NOT_PASSED_ON.contains(&format!("TILL_{}", key.to_uppercase()).as_str()), "{key}");
+            assert!(!is_passed_on(&format!("TILL_{}", key.to_uppercase())), "{key}");
         }
     }
 

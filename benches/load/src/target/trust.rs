@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::{Context, ensure};
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -18,25 +19,9 @@ pub enum Trust {
     File(PathBuf),
 }
 
-/// The reason why there are no certificates to verify a server with.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TrustFault {
-    /// The file cannot be read, or holds no certificate.
-    #[error("{}: holds no certificates in PEM form that can be read: {reason}", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// The reason.
-        reason: String,
-    },
-    /// The system has none.
-    #[error("the system trusts no certificate: name those to trust the server by with --ca-file FILE")]
-    NoneOfTheSystem,
-}
-
 impl Trust {
     /// Begins connections with TLS 1.2 or 1.3 to servers that these certificates vouch for.
-    pub(super) fn connector(&self) -> Result<TlsConnector, TrustFault> {
+    pub(super) fn connector(&self) -> anyhow::Result<TlsConnector> {
         let roots = match self {
             Trust::System => system_roots()?,
             Trust::File(file) => roots_in(file)?,
@@ -50,19 +35,19 @@ impl Trust {
     }
 }
 
-fn system_roots() -> Result<RootCertStore, TrustFault> {
+fn system_roots() -> anyhow::Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if added == 0 { Err(TrustFault::NoneOfTheSystem) } else { Ok(roots) }
+    ensure!(added > 0, "the system trusts no certificate: name those to trust the server by with --ca-file FILE");
+    Ok(roots)
 }
 
-fn roots_in(file: &Path) -> Result<RootCertStore, TrustFault> {
-    let fault = |reason: String| TrustFault::File { file: file.to_owned(), reason };
-    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| fault(error.to_string()))?;
+fn roots_in(file: &Path) -> anyhow::Result<RootCertStore> {
+    let unread = || format!("{}: holds no certificates in PEM form that can be read", file.display());
     let mut roots = RootCertStore::empty();
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| fault(error.to_string()))?;
-        roots.add(certificate).map_err(|error| fault(error.to_string()))?;
+    for certificate in CertificateDer::pem_file_iter(file).with_context(unread)? {
+        roots.add(certificate.with_context(unread)?).with_context(unread)?;
     }
-    if roots.is_empty() { Err(fault("there is none".to_owned())) } else { Ok(roots) }
+    ensure!(!roots.is_empty(), "{}: there is none", unread());
+    Ok(roots)
 }

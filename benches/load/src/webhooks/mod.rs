@@ -1,7 +1,5 @@
-//! The destinations of the webhooks of a run.
+//! The receiver of the webhooks of a run.
 
-mod endpoint;
 mod receiver;
 
-pub(crate) use endpoint::WebhookTarget;
 pub(crate) use receiver::WebhookReceiver;

@@ -1,7 +1,7 @@
 //! A receiver of webhooks: it answers every delivery with 204 and counts the events by their ids.
 
 use std::collections::HashSet;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,6 @@ use anyhow::Context;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
-
-use super::endpoint::any_port;
 
 /// Bytes of the longest request that is read: far above an event with its headers.
 const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -61,7 +59,8 @@ impl WebhookReceiver {
             .enable_all()
             .build()
             .context("failed to start the receiver of webhooks")?;
-        let listener = runtime.block_on(TcpListener::bind(any_port())).context("failed to listen for webhooks")?;
+        let listener =
+            runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).context("failed to listen for webhooks")?;
         let address = listener.local_addr().context("failed to read the port of the receiver of webhooks")?;
         let counter = Arc::new(Mutex::new(EventCounter::default()));
         runtime.spawn(accept(listener, Arc::clone(&counter)));

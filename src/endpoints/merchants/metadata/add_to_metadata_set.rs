@@ -3,38 +3,34 @@
 use till_domain::command::{AddToMetadataSet, Command};
 
 use super::arguments::{self, KEY, PATH, TTL, VALUE, VERSION};
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::endpoints::merchants::by_merchant;
+use crate::endpoints::prelude::*;
+use crate::protocol::arguments::ReadArguments;
 use crate::protocol::fields::Fields;
-use crate::service::Shared;
 
-pub(super) static ADD_TO_METADATA_SET: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&ADD_TO_METADATA_SET, &add_to_metadata_set)];
+
+static ADD_TO_METADATA_SET: Declaration = Declaration {
     name: "add-to-metadata-set",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Adds an item to a set in a metadata record: `true` when it was added, `false` when the set has it already.",
     docs: "A missing record, missing objects along the path and a missing set are created. The expiry is renewed in \
            either case. A record holds at most 1,000,000 items and 64 MiB.",
-    arguments: &[KEY, PATH, VALUE, VERSION, TTL],
-    returns: Returns::Boolean,
+    arguments: &[KEY.argument, PATH.argument, VALUE, VERSION.argument, TTL.argument],
     errors: &[DeclaredError::STALE_VERSION],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/add-to-metadata-set`
-pub(super) async fn add_to_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn add_to_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = Command::AddToMetadataSet(parse(call.fields())?);
-    let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
-    Ok(service.submit(&ADD_TO_METADATA_SET, &call, merchant_id, caller, command, None).await?.into())
+    by_merchant::submit(&service, &call, command).await
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<AddToMetadataSet, ApiError> {
-    let key = arguments::key(&mut fields);
-    let path = arguments::path(&mut fields);
+    let key = KEY.read(&mut fields, &());
+    let path = PATH.read(&mut fields, &()).flatten().unwrap_or_default();
     let item = arguments::value(&mut fields, &path);
-    let version = arguments::version(&mut fields);
-    let ttl_seconds = arguments::ttl_seconds(&mut fields);
+    let version = VERSION.read(&mut fields, &()).flatten();
+    let ttl_seconds = TTL.read(&mut fields, &()).flatten();
     fields.finish(|| Some(AddToMetadataSet { key: key?, path, item: item?, version, ttl_seconds }))
 }

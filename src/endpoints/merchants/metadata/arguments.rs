@@ -3,38 +3,42 @@
 use till_domain::metadata::{CanonicalJson, DEPTH_MAX, MetadataPath, TTL_MAX_SECONDS, VALUE_BYTES_MAX};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, MetadataKey};
 
-use crate::endpoints::arguments::{checked, own_text};
-use crate::endpoints::forms::printable;
-use crate::protocol::declaration::{Argument, Text, ValueType};
+use crate::endpoints::forms::{checked, own_text, printable, whole};
+use crate::endpoints::prelude::*;
+use crate::protocol::declaration::Argument;
 use crate::protocol::fault::Fault;
-use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::{self, Json};
 
 /// The largest version that a caller can name: 2^53-1.
 const VERSION_MAX: u64 = (1 << 53) - 1;
 
-/// The key of a record.
-const METADATA_KEY: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "watchlist");
-
 /// Keys of objects, separated by dots; at most 62.
-const METADATA_PATH: ValueType = ValueType::Text(Text {
-    pattern: Some("^([^.]+(\\.[^.]+){0,61})?$"),
-    example: Some("accounts.suspended"),
-    ..Text::PLAIN
-});
+const METADATA_PATH: Field<MetadataPath> = Field {
+    value_type: ValueType::Text(Text {
+        pattern: Some("^([^.]+(\\.[^.]+){0,61})?$"),
+        example: Some("accounts.suspended"),
+        ..Text::PLAIN
+    }),
+    parse: |value| checked(MetadataPath::parse(&own_text(value)?)),
+};
 const _: () = assert!(DEPTH_MAX == 63, "the pattern of paths counts one segment less");
 
 /// The key of the record.
-pub(super) const KEY: Argument = Argument::required("key", METADATA_KEY, "The record's key, 1 to 255 bytes.");
+pub(super) const KEY: Required<MetadataKey> = Field {
+    value_type: printable(EXTERNAL_ID_MAX_BYTES, "watchlist"),
+    parse: |value| checked(MetadataKey::new(own_text(value)?)),
+}
+.required("The record's key, 1 to 255 bytes.")
+.named("key");
+
 /// The path within the record.
-pub(super) const PATH: Argument = Argument::optional(
-    "path",
-    METADATA_PATH,
-    "Keys of objects separated by dots, from the root; the root itself when left out or empty.",
-)
-.or_empty()
-.shown();
+pub(super) const PATH: Optional<MetadataPath> = METADATA_PATH
+    .optional("Keys of objects separated by dots, from the root; the root itself when left out or empty.")
+    .or_empty()
+    .shown()
+    .named("path");
+
 /// An item of a set.
 pub(super) const VALUE: Argument = Argument::required(
     "value",
@@ -42,28 +46,16 @@ pub(super) const VALUE: Argument = Argument::required(
     "The item, which may be null. Two values are the same item when their canonical forms (RFC 8785) are equal.",
 )
 .such_as("{\"account\": \"A-1001\"}");
+
 /// The version that the caller saw.
-pub(super) const VERSION: Argument = Argument::optional(
-    "version",
-    ValueType::integer(0, VERSION_MAX, 1),
-    "The version that the record must have, 0 for no record; else the call is refused with `version_mismatch` and `current`.",
-);
+pub(super) const VERSION: Optional<u64> = whole::<0, VERSION_MAX>(1)
+    .optional("The version that the record must have, 0 for no record; else the call is refused with `version_mismatch` and `current`.")
+    .named("version");
+
 /// The seconds until the record expires, from now on.
-pub(super) const TTL: Argument = Argument::optional(
-    "ttl",
-    ValueType::integer(1, TTL_MAX_SECONDS, 86_400),
-    "Seconds until the whole record expires, from now on, 1 to 63072000; the last given value when left out, two years when there is none.",
-);
-
-/// Reads [`KEY`].
-pub(super) fn key(fields: &mut Fields<'_>) -> Option<MetadataKey> {
-    fields.required("key", |value| checked(MetadataKey::new(own_text(value)?)))
-}
-
-/// Reads [`PATH`]; the root when it is missing or faulty.
-pub(super) fn path(fields: &mut Fields<'_>) -> MetadataPath {
-    fields.optional("path", |value| checked(MetadataPath::parse(&own_text(value)?))).unwrap_or_default()
-}
+pub(super) const TTL: Optional<u64> = whole::<1, TTL_MAX_SECONDS>(86_400)
+    .optional("Seconds until the whole record expires, from now on, 1 to 63072000; the last given value when left out, two years when there is none.")
+    .named("ttl");
 
 /// Reads [`VALUE`], an item of the set at `path`.
 pub(super) fn value(fields: &mut Fields<'_>, path: &MetadataPath) -> Option<CanonicalJson> {
@@ -89,14 +81,4 @@ fn read(fields: &mut Fields<'_>, name: &'static str, value: &Json, levels_above:
         return None;
     }
     Some(CanonicalJson::from_canonical(canonical))
-}
-
-/// Reads [`VERSION`].
-pub(super) fn version(fields: &mut Fields<'_>) -> Option<u64> {
-    fields.optional("version", field::integer(0..=VERSION_MAX))
-}
-
-/// Reads [`TTL`].
-pub(super) fn ttl_seconds(fields: &mut Fields<'_>) -> Option<u64> {
-    fields.optional("ttl", field::integer(1..=TTL_MAX_SECONDS))
 }

@@ -7,34 +7,25 @@ use till_domain::text::MetadataKey;
 use till_storage::rows::{Beside, Cursor, ScanDirection};
 
 use super::value::{AnswerBudget, value_at};
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::{self, PageRequest};
-use crate::service::{FoundMetadata, MetadataReader, Page, Shared};
+use crate::service::{FoundMetadata, MetadataReader, Page};
 
-pub(super) static LIST_METADATA: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_METADATA, &list_metadata)];
+
+static LIST_METADATA: Declaration = Declaration {
     name: "list-metadata",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Lists the merchant's metadata records, newest first.",
     docs: "A page may end early when its records are large. Of a larger set the record has the first items, \
            and `truncated` lists the bodies of the calls of retrieve-metadata for the rest.",
     arguments: &page_arguments(MetadataId::PREFIX),
     returns: Returns::Page(&METADATA),
-    errors: &[],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/list-metadata`
-pub(super) async fn list_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let mut fields = call.fields();
-    let page =
-        field::page(&mut fields, arguments::id::<MetadataId>("a cursor that a page of this list named (mtd_...)"));
-    let request = fields.finish(|| page)?;
+async fn list_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let request = call.fields().parse(&page::<MetadataId>())?;
     let reader = service.metadata(call.caller().merchant_id).await?;
     Ok(Reply::from_json(answer(&reader, request)?))
 }

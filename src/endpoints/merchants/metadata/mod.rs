@@ -3,7 +3,6 @@
 mod add_to_metadata_set;
 mod arguments;
 mod delete_metadata;
-mod functions;
 mod list_metadata;
 mod paging;
 mod remove_from_metadata_set;
@@ -11,4 +10,14 @@ mod retrieve_metadata;
 mod sync_metadata;
 mod value;
 
-pub(super) use functions::functions;
+use crate::endpoints::prelude::*;
+
+/// The endpoints of these files.
+pub(super) const ENDPOINTS: [Endpoints<MerchantCaller>; 6] = [
+    add_to_metadata_set::ENDPOINTS,
+    remove_from_metadata_set::ENDPOINTS,
+    sync_metadata::ENDPOINTS,
+    retrieve_metadata::ENDPOINTS,
+    list_metadata::ENDPOINTS,
+    delete_metadata::ENDPOINTS,
+];

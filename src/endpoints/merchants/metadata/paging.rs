@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use till_domain::metadata::MetadataPath;
 use till_domain::text::MetadataKey;
 
-use crate::protocol::declaration::{Argument, ValueType};
+use crate::endpoints::forms::whole;
+use crate::endpoints::prelude::*;
 use crate::protocol::fault::Fault;
-use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 
@@ -15,26 +15,7 @@ use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 const POSITION_MAX: u64 = (1 << 53) - 1;
 
 /// The maximum number of items on a page of a set.
-const PER_PAGE_MAX: u16 = 10_000;
-
-/// The arguments with which a call requests a page of a set.
-pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
-    Argument::optional(
-        "per_page",
-        ValueType::integer(1, PER_PAGE_MAX as u64, 100),
-        "The number of items per page of a set, 1 to 10000. The default is 10000.",
-    ),
-    Argument::optional(
-        "after",
-        ValueType::integer(0, POSITION_MAX, 99),
-        "Return the items after this position of the set at `path`.",
-    ),
-    Argument::optional(
-        "before",
-        ValueType::integer(0, POSITION_MAX, 100),
-        "Return the items before this position. It cannot be given together with `after`.",
-    ),
-];
+const PER_PAGE_MAX: u64 = 10_000;
 
 /// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,18 +28,20 @@ pub(super) struct ItemPageRequest {
     pub(super) is_given: bool,
 }
 
-/// Reads [`ITEM_PAGE_ARGUMENTS`].
-pub(super) fn item_page(fields: &mut Fields<'_>) -> ItemPageRequest {
-    let per_page = fields.optional("per_page", field::integer(1..=PER_PAGE_MAX)).map(usize::from);
-    let after = fields.optional("after", field::integer(0..=POSITION_MAX));
-    let before = fields.optional("before", field::integer(0..=POSITION_MAX));
-    if fields.is_given("after") && fields.is_given("before") {
-        fields.fault(Fault::invalid("before", "cannot be given together with after; send one of them"));
-    }
-    let range = after.map(ItemRange::After).or(before.map(ItemRange::Before)).unwrap_or(ItemRange::First);
-    let is_given = per_page.is_some() || after.is_some() || before.is_some();
-    ItemPageRequest { range, limit: per_page.unwrap_or(PAGE_ITEMS_MAX), is_given }
-}
+/// The arguments with which a call requests a page of a set.
+pub(super) const ITEM_PAGE: ArgumentSet<ItemPageRequest> = arguments!({
+    per_page: whole::<1, PER_PAGE_MAX>(100)
+        .optional("The number of items per page of a set, 1 to 10000. The default is 10000."),
+    after: whole::<0, POSITION_MAX>(99).optional("Return the items after this position of the set at `path`."),
+    before: whole::<0, POSITION_MAX>(100)
+        .optional("Return the items before this position. It cannot be given together with `after`."),
+} judged by |fields: &mut Fields<'_>| if fields.is_given("after") && fields.is_given("before") {
+    fields.fault(Fault::invalid("before", "cannot be given together with after; send one of them"));
+} => ItemPageRequest {
+    range: after.map(ItemRange::After).or(before.map(ItemRange::Before)).unwrap_or(ItemRange::First),
+    limit: per_page.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(PAGE_ITEMS_MAX),
+    is_given: per_page.is_some() || after.is_some() || before.is_some(),
+});
 
 /// The call for the current page. The calls for the adjacent pages repeat its arguments.
 pub(super) struct ItemPageCall<'a> {

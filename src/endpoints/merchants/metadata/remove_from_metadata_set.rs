@@ -3,36 +3,33 @@
 use till_domain::command::{Command, RemoveFromMetadataSet};
 
 use super::arguments::{self, KEY, PATH, VALUE, VERSION};
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::endpoints::merchants::by_merchant;
+use crate::endpoints::prelude::*;
+use crate::protocol::arguments::ReadArguments;
 use crate::protocol::fields::Fields;
-use crate::service::Shared;
 
-pub(super) static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
+    &[Endpoint(&REMOVE_FROM_METADATA_SET, &remove_from_metadata_set)];
+
+static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
     name: "remove-from-metadata-set",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Removes an item from a set in a metadata record: `true` when the set had it.",
     docs: "The order of the other items does not change. When there is no record, or no value at the path, the answer is `false`.",
-    arguments: &[KEY, PATH, VALUE, VERSION],
-    returns: Returns::Boolean,
+    arguments: &[KEY.argument, PATH.argument, VALUE, VERSION.argument],
     errors: &[DeclaredError::STALE_VERSION],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/remove-from-metadata-set`
-pub(super) async fn remove_from_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn remove_from_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = Command::RemoveFromMetadataSet(parse(call.fields())?);
-    let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
-    Ok(service.submit(&REMOVE_FROM_METADATA_SET, &call, merchant_id, caller, command, None).await?.into())
+    by_merchant::submit(&service, &call, command).await
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<RemoveFromMetadataSet, ApiError> {
-    let key = arguments::key(&mut fields);
-    let path = arguments::path(&mut fields);
+    let key = KEY.read(&mut fields, &());
+    let path = PATH.read(&mut fields, &()).flatten().unwrap_or_default();
     let item = arguments::value(&mut fields, &path);
-    let version = arguments::version(&mut fields);
+    let version = VERSION.read(&mut fields, &()).flatten();
     fields.finish(|| Some(RemoveFromMetadataSet { key: key?, path, item: item?, version }))
 }

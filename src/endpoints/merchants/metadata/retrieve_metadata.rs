@@ -4,48 +4,44 @@ use serde_json::Value;
 use till_domain::metadata::{CanonicalJson, MetadataPath, PathTarget};
 use till_domain::text::MetadataKey;
 
-use super::arguments::{self, KEY, PATH};
-use super::paging::{ITEM_PAGE_ARGUMENTS, ItemPageCall, ItemPageRequest, item_page};
+use super::arguments::{KEY, PATH};
+use super::paging::{ITEM_PAGE, ItemPageCall, ItemPageRequest};
 use super::value::{AnswerBudget, joined, value_at};
-use crate::access::MerchantCaller;
+use crate::endpoints::forms::BOOLEAN;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
-use crate::service::{FoundMetadata, ItemPage, MetadataReader, Shared};
+use crate::service::{FoundMetadata, ItemPage, MetadataReader};
 
-pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&RETRIEVE_METADATA, &retrieve_metadata)];
+
+const RETRIEVED: ArgumentSet<Retrieval> = arguments!({
+    key: KEY,
+    path: PATH,
+    data_only: BOOLEAN.optional("True to answer the value without the record."),
+    page: ITEM_PAGE,
+} => Retrieval { key, path: path.unwrap_or_default(), data_only: data_only.unwrap_or(false), page });
+
+static RETRIEVE_METADATA: Declaration = Declaration {
     name: "retrieve-metadata",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Returns a metadata record, or its value alone.",
     docs: "With `path`, `metadata` is the value at the path. A set of more than 10,000 items at the path is answered page \
            by page: the record has the members `previous` and `next`, the bodies of the calls for the adjacent pages; \
            with `data_only` the answer is an object of `previous`, `page` and `next`. Any paging argument asks for \
            such a page of a smaller set, too. A page may end early when its items are large. Larger sets below the \
            path stand there with their first items, and `truncated` lists the bodies of the calls for the rest.",
-    arguments: &[
-        KEY,
-        PATH,
-        Argument::optional("data_only", ValueType::BOOLEAN, "True to answer the value without the record."),
-        ITEM_PAGE_ARGUMENTS[0],
-        ITEM_PAGE_ARGUMENTS[1],
-        ITEM_PAGE_ARGUMENTS[2],
-    ],
+    arguments: RETRIEVED.declared,
     returns: Returns::AnyOf(&[&METADATA, &METADATA_ITEMS]),
     errors: &[DeclaredError::when(
         Code::NotFound,
         "There is no record under this key, it has expired, or there is no value at the path.",
     )],
-    flags: Flags::QUERY,
+    ..Declaration::query(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/retrieve-metadata`
-pub(super) async fn retrieve_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let asked = parse(call.fields())?;
+async fn retrieve_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let asked = call.fields().parse(&RETRIEVED)?;
     let reader = service.metadata(call.caller().merchant_id).await?;
     let found = reader.find(asked.key.clone())?.ok_or_else(not_found)?;
     let json = match page(&reader, &found, &asked)? {
@@ -60,14 +56,6 @@ struct Retrieval {
     path: MetadataPath,
     data_only: bool,
     page: ItemPageRequest,
-}
-
-fn parse(mut fields: Fields<'_>) -> Result<Retrieval, ApiError> {
-    let key = arguments::key(&mut fields);
-    let path = arguments::path(&mut fields);
-    let data_only = fields.optional("data_only", field::boolean).unwrap_or(false);
-    let page = item_page(&mut fields);
-    fields.finish(|| Some(Retrieval { key: key?, path, data_only, page }))
 }
 
 fn not_found() -> ApiError {

@@ -7,35 +7,33 @@ use till_domain::ids::{MetadataId, RawId};
 use till_domain::metadata::MetadataRecord;
 
 use super::arguments::{self, KEY, TTL, VERSION};
-use crate::access::MerchantCaller;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::arguments::ReadArguments;
+use crate::protocol::declaration::Argument;
 use crate::protocol::fields::Fields;
-use crate::service::Shared;
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SYNC_METADATA, &sync_metadata)];
 
 const VALUE_OF_RECORD: Argument = Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB.")
     .such_as("{\"accounts\": {\"suspended\": [\"A-1001\"]}}");
 
-pub(super) static SYNC_METADATA: Declaration = Declaration {
+static SYNC_METADATA: Declaration = Declaration {
     name: "sync-metadata",
-    package: Package::Merchants,
-    group: "metadata",
     summary: "Replaces the whole value of a metadata record, or makes one, and answers the record.",
     docs: "An array with repeated items keeps the first of each when it is next used as a set.",
-    arguments: &[KEY, VALUE_OF_RECORD, VERSION, TTL],
+    arguments: &[KEY.argument, VALUE_OF_RECORD, VERSION.argument, TTL.argument],
     returns: Returns::Object(&METADATA),
     errors: &[DeclaredError::STALE_VERSION],
-    flags: Flags::COMMAND,
+    ..Declaration::command(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/sync-metadata`
-pub(super) async fn sync_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+async fn sync_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = parse(call.fields())?;
     let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
     let submitted = Command::SyncMetadata(command.clone());
-    let answered = service.submit(&SYNC_METADATA, &call, merchant_id, caller, submitted, None).await?;
+    let answered = service.submit(&call, merchant_id, caller, submitted, None).await?;
     Ok(Reply::from_json(answer(&command, answered)?).replayed(answered.replayed))
 }
 
@@ -52,9 +50,9 @@ fn answer(command: &SyncMetadata, answered: Answered) -> Result<String, ApiError
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<SyncMetadata, ApiError> {
-    let key = arguments::key(&mut fields);
+    let key = KEY.read(&mut fields, &());
     let metadata = arguments::metadata(&mut fields);
-    let version = arguments::version(&mut fields);
-    let ttl_seconds = arguments::ttl_seconds(&mut fields);
+    let version = VERSION.read(&mut fields, &()).flatten();
+    let ttl_seconds = TTL.read(&mut fields, &()).flatten();
     fields.finish(|| Some(SyncMetadata { key: key?, metadata: metadata?, version, ttl_seconds }))
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use till_domain::metadata::{Document, MetadataPath, Piece, SetNumber, SetPlace};
 
-use crate::protocol::api_error::ApiError;
+use crate::endpoints::prelude::*;
 use crate::service::{FoundMetadata, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 
 /// The approximate limit of bytes of items in one answer: sets after that are cut.

@@ -5,12 +5,11 @@ use till_domain::ids::WebhookId;
 use till_domain::text::{DestinationUrl, HEADER_NAME_MAX, HeaderName, RETURN_URL_MAX_BYTES};
 use till_domain::webhook::{Subscription, WebhookEventKind};
 
-use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
-use crate::endpoints::shapes::webhook::ALL_EVENTS;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Text, TextKind, ValueType};
-use crate::protocol::dispatch::Call;
+use crate::endpoints::forms::{checked, id, own_text};
+use crate::endpoints::prelude::*;
+use crate::endpoints::shapes::webhook::{ALL_EVENTS, EVENT_WORDS};
+use crate::protocol::arguments::FieldIn;
+use crate::protocol::declaration::TextKind;
 use crate::protocol::json::Json;
 use crate::protocol::version::ApiVersion;
 
@@ -68,55 +67,55 @@ const HEADERS_IN_USE: [&str; 42] = [
 const HEADERS_IN_USE_BEGIN: [&str; 7] =
     ["accept", "access-control-", "content-", "if-", "proxy-", "sec-", "x-forwarded-"];
 
-pub(super) const DESTINATION_URL: ValueType = ValueType::Text(Text {
-    kind: TextKind::Url,
-    length: Some((1, RETURN_URL_MAX_BYTES)),
-    example: Some("https://shop.example/events"),
-    ..Text::PLAIN
-});
+/// The address that events are posted to.
+pub(super) const DESTINATION_URL: FieldIn<DestinationUrl, AddressPolicy> = FieldIn {
+    value_type: ValueType::Text(Text {
+        kind: TextKind::Url,
+        length: Some((1, RETURN_URL_MAX_BYTES)),
+        example: Some("https://shop.example/events"),
+        ..Text::PLAIN
+    }),
+    parse: |value, addresses| {
+        let text = own_text(value)?;
+        addresses.check_url(&text).map_err(|refused| refused.to_string())?;
+        checked(DestinationUrl::new(text))
+    },
+};
 
-pub(super) const SIGNATURE_HEADER: ValueType = ValueType::Text(Text {
-    length: Some((1, HEADER_NAME_MAX)),
-    pattern: Some("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"),
-    example: Some("X-Shop-Signature"),
-    ..Text::PLAIN
-});
+/// The header that carries the plain HMAC of the body.
+pub(super) const SIGNATURE_HEADER: Field<HeaderName> = Field {
+    value_type: ValueType::Text(Text {
+        length: Some((1, HEADER_NAME_MAX)),
+        pattern: Some("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"),
+        example: Some("X-Shop-Signature"),
+        ..Text::PLAIN
+    }),
+    parse: signature_header,
+};
 
-pub(super) const API_VERSION: ValueType = ValueType::words(&["2025-04-01"]);
+/// The version that bodies are written in.
+pub(super) const API_VERSION: Field<ApiVersion> = Field {
+    value_type: ValueType::words(&["2025-04-01"]),
+    parse: |value| {
+        let text = own_text(value)?;
+        ApiVersion::from_name(&text).ok_or_else(|| format!("must be one of: {}", ApiVersion::names().join(", ")))
+    },
+};
+
+/// The events that a webhook is sent.
+pub(super) const SUBSCRIPTION: Field<Subscription> =
+    Field { value_type: ValueType::Array(&EVENT_WORDS), parse: subscription };
 
 pub(super) const EVENTS_DOCS: &str = "The events that it is sent, such as `PAYMENT_COMPLETED`; `[\"*\"]` for all.";
 pub(super) const SIGNATURE_HEADER_DOCS: &str =
     "The header that carries the plain HMAC of the body; `X-Webhook-Signature` when left out of `connect-webhook`.";
 
 /// The argument that names a webhook.
-pub(in crate::endpoints::merchants) const WEBHOOK_ARGUMENT: Argument =
-    Argument::required("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook (`whe_...`).");
+pub(in crate::endpoints::merchants) const WEBHOOK_ARGUMENT: Required<WebhookId> =
+    id::<WebhookId>().required("The webhook (`whe_...`).").named("webhook_id");
 
-/// Reads the id of a webhook.
-pub(in crate::endpoints::merchants) fn webhook_id() -> impl Fn(&Json) -> Result<WebhookId, String> {
-    arguments::id("a webhook id (whe_...)")
-}
-
-/// The webhook of a call whose only argument it is.
-pub(in crate::endpoints::merchants) fn named(call: &Call<MerchantCaller>) -> Result<WebhookId, ApiError> {
-    let mut fields = call.fields();
-    let id = fields.required("webhook_id", webhook_id());
-    fields.finish(|| id)
-}
-
-pub(super) fn destination(value: &Json, addresses: &AddressPolicy) -> Result<DestinationUrl, String> {
-    let text = arguments::own_text(value)?;
-    addresses.check_url(&text).map_err(|refused| refused.to_string())?;
-    arguments::checked(DestinationUrl::new(text))
-}
-
-pub(super) fn api_version(value: &Json) -> Result<ApiVersion, String> {
-    let text = arguments::own_text(value)?;
-    ApiVersion::from_name(&text).ok_or_else(|| format!("must be one of: {}", ApiVersion::names().join(", ")))
-}
-
-pub(super) fn signature_header(value: &Json) -> Result<HeaderName, String> {
-    let name: HeaderName = arguments::checked(HeaderName::new(arguments::own_text(value)?))?;
+fn signature_header(value: &Json) -> Result<HeaderName, String> {
+    let name: HeaderName = checked(HeaderName::new(own_text(value)?))?;
     let folded = name.as_str().to_ascii_lowercase();
     let is_in_use = HEADERS_IN_USE.contains(&folded.as_str())
         || HEADERS_IN_USE_BEGIN.iter().any(|beginning| folded.starts_with(beginning));
@@ -128,7 +127,7 @@ pub(super) fn signature_header(value: &Json) -> Result<HeaderName, String> {
 }
 
 /// `["*"]`, or names of events, each once.
-pub(super) fn subscription(value: &Json) -> Result<Subscription, String> {
+fn subscription(value: &Json) -> Result<Subscription, String> {
     let rule = || format!("must be [\"*\"], or an array of some of: {}, each once", names().join(", "));
     let Json::Array(words) = value else { return Err(rule()) };
     let words: Option<Vec<&str>> = words.iter().map(Json::as_str).collect();

@@ -3,8 +3,9 @@
 use till_domain::ids::WebhookEventId;
 
 use super::arguments::SIGNATURE_HEADER_DEFAULT;
+use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::event::EVENT;
-use crate::protocol::declaration::{Argument, DeliveryDeclaration, Text, ValueType};
+use crate::protocol::declaration::{Argument, DeliveryDeclaration};
 
 const TIMESTAMP: ValueType = ValueType::Text(Text::of(10, 10, "1767225601").matching("^[0-9]+$"));
 const SIGNATURES: ValueType = ValueType::Text(Text::PLAIN.matching("^v1a?,"));

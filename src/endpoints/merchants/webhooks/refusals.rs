@@ -1,7 +1,6 @@
 //! The common refusals of calls about webhooks.
 
-use crate::protocol::api_error::Code;
-use crate::protocol::declaration::DeclaredError;
+use crate::endpoints::prelude::*;
 
 /// The refusal of an unknown webhook.
 pub(in crate::endpoints::merchants) const WEBHOOK_NOT_FOUND: DeclaredError =

@@ -21,16 +21,6 @@ pub(super) fn schemas(declarations: &[&Declaration]) -> Map<String, Value> {
     bodies.chain(objects).chain(refusals).collect()
 }
 
-/// A reference to a schema.
-pub(super) fn reference(name: &str) -> Value {
-    reference_to("schemas", name)
-}
-
-/// A reference to a component of any kind.
-pub(super) fn reference_to(kind: &str, name: &str) -> Value {
-    json!({ "$ref": format!("#/components/{kind}/{name}") })
-}
-
 /// The name of the schema of a call's body.
 pub(super) fn body_name(declaration: &Declaration) -> String {
     format!("{}_{}_body", declaration.package.segment(), declaration.name.replace('-', "_"))

@@ -73,19 +73,18 @@ mod tests {
     use super::*;
     use crate::protocol::api_error::Code;
     use crate::protocol::declaration::{
-        Argument, Attribute, DeclaredError, Flags, ObjectType, Returns, ValueType, page_arguments,
+        Argument, DeclaredError, Flags, ObjectType, Returns, ValueType, object, page_arguments,
     };
 
     static PART: ObjectType = ObjectType { name: "part", attributes: &[] };
 
-    static THING: ObjectType = ObjectType {
-        name: "thing",
-        attributes: &[
-            Attribute::always("thing_id", ValueType::STRING, "Its id.").such_as("thg_1"),
-            Attribute::nullable("bearer", ValueType::words(&["a", "b"]), "Who."),
-            Attribute::nullable("part", ValueType::Object(&PART), "What it consists of.").sometimes(),
-        ],
-    };
+    object! {
+        THING "thing" {
+            thing_id: STRING, "Its id.", such_as("thg_1");
+            bearer: words(&["a", "b"]) or null, "Who.";
+            part: Object(&PART) or null, "What it consists of.", sometimes;
+        }
+    }
 
     static CHANGE_THING: Declaration = Declaration {
         name: "change-thing",

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::components::{body_name, reference};
+use super::components::body_name;
 use super::responses::responses;
+use super::schema::reference;
 use super::tags::tag;
 use crate::protocol::declaration::{Argument, Declaration, Flags};
 use crate::protocol::version::ApiVersion;

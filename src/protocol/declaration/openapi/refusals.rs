@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::components::reference_to;
+use super::schema::reference_to;
 use crate::protocol::api_error::{ApiError, CallEffect, Code, Form};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError};
 use crate::protocol::fault::Fault;

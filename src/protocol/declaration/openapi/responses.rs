@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::components::{ERROR_TRIPLE, PROBLEM, body_name, reference};
+use super::components::{ERROR_TRIPLE, PROBLEM, body_name};
 use super::refusals::examples;
+use super::schema::reference;
 use super::schema::{described, or_null, schema};
 use crate::protocol::api_error::{Code, Form};
 use crate::protocol::declaration::{Declaration, DeclaredError, ObjectType, Returns};

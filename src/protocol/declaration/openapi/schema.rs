@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::components::reference;
 use crate::protocol::declaration::{Integer, Text, TextKind, ValueType};
 use crate::protocol::field::AMOUNT_MAX;
 
@@ -49,6 +48,16 @@ fn of_integer(integer: &Integer) -> Value {
         (schema["minimum"], schema["maximum"]) = (least.into(), most.into());
     }
     schema
+}
+
+/// A reference to a schema.
+pub(super) fn reference(name: &str) -> Value {
+    reference_to("schemas", name)
+}
+
+/// A reference to a component of any kind.
+pub(super) fn reference_to(kind: &str, name: &str) -> Value {
+    json!({ "$ref": format!("#/components/{kind}/{name}") })
 }
 
 /// The same or null. A schema without a type allows null already. Null is not added to a list of words, since

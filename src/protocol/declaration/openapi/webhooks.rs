@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::components::reference;
+use super::schema::reference;
 use super::schema::schema;
 use super::tags::name;
 use crate::protocol::declaration::{Argument, DeliveryDeclaration, Package};

@@ -90,12 +90,12 @@ fn attributes(returns: &Returns) -> Vec<Value> {
 fn page_attributes(object: &'static ObjectType) -> Vec<Value> {
     let previous = "The body of the call for the previous page; null on the first.";
     let next = "The body of the call for the next page; null on the last.";
-    let mut page = attribute(&Attribute::always("page", ValueType::ANY, "The entries, newest first."));
+    let mut page = attribute(&Attribute::of("page", ValueType::ANY, "The entries, newest first."));
     page["type"] = json!([[format!("object.{}", object.name)]]);
     vec![
-        attribute(&Attribute::nullable("previous", ValueType::OBJECT, previous)),
+        attribute(&Attribute::of("previous", ValueType::OBJECT, previous).null()),
         page,
-        attribute(&Attribute::nullable("next", ValueType::OBJECT, next)),
+        attribute(&Attribute::of("next", ValueType::OBJECT, next).null()),
     ]
 }
 
@@ -153,15 +153,14 @@ fn object(object: &'static ObjectType) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::declaration::{DeclaredError, Flags, page_arguments};
+    use crate::protocol::declaration::{DeclaredError, Flags, object, page_arguments};
 
-    static PAYMENT: ObjectType = ObjectType {
-        name: "payment",
-        attributes: &[
-            Attribute::always("payment_id", ValueType::STRING, "The id."),
-            Attribute::nullable("status", ValueType::words(&["PENDING"]), "Its status."),
-        ],
-    };
+    object! {
+        PAYMENT "payment" {
+            payment_id: STRING, "The id.";
+            status: words(&["PENDING"]) or null, "Its status.";
+        }
+    }
 
     static INITIATE: Declaration = Declaration {
         name: "initiate-payment-flow",

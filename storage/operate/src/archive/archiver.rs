@@ -5,11 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use till_storage::engine::Engine;
-use till_storage::family::Family;
-use till_storage::journal::layout::decode_stored;
-use till_storage::journal::{CommitNumber, Journal, Sequence, record};
-use till_storage::keys::JournalKey;
-use till_storage::rows::RowReader;
+use till_storage::journal::{CommitNumber, Journal};
 use till_storage::turns::Turns;
 
 use crate::last_used::LastUsedDirectory;
@@ -223,12 +219,9 @@ fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
 }
 
 fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, ArchiveError> {
-    let has = |commit: &ArchivedCommit| has(engine, commit);
-    let gave_up = |after, until| queue::was_any_given_up(engine, after, until);
     let known = LastUsedDirectory::of(engine.directory(), KNOWN_FILE);
-    let (identity, last, base) = (engine.identity(), engine.last_commit(), base(engine)?);
-    let side =
-        StoreSide { identity, last, base, has: &has, gave_up: &gave_up, was_there: known.is(&settings.directory) };
+    let (last, base, was_there) = (engine.last_commit(), base(engine)?, known.is(&settings.directory));
+    let side = StoreSide { engine, last, base, was_there };
     let writer = Writer::open(&settings.directory, settings.segment_bytes, &side)?;
     known.remember(&settings.directory).map_err(ArchiveError::files("write", known.file()))?;
     Ok(writer)
@@ -274,21 +267,6 @@ fn truncate_at_gap(commits: &mut Vec<ArchivedCommit>) {
     }
 }
 
-/// True when the store has exactly this commit.
-fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
-    for bytes in &commit.records {
-        let Ok(record) = record::decode(bytes) else { return Ok(false) };
-        let (merchant_id, sequence): (_, Sequence) = (record.header.merchant_id, record.header.sequence);
-        let key = JournalKey { merchant_id, sequence }.encode();
-        let Some(value) = engine.get(Family::Journal, &key).map_err(ArchiveError::store)? else { return Ok(false) };
-        let (_, stored) = decode_stored(merchant_id, &key, &value).map_err(ArchiveError::store)?;
-        if (stored.commit, &stored.bytes) != (commit.commit, bytes) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -298,6 +276,7 @@ mod tests {
 
     use super::*;
     use till_storage::engine::EngineOptions;
+    use till_storage::family::Family;
     use till_storage::journal::{Append, AppendVerdict, BatchId, RowWrite};
 
     const FOR_EVER: Duration = Duration::from_secs(3_600);

@@ -108,6 +108,11 @@ impl SegmentChain {
         self.store.ok_or_else(|| ArchiveError::Empty { archive: self.directory.clone() })
     }
 
+    /// The commit after which it begins.
+    pub(crate) fn base(&self) -> CommitNumber {
+        self.segments.first().map_or(CommitNumber(0), |first| first.base)
+    }
+
     fn add(&mut self, number: u64, is_open: bool, is_last: bool) -> Result<(), ArchiveError> {
         let path = self.directory.join(name(number, is_open));
         let damaged = |offset, what| ArchiveError::Damaged { file: path.clone(), offset, what };

@@ -6,7 +6,7 @@ use till_domain::records::{AnyRow, Unreadable};
 use till_storage::rows::RowReader;
 use till_storage::shapes::{MerchantReader, fold_mutation};
 
-use super::overlay::Overlay;
+use crate::overlay::Overlay;
 
 /// Writes the rows that a mutation changes, and returns the payments and payouts among them.
 pub(super) fn fold(

@@ -12,8 +12,9 @@ use till_storage::rows::RowReader;
 use till_storage::shapes::{MerchantReader, decode_row, row_key};
 use till_storage::vault::{Keyring, SubjectId, SubjectKind, VaultKey};
 
+use crate::overlay::Overlay;
+
 use super::ArchiveError;
-use super::overlay::Overlay;
 
 /// Customers and payers whose keys are removed later. Keys of sessions and tokens are not among them: they expire
 /// again.
@@ -40,7 +41,7 @@ impl Forgotten {
         let mut count = 0;
         for &(merchant, kind, id) in &self.0 {
             let key = VaultKey::SubjectKey { merchant, subject: SubjectId { kind, id } }.encode();
-            if overlay.get(Family::Vault, &key).map_err(ArchiveError::store)?.is_none() {
+            if overlay.get(Family::Vault, &key)?.is_none() {
                 continue;
             }
             if kind == SubjectKind::Customer {
@@ -63,7 +64,7 @@ fn forget_customer(
     let personal = MerchantReader::new(merchant, Some(Arc::clone(keyring)), overlay);
     let row = |key: &AnyKey| -> Result<Option<(Family, Vec<u8>, AnyRow)>, ArchiveError> {
         let (family, bytes) = row_key(merchant, key, &personal);
-        let Some(stored) = overlay.get(family, &bytes).map_err(ArchiveError::store)? else { return Ok(None) };
+        let Some(stored) = overlay.get(family, &bytes)? else { return Ok(None) };
         Ok(Some((family, bytes, decode_row(key, &stored, &personal).map_err(ArchiveError::store)?)))
     };
     let Some((_, _, AnyRow::Customers(found))) = row(&AnyKey::Customers(customer))? else { return Ok(()) };

@@ -4,7 +4,7 @@ use till_storage::journal::CommitNumber;
 
 use super::ArchiveError;
 use super::chain::SegmentChain;
-use super::reading::{SegmentItem, SegmentReader};
+use super::reading::SegmentReader;
 
 /// The last record up to a commit, the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct LastRecord {
 /// # Errors
 /// [`ArchiveError`], naming the first file and offset that is not what was written.
 pub(crate) fn last_record(chain: &SegmentChain, limit: CommitNumber) -> Result<LastRecord, ArchiveError> {
-    let base = chain.segments.first().map_or(CommitNumber(0), |first| first.base);
+    let base = chain.base();
     let mut found =
         LastRecord { record: None, last: base, reaches: base >= limit, has_limit: limit == CommitNumber(0) };
     for segment in &chain.segments {
@@ -33,15 +33,12 @@ pub(crate) fn last_record(chain: &SegmentChain, limit: CommitNumber) -> Result<L
             break;
         }
         let mut reader = SegmentReader::open(segment)?;
-        found.last = segment.base;
-        while let SegmentItem::Commit(commit) = reader.next()? {
-            found.last = commit.commit;
-            if commit.commit <= limit
-                && let Some(record) = commit.records.last()
-            {
+        reader.each(&mut |commit| {
+            if let Some(record) = commit.records.last().filter(|_| commit.commit <= limit) {
                 found.record = Some(*blake3::hash(record).as_bytes());
             }
-        }
+        })?;
+        found.last = reader.valid().last;
         found.has_limit |= found.last >= limit;
         found.reaches |= found.last >= limit;
     }

@@ -14,7 +14,6 @@ mod forgetting;
 mod gate;
 mod chain;
 mod last_record;
-mod overlay;
 mod prune;
 mod queue;
 mod reading;

@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use till_storage::archive_queue::{QueuedCommit, decode_queued};
 use till_storage::engine::Engine;
 use till_storage::family::Family;
-use till_storage::journal::layout::decode_stored;
+use till_storage::journal::layout::read_record;
 use till_storage::journal::{CommitNumber, Sequence};
-use till_storage::keys::{GivenUpKey, JournalKey, UnarchivedKey};
+use till_storage::keys::{GivenUpKey, UnarchivedKey};
 use till_storage::rows::{RowReader, ScanDirection};
 
 use super::ArchiveError;
@@ -26,7 +26,7 @@ pub(super) fn read(
 ) -> Result<Vec<ArchivedCommit>, ArchiveError> {
     let (lower, upper) = UnarchivedKey::range_after(after);
     let (mut commits, mut bytes, mut failed) = (Vec::new(), 0, None);
-    let visited = store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
+    store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
         match commit_of(store, key, value) {
             Ok(commit) => {
                 bytes += commit.byte_count();
@@ -35,8 +35,7 @@ pub(super) fn read(
             Err(error) => failed = Some(error),
         }
         if failed.is_some() || bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    visited.map_err(ArchiveError::store)?;
+    })?;
     failed.map_or(Ok(commits), Err)
 }
 
@@ -60,11 +59,10 @@ pub(super) fn remove_archived(
 fn numbers(store: &dyn RowReader, after: CommitNumber, last: CommitNumber) -> Result<Vec<CommitNumber>, ArchiveError> {
     let (lower, upper) = UnarchivedKey::range_between(after, last);
     let mut commits = Vec::new();
-    let visited = store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, _| {
+    store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, _| {
         commits.extend(UnarchivedKey::decode(key).map(|UnarchivedKey(commit)| commit));
         if commits.len() < REMOVED_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    visited.map_err(ArchiveError::store)?;
+    })?;
     Ok(commits)
 }
 
@@ -73,12 +71,10 @@ fn commit_of(store: &dyn RowReader, key: &[u8], value: &[u8]) -> Result<Archived
     let QueuedCommit { commit, before, merchant_id, first, records, vault } =
         decode_queued(key, value).ok_or_else(damaged)?;
     let record = |ahead: u32| {
-        let key = JournalKey { merchant_id, sequence: Sequence(first.0 + u64::from(ahead)) }.encode();
-        let value = store.get(Family::Journal, &key).map_err(ArchiveError::store)?;
         let missing =
             || ArchiveError::store(format!("a record of commit {commit} is missing in the log of {merchant_id}"));
-        let (_, stored) = decode_stored(merchant_id, &key, &value.ok_or_else(missing)?).map_err(ArchiveError::store)?;
-        Ok(stored.bytes)
+        let stored = read_record(store, merchant_id, Sequence(first.0 + u64::from(ahead)))?;
+        stored.map(|stored| stored.bytes).ok_or_else(missing)
     };
     let records = (0..records).map(record).collect::<Result<_, ArchiveError>>()?;
     Ok(ArchivedCommit {
@@ -121,12 +117,11 @@ pub(super) fn was_any_given_up(
 /// Calls `show` with the first and the last commit of each range that was given up, in order.
 fn each_given_up(store: &dyn RowReader, show: &mut dyn FnMut(CommitNumber, CommitNumber)) -> Result<(), ArchiveError> {
     let (lower, upper) = GivenUpKey::range();
-    let visited = store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
+    Ok(store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
         let last = <[u8; 8]>::try_from(value).ok().map(u64::from_be_bytes);
         if let (Some(GivenUpKey(first)), Some(last)) = (GivenUpKey::decode(key), last) {
             show(first, CommitNumber(last));
         }
         ControlFlow::Continue(())
-    });
-    visited.map_err(ArchiveError::store)
+    })?)
 }

@@ -10,7 +10,7 @@ use till_storage::journal::CommitNumber;
 use super::ArchiveError;
 use super::chain::{SegmentChain, SegmentInfo, SegmentState, read_header_of};
 use super::commit::{ArchivedCommit, GroupPosition};
-use super::segment::{ENTRY_HEAD_LEN, ENTRY_MAGIC, End, EntryKind, HEADER_LEN, Header, body_len, entry, kind_of};
+use super::segment::{ENTRY_HEAD_LEN, ENTRY_MAGIC, End, EntryKind, HEADER_LEN, body_len, entry, kind_of};
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -27,14 +27,32 @@ pub(super) enum SegmentItem {
 pub(super) struct SegmentReader {
     file: BufReader<Take<File>>,
     path: PathBuf,
-    header: Header,
     is_open: bool,
-    offset: u64,
-    hasher: blake3::Hasher,
-    last: CommitNumber,
-    commits: u64,
+    valid: ValidPrefix,
     position: GroupPosition,
     body: Vec<u8>,
+}
+
+/// The part of a segment from its beginning in which everything is valid.
+#[derive(Debug, Clone)]
+pub(super) struct ValidPrefix {
+    /// Its end.
+    pub(super) offset: u64,
+    /// The checksum of all of it.
+    pub(super) hasher: blake3::Hasher,
+    pub(super) commits: u64,
+    /// The last group.
+    pub(super) group: u64,
+    pub(super) last: CommitNumber,
+}
+
+impl ValidPrefix {
+    /// A header, after which the segment begins.
+    pub(super) fn of_header(bytes: &[u8; HEADER_LEN], base: CommitNumber) -> ValidPrefix {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(bytes);
+        ValidPrefix { offset: HEADER_LEN as u64, hasher, commits: 0, group: 0, last: base }
+    }
 }
 
 impl SegmentReader {
@@ -44,43 +62,29 @@ impl SegmentReader {
         let bytes = file.metadata().map_err(ArchiveError::files("read", &path))?.len();
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file.take(bytes));
         let (header, front) = read_header_of(&mut file, &path)?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&front);
         Ok(SegmentReader {
             file,
             path,
             is_open: segment.state == SegmentState::Open,
-            offset: HEADER_LEN as u64,
-            hasher,
-            last: header.base,
-            commits: 0,
+            valid: ValidPrefix::of_header(&front, header.base),
             position: GroupPosition::default(),
             body: Vec::new(),
-            header,
         })
     }
 
-    pub(super) fn header(&self) -> &Header {
-        &self.header
+    /// The part that was read.
+    pub(super) fn valid(&self) -> &ValidPrefix {
+        &self.valid
     }
 
-    /// The offset up to which everything is valid.
-    pub(super) fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// The checksum of everything up to that offset.
-    pub(super) fn hasher(&self) -> &blake3::Hasher {
-        &self.hasher
-    }
-
-    pub(super) fn commits(&self) -> u64 {
-        self.commits
-    }
-
-    /// The group read last.
-    pub(super) fn group(&self) -> u64 {
-        self.position.group
+    /// Calls `show` with every commit up to the end. Returns the number of torn bytes after it.
+    pub(super) fn each(&mut self, show: &mut dyn FnMut(ArchivedCommit)) -> Result<u64, ArchiveError> {
+        loop {
+            match self.next()? {
+                SegmentItem::Commit(commit) => show(commit),
+                SegmentItem::Ended { torn } => return Ok(torn),
+            }
+        }
     }
 
     /// The next commit, or the end.
@@ -110,24 +114,24 @@ impl SegmentReader {
 
     fn commit(&mut self, head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Result<SegmentItem, ArchiveError> {
         let commit = ArchivedCommit::decode(body).ok_or_else(|| self.damaged("a commit cannot be read"))?;
-        if commit.before != self.last || commit.commit <= self.last {
+        if commit.before != self.valid.last || commit.commit <= self.valid.last {
             return Err(self.damaged("a commit does not follow the one before"));
         }
-        self.hasher.update(head);
-        self.hasher.update(body);
-        self.offset += (ENTRY_HEAD_LEN + body.len()) as u64;
-        self.last = commit.commit;
-        self.commits += 1;
+        self.valid.hasher.update(head).update(body);
+        self.valid.offset += (ENTRY_HEAD_LEN + body.len()) as u64;
+        self.valid.last = commit.commit;
+        self.valid.commits += 1;
+        self.valid.group = commit.position.group;
         self.position = commit.position;
         Ok(SegmentItem::Commit(commit))
     }
 
     fn end(&mut self, body: &[u8]) -> Result<SegmentItem, ArchiveError> {
         let end = End::decode(body).ok_or_else(|| self.damaged("its end cannot be read"))?;
-        if end.checksum != *self.hasher.finalize().as_bytes() {
+        if end.checksum != *self.valid.hasher.finalize().as_bytes() {
             return Err(self.damaged("its checksum is not that of what is before it"));
         }
-        if (end.last, end.commits) != (self.last, self.commits) {
+        if (end.last, end.commits) != (self.valid.last, self.valid.commits) {
             return Err(self.damaged("its end names other commits than there are"));
         }
         let mut byte = [0; 1];
@@ -157,13 +161,13 @@ impl SegmentReader {
         let is_unfinished = index + 1 < size;
         let is_of_this = |found: &EntryAfterFault| is_unfinished && found.position.group == group;
         let is_of_next = |found: &EntryAfterFault| {
-            found.position.group == group + 1 && (!is_unfinished || found.is_in_group_after(self.last))
+            found.position.group == group + 1 && (!is_unfinished || found.is_in_group_after(self.valid.last))
         };
         all_in(rest, is_of_this) || all_in(rest, is_of_next)
     }
 
     fn damaged(&self, what: &'static str) -> ArchiveError {
-        ArchiveError::Damaged { file: self.path.clone(), offset: self.offset, what }
+        ArchiveError::Damaged { file: self.path.clone(), offset: self.valid.offset, what }
     }
 
     /// Reads as many bytes as there are, up to the length of the buffer.
@@ -243,10 +247,7 @@ fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<EntryAfterFault>> {
 /// The errors of [`check_chain`].
 pub fn each_commit(directory: &Path, show: &mut dyn FnMut(ArchivedCommit)) -> Result<(), ArchiveError> {
     for segment in &SegmentChain::read(directory)?.segments {
-        let mut reader = SegmentReader::open(segment)?;
-        while let SegmentItem::Commit(commit) = reader.next()? {
-            show(commit);
-        }
+        SegmentReader::open(segment)?.each(show)?;
     }
     Ok(())
 }
@@ -277,22 +278,17 @@ pub struct ArchiveCheck {
 pub fn check_chain(directory: &Path, tell: &mut dyn FnMut(u64)) -> Result<ArchiveCheck, ArchiveError> {
     let chain = SegmentChain::read(directory)?;
     let store = chain.store()?;
-    let base = chain.segments.first().map_or(CommitNumber(0), |first| first.base);
+    let base = chain.base();
     let mut checked = ArchiveCheck { store, segments: 0, commits: 0, base, last: base, torn: 0, gaps: Vec::new() };
     for segment in &chain.segments {
         if segment.base > checked.last {
             checked.gaps.push((checked.last.next(), segment.base));
         }
         let mut reader = SegmentReader::open(segment)?;
-        checked.last = segment.base;
-        checked.torn = loop {
-            match reader.next()? {
-                SegmentItem::Commit(commit) => checked.last = commit.commit,
-                SegmentItem::Ended { torn } => break torn,
-            }
-        };
+        checked.torn = reader.each(&mut |_| {})?;
+        checked.last = reader.valid().last;
         checked.segments += 1;
-        checked.commits += reader.commits();
+        checked.commits += reader.valid().commits;
         tell(segment.bytes);
     }
     Ok(checked)

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use till_storage::engine::OpenError;
-use till_storage::engine::StoreIdentity;
-use till_storage::journal::CommitNumber;
+use till_storage::engine::{OpenError, StoreIdentity};
+use till_storage::journal::{CommitNumber, JournalError};
+use till_storage::rows::RowError;
 
 use crate::acquirer_book::AcquirerBookError;
 
@@ -15,7 +15,7 @@ use super::segment::FORMAT;
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The file system refused.
-    #[error("could not {attempt} {path}", path = path.display())]
+    #[error("could not {attempt} {path}")]
     Files {
         /// The attempt.
         attempt: &'static str,
@@ -25,10 +25,7 @@ pub enum ArchiveError {
         source: io::Error,
     },
     /// An archive inside the data directory is lost together with it.
-    #[error(
-        "the archive {archive} is inside the data directory {data}: it would be lost with it",
-        archive = archive.display(), data = data.display()
-    )]
+    #[error("the archive {archive} is inside the data directory {data}: it would be lost with it")]
     Inside {
         /// The archive.
         archive: PathBuf,
@@ -37,8 +34,7 @@ pub enum ArchiveError {
     },
     /// A disk that is not mounted would leave the archive on the disk of the data.
     #[error(
-        "the archive {archive} cannot be made: the directory above it does not exist. Mount its disk, or make that directory",
-        archive = archive.display()
+        "the archive {archive} cannot be made: the directory above it does not exist. Mount its disk, or make that directory"
     )]
     NoParent {
         /// The archive.
@@ -46,8 +42,7 @@ pub enum ArchiveError {
     },
     /// Two stores in one archive could not be told apart.
     #[error(
-        "the archive {archive} belongs to the store {found}, this one is {store}: name an empty directory for this one",
-        archive = archive.display()
+        "the archive {archive} belongs to the store {found}, this one is {store}: name an empty directory for this one"
     )]
     OtherStore {
         /// The archive.
@@ -58,13 +53,13 @@ pub enum ArchiveError {
         store: StoreIdentity,
     },
     /// Another server writes to it.
-    #[error("the archive {archive} is in use by another process", archive = archive.display())]
+    #[error("the archive {archive} is in use by another process")]
     InUse {
         /// The archive.
         archive: PathBuf,
     },
     /// A newer program wrote it.
-    #[error("{file} has format {found}, this program reads up to {FORMAT}: upgrade the program", file = file.display())]
+    #[error("{file} has format {found}, this program reads up to {FORMAT}: upgrade the program")]
     FormatTooNew {
         /// The segment.
         file: PathBuf,
@@ -72,7 +67,7 @@ pub enum ArchiveError {
         found: u8,
     },
     /// A segment is not what was written.
-    #[error("{file} is damaged at offset {offset}: {what}", file = file.display())]
+    #[error("{file} is damaged at offset {offset}: {what}")]
     Damaged {
         /// The segment.
         file: PathBuf,
@@ -82,7 +77,7 @@ pub enum ArchiveError {
         what: &'static str,
     },
     /// A segment is not there.
-    #[error("segment {number} of the archive {archive} is missing", archive = archive.display())]
+    #[error("segment {number} of the archive {archive} is missing")]
     SegmentMissing {
         /// The archive.
         archive: PathBuf,
@@ -91,8 +86,7 @@ pub enum ArchiveError {
     },
     /// There was an archive before: its disk is not mounted, or somebody emptied it.
     #[error(
-        "the archive {archive} is empty, and was not before: mount its disk; to begin another one, name another directory",
-        archive = archive.display()
+        "the archive {archive} is empty, and was not before: mount its disk; to begin another one, name another directory"
     )]
     Gone {
         /// The archive.
@@ -101,8 +95,7 @@ pub enum ArchiveError {
     /// Later writes to the file are archived nowhere.
     #[error(
         "{file} was moved away, deleted or replaced while it was written to: put the archive's directory back, or name an empty \
-         one and take a checkpoint",
-        file = file.display()
+         one and take a checkpoint"
     )]
     Replaced {
         /// The open segment.
@@ -112,7 +105,7 @@ pub enum ArchiveError {
     #[error("the archive is closed")]
     Closed,
     /// The directory has no segment.
-    #[error("{archive} is not an archive: it has no segment", archive = archive.display())]
+    #[error("{archive} is not an archive: it has no segment")]
     Empty {
         /// The directory.
         archive: PathBuf,
@@ -121,8 +114,7 @@ pub enum ArchiveError {
     #[error(
         "commit {commit} of the archive {archive} is not the one of this store: they have gone different ways. To \
          go on with this store, name an empty directory and take a checkpoint; what only the archive has is restored to \
-         another data directory",
-        archive = archive.display()
+         another data directory"
     )]
     OtherHistory {
         /// The archive.
@@ -133,8 +125,7 @@ pub enum ArchiveError {
     /// The archive has commits that the store lacks.
     #[error(
         "the archive {archive} goes on to commit {archived}, and this store ends at {last}: what is missing here is \
-         there. Restore from the archive, or name an empty directory and take a checkpoint",
-        archive = archive.display()
+         there. Restore from the archive, or name an empty directory and take a checkpoint"
     )]
     Ahead {
         /// The archive.
@@ -148,10 +139,7 @@ pub enum ArchiveError {
     #[error("the checkpoint was taken before its store had an archive: take a new one")]
     NoIdentity,
     /// Commits are not in the archive.
-    #[error(
-        "commits {first} to {last} are not in the archive {archive}: use a checkpoint that has them",
-        archive = archive.display()
-    )]
+    #[error("commits {first} to {last} are not in the archive {archive}: use a checkpoint that has them")]
     Gap {
         /// The archive.
         archive: PathBuf,
@@ -206,6 +194,18 @@ pub enum ArchiveError {
     /// The store does not open.
     #[error("the store cannot be opened")]
     Open(#[from] OpenError),
+}
+
+impl From<RowError> for ArchiveError {
+    fn from(error: RowError) -> ArchiveError {
+        ArchiveError::store(error)
+    }
+}
+
+impl From<JournalError> for ArchiveError {
+    fn from(error: JournalError) -> ArchiveError {
+        ArchiveError::store(error)
+    }
 }
 
 impl ArchiveError {

@@ -15,23 +15,23 @@ use till_storage::engine::StoreIdentity;
 use till_storage::engine::{EngineOptions, Unlogged, mark_copy};
 use till_storage::family::Family;
 use till_storage::journal::layout::{self, read_meta_number};
-use till_storage::journal::{CommitNumber, EncodedRecord, Head, record};
+use till_storage::journal::{CommitNumber, EncodedRecord, Head, LogRecord, StoredRecord, record};
 use till_storage::keys::{GivenUpKey, HeadKey, JournalKey, MetaKey, UnarchivedKey, encode_head};
 use till_storage::rows::RowReader;
-use till_storage::shapes::{MerchantReader, decode_mutation};
+use till_storage::shapes::MerchantReader;
 use till_storage::vault::{Keyring, VaultKey};
 
 use crate::acquirer_book::AcquirerBook;
+use crate::overlay::Overlay;
 
 use super::agreement::Agreement;
 use super::chain::SegmentChain;
 use super::commit::ArchivedCommit;
 use super::fold::fold;
 use super::forgetting::Forgotten;
-use super::overlay::Overlay;
 use super::reading::{SegmentItem, SegmentReader};
 use super::snapshots::take_snapshot;
-use super::target::{check_begin, time_of};
+use super::target::check_begin;
 use super::{ArchiveError, Until};
 
 /// The result of a restore.
@@ -91,14 +91,14 @@ pub fn restore_to(
 }
 
 fn last_commit(overlay: &Overlay) -> Result<CommitNumber, ArchiveError> {
-    let last = read_meta_number(overlay, MetaKey::LastCommit).map_err(ArchiveError::store)?;
+    let last = read_meta_number(overlay, MetaKey::LastCommit)?;
     Ok(CommitNumber(last.map_or(0, u64::from_be_bytes)))
 }
 
 fn become_another(overlay: &Overlay) -> Result<(), ArchiveError> {
     let identity = StoreIdentity::draw().map_err(ArchiveError::store)?;
     overlay.set(Family::Meta, MetaKey::Identity.encode().to_vec(), Some(identity.0.to_vec()));
-    overlay.clear(Family::Meta, &UnarchivedKey::range_after(CommitNumber(0)))
+    Ok(overlay.clear(Family::Meta, &UnarchivedKey::range_after(CommitNumber(0)))?)
 }
 
 struct ArchiveReplay<'a> {
@@ -178,7 +178,7 @@ impl<'a> ArchiveReplay<'a> {
         self.apply(commit).map_err(unfit)?;
         self.restored.applied += 1;
         self.restored.last = commit.commit;
-        self.overlay.write_if_much()
+        Ok(self.overlay.write_if_much()?)
     }
 
     /// Checks that the checkpoint's last commit is the archive's.
@@ -187,7 +187,7 @@ impl<'a> ArchiveReplay<'a> {
             let unfit = |reason: String| ArchiveError::Unfit { commit: commit.commit, reason };
             let record = record::decode(bytes).map_err(|error| unfit(error.to_string()))?;
             let key = JournalKey { merchant_id: commit.merchant_id, sequence: record.header.sequence };
-            let stored = self.overlay.get(Family::Journal, &key.encode()).map_err(ArchiveError::store)?;
+            let stored = self.overlay.get(Family::Journal, &key.encode())?;
             if !stored.is_some_and(|stored| stored.ends_with(bytes)) {
                 return Err(unfit("the checkpoint has another commit of this number".to_owned()));
             }
@@ -235,19 +235,18 @@ impl<'a> ArchiveReplay<'a> {
     }
 
     fn apply_record(&mut self, commit: &ArchivedCommit, bytes: &[u8], head: Head) -> Result<Head, String> {
-        let merchant_id = commit.merchant_id;
-        let record = record::decode(bytes).map_err(|error| error.to_string())?;
-        let head = record.follow(merchant_id, head).map_err(|error| error.to_string())?;
+        let (merchant_id, stored) = (commit.merchant_id, StoredRecord { commit: commit.commit, bytes: bytes.to_vec() });
         let mut personal = MerchantReader::new(merchant_id, Some(Arc::clone(self.keyring)), self.overlay);
-        let mutation = decode_mutation(record.body, &personal).map_err(|error| error.to_string())?;
-        let rows = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
+        let record = LogRecord::after(merchant_id, head, &stored, &personal).map_err(|error| error.to_string())?;
+        let rows = fold(self.overlay, merchant_id, &record.mutation, &mut personal).map_err(|error| error.reason)?;
         for row in rows {
             self.book.add(merchant_id, row).map_err(|error| error.chain())?;
         }
-        let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: bytes.to_vec() };
+        let head = record.head();
+        let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: stored.bytes };
         layout::write_record(merchant_id, &encoded, commit.commit, &mut Vec::new(), &mut &*self.overlay);
         self.starts = self.starts.max(record.header.epoch.0 >> 32);
-        self.restored.last_at_ms = self.restored.last_at_ms.max(time_of(bytes));
+        self.restored.last_at_ms = self.restored.last_at_ms.max(Some(record.header.at_ms));
         Ok(head)
     }
 
@@ -260,7 +259,7 @@ impl<'a> ArchiveReplay<'a> {
         become_another(self.overlay)?;
         let last = self.restored.last.0.to_be_bytes().to_vec();
         self.overlay.set(Family::Meta, MetaKey::LastCommit.encode().to_vec(), Some(last));
-        let starts = read_meta_number(self.overlay, MetaKey::Starts).map_err(ArchiveError::store)?;
+        let starts = read_meta_number(self.overlay, MetaKey::Starts)?;
         // Epochs of later claims must be greater than all earlier ones.
         let starts = starts.map_or(0, u64::from_be_bytes).max(self.starts);
         self.overlay.set(Family::Meta, MetaKey::Starts.encode().to_vec(), Some(starts.to_be_bytes().to_vec()));

@@ -1,19 +1,12 @@
 //! The moment that a store is restored to, and the check that checkpoint and archive reach it.
 
 use till_storage::engine::StoppedStore;
-use till_storage::family::Family;
-use till_storage::journal::layout::decode_stored;
-use till_storage::journal::{CommitNumber, Head, record};
-use till_storage::keys::JournalKey;
-use till_storage::rows::RowReader;
+use till_storage::journal::{CommitNumber, layout, record};
 
 use super::ArchiveError;
 use super::chain::{SegmentChain, SegmentState};
 use super::commit::ArchivedCommit;
-use super::reading::{SegmentItem, SegmentReader};
-
-/// Heads read at once.
-const PAGE: usize = 1_024;
+use super::reading::SegmentReader;
 
 /// The moment that a store is restored to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,29 +43,19 @@ impl Until {
     }
 }
 
-/// The time in a record.
-pub(super) fn time_of(record: &[u8]) -> Option<u64> {
-    record::decode(record).ok().map(|record| record.header.at_ms)
-}
-
 /// The time of the last commit of a store: the greatest of all logs.
 ///
 /// # Errors
 /// Fails when it cannot be read.
 pub fn earliest_moment(store: &StoppedStore) -> Result<u64, ArchiveError> {
-    let (mut after, mut greatest) = (None, 0);
-    loop {
-        let page = store.heads(after, PAGE).map_err(ArchiveError::store)?;
-        let Some(&(last, _)) = page.last() else { return Ok(greatest) };
-        for (merchant_id, head) in page.into_iter().filter(|(_, head)| *head != Head::EMPTY) {
-            let key = JournalKey { merchant_id, sequence: head.sequence }.encode();
-            let value = store.get(Family::Journal, &key).map_err(ArchiveError::store)?;
-            let missing = || ArchiveError::store(format!("the last record of {merchant_id} is missing"));
-            let stored = decode_stored(merchant_id, &key, &value.ok_or_else(missing)?).map_err(ArchiveError::store)?;
-            greatest = greatest.max(time_of(&stored.1.bytes).unwrap_or_default());
-        }
-        after = Some(last);
-    }
+    let mut greatest = 0;
+    layout::each_log(store, &mut |merchant_id, head| -> Result<(), ArchiveError> {
+        let missing = || ArchiveError::store(format!("the last record of {merchant_id} is missing"));
+        let stored = layout::read_record(store, merchant_id, head.sequence)?.ok_or_else(missing)?;
+        greatest = greatest.max(record::decode(&stored.bytes).map_or(0, |record| record.header.at_ms));
+        Ok(())
+    })?;
+    Ok(greatest)
 }
 
 /// Checks that a checkpoint's store can be restored to a moment with an archive. Returns the number of commits to read.
@@ -109,12 +92,9 @@ fn check_moment(store: &StoppedStore, asked: u64) -> Result<(), ArchiveError> {
 
 /// Refuses an archive that begins after the checkpoint's last commit.
 pub(super) fn check_begin(chain: &SegmentChain, last: CommitNumber) -> Result<(), ArchiveError> {
-    match chain.segments.first().map(|first| first.base) {
-        Some(base) if base > last => {
-            Err(ArchiveError::Gap { archive: chain.directory.clone(), first: last.next(), last: base })
-        }
-        Some(_) | None => Ok(()),
-    }
+    let base = chain.base();
+    let gap = || ArchiveError::Gap { archive: chain.directory.clone(), first: last.next(), last: base };
+    if base > last { Err(gap()) } else { Ok(()) }
 }
 
 /// The last commit of an archive.
@@ -123,11 +103,9 @@ fn end_of(chain: &SegmentChain) -> Result<CommitNumber, ArchiveError> {
     match last.state {
         SegmentState::Closed { last, .. } => Ok(last),
         SegmentState::Open => {
-            let (mut reader, mut end) = (SegmentReader::open(last)?, last.base);
-            while let SegmentItem::Commit(commit) = reader.next()? {
-                end = commit.commit;
-            }
-            Ok(end)
+            let mut reader = SegmentReader::open(last)?;
+            reader.each(&mut |_| {})?;
+            Ok(reader.valid().last)
         }
     }
 }

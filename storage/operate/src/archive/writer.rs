@@ -4,22 +4,25 @@
 //! written: the bytes of a failed write or sync are not relied upon, and never synced again. A closed segment has only
 //! commits that the store has for sure.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use till_storage::engine::StoreIdentity;
-use till_storage::journal::CommitNumber;
+use till_storage::engine::{Engine, StoreIdentity};
+use till_storage::journal::layout::read_record;
+use till_storage::journal::{CommitNumber, record};
 
 use crate::durable;
+use crate::time::now_ms;
 
 use super::ArchiveError;
 use super::chain::{SegmentChain, SegmentInfo, SegmentState, name};
 use super::commit::{ArchivedCommit, GroupPosition};
-use super::reading::{SegmentItem, SegmentReader};
-use super::segment::{End, HEADER_LEN, Header, encode_commit};
+use super::queue::was_any_given_up;
+use super::reading::{SegmentItem, SegmentReader, ValidPrefix};
+use super::segment::{End, Header, encode_commit};
 
 /// Lock file of the server that writes to the archive.
 const LOCK_FILE: &str = "archive.lock";
@@ -40,13 +43,9 @@ struct ClosedEnd {
 struct OpenSegment {
     file: File,
     path: PathBuf,
-    header: Header,
-    /// Everything up to this offset is synced.
-    offset: u64,
-    hasher: blake3::Hasher,
-    commits: u64,
-    last: CommitNumber,
-    group: u64,
+    number: u64,
+    /// The part that is synced.
+    synced: ValidPrefix,
     opened: Instant,
 }
 
@@ -65,17 +64,13 @@ impl OpenSegment {
 
 /// The facts about the store that the writer needs.
 pub(super) struct StoreSide<'a> {
-    pub(super) identity: StoreIdentity,
+    pub(super) engine: &'a Engine,
     /// Its last commit.
     pub(super) last: CommitNumber,
     /// The commit after which a new archive begins.
     pub(super) base: CommitNumber,
     /// True when the store was archived to this directory before.
     pub(super) was_there: bool,
-    /// Returns true when the store has exactly this commit.
-    pub(super) has: &'a dyn Fn(&ArchivedCommit) -> Result<bool, ArchiveError>,
-    /// Returns true when an operator gave up any commit after the first one, up to the second.
-    pub(super) gave_up: &'a dyn Fn(CommitNumber, CommitNumber) -> Result<bool, ArchiveError>,
 }
 
 /// Writes to one archive, under the archive's lock.
@@ -99,12 +94,16 @@ impl Writer {
         durable::make_directory(directory).map_err(ArchiveError::files("create", directory))?;
         let lock = lock(directory)?;
         let chain = SegmentChain::read(directory)?;
-        if let Some(found) = chain.store.filter(|found| *found != side.identity) {
-            return Err(ArchiveError::OtherStore { archive: directory.to_owned(), found, store: side.identity });
+        if let Some(found) = chain.store.filter(|found| *found != side.engine.identity()) {
+            return Err(ArchiveError::OtherStore {
+                archive: directory.to_owned(),
+                found,
+                store: side.engine.identity(),
+            });
         }
         let mut writer = Writer {
             directory: directory.to_owned(),
-            store: side.identity,
+            store: side.engine.identity(),
             segment_bytes,
             closed: ClosedEnd { number: 0, last: side.base, checksum: [0; 32] },
             current: None,
@@ -121,7 +120,7 @@ impl Writer {
 
     /// The last commit in the chain, or the one after which the chain begins. Everything up to it is on the disk.
     pub(super) fn last(&self) -> CommitNumber {
-        self.current.as_ref().map_or(self.closed.last, |current| current.last)
+        self.current.as_ref().map_or(self.closed.last, |current| current.synced.last)
     }
 
     /// The number of segments that it has closed.
@@ -132,7 +131,8 @@ impl Writer {
     /// Adds commits that follow the last one, synced.
     pub(super) fn write(&mut self, commits: &mut [ArchivedCommit]) -> Result<(), ArchiveError> {
         self.repair()?;
-        if self.current.as_ref().is_some_and(|current| current.commits > 0 && current.offset >= self.segment_bytes) {
+        let is_full = |synced: &ValidPrefix| synced.commits > 0 && synced.offset >= self.segment_bytes;
+        if self.current.as_ref().is_some_and(|current| is_full(&current.synced)) {
             self.close()?;
         }
         if self.current.is_none() {
@@ -159,7 +159,7 @@ impl Writer {
     pub(super) fn leave_gap(&mut self, base: CommitNumber) -> Result<(), ArchiveError> {
         self.repair()?;
         match &self.current {
-            Some(current) if current.commits > 0 => self.close()?,
+            Some(current) if current.synced.commits > 0 => self.close()?,
             Some(_) => self.current = None, // Nothing is in it: it is begun again.
             None => {}
         }
@@ -168,8 +168,9 @@ impl Writer {
 
     /// Closes the open segment when something is in it, it is old enough, and the store has all of it.
     pub(super) fn close_if_older(&mut self, age: Duration, stored: CommitNumber) -> Result<(), ArchiveError> {
-        let is_due =
-            |current: &OpenSegment| current.commits > 0 && current.last <= stored && current.opened.elapsed() >= age;
+        let is_due = |OpenSegment { synced, opened, .. }: &OpenSegment| {
+            synced.commits > 0 && synced.last <= stored && opened.elapsed() >= age
+        };
         if !self.current.as_ref().is_some_and(is_due) {
             return Ok(());
         }
@@ -184,7 +185,7 @@ impl Writer {
             return Ok(());
         }
         if let Some(current) = &mut self.current {
-            current.file = cut(&current.path, current.offset)?;
+            current.file = cut(&current.path, current.synced.offset)?;
         }
         self.needs_repair = false;
         Ok(())
@@ -193,36 +194,36 @@ impl Writer {
     fn add(&mut self, commits: &mut [ArchivedCommit]) -> Result<(), ArchiveError> {
         let Some(current) = &mut self.current else { return Ok(()) };
         let size = u32::try_from(commits.len()).expect("a group has some thousands of commits at most");
-        let (mut last, mut bytes, mut body) = (current.last, Vec::new(), Vec::new());
+        let (mut last, mut bytes, mut body) = (current.synced.last, Vec::new(), Vec::new());
         for (index, commit) in (0..size).zip(commits.iter_mut()) {
             commit.before = last;
-            commit.position = GroupPosition { group: current.group + 1, index, size };
+            commit.position = GroupPosition { group: current.synced.group + 1, index, size };
             last = commit.commit;
             encode_commit(commit, &mut body, &mut bytes);
         }
         let written = current.file.write_all(&bytes).and_then(|()| current.file.sync_data());
         written.map_err(ArchiveError::files("write to", &current.path))?;
         current.check_in_place()?;
-        current.hasher.update(&bytes);
-        current.offset += bytes.len() as u64;
-        current.commits += u64::from(size);
-        current.group += 1;
-        current.last = last;
+        current.synced.hasher.update(&bytes);
+        current.synced.offset += bytes.len() as u64;
+        current.synced.commits += u64::from(size);
+        current.synced.group += 1;
+        current.synced.last = last;
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), ArchiveError> {
         let Some(current) = &mut self.current else { return Ok(()) };
-        let checksum = *current.hasher.finalize().as_bytes();
-        let end = End { last: current.last, commits: current.commits, checksum };
-        let closed_path = self.directory.join(name(current.header.number, false));
+        let checksum = *current.synced.hasher.finalize().as_bytes();
+        let end = End { last: current.synced.last, commits: current.synced.commits, checksum };
+        let closed_path = self.directory.join(name(current.number, false));
         let ended = current.file.write_all(&end.encode()).and_then(|()| current.file.sync_all());
         let renamed = ended.and_then(|()| fs::rename(&current.path, &closed_path));
         if let Err(source) = renamed {
             self.needs_repair = true;
             return Err(ArchiveError::files("close", &current.path)(source));
         }
-        self.closed = ClosedEnd { number: current.header.number, last: end.last, checksum };
+        self.closed = ClosedEnd { number: current.number, last: end.last, checksum };
         self.current = None;
         self.segments_closed += 1;
         durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
@@ -242,11 +243,8 @@ impl Writer {
             Ok(file)
         };
         let file = made().map_err(ArchiveError::files("begin", &path))?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&bytes);
-        let (offset, opened) = (HEADER_LEN as u64, Instant::now());
-        let current = OpenSegment { file, path, header, offset, hasher, commits: 0, last: base, group: 0, opened };
-        self.current = Some(current);
+        let (synced, opened) = (ValidPrefix::of_header(&bytes, base), Instant::now());
+        self.current = Some(OpenSegment { file, path, number, synced, opened });
         self.needs_repair = false;
         Ok(())
     }
@@ -304,8 +302,7 @@ impl Writer {
         side: &StoreSide<'_>,
     ) -> Result<(), ArchiveError> {
         let mut reader = SegmentReader::open(segment)?;
-        let header = *reader.header();
-        let mut scanned = ScannedSegment::new(ValidPrefix::of(&reader, header.base));
+        let mut scanned = ScannedSegment { valid: reader.valid().clone(), newest: None, last_group: None };
         let torn = loop {
             match reader.next()? {
                 SegmentItem::Ended { torn } => break torn,
@@ -319,11 +316,10 @@ impl Writer {
         if segment.bytes > valid.offset {
             save_cut_bytes(&segment.path, valid.offset, torn)?;
         }
-        let ValidPrefix { offset, hasher, commits, group, last } = valid;
         let (path, opened) = (segment.path.clone(), opened_at(segment.opened_at_ms));
-        let file = cut(&path, offset)?;
+        let file = cut(&path, valid.offset)?;
         self.sync_found(&file, &path)?;
-        self.current = Some(OpenSegment { file, path, header, offset, hasher, commits, last, group, opened });
+        self.current = Some(OpenSegment { file, path, number: segment.number, synced: valid, opened });
         Ok(())
     }
 
@@ -346,7 +342,8 @@ impl Writer {
         let ScannedSegment { valid, newest, last_group } = scanned;
         match (self.check_newest(newest.as_ref(), earlier, side), last_group) {
             (Err(ArchiveError::OtherHistory { .. }), Some(group))
-                if group.stored == group.valid.last && !(side.gave_up)(group.valid.last, valid.last)? =>
+                if group.stored == group.valid.last
+                    && !was_any_given_up(side.engine, group.valid.last, valid.last)? =>
             {
                 self.check_newest(group.newest.as_ref(), earlier, side)?;
                 Ok(group.valid)
@@ -375,22 +372,34 @@ impl Writer {
     }
 
     fn check_same(&self, commit: &ArchivedCommit, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
-        match (side.has)(commit)? {
+        match has(side.engine, commit)? {
             true => Ok(()),
             false => Err(ArchiveError::OtherHistory { archive: self.directory.clone(), commit: commit.commit }),
         }
     }
 }
 
+/// True when the store has exactly this commit.
+fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
+    for bytes in &commit.records {
+        let Ok(record) = record::decode(bytes) else { return Ok(false) };
+        let (merchant_id, sequence) = (record.header.merchant_id, record.header.sequence);
+        let stored = read_record(engine, merchant_id, sequence)?;
+        if stored.is_none_or(|stored| (stored.commit, &stored.bytes) != (commit.commit, bytes)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// The newest commit of a segment that has records.
 fn newest_of(segment: &SegmentInfo) -> Result<Option<ArchivedCommit>, ArchiveError> {
-    let mut reader = SegmentReader::open(segment)?;
     let mut newest = None;
-    while let SegmentItem::Commit(commit) = reader.next()? {
+    SegmentReader::open(segment)?.each(&mut |commit| {
         if !commit.records.is_empty() {
             newest = Some(commit);
         }
-    }
+    })?;
     Ok(newest)
 }
 
@@ -411,34 +420,14 @@ struct LastGroup {
 }
 
 impl ScannedSegment {
-    fn new(valid: ValidPrefix) -> ScannedSegment {
-        ScannedSegment { valid, newest: None, last_group: None }
-    }
-
     fn add(&mut self, reader: &SegmentReader, commit: ArchivedCommit) {
-        let valid = std::mem::replace(&mut self.valid, ValidPrefix::of(reader, commit.commit));
+        let valid = std::mem::replace(&mut self.valid, reader.valid().clone());
         if commit.position.index == 0 {
             self.last_group = Some(LastGroup { valid, newest: self.newest.clone(), stored: commit.stored });
         }
         if !commit.records.is_empty() {
             self.newest = Some(commit);
         }
-    }
-}
-
-/// The valid part of an open segment that the store has completely.
-struct ValidPrefix {
-    offset: u64,
-    hasher: blake3::Hasher,
-    commits: u64,
-    group: u64,
-    last: CommitNumber,
-}
-
-impl ValidPrefix {
-    fn of(reader: &SegmentReader, last: CommitNumber) -> ValidPrefix {
-        let (offset, hasher) = (reader.offset(), reader.hasher().clone());
-        ValidPrefix { offset, hasher, commits: reader.commits(), group: reader.group(), last }
     }
 }
 
@@ -520,18 +509,8 @@ fn refuse_empty_directory(directory: &Path) -> Result<(), ArchiveError> {
 
 fn lock(directory: &Path) -> Result<File, ArchiveError> {
     let path = directory.join(LOCK_FILE);
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-    let file = file.map_err(ArchiveError::files("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(ArchiveError::InUse { archive: directory.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(ArchiveError::Files { attempt: "lock", path, source }),
-    }
-}
-
-fn now_ms() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+    let lock = durable::lock_file(&path).map_err(ArchiveError::files("open", &path))?;
+    lock.ok_or_else(|| ArchiveError::InUse { archive: directory.to_owned() })
 }
 
 /// The instant of a wall-clock time; an approximation.

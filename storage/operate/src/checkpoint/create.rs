@@ -27,13 +27,13 @@ use till_storage::journal::{CommitNumber, Journal};
 
 use crate::durable;
 use crate::last_used::LastUsedDirectory;
+use crate::priority::with_low_priority;
 use crate::scrub::{FaultyTable, InspectionError, TableFault, TableInspector};
 
-use super::background::with_low_priority;
 use super::beside::BookBeside;
-use super::heads::HeadsError;
 use super::manifest::{Manifest, ManifestEntry};
 use super::shelf::{Shelf, is_name};
+use super::stage::CheckpointStage;
 use super::throttle::Throttle;
 use super::{
     CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum, copying, heads,
@@ -48,41 +48,6 @@ const BLOCK_CACHE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A log of at most this size is copied and synced between two commits.
 const SHORT_LOG_BYTES: u64 = 4 * 1024 * 1024;
-
-/// The last completed stage of taking a checkpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CheckpointStage {
-    /// The directories in which it is made exist.
-    Begun,
-    /// The database's files are linked.
-    DatabaseLinked,
-    /// The books' files are linked, and writes to them go on.
-    BooksLinked,
-    /// The files are where checkpoints are kept.
-    Moved,
-    /// The copy was opened, and the heads of all its logs are noted.
-    HeadsNoted,
-    /// The copy has its high-water mark.
-    Marked,
-    /// Every file is on the disk, and the manifest too.
-    Listed,
-    /// The directory has its name.
-    Named,
-}
-
-impl CheckpointStage {
-    /// Every stage, in order.
-    pub const ALL: [CheckpointStage; 8] = [
-        CheckpointStage::Begun,
-        CheckpointStage::DatabaseLinked,
-        CheckpointStage::BooksLinked,
-        CheckpointStage::Moved,
-        CheckpointStage::HeadsNoted,
-        CheckpointStage::Marked,
-        CheckpointStage::Listed,
-        CheckpointStage::Named,
-    ];
-}
 
 /// The name of a checkpoint to be taken, and the facts that are noted in it.
 #[derive(Debug, Clone, Copy)]
@@ -404,11 +369,7 @@ fn survey(
     if found < acknowledged {
         return Err(CheckpointError::Behind { found, acknowledged });
     }
-    let path = directory.join(HEADS_FILE);
-    let merchants = heads::write(&store, &path).map_err(|error| match error {
-        HeadsError::Store(error) => CheckpointError::Read { reason: error.to_string() },
-        HeadsError::File(source) => CheckpointError::Files { attempt: "write", path, source },
-    })?;
+    let merchants = heads::write(&store, &directory.join(HEADS_FILE))?;
     done(CheckpointStage::HeadsNoted)?;
     drop(store); // It holds the mark's lock.
     mark_copy(directory, found)?;

@@ -5,7 +5,6 @@
 //! (`checkpoint-manifest`). It is made under another name and renamed when all of it is durable, so that a directory
 //! with the right name is complete. Format: `docs/storage-format.md`, "Checkpoints".
 
-mod background;
 mod beside;
 mod checksum;
 mod copying;
@@ -19,18 +18,20 @@ mod reading;
 mod refusal;
 mod restore;
 mod shelf;
+mod stage;
 
 pub use till_storage::engine::{MANIFEST_FILE, RESTORING_FILE};
 
 pub use beside::BookBeside;
 pub use checksum::{FileFault, FileWrong};
-pub use create::{CheckpointRequest, CheckpointStage, Checkpointer, TakenCheckpoint};
+pub use create::{CheckpointRequest, Checkpointer, TakenCheckpoint};
 pub use manifest::Manifest;
 pub use read::{check_files, compare_heads, read_manifest};
 pub use reading::Reading;
 pub use refusal::CheckpointError;
 pub use restore::{CopyProgress, Restoring};
 pub use shelf::{CheckpointStatus, KeptCheckpoint, Shelf};
+pub use stage::CheckpointStage;
 
 /// File in a restored data directory that exists until the operator lets effects and timers are resumed.
 pub const PAUSED_FILE: &str = "effects-paused";

@@ -8,9 +8,8 @@ use till_storage::engine::StoppedStore;
 use crate::durable;
 
 use super::checksum::{self, FileFault, FileWrong};
-use super::heads::{self, HeadsError};
 use super::manifest::{Manifest, ManifestFault};
-use super::{CheckpointError, HEADS_FILE, MANIFEST_FILE, UNFINISHED_SUFFIX};
+use super::{CheckpointError, HEADS_FILE, MANIFEST_FILE, UNFINISHED_SUFFIX, heads};
 
 /// Reads the manifest of a checkpoint.
 ///
@@ -61,9 +60,5 @@ pub fn check_files(directory: &Path, manifest: &Manifest, tell: &mut dyn FnMut(u
 /// # Errors
 /// An error when the store or the list cannot be read.
 pub fn compare_heads(directory: &Path, store: &StoppedStore) -> Result<Option<String>, CheckpointError> {
-    let path = directory.join(HEADS_FILE);
-    heads::first_difference(store, &path).map_err(|error| match error {
-        HeadsError::Store(error) => CheckpointError::Read { reason: error.to_string() },
-        HeadsError::File(source) => CheckpointError::Files { attempt: "read", path, source },
-    })
+    heads::first_difference(store, &directory.join(HEADS_FILE))
 }

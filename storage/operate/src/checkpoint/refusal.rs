@@ -4,11 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use till_storage::engine::OpenError;
-use till_storage::journal::CommitNumber;
+use till_storage::journal::{CommitNumber, JournalError};
 
 use super::checksum::FileFault;
-use super::create::CheckpointStage;
 use super::manifest::FORMAT;
+use super::stage::CheckpointStage;
 
 /// The reason that a checkpoint was not taken, is not valid, or is not restored.
 #[derive(Debug, thiserror::Error)]
@@ -28,15 +28,14 @@ pub enum CheckpointError {
         name: String,
     },
     /// Another one is being taken or removed in the same place.
-    #[error("another checkpoint is being taken or removed in {directory}", directory = directory.display())]
+    #[error("another checkpoint is being taken or removed in {directory}")]
     Busy {
         /// The directory that checkpoints are kept in.
         directory: PathBuf,
     },
     /// The directory outside the data directory in which checkpoints were kept is empty or missing.
     #[error(
-        "no checkpoint is in {directory}, where there were some: mount its disk; to begin anew there, remove {note}",
-        directory = directory.display(), note = note.display()
+        "no checkpoint is in {directory}, where there were some: mount its disk; to begin anew there, remove {note}"
     )]
     Gone {
         /// The directory that checkpoints are kept in.
@@ -45,10 +44,7 @@ pub enum CheckpointError {
         note: PathBuf,
     },
     /// The disk that it is copied to has too little space.
-    #[error(
-        "{free} bytes are free on the disk of {directory}, and a checkpoint and the reserve need {needed}",
-        directory = directory.display()
-    )]
+    #[error("{free} bytes are free on the disk of {directory}, and a checkpoint and the reserve need {needed}")]
     NoSpace {
         /// The directory that checkpoints are kept in.
         directory: PathBuf,
@@ -68,7 +64,7 @@ pub enum CheckpointError {
         tables: String,
     },
     /// The file system refused.
-    #[error("could not {attempt} {path}", path = path.display())]
+    #[error("could not {attempt} {path}")]
     Files {
         /// The attempt.
         attempt: &'static str,
@@ -103,13 +99,13 @@ pub enum CheckpointError {
         acknowledged: CommitNumber,
     },
     /// The directory was left by a checkpoint that was not finished.
-    #[error("{directory} is a checkpoint that was not finished", directory = directory.display())]
+    #[error("{directory} is a checkpoint that was not finished")]
     Unfinished {
         /// The directory.
         directory: PathBuf,
     },
     /// The directory is not a checkpoint.
-    #[error("{directory} is not a checkpoint: it has no checkpoint-manifest", directory = directory.display())]
+    #[error("{directory} is not a checkpoint: it has no checkpoint-manifest")]
     NoManifest {
         /// The directory.
         directory: PathBuf,
@@ -121,7 +117,7 @@ pub enum CheckpointError {
         found: u32,
     },
     /// The manifest is not what was written.
-    #[error("{file} is damaged: {what}", file = file.display())]
+    #[error("{file} is damaged: {what}")]
     ManifestDamaged {
         /// The manifest.
         file: PathBuf,
@@ -129,7 +125,7 @@ pub enum CheckpointError {
         what: &'static str,
     },
     /// Files are not what was written.
-    #[error("the checkpoint {directory} is damaged:{}", lines(faults), directory = directory.display())]
+    #[error("the checkpoint {directory} is damaged:{}", lines(faults))]
     Damaged {
         /// The checkpoint.
         directory: PathBuf,
@@ -137,13 +133,13 @@ pub enum CheckpointError {
         faults: Vec<FileFault>,
     },
     /// The directory to restore to holds something.
-    #[error("{directory} is not empty: name one that is missing or empty", directory = directory.display())]
+    #[error("{directory} is not empty: name one that is missing or empty")]
     NotEmpty {
         /// The directory.
         directory: PathBuf,
     },
     /// A server or a verification has the directory to restore to open.
-    #[error("{directory} is in use by another process", directory = directory.display())]
+    #[error("{directory} is in use by another process")]
     InUse {
         /// The directory.
         directory: PathBuf,
@@ -154,6 +150,12 @@ pub enum CheckpointError {
         /// The last completed stage.
         step: CheckpointStage,
     },
+}
+
+impl From<JournalError> for CheckpointError {
+    fn from(error: JournalError) -> CheckpointError {
+        CheckpointError::Read { reason: error.to_string() }
+    }
 }
 
 impl CheckpointError {

@@ -1,12 +1,11 @@
 //! The directory that checkpoints are kept in.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use till_storage::engine::table_damage;
-use till_storage::journal::CommitNumber;
 
 use crate::durable;
 
@@ -50,10 +49,9 @@ pub struct KeptCheckpoint {
 }
 
 impl KeptCheckpoint {
-    /// The last commit that it has, if it is complete.
-    fn last_commit(&self) -> Option<CommitNumber> {
+    fn manifest(&self) -> Option<&Manifest> {
         match &self.status {
-            CheckpointStatus::Complete(manifest) => Some(manifest.last_commit),
+            CheckpointStatus::Complete(manifest) => Some(manifest),
             CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
         }
     }
@@ -61,10 +59,7 @@ impl KeptCheckpoint {
     /// Time at which it was taken, if it is complete.
     #[must_use]
     pub fn taken_at_ms(&self) -> Option<u64> {
-        match &self.status {
-            CheckpointStatus::Complete(manifest) => Some(manifest.taken_at_ms),
-            CheckpointStatus::Unfinished | CheckpointStatus::Unusable(_) => None,
-        }
+        self.manifest().map(|manifest| manifest.taken_at_ms)
     }
 }
 
@@ -106,7 +101,9 @@ impl Shelf {
             let entry = entry.map_err(failed())?;
             kept.extend(entry.file_name().to_str().and_then(|name| self.look_at(name)));
         }
-        kept.sort_by_cached_key(|kept| (kept.last_commit(), kept.taken_at_ms(), kept.name.clone()));
+        kept.sort_by_cached_key(|kept| {
+            (kept.manifest().map(|manifest| manifest.last_commit), kept.taken_at_ms(), kept.name.clone())
+        });
         Ok(kept)
     }
 
@@ -206,13 +203,8 @@ impl Shelf {
     pub(super) fn lock(&self) -> Result<ShelfLock, CheckpointError> {
         durable::make_directory(&self.directory).map_err(CheckpointError::files("create", &self.directory))?;
         let path = self.directory.join(LOCK_FILE);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(CheckpointError::files("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(ShelfLock(file)),
-            Err(TryLockError::WouldBlock) => Err(CheckpointError::Busy { directory: self.directory.clone() }),
-            Err(TryLockError::Error(source)) => Err(CheckpointError::Files { attempt: "lock", path, source }),
-        }
+        let lock = durable::lock_file(&path).map_err(CheckpointError::files("open", &path))?;
+        lock.map(ShelfLock).ok_or_else(|| CheckpointError::Busy { directory: self.directory.clone() })
     }
 }
 

@@ -21,7 +21,7 @@ pub fn head_of_archive(directory: &Path) -> Result<StoreHead, ArchiveError> {
     let found = last_record(&chain, CommitNumber(u64::MAX))?;
     match found.record {
         // Its last record would be one from before the archive.
-        None if base_of(&chain) > CommitNumber(0) => Err(ArchiveError::Empty { archive: directory.to_owned() }),
+        None if chain.base() > CommitNumber(0) => Err(ArchiveError::Empty { archive: directory.to_owned() }),
         record => Ok(StoreHead { store, commit: found.last, record: record.unwrap_or(NO_RECORD), logs: None }),
     }
 }
@@ -36,7 +36,7 @@ pub fn check_archive(directory: &Path, head: &StoreHead) -> Result<Option<HeadFa
     if found != expected {
         return Ok(Some(HeadFault::OtherStore { found: Some(found), expected }));
     }
-    let base = base_of(&chain);
+    let base = chain.base();
     if commit <= base && commit > CommitNumber(0) {
         return Ok(Some(HeadFault::BeginsAfter { base, commit }));
     }
@@ -52,9 +52,4 @@ pub fn check_archive(directory: &Path, head: &StoreHead) -> Result<Option<HeadFa
         None if base > CommitNumber(0) => Ok(Some(HeadFault::BeginsAfter { base, commit })),
         record => Ok((record.unwrap_or(NO_RECORD) != head.record).then_some(HeadFault::OtherHash { commit })),
     }
-}
-
-/// The commit that an archive begins after.
-fn base_of(chain: &SegmentChain) -> CommitNumber {
-    chain.segments.first().map_or(CommitNumber(0), |first| first.base)
 }

@@ -5,14 +5,10 @@
 
 use till_domain::ids::MerchantId;
 use till_storage::engine::{StoppedStore, StoreIdentity};
-use till_storage::journal::layout::read_records;
-use till_storage::journal::{CommitNumber, Head, JournalError, RecordError, Sequence, record};
+use till_storage::journal::{CommitNumber, Head, JournalError, RecordError, Sequence, layout, record};
 use till_storage::rows::RowError;
 
 use super::text::{HeadFault, StoreHead};
-
-/// Merchants that are read at once.
-const PAGE: usize = 1_024;
 
 /// The reason that the head of a store cannot be told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,18 +106,12 @@ fn hashes_at(store: &StoppedStore, commit: CommitNumber) -> Result<Hashes, HeadE
     let mut logs = blake3::Hasher::new();
     logs.update(&commit.0.to_be_bytes());
     let mut newest = LogEnd::NONE;
-    let mut after = None;
-    loop {
-        let page = store.heads(after, PAGE)?;
-        let Some(&(last, _)) = page.last() else { break };
-        // The store itself has a head and no log.
-        for (merchant_id, head) in page.into_iter().filter(|(_, head)| *head != Head::EMPTY) {
-            let Some(end) = log_end_at(store, merchant_id, head.sequence, commit)? else { continue };
-            logs.update(&merchant_id.to_bytes()).update(&end.head.sequence.0.to_be_bytes()).update(&end.head.hash);
-            newest = if end.commit > newest.commit { end } else { newest };
-        }
-        after = Some(last);
-    }
+    layout::each_log(store, &mut |merchant_id, head| -> Result<(), HeadError> {
+        let Some(end) = log_end_at(store, merchant_id, head.sequence, commit)? else { return Ok(()) };
+        logs.update(&merchant_id.to_bytes()).update(&end.head.sequence.0.to_be_bytes()).update(&end.head.hash);
+        newest = if end.commit > newest.commit { end } else { newest };
+        Ok(())
+    })?;
     Ok(Hashes { record: newest.head.hash, logs: *logs.finalize().as_bytes() })
 }
 
@@ -162,8 +152,8 @@ fn log_end_at(
 }
 
 fn read(store: &StoppedStore, merchant_id: MerchantId, sequence: Sequence) -> Result<LogEnd, HeadError> {
-    let mut records = read_records(store, merchant_id, sequence, 1)?;
-    let stored = records.pop().ok_or(HeadError::Missing { merchant_id, sequence })?;
+    let stored = layout::read_record(store, merchant_id, sequence)?;
+    let stored = stored.ok_or(HeadError::Missing { merchant_id, sequence })?;
     let record = record::decode(&stored.bytes).map_err(|source| HeadError::Record { merchant_id, sequence, source })?;
     if record.header.sequence != sequence {
         return Err(HeadError::Missing { merchant_id, sequence });

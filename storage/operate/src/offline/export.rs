@@ -30,7 +30,7 @@ use till_storage::shapes::{
     Disclosure, ExternalIdFinder, MerchantReader, Shown, StatementFinder, StoredTable, decode_row_of, table_range,
 };
 
-use super::log_record::{LogRecord, hex};
+use super::log_record::{self, hex};
 use super::parts;
 use super::source::Source;
 
@@ -53,31 +53,24 @@ const OWNER_ONLY_FILE: u32 = 0o600;
 /// Suffix of the name of a directory that is not complete yet.
 const UNFINISHED: &str = ".in-progress";
 
-/// The objects that the merchant API answers, as JSON.
-pub trait ApiShapes {
-    /// A payment as `find-payment` answers it at `now`.
-    fn payment(&self, payment: &Payment, now: Millis) -> Value;
-
+/// An object that the merchant API answers.
+pub enum ApiObject<'a> {
+    /// A payment as `find-payment` answers it at an instant.
+    Payment(&'a Payment, Millis),
     /// An entry with its statement and its external identifier as `balance-history` answers it.
-    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>, external_id: Option<ExternalId>) -> Value;
-
+    Entry(&'a Entry, Option<StatementId>, Option<ExternalId>),
     /// A customer as `find-contact` answers it.
-    fn contact(&self, customer: &Customer) -> Value;
-
-    /// A saved card as `find-card` answers it.
-    fn card(&self, card: &Card, customer: &Customer) -> Value;
-
+    Contact(&'a Customer),
+    /// A saved card with its customer as `find-card` answers it.
+    Card(&'a Card, &'a Customer),
     /// A refund as `find-refund` answers it.
-    fn refund(&self, refund: &Refund) -> Value;
-
+    Refund(&'a Refund),
     /// A dispute with the external identifier of its payment as `find-dispute` answers it.
-    fn dispute(&self, dispute: &Dispute, external_id: Option<ExternalId>) -> Value;
-
+    Dispute(&'a Dispute, Option<ExternalId>),
     /// A payout as `find-payout` answers it.
-    fn payout(&self, payout: &Payout) -> Value;
-
+    Payout(&'a Payout),
     /// An entry of the activity log as `list-activity-logs` answers it.
-    fn activity(&self, activity: &Activity) -> Value;
+    Activity(&'a Activity),
 }
 
 /// A file of an export.
@@ -156,8 +149,8 @@ impl ExportFile {
 pub struct Export<'a> {
     /// The store.
     pub source: &'a Source,
-    /// The objects of the merchant API.
-    pub api: &'a dyn ApiShapes,
+    /// The JSON form of the merchant API's objects.
+    pub api: fn(ApiObject<'_>) -> Value,
     /// The merchant to export; all merchants when none is named.
     pub merchant_id: Option<MerchantId>,
     /// The customer of that merchant whose data alone is exported; all customers when none is named.
@@ -264,62 +257,60 @@ fn customer_id(rows: &MerchantReader<&dyn RowReader>, named: &CustomerRef) -> an
         CustomerRef::Own(id) => rows.get::<Customers>(*id).map(|found| found.map(|customer| customer.id)),
         CustomerRef::External(external_id) => rows.get::<CustomersByExternalId>(external_id.clone()),
     };
-    let id = id.map_err(|error| anyhow::anyhow!(error.reason))?;
-    id.context("the merchant has no such customer, or the customer was removed")
+    id.map_err(reason)?.context("the merchant has no such customer, or the customer was removed")
+}
+
+fn reason(error: Unreadable) -> anyhow::Error {
+    anyhow::anyhow!(error.reason)
 }
 
 impl OfMerchant<'_> {
     fn write(&self, files: &mut [ExportWriter]) -> anyhow::Result<()> {
         self.check_rows_are_derived()?;
         let now = self.now()?;
-        let disclosure = self.export.source.disclosure();
-        for file in files {
-            let api = self.export.api;
-            match file.what {
-                ExportFile::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
-                ExportFile::Payments => self.table::<Payments>(&mut |payment| {
-                    if !self.is_of_customer(payment.customer_id) {
-                        return Ok(());
-                    }
-                    let answered = api.payment(&payment, now);
-                    file.line("payment", self.merchant_id, parts::payment(answered, &payment, disclosure))
-                })?,
-                ExportFile::Contacts => self.table::<Customers>(&mut |customer| {
-                    if !self.is_of_customer(Some(customer.id)) {
-                        return Ok(());
-                    }
-                    file.line(
-                        "contact",
-                        self.merchant_id,
-                        parts::contact(api.contact(&customer), &customer, disclosure),
-                    )
-                })?,
-                ExportFile::Cards => self.cards(file)?,
-                ExportFile::Refunds => self.table::<Refunds>(&mut |refund| {
-                    if !self.has_payment_of_customer(refund.payment_id)? {
-                        return Ok(());
-                    }
-                    file.line("refund", self.merchant_id, api.refund(&refund))
-                })?,
-                ExportFile::Disputes => self.table::<Disputes>(&mut |dispute| {
-                    if !self.has_payment_of_customer(dispute.payment_id)? {
-                        return Ok(());
-                    }
-                    let payment = self.rows.get::<Payments>(dispute.payment_id).map_err(unreadable)?;
-                    let external_id = payment.and_then(|payment| payment.external_id);
-                    file.line("dispute", self.merchant_id, api.dispute(&dispute, external_id))
-                })?,
-                ExportFile::Payouts => {
-                    self.table::<Payouts>(&mut |payout| file.line("payout", self.merchant_id, api.payout(&payout)))?
+        files.iter_mut().try_for_each(|file| self.write_file(file, now))
+    }
+
+    fn write_file(&self, file: &mut ExportWriter, now: Millis) -> anyhow::Result<()> {
+        let (api, disclosure) = (self.export.api, self.export.source.disclosure());
+        match file.what {
+            ExportFile::Merchants => Ok(file.line("merchant", self.merchant_id, self.merchant()?)?),
+            ExportFile::Payments => self.table::<Payments>(file, "payment", &mut |payment| {
+                let answered = || parts::payment(api(ApiObject::Payment(&payment, now)), &payment, disclosure);
+                Ok(self.is_of_customer(payment.customer_id).then(answered))
+            }),
+            ExportFile::Contacts => self.table::<Customers>(file, "contact", &mut |customer| {
+                let answered = || parts::contact(api(ApiObject::Contact(&customer)), &customer, disclosure);
+                Ok(self.is_of_customer(Some(customer.id)).then(answered))
+            }),
+            ExportFile::Cards => self.table::<Cards>(file, "card", &mut |card| {
+                // The cards of a removed customer are answered no longer.
+                let customer = self.rows.get::<Customers>(card.customer_id)?;
+                let customer = customer.filter(|customer| self.is_of_customer(Some(customer.id)));
+                let answered = |customer| parts::card(api(ApiObject::Card(&card, &customer)), &card, disclosure);
+                Ok(customer.map(answered))
+            }),
+            ExportFile::Refunds => self.table::<Refunds>(file, "refund", &mut |refund| {
+                let is_wanted = self.has_payment_of_customer(refund.payment_id)?;
+                Ok(is_wanted.then(|| api(ApiObject::Refund(&refund))))
+            }),
+            ExportFile::Disputes => self.table::<Disputes>(file, "dispute", &mut |dispute| {
+                if !self.has_payment_of_customer(dispute.payment_id)? {
+                    return Ok(None);
                 }
-                ExportFile::Entries => self.entries(file)?,
-                ExportFile::Activity => self.table::<Activities>(&mut |activity| {
-                    file.line("activity", self.merchant_id, parts::activity(api.activity(&activity), disclosure))
-                })?,
-                ExportFile::Log => self.log(file, disclosure)?,
+                let payment = self.rows.get::<Payments>(dispute.payment_id)?;
+                let external_id = payment.and_then(|payment| payment.external_id);
+                Ok(Some(api(ApiObject::Dispute(&dispute, external_id))))
+            }),
+            ExportFile::Payouts => {
+                self.table::<Payouts>(file, "payout", &mut |payout| Ok(Some(api(ApiObject::Payout(&payout)))))
             }
+            ExportFile::Entries => self.entries(file),
+            ExportFile::Activity => self.table::<Activities>(file, "activity", &mut |activity| {
+                Ok(Some(parts::activity(api(ApiObject::Activity(&activity)), disclosure)))
+            }),
+            ExportFile::Log => self.log(file, disclosure),
         }
-        Ok(())
     }
 
     /// Refuses rows that lag behind the log: they would show an older moment than the log.
@@ -337,55 +328,41 @@ impl OfMerchant<'_> {
     }
 
     /// The same for what belongs to a payment.
-    fn has_payment_of_customer(&self, payment_id: PaymentId) -> io::Result<bool> {
+    fn has_payment_of_customer(&self, payment_id: PaymentId) -> anyhow::Result<bool> {
         if self.customer_id.is_none() {
             return Ok(true);
         }
-        let payment = self.rows.get::<Payments>(payment_id).map_err(unreadable)?;
+        let payment = self.rows.get::<Payments>(payment_id)?;
         Ok(self.is_of_customer(payment.and_then(|payment| payment.customer_id)))
-    }
-
-    fn cards(&self, file: &mut ExportWriter) -> anyhow::Result<()> {
-        self.table::<Cards>(&mut |card| {
-            let customer = self.rows.get::<Customers>(card.customer_id).map_err(unreadable)?;
-            // The cards of a removed customer are answered no longer.
-            let Some(customer) = customer.filter(|customer| self.is_of_customer(Some(customer.id))) else {
-                return Ok(());
-            };
-            let answered = self.export.api.card(&card, &customer);
-            let disclosure = self.export.source.disclosure();
-            file.line("card", self.merchant_id, parts::card(answered, &card, disclosure))
-        })
     }
 
     fn entries(&self, file: &mut ExportWriter) -> anyhow::Result<()> {
         let (mut statements, mut external_ids) = (StatementFinder::default(), ExternalIdFinder::default());
-        self.table::<Entries>(&mut |entry| {
+        self.table::<Entries>(file, "entry", &mut |entry| {
             let is_wanted = match entry.cause.payment_id() {
                 Some(payment_id) => self.has_payment_of_customer(payment_id)?,
                 None => self.customer_id.is_none(),
             };
             if !is_wanted {
-                return Ok(());
+                return Ok(None);
             }
-            let statement_id = statements.find(&self.rows, &entry).map_err(io::Error::other)?;
-            let external_id = external_ids.find(&self.rows, &entry).map_err(io::Error::other)?;
-            let mut shown = self.export.api.entry(&entry, statement_id, external_id);
+            let statement_id = statements.find(&self.rows, &entry)?;
+            let external_id = external_ids.find(&self.rows, &entry)?;
+            let mut shown = (self.export.api)(ApiObject::Entry(&entry, statement_id, external_id));
             shown["cause_id"] = Value::from(entry.cause.id_text());
-            file.line("entry", self.merchant_id, shown)
+            Ok(Some(shown))
         })
     }
 
     fn now(&self) -> anyhow::Result<Millis> {
-        match LogRecord::read(self.export.source.rows(), self.merchant_id, self.head.sequence, &self.rows) {
-            LogRecord::Sound(sound) => Ok(self.export.now.max(sound.mutation.at)),
-            LogRecord::Damaged(damaged) => bail!("record {} cannot be used: {}", damaged.sequence, damaged.reason),
-        }
+        let (rows, last) = (self.export.source.rows(), self.head.sequence);
+        let last = log_record::read(rows, self.merchant_id, last, &self.rows)?;
+        Ok(self.export.now.max(last.mutation.at))
     }
 
     fn merchant(&self) -> anyhow::Result<Value> {
-        let profile = self.rows.get::<Profiles>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
-        let totals = self.rows.get::<Balances>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
+        let profile = self.rows.get::<Profiles>(Single).map_err(reason)?;
+        let totals = self.rows.get::<Balances>(Single).map_err(reason)?;
         let profile = profile.context("its profile is missing")?;
         let mut shown = parts::shape(Shown::new(&profile, Disclosure::Opened)); // Nothing in it is personal.
         shown["available"] = totals.map_or(Value::Null, |totals| Value::from(totals.available_minor()));
@@ -395,13 +372,20 @@ impl OfMerchant<'_> {
         Ok(shown)
     }
 
-    fn table<T: StoredTable>(&self, write: &mut dyn FnMut(T::Row) -> io::Result<()>) -> anyhow::Result<()> {
+    /// Writes a line for each row of a table for which `show` returns one.
+    fn table<T: StoredTable>(
+        &self,
+        file: &mut ExportWriter,
+        kind: &str,
+        show: &mut dyn FnMut(T::Row) -> anyhow::Result<Option<Value>>,
+    ) -> anyhow::Result<()> {
         let table = T::KIND;
         let (lower, upper) = table_range(self.merchant_id, table);
         self.each((table.family(), lower, upper), ROWS_PER_READ, &mut |(_, value)| {
             let row: AnyRow = decode_row_of(table, &value, &self.rows)?;
             let row = T::unwrap(row).with_context(|| format!("a row of {} belongs to another table", table.name()))?;
-            Ok(write(row)?)
+            let shown = show(row)?;
+            Ok(shown.map_or(Ok(()), |shown| file.line(kind, self.merchant_id, shown))?)
         })
     }
 
@@ -410,13 +394,13 @@ impl OfMerchant<'_> {
         let mut before = Head::EMPTY;
         self.each((Family::Journal, lower, upper), RECORDS_PER_READ, &mut |(_, value)| {
             let sequence = before.sequence.next();
-            let sound = match LogRecord::of(self.merchant_id, sequence, &value, &self.rows) {
-                LogRecord::Sound(sound) if sound.follows(before) => sound,
-                LogRecord::Sound(_) => bail!("record {sequence} does not follow the one before"),
-                LogRecord::Damaged(damaged) => bail!("record {sequence} cannot be used: {}", damaged.reason),
-            };
-            before = Head { sequence, hash: sound.hash };
-            Ok(file.line("record", self.merchant_id, Value::Object(sound.members(disclosure)))?)
+            let record = log_record::of(self.merchant_id, sequence, &value, &self.rows)?;
+            if !log_record::follows(&record, before) {
+                bail!("record {sequence} does not follow the one before");
+            }
+            before = record.head();
+            let members = log_record::members(&record, disclosure);
+            Ok(file.line("record", self.merchant_id, Value::Object(members))?)
         })?;
         if before != self.head {
             bail!("its log ends at record {}, and should end at {}", before.sequence, self.head.sequence);
@@ -438,10 +422,6 @@ impl OfMerchant<'_> {
             page.into_iter().try_for_each(&mut *visit)?;
         }
     }
-}
-
-fn unreadable(error: Unreadable) -> io::Error {
-    io::Error::other(error)
 }
 
 /// A file that is being written.

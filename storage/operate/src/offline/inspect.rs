@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{Payments, Rows};
-use till_storage::journal::{Head, Sequence};
+use till_storage::journal::{Head, LogRecord, Sequence};
 use till_storage::shapes::Disclosure;
 
 use super::event;
-use super::log_record::{Damaged, LogRecord, Sound, hex};
+use super::log_record::{self, DamagedRecord, FoundRecord, follows, hex};
 use super::source::Source;
 
 /// The records to show.
@@ -63,8 +63,8 @@ impl<'a> Inspect<'a> {
         let (merchant_id, head) = (self.merchant_id, self.head);
         writeln!(out, "{merchant_id}: {} records, the last with hash {}", head.sequence, hex(&head.hash))?;
         self.each(selection, &mut |record, chain| match record {
-            LogRecord::Sound(sound) => self.write_sound(sound, chain, out),
-            LogRecord::Damaged(damaged) => write_damaged(damaged, out),
+            Ok(sound) => self.write_sound(sound, chain, out),
+            Err(damaged) => write_damaged(damaged, out),
         })
     }
 
@@ -78,11 +78,11 @@ impl<'a> Inspect<'a> {
             line.insert("kind".to_owned(), Value::from("record"));
             line.insert("merchant_id".to_owned(), Value::from(self.merchant_id.to_string()));
             match record {
-                LogRecord::Sound(sound) => {
-                    line.append(&mut sound.members(self.source.disclosure()));
+                Ok(sound) => {
+                    line.append(&mut log_record::members(sound, self.source.disclosure()));
                     line.insert("chain".to_owned(), Value::from(chain.name()));
                 }
-                LogRecord::Damaged(damaged) => {
+                Err(damaged) => {
                     line.insert("sequence".to_owned(), Value::from(damaged.sequence.0));
                     line.insert("damaged".to_owned(), Value::from(damaged.reason.as_str()));
                 }
@@ -95,18 +95,18 @@ impl<'a> Inspect<'a> {
     fn each(
         &self,
         selection: &RecordSelection,
-        visit: &mut dyn FnMut(&LogRecord, ChainLink) -> io::Result<()>,
+        visit: &mut dyn FnMut(&FoundRecord, ChainLink) -> io::Result<()>,
     ) -> io::Result<Shown> {
         let personal = self.source.reader(self.merchant_id);
-        let read = |sequence| LogRecord::read(self.source.rows(), self.merchant_id, Sequence(sequence), &personal);
+        let read = |sequence| log_record::read(self.source.rows(), self.merchant_id, Sequence(sequence), &personal);
         let mut related = Related::of(self, selection.payment);
         let (first, last) = (selection.from.max(1), selection.to.min(self.records()));
-        let mut before = if first == 1 { Some(Head::EMPTY) } else { read(first - 1).head() };
+        let mut before = if first == 1 { Some(Head::EMPTY) } else { head_of(&read(first - 1)) };
         let mut shown = Shown::default();
         for sequence in first..=last {
             let record = read(sequence);
             let chain = ChainLink::of(&record, before, self.head);
-            before = record.head();
+            before = head_of(&record);
             if related.concerns(&record) {
                 visit(&record, chain)?;
                 shown.records += 1;
@@ -116,9 +116,9 @@ impl<'a> Inspect<'a> {
         Ok(shown)
     }
 
-    fn write_sound(&self, sound: &Sound, chain: ChainLink, out: &mut dyn Write) -> io::Result<()> {
-        let members = sound.members(self.source.disclosure());
-        let Sound { commit, header, hash, byte_count, mutation: _ } = sound;
+    fn write_sound(&self, sound: &LogRecord, chain: ChainLink, out: &mut dyn Write) -> io::Result<()> {
+        let members = log_record::members(sound, self.source.disclosure());
+        let LogRecord { commit, header, hash, byte_count, mutation: _ } = sound;
         let actor = members.get("actor").and_then(Value::as_str).unwrap_or_default();
         writeln!(out, "\nrecord {}  commit {commit}  {}  by {actor}", header.sequence, instant_ms(header.at_ms))?;
         writeln!(out, "  {byte_count} bytes, hash {}, {}", hex(hash), chain.words())?;
@@ -144,15 +144,13 @@ enum ChainLink {
 }
 
 impl ChainLink {
-    fn of(record: &LogRecord, before: Option<Head>, end: Head) -> ChainLink {
+    fn of(record: &FoundRecord, before: Option<Head>, end: Head) -> ChainLink {
         match (record, before) {
-            (LogRecord::Damaged(_), _) => ChainLink::Damaged,
-            (LogRecord::Sound(sound), _) if sound.header.sequence == end.sequence && sound.hash != end.hash => {
-                ChainLink::OtherEnd
-            }
-            (LogRecord::Sound(_), None) => ChainLink::Unknown,
-            (LogRecord::Sound(sound), Some(before)) if sound.follows(before) => ChainLink::Follows,
-            (LogRecord::Sound(_), Some(_)) => ChainLink::Broken,
+            (Err(_), _) => ChainLink::Damaged,
+            (Ok(sound), _) if sound.header.sequence == end.sequence && sound.hash != end.hash => ChainLink::OtherEnd,
+            (Ok(_), None) => ChainLink::Unknown,
+            (Ok(sound), Some(before)) if follows(sound, before) => ChainLink::Follows,
+            (Ok(_), Some(_)) => ChainLink::Broken,
         }
     }
 
@@ -197,8 +195,8 @@ impl Related {
     }
 
     /// True when a record names one of the ids, or is damaged and may concern the payment.
-    fn concerns(&mut self, record: &LogRecord) -> bool {
-        let (Some(ids), LogRecord::Sound(sound)) = (&mut self.0, record) else { return true };
+    fn concerns(&mut self, record: &FoundRecord) -> bool {
+        let (Some(ids), Ok(sound)) = (&mut self.0, record) else { return true };
         let mut concerns = false;
         for happened in &sound.mutation.events {
             let (_, fields) = event::event(happened, Disclosure::Sealed);
@@ -214,8 +212,13 @@ impl Related {
     }
 }
 
-fn write_damaged(damaged: &Damaged, out: &mut dyn Write) -> io::Result<()> {
-    let Damaged { sequence, reason, header, byte_count } = damaged;
+/// The end of the log up to a record, when its hash is known.
+fn head_of(record: &FoundRecord) -> Option<Head> {
+    record.as_ref().ok().map(LogRecord::head)
+}
+
+fn write_damaged(damaged: &DamagedRecord, out: &mut dyn Write) -> io::Result<()> {
+    let DamagedRecord { sequence, reason, header, byte_count } = damaged;
     writeln!(out, "\nrecord {sequence}  DAMAGED: {reason}")?;
     if let Some(byte_count) = byte_count {
         writeln!(out, "  {byte_count} bytes are stored")?;

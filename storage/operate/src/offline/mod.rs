@@ -12,6 +12,6 @@ mod log_record;
 mod export;
 mod inspect;
 
-pub use export::{ApiShapes, Export, ExportFile, ExportSummary};
+pub use export::{ApiObject, Export, ExportFile, ExportSummary};
 pub use inspect::{Inspect, RecordSelection};
 pub use source::{OpenKeyring, Source};

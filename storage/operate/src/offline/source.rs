@@ -7,15 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use till_domain::ids::MerchantId;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
+use till_storage::journal::layout::each_log;
 use till_storage::journal::{CommitNumber, Head};
 use till_storage::rows::RowReader;
 use till_storage::shapes::{Disclosure, MerchantReader};
 use till_storage::vault::Keyring;
 
 use crate::checkpoint::{MANIFEST_FILE, read_manifest};
-
-/// Merchants of one read.
-const MERCHANTS_PER_READ: usize = 1_024;
 
 /// Opens the key ring of a store.
 pub type OpenKeyring<'a> = &'a dyn Fn(&dyn RowReader) -> anyhow::Result<Keyring>;
@@ -71,16 +69,12 @@ impl Source {
 
     /// The merchants that have a log, with its end, in the order of their ids.
     pub(super) fn merchants(&self) -> anyhow::Result<Vec<(MerchantId, Head)>> {
-        let mut merchants: Vec<(MerchantId, Head)> = Vec::new();
-        loop {
-            let after = merchants.last().map(|(merchant_id, _)| *merchant_id);
-            let more = self.store.heads(after, MERCHANTS_PER_READ)?;
-            if more.is_empty() {
-                merchants.retain(|(_, head)| *head != Head::EMPTY); // The store's own has no record.
-                return Ok(merchants);
-            }
-            merchants.extend(more);
-        }
+        let mut merchants = Vec::new();
+        each_log(&self.store, &mut |merchant_id, head| -> anyhow::Result<()> {
+            merchants.push((merchant_id, head));
+            Ok(())
+        })?;
+        Ok(merchants)
     }
 
     /// The end of one merchant's log.

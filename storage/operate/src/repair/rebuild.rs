@@ -1,18 +1,18 @@
 //! Derives rows from the log again: for one merchant, or for all.
 
-use std::iter::once;
 use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
 use till_storage::engine::{OpenError, ROW_FORMAT, Unlogged};
 use till_storage::family::Family;
-use till_storage::journal::layout::read_merchants;
+use till_storage::journal::layout::each_log;
 use till_storage::journal::{Head, JournalError, snapshot};
 use till_storage::keys::{AppliedKey, MetaKey, SnapshotKey, encode_head};
 use till_storage::rows::{RowError, RowPair, RowReader, ScanDirection};
 use till_storage::vault::Keyring;
 
 use crate::acquirer_book::AcquirerBook;
+use crate::overlay::Overlay;
 use crate::verify::{
     Concern, DeriveError, Derived, Fault, Report, ScratchError, VerifyOptions, VerifyProgress, derive, directory_owner,
     is_taken_over, verify,
@@ -31,10 +31,7 @@ const BELOW_MERCHANTS: [Family; 5] =
 /// The families that everything else is derived from.
 const SOURCES: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];
 
-/// Bytes of rows that are written together.
-const WRITE_BYTES: usize = 4 * 1024 * 1024;
-
-/// Merchants and rows of one read.
+/// Rows of one read.
 const PAGE: usize = 1_024;
 
 /// The reason that nothing was repaired. Nothing was changed.
@@ -149,34 +146,31 @@ impl Rebuild<'_> {
     fn rewrite(&self, tell: &mut dyn FnMut(&VerifyProgress)) -> Result<(), RepairError> {
         let emptied: &[Family] = if self.merchant_id.is_none() { &DERIVED } else { &[] };
         let copy = Unlogged::repairing(self.workshop.held().options(), &self.workshop.copy(), emptied)?;
+        let copy = Overlay::over(copy);
         let merchants = self.merchants(&copy)?;
         let records_total = merchants.iter().map(|(_, head)| head.sequence.0).sum();
         let mut progress =
             VerifyProgress { merchants_total: count(merchants.len()), records_total, ..VerifyProgress::default() };
         for (merchant_id, head) in merchants {
-            Writer { rebuild: self, copy: &copy, merchant_id, waiting: Vec::new(), byte_count: 0 }.run(head)?;
+            Writer { rebuild: self, copy: &copy, merchant_id }.run(head)?;
             progress.merchants += 1;
             progress.records += head.sequence.0;
             tell(&progress);
         }
         if self.merchant_id.is_none() {
-            let (key, value) = (MetaKey::RowFormat.encode(), ROW_FORMAT.to_be_bytes());
-            copy.write(once((Family::Meta, key.as_slice(), Some(value.as_slice()))))?;
+            copy.set(Family::Meta, MetaKey::RowFormat.encode().to_vec(), Some(ROW_FORMAT.to_be_bytes().to_vec()));
         }
         Ok(copy.finish()?)
     }
 
     /// The merchants whose rows are written: those with a record.
-    fn merchants(&self, copy: &Unlogged) -> Result<Vec<(MerchantId, Head)>, RepairError> {
-        let mut all: Vec<(MerchantId, Head)> = Vec::new();
-        loop {
-            let more = read_merchants(copy, all.last().map(|(id, _)| *id), PAGE)?;
-            if more.is_empty() {
-                break;
-            }
-            all.extend(more);
-        }
-        all.retain(|(id, head)| *head != Head::EMPTY && self.merchant_id.is_none_or(|wanted| *id == wanted));
+    fn merchants(&self, copy: &Overlay) -> Result<Vec<(MerchantId, Head)>, RepairError> {
+        let mut all = Vec::new();
+        each_log(copy, &mut |merchant_id, head| -> Result<(), RepairError> {
+            let is_wanted = self.merchant_id.is_none_or(|wanted| merchant_id == wanted);
+            all.extend(is_wanted.then_some((merchant_id, head)));
+            Ok(())
+        })?;
         match self.merchant_id {
             Some(merchant_id) if all.is_empty() => Err(RepairError::NoMerchant(merchant_id)),
             Some(_) | None => Ok(all),
@@ -219,14 +213,12 @@ fn count(number: usize) -> u64 {
 /// Writes the rows of one merchant that follow from its log.
 struct Writer<'a> {
     rebuild: &'a Rebuild<'a>,
-    copy: &'a Unlogged,
+    copy: &'a Overlay,
     merchant_id: MerchantId,
-    waiting: Vec<(Family, Vec<u8>, Vec<u8>)>,
-    byte_count: usize,
 }
 
 impl Writer<'_> {
-    fn run(mut self, head: Head) -> Result<(), RepairError> {
+    fn run(&self, head: Head) -> Result<(), RepairError> {
         let Rebuild { keyring, options, .. } = self.rebuild;
         let derived = derive(self.merchant_id, head, self.copy, keyring, options)?;
         if self.rebuild.merchant_id.is_some() {
@@ -243,11 +235,11 @@ impl Writer<'_> {
         }
         let position = (AppliedKey(self.merchant_id).encode().to_vec(), encode_head(head).to_vec());
         self.put(Family::Rows, position)?;
-        self.flush()
+        Ok(self.copy.write()?)
     }
 
     /// Removes all rows of one merchant, so that none is left that does not follow from the log.
-    fn clear(&mut self, derived: &Derived) -> Result<(), RepairError> {
+    fn clear(&self, derived: &Derived) -> Result<(), RepairError> {
         let lower = self.merchant_id.to_bytes().to_vec();
         let upper = [lower.as_slice(), &[u8::MAX; 1_024]].concat();
         let range = (lower, upper);
@@ -262,41 +254,31 @@ impl Writer<'_> {
         self.clear_directory(&explained)
     }
 
-    fn clear_directory(&mut self, explained: &[Vec<u8>]) -> Result<(), RepairError> {
+    fn clear_directory(&self, explained: &[Vec<u8>]) -> Result<(), RepairError> {
         let mut next = Vec::new();
         loop {
             let page = self.copy.scan(Family::Directory, &next, &[u8::MAX; 1_024], ScanDirection::Forward, PAGE)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             next = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
             for (key, value) in page {
-                let Rebuild { keyring, options, .. } = self.rebuild;
-                let owner = directory_owner(&key, &value, self.copy, keyring, options);
+                let owner = directory_owner(&key, &value, self.copy, self.rebuild.keyring);
                 if owner == Some(self.merchant_id) && !explained.contains(&key) {
-                    self.copy.write(once((Family::Directory, key.as_slice(), None)))?;
+                    self.copy.set(Family::Directory, key, None);
                 }
             }
         }
     }
 
     /// Writes a row, unless the name of a call that created a merchant was used again for a later one.
-    fn put_unless_taken_over(&mut self, (key, value): RowPair) -> Result<(), RepairError> {
-        let Rebuild { keyring, options, .. } = self.rebuild;
-        let stored = self.copy.get(Family::Directory, &key)?;
-        let is_taken = stored.is_some_and(|stored| is_taken_over((&key, &stored, &value), self.copy, keyring, options));
+    fn put_unless_taken_over(&self, (key, value): RowPair) -> Result<(), RepairError> {
+        let (copy, keyring) = (self.copy, self.rebuild.keyring);
+        let stored = copy.get(Family::Directory, &key)?;
+        let is_taken = stored.is_some_and(|stored| is_taken_over((&key, &stored, &value), copy, keyring));
         if is_taken { Ok(()) } else { self.put(Family::Directory, (key, value)) }
     }
 
-    fn put(&mut self, family: Family, (key, value): RowPair) -> Result<(), RepairError> {
-        self.byte_count += key.len() + value.len();
-        self.waiting.push((family, key, value));
-        if self.byte_count > WRITE_BYTES { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<(), RepairError> {
-        let rows = self.waiting.iter().map(|(family, key, value)| (*family, key.as_slice(), Some(value.as_slice())));
-        self.copy.write(rows)?;
-        self.waiting.clear();
-        self.byte_count = 0;
-        Ok(())
+    fn put(&self, family: Family, (key, value): RowPair) -> Result<(), RepairError> {
+        self.copy.set(family, key, Some(value));
+        Ok(self.copy.write_if_much()?)
     }
 }

@@ -1,7 +1,7 @@
 //! The directories of a repair: the database, the copy that is being repaired, the repaired copy, and the database as
 //! it was before.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,8 @@ use till_storage::engine::table_damage;
 use till_storage::engine::{
     BEFORE_DIRECTORY, EngineOptions, HeldDirectory, OpenError, REPAIRED_DIRECTORY, is_repair_unfinished, refuse_unfit,
 };
+
+use crate::durable::{remove_directory, sync_directory, sync_tree};
 
 const DB: &str = "db";
 const REPAIRING: &str = "db-repairing";
@@ -53,25 +55,25 @@ impl Workshop {
 
     /// Makes the copy: it shares table files, which never change, and has copies of the others.
     pub(super) fn make_copy(&self) -> Result<(), OpenError> {
-        let made = remove(&self.directory.join(REPAIRED_DIRECTORY))
-            .and_then(|()| remove(&self.copy()))
-            .and_then(|()| link(&self.database(), &self.copy()));
+        let made = remove_directory(&self.directory.join(REPAIRED_DIRECTORY))
+            .and_then(|_| remove_directory(&self.copy()))
+            .and_then(|_| link(&self.database(), &self.copy()));
         made.map_err(self.failed("copy the database of"))
     }
 
     /// Removes the copy.
     pub(super) fn drop_copy(&self) -> Result<(), OpenError> {
-        remove(&self.copy()).map_err(self.failed("remove the copy in"))
+        remove_directory(&self.copy()).map(drop).map_err(self.failed("remove the copy in"))
     }
 
     /// Makes the copy durable, and puts it in the database's place.
     pub(super) fn adopt_copy(&self) -> Result<(), OpenError> {
-        let adopted = sync_files(&self.copy())
+        let adopted = sync_tree(&self.copy())
             .and_then(|()| fs::rename(self.copy(), self.directory.join(REPAIRED_DIRECTORY)))
-            .and_then(|()| remove(&self.directory.join(BEFORE_DIRECTORY)))
-            .and_then(|()| self.sync())
+            .and_then(|()| remove_directory(&self.directory.join(BEFORE_DIRECTORY)))
+            .and_then(|_| sync_directory(&self.directory))
             .and_then(|()| fs::rename(self.database(), self.directory.join(BEFORE_DIRECTORY)))
-            .and_then(|()| self.sync())
+            .and_then(|()| sync_directory(&self.directory))
             .and_then(|()| self.put_in_place());
         adopted.map_err(self.failed("put the repaired database in its place in"))
     }
@@ -79,17 +81,13 @@ impl Workshop {
     fn put_in_place(&self) -> io::Result<()> {
         fs::rename(self.directory.join(REPAIRED_DIRECTORY), self.database())?;
         self.drop_note_of_gone_tables()?;
-        self.sync()
+        sync_directory(&self.directory)
     }
 
     /// Removes from the note the tables of the database that do not exist any more.
     fn drop_note_of_gone_tables(&self) -> io::Result<()> {
         let is_gone = |table: &str| table.starts_with("db/") && !self.directory.join(table).exists();
         table_damage::forget(&self.directory, is_gone)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        File::open(&self.directory)?.sync_all()
     }
 
     fn failed(&self, attempt: &'static str) -> impl Fn(io::Error) -> OpenError + use<> {
@@ -113,18 +111,4 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn sync_files(directory: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        File::open(entry?.path())?.sync_all()?;
-    }
-    File::open(directory)?.sync_all()
-}
-
-fn remove(directory: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
 }

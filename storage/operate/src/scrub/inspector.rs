@@ -4,15 +4,16 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use till_storage::engine::table_damage::{self, DamagedTable, NO_SUCH_FILE};
 
 use super::live_tables::live_tables;
 use super::readings::Readings;
-use super::table_check::{TableVerdict, check_tables};
+use super::table_check::{TableFault, check_tables};
 use crate::durable;
+use crate::time::now_ms;
 
 /// The directory of the inspector's own files, below the data directory. It holds no write-ahead logs.
 const DIRECTORY: &str = "scrub";
@@ -38,17 +39,6 @@ pub struct FaultyTable {
     pub fault: TableFault,
     /// The message of RocksDB or of the system.
     pub reason: String,
-}
-
-/// The fault of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TableFault {
-    /// A block of it is not what was written.
-    Damaged,
-    /// It is not there.
-    Missing,
-    /// It cannot be read now.
-    Unavailable,
 }
 
 /// The reason that tables cannot be taken for good.
@@ -253,17 +243,16 @@ impl TableInspector {
         let mut faulty = Vec::new();
         for (name, verdict) in names.iter().zip(check_tables(directory, names, &scratch)?) {
             let verdict = match verdict {
-                TableVerdict::Good => TableVerdict::Good,
                 // The server removes a table after the MANIFEST has stopped listing it.
-                TableVerdict::Missing(_) if !self.is_listed(directory, name) => continue,
-                TableVerdict::Missing(reason) => TableVerdict::Missing(reason),
-                TableVerdict::Damaged(_) | TableVerdict::Unavailable(_) => {
+                Some((TableFault::Missing, _)) if !self.is_listed(directory, name) => continue,
+                Some((TableFault::Damaged | TableFault::Unavailable, _)) => {
                     check_tables(directory, std::slice::from_ref(name), &scratch)?.remove(0)
                 }
+                verdict @ (None | Some((TableFault::Missing, _))) => verdict,
             };
             let (table, now_ms) = (key(database, name), now_ms());
-            self.readings.lock().tried(&table, now_ms, (verdict == TableVerdict::Good).then_some(now_ms));
-            faulty.extend(fault_of(table, verdict));
+            self.readings.lock().tried(&table, now_ms, verdict.is_none().then_some(now_ms));
+            faulty.extend(verdict.map(|(fault, reason)| FaultyTable { table, fault, reason }));
         }
         faulty.iter().for_each(|faulty| self.tell(faulty));
         self.keep();
@@ -299,16 +288,6 @@ impl TableInspector {
             tracing::error!(%error, "the note about a damaged table could not be written");
         }
     }
-}
-
-fn fault_of(table: String, verdict: TableVerdict) -> Option<FaultyTable> {
-    let (fault, reason) = match verdict {
-        TableVerdict::Good => return None,
-        TableVerdict::Damaged(reason) => (TableFault::Damaged, reason),
-        TableVerdict::Missing(reason) => (TableFault::Missing, reason),
-        TableVerdict::Unavailable(reason) => (TableFault::Unavailable, reason),
-    };
-    Some(FaultyTable { table, fault, reason })
 }
 
 fn key(database: &str, name: &str) -> String {
@@ -349,9 +328,4 @@ fn batches(directory: &Path, names: &[String]) -> Vec<Vec<String>> {
 fn byte_count(directory: &Path, names: &[String]) -> u64 {
     let lengths = names.iter().filter_map(|name| fs::metadata(directory.join(name)).ok());
     lengths.map(|table| table.len()).sum()
-}
-
-fn now_ms() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
 }

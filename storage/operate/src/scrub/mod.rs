@@ -8,5 +8,6 @@ mod readings;
 mod inspector;
 mod scrubber;
 
-pub use inspector::{FaultyTable, InspectionError, TableFault, TableInspector};
+pub use inspector::{FaultyTable, InspectionError, TableInspector};
 pub use scrubber::Scrubber;
+pub use table_check::TableFault;

@@ -7,9 +7,7 @@ use std::time::Duration;
 use till_storage::turns::Turns;
 
 use super::inspector::TableInspector;
-
-/// By how much the system's priority is lowered.
-const NICENESS: i32 = 10;
+use crate::priority::give_way;
 
 /// The longest pause before the first tables, and while there are none.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
@@ -45,10 +43,4 @@ impl Scrubber {
 fn share_of(every: Duration, byte_count: u64, total: u64) -> Duration {
     let share = every.as_millis() * u128::from(byte_count) / u128::from(total.max(1));
     Duration::from_millis(u64::try_from(share).unwrap_or(u64::MAX)).min(every)
-}
-
-fn give_way() {
-    if let Err(error) = rustix::process::nice(NICENESS) {
-        tracing::warn!(%error, "the priority of a background thread could not be lowered");
-    }
 }

@@ -16,18 +16,19 @@ use crate::durable;
 /// The file of RocksDB's messages.
 const LOG: &str = "LOG";
 
-/// The result of reading a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TableVerdict {
-    /// Each block is what was written.
-    Good,
-    /// A block is not what was written, or the disk cannot read it.
-    Damaged(String),
+/// The fault of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFault {
+    /// A block of it is not what was written, or the disk cannot read it.
+    Damaged,
     /// It is not there.
-    Missing(String),
-    /// It could not be read for another reason.
-    Unavailable(String),
+    Missing,
+    /// It cannot be read now.
+    Unavailable,
 }
+
+/// Nothing when each block of a table is what was written; otherwise its fault, and the message of RocksDB or of the system.
+pub(super) type TableVerdict = Option<(TableFault, String)>;
 
 /// Reads these tables of a directory, and says for each what was found. `scratch` is a directory on the same disk that does not
 /// exist, and does not exist afterwards.
@@ -39,11 +40,10 @@ pub(super) fn check_tables(directory: &Path, names: &[String], scratch: &Path) -
     let repaired = DB::repair(&settings(), scratch);
     let said = fs::read_to_string(scratch.join(LOG)).unwrap_or_default();
     let verdict = |(name, linked): (&String, io::Result<()>)| match (linked, &repaired) {
-        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => TableVerdict::Missing(error.to_string()),
-        (Err(error), _) => TableVerdict::Unavailable(error.to_string()),
-        (Ok(()), Ok(())) if scratch.join(name).exists() => TableVerdict::Good,
-        (Ok(()), Ok(())) => refusal(&said, name),
-        (Ok(()), Err(error)) => TableVerdict::Unavailable(error.to_string()),
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Some((TableFault::Missing, error.to_string())),
+        (Err(error), _) => Some((TableFault::Unavailable, error.to_string())),
+        (Ok(()), Ok(())) => (!scratch.join(name).exists()).then(|| refusal(&said, name)),
+        (Ok(()), Err(error)) => Some((TableFault::Unavailable, error.to_string())),
     };
     let verdicts = names.iter().zip(linked).map(verdict).collect();
     durable::remove_directory(scratch)?;
@@ -58,16 +58,13 @@ fn link(table: &Path, to: &PathBuf) -> io::Result<()> {
 }
 
 /// The reason for which RocksDB moved a table away.
-fn refusal(log: &str, name: &str) -> TableVerdict {
+fn refusal(log: &str, name: &str) -> (TableFault, String) {
     let number = name.trim_end_matches(".sst").trim_start_matches('0');
     let mark = format!("Table #{number}: ignoring ");
-    let reason = log.lines().find_map(|line| line.split_once(&mark)).map(|(_, reason)| reason.to_owned());
-    match reason {
-        Some(reason) if reason.starts_with("Corruption") || reason.contains("Input/output error") => {
-            TableVerdict::Damaged(reason)
-        }
-        other => TableVerdict::Unavailable(other.unwrap_or_else(|| "RocksDB gives no reason".to_owned())),
-    }
+    let reason =
+        log.lines().find_map(|line| line.split_once(&mark)).map_or("RocksDB gives no reason", |(_, reason)| reason);
+    let is_damage = reason.starts_with("Corruption") || reason.contains("Input/output error");
+    (if is_damage { TableFault::Damaged } else { TableFault::Unavailable }, reason.to_owned())
 }
 
 fn settings() -> Options {
@@ -117,18 +114,18 @@ mod tests {
         let (directory, scratch) = (place.path().join("db"), place.path().join("scratch"));
         let names = database(&directory, 3, 1_000);
         let check = |names: &[String]| check_tables(&directory, names, &scratch).expect("it is on one disk");
-        assert_eq!(check(&names), [TableVerdict::Good, TableVerdict::Good, TableVerdict::Good]);
+        assert_eq!(check(&names), [None, None, None]);
         let table = directory.join(&names[1]);
         let length = fs::metadata(&table).expect("it is there").len();
         for at in [0, length / 3, length / 2] {
             flip(&table, at);
             let found = check(&names);
-            assert_eq!((&found[0], &found[2]), (&TableVerdict::Good, &TableVerdict::Good));
-            let TableVerdict::Damaged(reason) = &found[1] else { panic!("at {at}: {found:?}") };
+            assert_eq!((&found[0], &found[2]), (&None, &None));
+            let Some((TableFault::Damaged, reason)) = &found[1] else { panic!("at {at}: {found:?}") };
             assert!(reason.starts_with("Corruption") && reason.contains(&names[1]), "{reason}");
             flip(&table, at);
         }
-        assert_eq!(check(&names[1..2]), [TableVerdict::Good]);
+        assert_eq!(check(&names[1..2]), [None]);
         assert!(!scratch.exists() && fs::metadata(&table).is_ok_and(|table| table.len() == length));
     }
 
@@ -141,6 +138,6 @@ mod tests {
         cut.set_len(500).expect("writable");
         fs::remove_file(directory.join(&names[1])).expect("it is there");
         let found = check_tables(&directory, &names, &scratch).expect("it is on one disk");
-        assert!(matches!(found[..], [TableVerdict::Damaged(_), TableVerdict::Missing(_)]), "{found:?}");
+        assert!(matches!(found[..], [Some((TableFault::Damaged, _)), Some((TableFault::Missing, _))]), "{found:?}");
     }
 }

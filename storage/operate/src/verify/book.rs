@@ -19,9 +19,10 @@ use till_storage::vault::Keyring;
 
 use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AuthorizationLine, LineEnd, PayoutLine};
 
+use super::fault::{BookSums, FaultLocation, Wrong};
+use super::faults::Faults;
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, FaultLocation, Faults, Wrong};
 use super::row_name::RowName;
 use super::strays::Merchants;
 use super::threads::threads;
@@ -68,7 +69,7 @@ pub(super) fn check(
 fn damage(error: AcquirerBookError) -> (FaultLocation, Wrong) {
     match error {
         AcquirerBookError::Line { reference, reason } => {
-            (FaultLocation::BookLine(reference), Wrong::Undecodable { reason })
+            (FaultLocation::BookLine { reference }, Wrong::Undecodable { reason })
         }
         AcquirerBookError::Unusable { reason } => (FaultLocation::Book, Wrong::Unreadable { reason }),
     }
@@ -93,7 +94,7 @@ impl BookTally {
             self.add(line.merchant_id, judged.captured_minor);
             self.sums.entry(line.merchant_id).or_default().payouts += u64::from(judged.is_ended_payout);
             if let Some(wrong) = judged.wrong {
-                job.fault(line.merchant_id, FaultLocation::BookLine(line.reference.clone()), wrong);
+                job.fault(line.merchant_id, FaultLocation::BookLine { reference: line.reference.clone() }, wrong);
             }
         }
     }
@@ -160,62 +161,17 @@ impl Judge<'_> {
     }
 
     fn judge(&self, line: &AcquirerLine, personal: &ReplayPersonal<'_>) -> Judged {
-        match line.end {
-            None => Judged::default(),
-            Some(LineEnd::Authorization(payment_id, authorization)) => {
-                self.judge_authorization(line, payment_id, authorization, personal)
+        let Some(end) = line.end else { return Judged::default() };
+        let (key, judged) = match end {
+            LineEnd::Authorization(id, authorization) => {
+                (AnyKey::Payments(id), judge_authorization(line, id, authorization, personal))
             }
-            Some(LineEnd::Payout(payout_id, end)) => self.judge_payout(line, payout_id, end, personal),
-        }
-    }
-
-    fn judge_authorization(
-        &self,
-        line: &AcquirerLine,
-        payment_id: PaymentId,
-        authorization: AuthorizationLine,
-        personal: &ReplayPersonal<'_>,
-    ) -> Judged {
-        if self.is_known_faulty(line.merchant_id, &AnyKey::Payments(payment_id), personal) {
-            return Judged { is_unclear: true, ..Judged::default() };
-        }
-        match look_up(payment_id, personal) {
-            Ok((Some(payment), is_open)) => Judged {
-                captured_minor: payment.capture.map(|capture| capture.amount_minor),
-                is_ended_payout: false,
-                is_unclear: false,
-                wrong: difference(line, authorization, &payment).filter(|_| !is_open),
-            },
-            Ok((None, _)) => Judged { wrong: Some(Wrong::NoPayment), ..Judged::default() },
-            Err(_) => Judged { is_unclear: true, ..Judged::default() },
-        }
-    }
-
-    /// Checks that a payout's result is recorded, unless the call for it is still open.
-    fn judge_payout(
-        &self,
-        line: &AcquirerLine,
-        payout_id: PayoutId,
-        end: PayoutLine,
-        personal: &ReplayPersonal<'_>,
-    ) -> Judged {
-        if self.is_known_faulty(line.merchant_id, &AnyKey::Payouts(payout_id), personal) {
-            return Judged { is_unclear: true, ..Judged::default() };
-        }
-        match personal.get::<Payouts>(payout_id) {
-            Ok(Some(payout)) => {
-                let agrees = match payout.status {
-                    PayoutStatus::Pending => true,
-                    PayoutStatus::Successful => end == PayoutLine::Paid,
-                    PayoutStatus::Failed => end == PayoutLine::Declined,
-                };
-                let wrong = (!agrees || payout.money != line.money).then_some(Wrong::OtherResult);
-                let is_ended_payout = payout.status != PayoutStatus::Pending;
-                Judged { wrong, is_ended_payout, ..Judged::default() }
-            }
-            Ok(None) => Judged { wrong: Some(Wrong::NoPayout), ..Judged::default() },
-            Err(_) => Judged { is_unclear: true, ..Judged::default() }, // Reported where rows are walked.
-        }
+            LineEnd::Payout(id, payout) => (AnyKey::Payouts(id), judge_payout(line, id, payout, personal)),
+        };
+        let is_known_faulty = self.is_known_faulty(line.merchant_id, &key, personal);
+        // A row that cannot be read is reported where rows are walked.
+        let judged = judged.ok().filter(|_| !is_known_faulty);
+        judged.unwrap_or_else(|| Judged { is_unclear: true, ..Judged::default() })
     }
 
     /// True when the row that the line is about is not as the log says.
@@ -228,10 +184,38 @@ impl Judge<'_> {
     }
 }
 
-/// A payment, and whether a call for it is open.
-fn look_up(payment_id: PaymentId, personal: &ReplayPersonal<'_>) -> Result<(Option<Payment>, bool), Unreadable> {
-    let operation = personal.get::<Effects>(EffectId::operation(payment_id))?;
-    Ok((personal.get::<Payments>(payment_id)?, operation.is_some()))
+fn judge_authorization(
+    line: &AcquirerLine,
+    payment_id: PaymentId,
+    authorization: AuthorizationLine,
+    personal: &ReplayPersonal<'_>,
+) -> Result<Judged, Unreadable> {
+    let is_open = personal.get::<Effects>(EffectId::operation(payment_id))?.is_some();
+    let Some(payment) = personal.get::<Payments>(payment_id)? else {
+        return Ok(Judged { wrong: Some(Wrong::NoPayment), ..Judged::default() });
+    };
+    let captured_minor = payment.capture.map(|capture| capture.amount_minor);
+    let wrong = difference(line, authorization, &payment).filter(|_| !is_open);
+    Ok(Judged { captured_minor, wrong, ..Judged::default() })
+}
+
+/// Checks that a payout's result is recorded, unless the call for it is still open.
+fn judge_payout(
+    line: &AcquirerLine,
+    payout_id: PayoutId,
+    end: PayoutLine,
+    personal: &ReplayPersonal<'_>,
+) -> Result<Judged, Unreadable> {
+    let Some(payout) = personal.get::<Payouts>(payout_id)? else {
+        return Ok(Judged { wrong: Some(Wrong::NoPayout), ..Judged::default() });
+    };
+    let agrees = match payout.status {
+        PayoutStatus::Pending => true,
+        PayoutStatus::Successful => end == PayoutLine::Paid,
+        PayoutStatus::Failed => end == PayoutLine::Declined,
+    };
+    let wrong = (!agrees || payout.money != line.money).then_some(Wrong::OtherResult);
+    Ok(Judged { wrong, is_ended_payout: payout.status != PayoutStatus::Pending, ..Judged::default() })
 }
 
 fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &Payment) -> Option<Wrong> {

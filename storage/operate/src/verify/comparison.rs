@@ -5,10 +5,10 @@ use till_storage::family::Family;
 use till_storage::shapes::{KeyParts, Personal, TableKind, decode_key, decode_row_of, is_same_row};
 use till_storage::vault::SubjectId;
 
+use super::fault::Wrong;
 use super::job::Job;
 use super::personal::ReplayPersonal;
 use super::replayed::{Replayed, ReplayedCursor};
-use super::report::Wrong;
 use super::scratch::ScratchError;
 use super::walk::{Gap, RowWalk, WalkStep, prefix_range};
 

@@ -2,7 +2,7 @@
 
 use till_storage::family::Family;
 
-use super::report::{Fault, FaultLocation, Wrong};
+use super::fault::{Fault, FaultLocation, Wrong};
 
 /// The data that a fault concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,17 +24,11 @@ impl Concern {
     pub fn of(fault: &Fault) -> Concern {
         match &fault.location {
             FaultLocation::Store | FaultLocation::Records { .. } | FaultLocation::Head => Concern::Log,
-            FaultLocation::Applied | FaultLocation::Snapshot(_) => Concern::Derived,
+            FaultLocation::Applied | FaultLocation::Snapshot { .. } => Concern::Derived,
             FaultLocation::Row(name) => of_row(name.family, &fault.wrong),
             FaultLocation::Rows { family, .. } => of_row(*family, &fault.wrong),
-            FaultLocation::Deliveries | FaultLocation::Book | FaultLocation::BookLine(_) => Concern::Beside,
+            FaultLocation::Deliveries | FaultLocation::Book | FaultLocation::BookLine { .. } => Concern::Beside,
         }
-    }
-
-    /// True when a server may run with it as it is.
-    #[must_use]
-    pub const fn is_harmless(self) -> bool {
-        matches!(self, Concern::Beside)
     }
 
     /// True when a repair must not begin.
@@ -45,6 +39,11 @@ impl Concern {
             Concern::Derived | Concern::Beside => false,
         }
     }
+}
+
+/// True when a server may run with a fault as it is.
+pub(super) fn is_harmless(fault: &Fault) -> bool {
+    Concern::of(fault) == Concern::Beside
 }
 
 fn of_row(family: Family, wrong: &Wrong) -> Concern {

@@ -6,23 +6,16 @@ use till_domain::apply::apply_state;
 use till_domain::ids::MerchantId;
 use till_domain::records::{MerchantState, Unreadable};
 use till_storage::family::Family;
-use till_storage::journal::Head;
 use till_storage::journal::snapshot::{SNAPSHOT_EVERY, SNAPSHOTS_KEPT};
+use till_storage::journal::{Head, LogReader, layout};
 use till_storage::rows::{RowPair, RowReader};
 use till_storage::shapes::encode_state;
 use till_storage::vault::Keyring;
 
-use super::directory;
-use super::job::Job;
-use super::log::LogCheck;
+use super::options::VerifyOptions;
 use super::personal::ReplayPersonal;
 use super::replayed::{ReplayError, Replayed};
-use super::report::{Faults, VerifyProgress};
 use super::scratch::ScratchError;
-use super::verifier::VerifyOptions;
-
-/// The maximum number of faults of a log that are kept. The first fault ends the work.
-const FAULTS_KEPT: usize = 1;
 
 /// The reason that a log's rows could not be derived.
 #[derive(Debug, thiserror::Error)]
@@ -74,49 +67,38 @@ pub(crate) fn derive(
     keyring: &Arc<Keyring>,
     options: &VerifyOptions,
 ) -> Result<Derived, DeriveError> {
-    let mut ignore_progress = |_: &VerifyProgress| {};
-    let mut job = job(rows, keyring, options, &mut ignore_progress);
     let mut deriving = Deriving {
         merchant_id,
-        log: LogCheck::new(merchant_id, Some(head.sequence)),
+        head: Head::EMPTY,
         personal: ReplayPersonal::new(merchant_id, keyring, rows),
         state: MerchantState::default(),
         rows: Replayed::new(options.memory_bytes_max, options.scratch.clone()),
         snapshots: Vec::new(),
     };
-    deriving.run(&mut job)?;
+    deriving.run(rows)?;
     deriving.finish(head)
-}
-
-fn job<'a>(
-    rows: &'a dyn RowReader,
-    keyring: &'a Arc<Keyring>,
-    options: &'a VerifyOptions,
-    tell: &'a mut dyn FnMut(&VerifyProgress),
-) -> Job<'a> {
-    let (faults, progress) = (Faults::new(FAULTS_KEPT), VerifyProgress::default());
-    Job { rows, keyring, options, acquirer: None, compares_rows: true, faults, progress, tell }
 }
 
 struct Deriving<'a> {
     merchant_id: MerchantId,
-    log: LogCheck,
+    /// The last record.
+    head: Head,
     personal: ReplayPersonal<'a>,
     state: MerchantState,
     rows: Replayed,
     snapshots: Vec<(Head, Vec<u8>)>,
 }
 
-impl<'a> Deriving<'a> {
-    fn run(&mut self, job: &mut Job<'a>) -> Result<(), DeriveError> {
-        for step in self.log.walk(job) {
-            let mutation = self.log.check_step(step, &self.personal, job);
-            let Some(mutation) = mutation.filter(|_| self.log.is_unbroken()) else {
-                return Err(self.damaged(&job.faults));
-            };
-            apply_state(&mutation, &mut self.state);
+impl Deriving<'_> {
+    fn run(&mut self, rows: &dyn RowReader) -> Result<(), DeriveError> {
+        let read = |merchant_id, from, max| layout::read_records(&rows, merchant_id, from, max);
+        let mut log = LogReader::after(Head::EMPTY, self.merchant_id, read);
+        while let Some(record) = log.next(&self.personal).map_err(|error| self.damaged(&error.to_string()))? {
+            self.head = record.head();
+            apply_state(&record.mutation, &mut self.state);
             self.keep_snapshot().map_err(|error| self.at_last(&error.reason))?;
-            self.rows.fold(self.merchant_id, &mutation, &mut self.personal).map_err(|error| match error {
+            let folded = self.rows.fold(self.merchant_id, &record.mutation, &mut self.personal);
+            folded.map_err(|error| match error {
                 ReplayError::Scratch(error) => DeriveError::Scratch(error),
                 ReplayError::Log(error) => self.at_last(&error.reason),
             })?;
@@ -124,21 +106,19 @@ impl<'a> Deriving<'a> {
         Ok(())
     }
 
-    fn damaged(&self, faults: &Faults) -> DeriveError {
-        faults
-            .first()
-            .map_or_else(|| self.at_last("it is not a record"), |fault| DeriveError::Log { what: fault.to_string() })
+    fn damaged(&self, reason: &str) -> DeriveError {
+        DeriveError::Log { what: format!("{}: {reason}", self.merchant_id) }
     }
 
     fn at_last(&self, reason: &str) -> DeriveError {
-        DeriveError::Log { what: format!("record {} of {}: {reason}", self.log.last(), self.merchant_id) }
+        DeriveError::Log { what: format!("record {} of {}: {reason}", self.head.sequence, self.merchant_id) }
     }
 
     fn keep_snapshot(&mut self) -> Result<(), Unreadable> {
-        let Some(head) = self.log.head().filter(|head| head.sequence.0.is_multiple_of(SNAPSHOT_EVERY)) else {
+        if !self.head.sequence.0.is_multiple_of(SNAPSHOT_EVERY) {
             return Ok(());
-        };
-        self.snapshots.push((head, encode_state(&self.state)?));
+        }
+        self.snapshots.push((self.head, encode_state(&self.state)?));
         if self.snapshots.len() > SNAPSHOTS_KEPT {
             self.snapshots.remove(0);
         }
@@ -146,7 +126,7 @@ impl<'a> Deriving<'a> {
     }
 
     fn finish(mut self, head: Head) -> Result<Derived, DeriveError> {
-        if self.log.head() != Some(head) {
+        if self.head != head {
             return Err(self.at_last("the log does not end where its head says"));
         }
         if self.personal.has_lost_any() {
@@ -155,28 +135,4 @@ impl<'a> Deriving<'a> {
         self.rows.finish()?;
         Ok(Derived { rows: self.rows, snapshots: self.snapshots })
     }
-}
-
-/// The merchant to which a row of the directory belongs.
-pub(crate) fn directory_owner(
-    key: &[u8],
-    value: &[u8],
-    rows: &dyn RowReader,
-    keyring: &Arc<Keyring>,
-    options: &VerifyOptions,
-) -> Option<MerchantId> {
-    let mut ignore_progress = |_: &VerifyProgress| {};
-    directory::owner(key, value, &job(rows, keyring, options, &mut ignore_progress))
-}
-
-/// True when a stored row of the directory belongs to a merchant that was created later, by a call with the same
-/// Idempotency-Key. A key may be used again after its answer has expired.
-pub(crate) fn is_taken_over(
-    (key, stored, expected): (&[u8], &[u8], &[u8]),
-    rows: &dyn RowReader,
-    keyring: &Arc<Keyring>,
-    options: &VerifyOptions,
-) -> bool {
-    let mut ignore_progress = |_: &VerifyProgress| {};
-    directory::was_taken_over(key, stored, expected, &job(rows, keyring, options, &mut ignore_progress))
 }

@@ -1,16 +1,19 @@
 //! The directory of all merchants: every row of it must follow from one merchant's log.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
 use till_domain::records::{AnyKey, AnyRow, CreatedMerchants, KeyDirectory, Table};
 use till_storage::family::Family;
+use till_storage::rows::RowReader;
 use till_storage::shapes::{KeyParts, decode_key, decode_row};
+use till_storage::vault::Keyring;
 
+use super::fault::Wrong;
 use super::job::Job;
 use super::personal::ReplayPersonal;
 use super::replayed::Replayed;
-use super::report::Wrong;
 use super::scratch::ScratchError;
 use super::walk::{RowWalk, WalkStep, prefix_range};
 
@@ -35,7 +38,7 @@ impl Directory {
         while let Some((key, expected)) = rows.take_before(None)? {
             let wrong = match job.rows.get(Family::Directory, &key) {
                 Ok(Some(stored)) if stored == expected => None,
-                Ok(Some(stored)) if was_taken_over(&key, &stored, &expected, job) => continue,
+                Ok(Some(stored)) if is_taken_over((&key, &stored, &expected), job.rows, job.keyring) => continue,
                 Ok(Some(_)) => Some(Wrong::Different),
                 Ok(None) => Some(Wrong::Missing),
                 Err(_) => None, // Reported when the directory is walked.
@@ -80,7 +83,7 @@ impl Directory {
             Ok(_) => Wrong::Extra,
             Err(error) => Wrong::BadKey { reason: error.to_string() },
         };
-        let owner = owner(key, value, job);
+        let owner = directory_owner(key, value, job.rows, job.keyring);
         if !owner.is_some_and(|owner| self.passed_over.contains(&owner)) {
             job.row_fault(owner, Family::Directory, key, wrong);
         }
@@ -91,17 +94,26 @@ fn digest(key: &[u8]) -> [u8; 16] {
     *blake3::hash(key).as_bytes().first_chunk().expect("a digest has 32 bytes")
 }
 
-/// True when another merchant was created later under the same name of the call, which may be used again after the
-/// answer has expired.
-pub(super) fn was_taken_over(key: &[u8], stored: &[u8], expected: &[u8], job: &Job<'_>) -> bool {
-    let created = |value| decoded(key, value, job).and_then(|(_, row)| CreatedMerchants::unwrap(row));
+/// True when a stored row of the directory belongs to a merchant that was created later, by a call with the same
+/// Idempotency-Key. A key may be used again after its answer has expired.
+pub(crate) fn is_taken_over(
+    (key, stored, expected): (&[u8], &[u8], &[u8]),
+    rows: &dyn RowReader,
+    keyring: &Arc<Keyring>,
+) -> bool {
+    let created = |value| decoded(key, value, rows, keyring).and_then(|(_, row)| CreatedMerchants::unwrap(row));
     let (Some(stored), Some(expected)) = (created(stored), created(expected)) else { return false };
     stored.merchant_id != expected.merchant_id && stored.expires_at > expected.expires_at
 }
 
-/// The owner of a row.
-pub(super) fn owner(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<MerchantId> {
-    let (key, row) = decoded(key, value, job)?;
+/// The merchant to which a row of the directory belongs.
+pub(crate) fn directory_owner(
+    key: &[u8],
+    value: &[u8],
+    rows: &dyn RowReader,
+    keyring: &Arc<Keyring>,
+) -> Option<MerchantId> {
+    let (key, row) = decoded(key, value, rows, keyring)?;
     if let AnyKey::MerchantDirectory(merchant_id) = key {
         return Some(merchant_id);
     }
@@ -109,10 +121,10 @@ pub(super) fn owner(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<MerchantI
     of_key.or_else(|| CreatedMerchants::unwrap(row).map(|created| created.merchant_id))
 }
 
-fn decoded(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<(AnyKey, AnyRow)> {
+fn decoded(key: &[u8], value: &[u8], rows: &dyn RowReader, keyring: &Arc<Keyring>) -> Option<(AnyKey, AnyRow)> {
     let Ok((_, KeyParts::Row(key))) = decode_key(Family::Directory, key) else { return None };
     // Nothing in the directory is personal, so that any merchant id serves.
-    let personal = ReplayPersonal::new(MerchantId::from_bytes([0; 16]), job.keyring, job.rows);
+    let personal = ReplayPersonal::new(MerchantId::from_bytes([0; 16]), keyring, rows);
     let row = decode_row(&key, value, &personal).ok()?;
     Some((key, row))
 }

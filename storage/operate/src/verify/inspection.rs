@@ -13,9 +13,9 @@ use till_storage::family::Family;
 use till_storage::shapes::{KeyParts, TableKind, decode_key, decode_row, row_key, table_range};
 use till_storage::vault::{CardNumberOf, VaultKey};
 
+use super::fault::{BookSums, FaultLocation, Wrong};
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, FaultLocation, Wrong};
 use super::row_name::RowName;
 use super::statements::StatementSums;
 use super::walk::{RowWalk, WalkStep};

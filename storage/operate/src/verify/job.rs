@@ -8,9 +8,11 @@ use till_storage::family::Family;
 use till_storage::rows::RowReader;
 use till_storage::vault::Keyring;
 
-use super::report::{FaultLocation, Faults, VerifyProgress, Wrong};
+use super::fault::{FaultLocation, Wrong};
+use super::faults::Faults;
+use super::options::VerifyOptions;
+use super::report::VerifyProgress;
 use super::row_name::RowName;
-use super::verifier::VerifyOptions;
 use super::walk::Gap;
 
 /// Rows and records between two reports of progress.
@@ -29,7 +31,18 @@ pub(super) struct Job<'a> {
     pub(super) tell: &'a mut dyn FnMut(&VerifyProgress),
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// Without an acquirer.
+    pub(super) fn new(
+        rows: &'a dyn RowReader,
+        keyring: &'a Arc<Keyring>,
+        options: &'a VerifyOptions,
+        tell: &'a mut dyn FnMut(&VerifyProgress),
+    ) -> Job<'a> {
+        let (faults, progress) = (Faults::new(options.faults_kept), VerifyProgress::default());
+        Job { rows, keyring, options, acquirer: None, compares_rows: true, faults, progress, tell }
+    }
+
     /// Notes a fault of a merchant.
     pub(super) fn fault(&mut self, merchant_id: MerchantId, location: FaultLocation, wrong: Wrong) {
         self.faults.add(Some(merchant_id), location, wrong);

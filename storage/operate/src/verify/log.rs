@@ -3,13 +3,12 @@
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
-use till_storage::journal::{Head, Sequence, layout, record};
+use till_storage::journal::{Head, LogRecord, Sequence, layout};
 use till_storage::keys::JournalKey;
-use till_storage::shapes::decode_mutation;
 
+use super::fault::{FaultLocation, Wrong};
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{FaultLocation, Wrong};
 use super::walk::{Gap, RowWalk, WalkStep};
 
 /// The state of a check of one log.
@@ -107,15 +106,15 @@ impl LogCheck {
     ) -> Result<Mutation, Wrong> {
         let known = self.hash.take();
         self.last = sequence;
-        let undecodable = |reason: String| Wrong::Undecodable { reason };
         let stored = layout::decode_stored(self.merchant_id, key, value);
-        let (_, stored) = stored.map_err(|error| undecodable(error.to_string()))?;
-        let record = record::decode(&stored.bytes).map_err(Wrong::Record)?;
-        self.hash = Some(record.hash);
-        // After a record that cannot be used, the hash that this one must name is not known.
-        let before = Head { sequence: Sequence(sequence.0 - 1), hash: known.unwrap_or(record.header.prev_hash) };
-        record.follow(self.merchant_id, before).map_err(Wrong::Record)?;
-        decode_mutation(record.body, personal).map_err(|error| undecodable(error.to_string()))
+        let (_, stored) = stored.map_err(|error| Wrong::Undecodable { reason: error.to_string() })?;
+        let record = LogRecord::read(&stored, personal, |record| -> Result<(), Wrong> {
+            self.hash = Some(record.hash);
+            // After a record that cannot be used, the hash that this one must name is not known.
+            let before = Head { sequence: Sequence(sequence.0 - 1), hash: known.unwrap_or(record.header.prev_hash) };
+            Ok(record.follow(self.merchant_id, before).map(drop)?)
+        });
+        record.map(|record| record.mutation)
     }
 
     fn skip_gap(&mut self, gap: Gap, job: &mut Job<'_>) {

@@ -12,12 +12,12 @@ use till_storage::shapes::{ShapeError, decode_state, encode_state};
 
 use super::comparison::Comparison;
 use super::directory::Directory;
+use super::fault::{BookSums, FaultLocation, Wrong};
 use super::inspection::Inspection;
 use super::job::Job;
 use super::log::LogCheck;
 use super::personal::ReplayPersonal;
 use super::replayed::{ReplayError, Replayed};
-use super::report::{BookSums, FaultLocation, Wrong};
 use super::scratch::ScratchError;
 use super::walk::{RowWalk, WalkStep};
 
@@ -74,7 +74,9 @@ fn snapshots(merchant_id: MerchantId, job: &mut Job<'_>) -> Vec<StoredSnapshot> 
             WalkStep::Row(key, value) => match SnapshotKey::decode(&key) {
                 Some(key) => match snapshot::decode(key, &value) {
                     Some(snapshot) => valid.push(snapshot),
-                    None => job.fault(merchant_id, FaultLocation::Snapshot(key.sequence), Wrong::WrongChecksum),
+                    None => {
+                        job.fault(merchant_id, FaultLocation::Snapshot { sequence: key.sequence }, Wrong::WrongChecksum)
+                    }
                 },
                 None => job.row_fault(Some(merchant_id), Family::Snapshots, &key, Wrong::Extra),
             },
@@ -142,7 +144,7 @@ impl<'a> MerchantReplay<'a> {
         let Some(at) = self.snapshots.iter().position(|snapshot| snapshot.at.sequence == head.sequence) else { return };
         let snapshot = self.snapshots.swap_remove(at);
         if let Some(wrong) = snapshot_fault(&snapshot, head, &self.state) {
-            job.fault(self.merchant_id, FaultLocation::Snapshot(head.sequence), wrong);
+            job.fault(self.merchant_id, FaultLocation::Snapshot { sequence: head.sequence }, wrong);
         }
     }
 
@@ -156,7 +158,7 @@ impl<'a> MerchantReplay<'a> {
             Some(head) => self.check_head(head, job),
         }
         for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.at.sequence > end) {
-            job.fault(self.merchant_id, FaultLocation::Snapshot(snapshot.at.sequence), Wrong::Ahead);
+            job.fault(self.merchant_id, FaultLocation::Snapshot { sequence: snapshot.at.sequence }, Wrong::Ahead);
         }
         match self.applied {
             Some(applied) if applied.sequence > end => {

@@ -3,9 +3,12 @@
 //! It reads and never writes, except to a scratch directory of its own when a merchant's rows outgrow memory. It reads
 //! the families by key, so that it can name the location of a fault and continue after a damaged block.
 
-mod concern;
-mod report;
 mod row_name;
+mod fault;
+mod concern;
+mod faults;
+mod report;
+mod options;
 mod walk;
 mod job;
 mod personal;
@@ -25,8 +28,11 @@ mod verifier;
 mod derive;
 
 pub use concern::Concern;
-pub(crate) use derive::{DeriveError, Derived, derive, directory_owner, is_taken_over};
-pub use report::{BookSums, Fault, FaultLocation, Report, VerifyProgress, Wrong};
+pub(crate) use derive::{DeriveError, Derived, derive};
+pub(crate) use directory::{directory_owner, is_taken_over};
+pub use fault::{BookSums, Fault, FaultLocation, Wrong};
+pub use options::VerifyOptions;
+pub use report::{Report, VerifyProgress};
 pub use row_name::RowName;
 pub use scratch::ScratchError;
-pub use verifier::{VerifyOptions, verify};
+pub use verifier::verify;

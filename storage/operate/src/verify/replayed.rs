@@ -1,7 +1,8 @@
 //! The rows that result from a log: in memory while they are few, and beyond that in a scratch database.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::iter::Peekable;
 use std::path::PathBuf;
 
 use till_domain::event::Mutation;
@@ -14,9 +15,6 @@ use till_storage::shapes::fold_mutation;
 use super::personal::ReplayPersonal;
 use super::scratch::{Scratch, ScratchError};
 use super::walk::prefix_range;
-
-/// Rows of one read.
-const PAGE_ROWS: usize = 1_024;
 
 /// Approximate size of a row in memory without key and value.
 const ROW_OVERHEAD_BYTES: usize = 96;
@@ -106,59 +104,43 @@ impl Replayed {
         if self.older.is_some() { self.spill() } else { Ok(()) }
     }
 
-    fn page(&self, lower: &[u8], upper: &[u8]) -> Result<Vec<RowPair>, ScratchError> {
-        if let Some(older) = &self.older {
-            return older.page(lower, upper, PAGE_ROWS);
-        }
-        let range = self.recent.range::<[u8], _>((std::ops::Bound::Included(lower), std::ops::Bound::Excluded(upper)));
-        let pair = |(key, value): (&Vec<u8>, &Option<Vec<u8>>)| Some((key.clone(), value.clone()?));
-        Ok(range.filter_map(pair).take(PAGE_ROWS).collect())
-    }
-
     /// The rows of a family, in order.
     pub(super) fn cursor(&self, family: Family) -> ReplayedCursor<'_> {
-        let (next, upper) = prefix_range(&[family_byte(family)]);
-        ReplayedCursor { replayed: self, next, upper, rows: VecDeque::new(), ended: false }
+        let (lower, upper) = prefix_range(&[family_byte(family)]);
+        let rows: Box<dyn Iterator<Item = ReplayedRow>> = match &self.older {
+            Some(older) => Box::new(older.rows(lower, upper)),
+            None => Box::new(
+                self.recent.range(lower..upper).filter_map(|(slot, value)| Some(Ok((slot.clone(), value.clone()?)))),
+            ),
+        };
+        let rows: Box<dyn Iterator<Item = ReplayedRow>> = Box::new(rows.map(without_family));
+        ReplayedCursor(rows.peekable())
     }
+}
+
+type ReplayedRow = Result<RowPair, ScratchError>;
+
+/// Removes the byte of the family from a row's key.
+fn without_family(row: ReplayedRow) -> ReplayedRow {
+    row.map(|(mut slot, value)| (slot.split_off(1), value))
 }
 
 /// Reads replayed rows of a family in order.
-pub(super) struct ReplayedCursor<'a> {
-    replayed: &'a Replayed,
-    next: Vec<u8>,
-    upper: Vec<u8>,
-    rows: VecDeque<RowPair>,
-    ended: bool,
-}
+pub(super) struct ReplayedCursor<'a>(Peekable<Box<dyn Iterator<Item = ReplayedRow> + 'a>>);
 
 impl ReplayedCursor<'_> {
-    /// The key of the next row, without its family's byte.
-    fn peek(&mut self) -> Result<Option<&[u8]>, ScratchError> {
-        if self.rows.is_empty() && !self.ended {
-            let pairs = self.replayed.page(&self.next, &self.upper)?;
-            match pairs.last() {
-                Some((slot, _)) => self.next = [slot.as_slice(), &[0]].concat(),
-                None => self.ended = true,
-            }
-            self.rows = pairs.into();
-        }
-        Ok(self.rows.front().map(|(slot, _)| &slot[1..]))
-    }
-
     /// Takes the next row, when its key is before `key`.
     pub(super) fn take_before(&mut self, key: Option<&[u8]>) -> Result<Option<RowPair>, ScratchError> {
-        let is_before = self.peek()?.is_some_and(|next| key.is_none_or(|key| next < key));
-        if is_before { self.take() } else { Ok(None) }
+        self.take_if(|next| key.is_none_or(|key| next < key))
     }
 
     /// Takes the next row, when its key is `key`.
     pub(super) fn take_at(&mut self, key: &[u8]) -> Result<Option<RowPair>, ScratchError> {
-        let is_at = self.peek()?.is_some_and(|next| next == key);
-        if is_at { self.take() } else { Ok(None) }
+        self.take_if(|next| next == key)
     }
 
-    fn take(&mut self) -> Result<Option<RowPair>, ScratchError> {
-        Ok(self.rows.pop_front().map(|(mut slot, value)| (slot.split_off(1), value)))
+    fn take_if(&mut self, is_wanted: impl Fn(&[u8]) -> bool) -> Result<Option<RowPair>, ScratchError> {
+        self.0.next_if(|row| row.as_ref().map_or(true, |(key, _)| is_wanted(key))).transpose()
     }
 }
 

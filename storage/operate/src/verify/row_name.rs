@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use till_domain::ids::{CustomerId, PaymentId, SessionId, TokenId};
 use till_domain::records::AnyKey;
 use till_storage::family::Family;
@@ -13,12 +14,24 @@ use till_storage::vault::{CardNumberOf, SubjectId, SubjectKind, VaultKey, Webhoo
 const SHOWN_BYTES: usize = 4;
 
 /// A row, by family and decoded key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RowName {
     /// Its family.
+    #[serde(serialize_with = "family")]
     pub family: Family,
     /// Its key within the merchant, such as `Payments(pay_01h2e8kqvbfwea724h75qc655w)`.
+    #[serde(rename = "row")]
     pub key: String,
+}
+
+/// The name of a family, for programs.
+pub(super) fn family<S: Serializer>(family: &Family, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(family.name())
+}
+
+/// The key of a row alone, for programs.
+pub(super) fn key<S: Serializer>(row: &Option<RowName>, serializer: S) -> Result<S::Ok, S::Error> {
+    row.as_ref().map(|row| &row.key).serialize(serializer)
 }
 
 impl fmt::Display for RowName {

@@ -3,11 +3,12 @@
 //! the store is sealed here as well.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use rocksdb::{BlockBasedOptions, DB, DBCompressionType, Options, ReadOptions, WriteBatch, WriteOptions};
+use rocksdb::{BlockBasedOptions, DB, DBCompressionType, IteratorMode, Options, ReadOptions, WriteBatch, WriteOptions};
 use till_storage::rows::RowPair;
+
+use crate::durable;
 
 /// Bytes of a memtable.
 const WRITE_BUFFER_BYTES: usize = 32 * 1024 * 1024;
@@ -37,7 +38,9 @@ impl Scratch {
     /// An empty one. What an earlier verification left over is removed.
     pub(super) fn make(directory: &Path) -> Result<Scratch, ScratchError> {
         let failed = |reason: String| ScratchError { directory: directory.to_owned(), reason };
-        remove(directory).and_then(|()| fs::create_dir_all(directory)).map_err(|error| failed(error.to_string()))?;
+        durable::remove_directory(directory)
+            .and_then(|_| fs::create_dir_all(directory))
+            .map_err(|error| failed(error.to_string()))?;
         let db = DB::open(&options(), directory).map_err(|error| failed(error.into_string()))?;
         Ok(Scratch { db: Some(db), directory: directory.to_owned() })
     }
@@ -72,37 +75,26 @@ impl Scratch {
         self.db().get(key).map_err(|error| self.failed(error))
     }
 
-    /// At most `limit` rows of a range.
-    pub(super) fn page(&self, lower: &[u8], upper: &[u8], limit: usize) -> Result<Vec<RowPair>, ScratchError> {
+    /// The rows of a range, in order.
+    pub(super) fn rows(&self, lower: Vec<u8>, upper: Vec<u8>) -> impl Iterator<Item = Result<RowPair, ScratchError>> {
         let mut read = ReadOptions::default();
-        read.set_iterate_lower_bound(lower);
-        read.set_iterate_upper_bound(upper);
-        let mut iterator = self.db().raw_iterator_opt(read);
-        let mut pairs = Vec::new();
-        iterator.seek_to_first();
-        while let (true, Some((key, value))) = (pairs.len() < limit, iterator.item()) {
-            pairs.push((key.to_vec(), value.to_vec()));
-            iterator.next();
-        }
-        iterator.status().map_err(|error| self.failed(error))?;
-        Ok(pairs)
+        read.set_iterate_range(lower..upper);
+        let rows = self.db().iterator_opt(IteratorMode::Start, read);
+        rows.map(|row| row.map(|(key, value)| (key.into(), value.into())).map_err(|error| self.failed(error)))
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         drop(self.db.take());
-        if let Err(error) = remove(&self.directory) {
-            tracing::warn!(directory = %self.directory.display(), %error, "a directory is left over and can be removed");
-        }
+        remove(&self.directory);
     }
 }
 
-/// Removes it, if it is there.
-pub(super) fn remove(directory: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
+/// Removes a scratch directory, if it is there.
+pub(super) fn remove(directory: &Path) {
+    if let Err(error) = durable::remove_directory(directory) {
+        tracing::warn!(directory = %directory.display(), %error, "a directory is left over and can be removed");
     }
 }
 

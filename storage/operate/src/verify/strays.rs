@@ -8,8 +8,8 @@ use till_storage::journal::Head;
 use till_storage::keys::{HeadKey, MERCHANT_LEN, decode_head};
 
 use super::comparison::BELOW_MERCHANTS;
+use super::fault::{FaultLocation, Wrong};
 use super::job::Job;
-use super::report::{FaultLocation, Wrong};
 use super::walk::{RowWalk, WalkStep, prefix_range};
 
 /// The merchants with their heads; one whose head is missing or damaged has none. At 56 bytes each they stay in

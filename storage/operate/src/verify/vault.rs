@@ -9,9 +9,9 @@ use till_storage::shapes::row_key;
 use till_storage::vault::{CardNumberOf, SealedError, SubjectId, SubjectKind, VaultKey};
 
 use super::book::Captures;
+use super::fault::{FaultLocation, Wrong};
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{FaultLocation, Wrong};
 use super::row_name::RowName;
 use super::strays::Merchants;
 use super::walk::{RowWalk, WalkStep, prefix_range};

@@ -8,25 +8,24 @@ use std::time::Duration;
 use crate::fixtures::{Chain, copy, merchant};
 use rocksdb::{DB, Options};
 use till_operate::archive::{ArchiveError, ArchiveSettings, Archiver, SegmentChain, SegmentState, check_chain, prune};
-use till_storage::engine::{Engine, EngineOptions};
+use till_storage::engine::Engine;
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
 use till_storage::keys::UnarchivedKey;
 
-use super::{ArchiveWorld, ONE_SEGMENT, append, batch, options, queued, queued_numbers, settings};
+use super::{
+    ArchiveWorld, ONE_SEGMENT, append, archive, archive_groups, batch, options, queued, queued_numbers, settings,
+};
 
 #[test]
 fn every_commit_is_archived_once_in_order_and_leaves_the_queue() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, 700);
+    let (world, engine, archiver) = ArchiveWorld::archived(700, false);
     append(&engine, 1, 7);
     append(&engine, 2, 5);
     assert_eq!((archiver.stats().lag_commits, queued(&engine)), (12, 12));
     archiver.catch_up().expect("it can be written to");
     assert_eq!((archiver.stats().lag_commits, queued(&engine)), (0, 0));
-    append(&engine, 1, 1);
-    archiver.catch_up().expect("it can be written to");
+    archive(&engine, &archiver, 1);
     let commits = world.commits();
     assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), (1..=13).collect::<Vec<_>>());
     for (commit, before) in commits.iter().zip(0..) {
@@ -69,8 +68,8 @@ fn a_start_removes_archived_queue_rows_and_keeps_the_others() {
     // So that the archiver stops there.
     let whole = swap_row(&directory, CommitNumber(4), b"no row of the queue");
     let crashed = world.engine("copy-1");
-    let refused = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
-    assert!(matches!(refused, Err(ArchiveError::Store { .. })), "{refused:?}");
+    let refused = world.refusal(&crashed);
+    assert!(matches!(refused, ArchiveError::Store { .. }), "{refused:?}");
     assert_eq!(queued_numbers(&crashed), [4, 5]);
     drop(crashed);
     swap_row(&directory, CommitNumber(4), &whole);
@@ -101,8 +100,8 @@ fn queue_rows_stay_while_the_content_of_the_archive_is_unknown() {
     let bytes = fs::read(&archive).expect("readable");
     fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
     fs::write(world.archive(), b"no directory").expect("writable");
-    let away = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
-    assert!(matches!(away, Err(ArchiveError::Files { .. })), "{away:?}");
+    let away = world.refusal(&crashed);
+    assert!(matches!(away, ArchiveError::Files { .. }), "{away:?}");
     assert_eq!(queued_numbers(&crashed), [1, 2]);
     fs::remove_file(world.archive()).expect("it is there");
     fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
@@ -122,9 +121,7 @@ fn engine_again(world: &ArchiveWorld, engine: &Engine, round: u64) -> Arc<Engine
 
 #[test]
 fn a_commit_that_cannot_be_archived_first_is_not_written() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.try_archiver(&engine, 1, true).expect("it is new");
+    let (world, engine, archiver) = ArchiveWorld::archived(1, true);
     append(&engine, 1, 1);
     fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
     let mut chain = Chain::claim(engine.as_ref(), merchant(1));
@@ -157,8 +154,7 @@ fn commits_that_were_not_queued_leave_a_reported_gap() {
     drop(unqueued);
     let engine = world.engine("engine-copy-0");
     let archiver = world.archiver(&engine, ONE_SEGMENT);
-    append(&engine, 1, 1);
-    archiver.catch_up().expect("it can be written to");
+    archive(&engine, &archiver, 1);
     assert_eq!(world.numbers(), [1, 2, 6]);
     let checked = check_chain(&world.archive(), &mut |_| {}).expect("sound");
     assert_eq!(checked.gaps, [(CommitNumber(3), CommitNumber(5))]);
@@ -166,21 +162,15 @@ fn commits_that_were_not_queued_leave_a_reported_gap() {
 
 #[test]
 fn numbers_that_an_operator_gave_up_leave_no_gap() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, ONE_SEGMENT);
-    append(&engine, 1, 2);
-    archiver.catch_up().expect("it can be written to");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
+    archive(&engine, &archiver, 2);
     drop(archiver);
     copy(engine.directory(), &world.at("shorter"));
     append(&engine, 1, 2);
     drop(engine);
-    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
-    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(4)), ..options(&world.at("shorter"), true) };
-    let engine = Arc::new(Engine::open(&accepted).expect("they are given up"));
+    let engine = world.given_up("shorter", 4);
     let archiver = world.archiver(&engine, ONE_SEGMENT);
-    append(&engine, 1, 1);
-    archiver.catch_up().expect("it can be written to");
+    archive(&engine, &archiver, 1);
     let commits = world.commits();
     assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), [1, 2, 5]);
     assert_eq!(commits[2].before, CommitNumber(2));
@@ -189,12 +179,9 @@ fn numbers_that_an_operator_gave_up_leave_no_gap() {
 
 #[test]
 fn pruning_keeps_the_open_and_the_last_closed_segment() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, 100);
+    let (world, engine, archiver) = ArchiveWorld::archived(100, false);
     for _ in 0..5 {
-        append(&engine, 1, 1);
-        archiver.catch_up().expect("it can be written to");
+        archive(&engine, &archiver, 1);
     }
     assert_eq!(prune(&world.archive(), CommitNumber(2)).expect("removable").len(), 2);
     assert_eq!(world.numbers(), [3, 4, 5]);
@@ -203,8 +190,7 @@ fn pruning_keeps_the_open_and_the_last_closed_segment() {
     assert_eq!((line.segments[0].number, line.segments[1].state), (4, SegmentState::Open));
     drop(archiver);
     let archiver = world.archiver(&engine, 100);
-    append(&engine, 1, 1);
-    archiver.catch_up().expect("it can be written to");
+    archive(&engine, &archiver, 1);
     assert_eq!(world.numbers(), [4, 5, 6]);
 }
 
@@ -226,14 +212,8 @@ fn a_segment_that_is_old_enough_is_closed_unless_it_is_empty() {
 
 #[test]
 fn a_crash_while_a_segment_is_closed_is_repaired() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, 1);
-    for _ in 0..2 {
-        append(&engine, 1, 1);
-        archiver.catch_up().expect("it can be written to");
-    }
-    drop(archiver);
+    let (world, engine, archiver) = ArchiveWorld::archived(1, false);
+    archive_groups(&engine, archiver, 2, 1);
     let segments = world.segments();
     let bytes = fs::read(&segments[1]).expect("readable");
     for cut in [None, Some(0), Some(50), Some(92)] {
@@ -262,11 +242,8 @@ fn a_crash_while_a_segment_is_closed_is_repaired() {
 
 #[test]
 fn a_start_waits_for_a_missing_archive_and_refuses_an_empty_one() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, ONE_SEGMENT);
-    append(&engine, 1, 1);
-    archiver.catch_up().expect("it can be written to");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
+    archive(&engine, &archiver, 1);
     drop(archiver);
     fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
     append(&engine, 1, 1);

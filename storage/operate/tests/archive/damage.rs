@@ -7,15 +7,12 @@ use crate::fixtures::copy;
 use till_operate::archive::{ArchiveError, Archiver, SegmentChain, check_chain};
 use till_storage::journal::CommitNumber;
 
-use super::{ArchiveWorld, ONE_SEGMENT, append, is_damaged_at, settings};
+use super::{ArchiveWorld, ONE_SEGMENT, append, archive, archive_groups, is_damaged_at, settings};
 
 #[test]
 fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, ONE_SEGMENT);
-    append(&engine, 1, 2);
-    archiver.catch_up().expect("it can be written to");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
+    archive(&engine, &archiver, 2);
     let file = world.segments().remove(0);
     let whole = fs::metadata(&file).expect("it is there").len();
     append(&engine, 1, 2);
@@ -37,14 +34,8 @@ fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
 
 #[test]
 fn a_flipped_bit_before_the_last_write_is_reported_with_offset() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, 500);
-    for _ in 0..4 {
-        append(&engine, 1, 2);
-        archiver.catch_up().expect("it can be written to");
-    }
-    drop(archiver);
+    let (world, engine, archiver) = ArchiveWorld::archived(500, false);
+    archive_groups(&engine, archiver, 4, 2);
     let segments = world.segments();
     assert!(segments.len() > 2, "{segments:?}");
     for (at, file) in segments.iter().enumerate() {
@@ -70,14 +61,8 @@ fn a_flipped_bit_before_the_last_write_is_reported_with_offset() {
 
 #[test]
 fn an_invalid_entry_before_a_later_write_is_damage() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, ONE_SEGMENT);
-    for _ in 0..3 {
-        append(&engine, 1, 2);
-        archiver.catch_up().expect("it can be written to");
-    }
-    drop(archiver);
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
+    archive_groups(&engine, archiver, 3, 2);
     let file = world.segments().remove(0);
     let bytes = fs::read(&file).expect("readable");
     let entries = entries_of(&bytes);
@@ -108,11 +93,8 @@ fn entries_of(bytes: &[u8]) -> Vec<usize> {
 
 #[test]
 fn a_second_torn_write_is_cut_off_and_earlier_damage_is_refused() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, ONE_SEGMENT);
-    append(&engine, 1, 1);
-    archiver.catch_up().expect("it can be written to");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
+    archive(&engine, &archiver, 1);
     append(&engine, 1, 3);
     let crashed = world.engine_copy(&engine, 0);
     archiver.catch_up().expect("it can be written to");
@@ -142,14 +124,8 @@ fn a_second_torn_write_is_cut_off_and_earlier_damage_is_refused() {
 
 #[test]
 fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, 100);
-    for _ in 0..4 {
-        append(&engine, 1, 1);
-        archiver.catch_up().expect("it can be written to");
-    }
-    drop(archiver);
+    let (world, engine, archiver) = ArchiveWorld::archived(100, false);
+    archive_groups(&engine, archiver, 4, 1);
     let segments = world.segments();
     let aside = world.at("aside");
     fs::rename(&segments[1], &aside).expect("it can be moved");
@@ -174,14 +150,8 @@ fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
 
 #[test]
 fn a_replaced_entry_is_found_by_the_checksum_of_the_segment() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, 100);
-    for _ in 0..3 {
-        append(&engine, 1, 1);
-        archiver.catch_up().expect("it can be written to");
-    }
-    drop(archiver);
+    let (world, engine, archiver) = ArchiveWorld::archived(100, false);
+    archive_groups(&engine, archiver, 3, 1);
     let file = world.segments().remove(0);
     let mut bytes = fs::read(&file).expect("readable");
     let (head, rest) = bytes[92..].split_at_mut(12);

@@ -32,6 +32,14 @@ impl ArchiveWorld {
         ArchiveWorld(tempfile::tempdir().expect("a temporary directory"))
     }
 
+    /// A new store with an archiver without a thread. When it archives `first`, a commit is archived before it is written.
+    fn archived(segment_bytes: u64, first: bool) -> (ArchiveWorld, Arc<Engine>, Archiver) {
+        let world = ArchiveWorld::new();
+        let engine = world.engine("data");
+        let archiver = world.try_archiver(&engine, segment_bytes, first).expect("it is new");
+        (world, engine, archiver)
+    }
+
     fn at(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -51,6 +59,19 @@ impl ArchiveWorld {
 
     fn try_archiver(&self, engine: &Arc<Engine>, segment_bytes: u64, first: bool) -> Result<Archiver, ArchiveError> {
         Archiver::open(Arc::clone(engine), settings(&self.archive(), segment_bytes, first))
+    }
+
+    /// The refusal of the archive by a store.
+    fn refusal(&self, engine: &Arc<Engine>) -> ArchiveError {
+        self.try_archiver(engine, ONE_SEGMENT, false).map(drop).expect_err("it is refused")
+    }
+
+    /// The store in a copy of its directory from before, whose lost commits up to this one are given up.
+    fn given_up(&self, copy: &str, last: u64) -> Arc<Engine> {
+        fs::copy(self.at("data/high-water"), self.at(copy).join("high-water")).expect("it can be copied");
+        let accept_loss_up_to = Some(CommitNumber(last));
+        let accepted = EngineOptions { accept_loss_up_to, ..options(&self.at(copy), true) };
+        Arc::new(Engine::open(&accepted).expect("they are given up"))
     }
 
     fn commits(&self) -> Vec<ArchivedCommit> {
@@ -100,6 +121,17 @@ fn append(engine: &Engine, number: u8, batches: usize) {
         let verdicts = engine.append(vec![batch(&mut chain)]);
         assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
     }
+}
+
+/// Commits batches of the first merchant, and archives them.
+fn archive(engine: &Engine, archiver: &Archiver, batches: usize) {
+    append(engine, 1, batches);
+    archiver.catch_up().expect("it can be written to");
+}
+
+/// Archives as many groups of batches of the first merchant.
+fn archive_groups(engine: &Engine, archiver: Archiver, groups: usize, batches: usize) {
+    (0..groups).for_each(|_| archive(engine, &archiver, batches));
 }
 
 /// A batch with a record, a row that can be derived, and one of the vault.

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use crate::fixtures::{Chain, copy, merchant};
 use till_operate::archive::{ArchiveError, ArchivedCommit, Archiver, check_chain, each_commit, prune};
-use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite};
 
-use super::{ArchiveWorld, ONE_SEGMENT, append, batch, options, queued, settings};
+use super::{ArchiveWorld, ONE_SEGMENT, append, archive, batch, queued, settings};
 
 #[test]
 fn an_unsuitable_archive_is_refused() {
@@ -19,20 +18,19 @@ fn an_unsuitable_archive_is_refused() {
     append(&engine, 1, 1);
     copy(engine.directory(), &world.at("older"));
     let archiver = world.archiver(&engine, ONE_SEGMENT);
-    let in_use = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
-    assert!(matches!(in_use, Err(ArchiveError::InUse { .. })), "{in_use:?}");
-    append(&engine, 1, 2);
-    archiver.catch_up().expect("it can be written to");
+    let in_use = world.refusal(&engine);
+    assert!(matches!(in_use, ArchiveError::InUse { .. }), "{in_use:?}");
+    archive(&engine, &archiver, 2);
     drop(archiver);
-    let other = world.try_archiver(&world.engine("other"), ONE_SEGMENT, false).map(drop);
-    assert!(matches!(other, Err(ArchiveError::OtherStore { .. })), "{other:?}");
+    let other = world.refusal(&world.engine("other"));
+    assert!(matches!(other, ArchiveError::OtherStore { .. }), "{other:?}");
     let older = world.engine("older");
     let ahead = world.try_archiver(&older, ONE_SEGMENT, false).map(drop);
     let (archived, last) = (CommitNumber(2), CommitNumber(1));
     assert!(matches!(ahead, Err(ArchiveError::Ahead { archived: a, last: l, .. }) if (a, l) == (archived, last)));
     append(&older, 1, 2);
-    let forked = world.try_archiver(&older, ONE_SEGMENT, false).map(drop);
-    assert!(matches!(forked, Err(ArchiveError::OtherHistory { commit: CommitNumber(3), .. })), "{forked:?}");
+    let forked = world.refusal(&older);
+    assert!(matches!(forked, ArchiveError::OtherHistory { commit: CommitNumber(3), .. }), "{forked:?}");
     let inside = Archiver::open(Arc::clone(&older), settings(&older.directory().join("a/b"), 1, false)).map(drop);
     assert!(matches!(inside, Err(ArchiveError::Inside { .. })), "{inside:?}");
     assert!(!older.directory().join("a").exists());
@@ -40,9 +38,7 @@ fn an_unsuitable_archive_is_refused() {
 
 #[test]
 fn an_archived_group_that_was_never_written_is_cut_off_and_kept() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, true);
     append(&engine, 1, 2);
     assert_eq!((queued(&engine), archiver.stats().lag_commits), (0, 0), "nothing waits");
     copy(engine.directory(), &world.at("before"));
@@ -61,9 +57,7 @@ fn an_archived_group_that_was_never_written_is_cut_off_and_kept() {
 
 #[test]
 fn an_unwritten_group_is_cut_off_after_commits_without_archive() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, true);
     append(&engine, 1, 2);
     copy(engine.directory(), &world.at("before"));
     append(&engine, 1, 1);
@@ -83,27 +77,21 @@ fn an_unwritten_group_is_cut_off_after_commits_without_archive() {
 
 #[test]
 fn an_archived_group_that_was_given_up_later_is_not_cut_off() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, true);
     append(&engine, 1, 2);
     copy(engine.directory(), &world.at("shorter"));
     append(&engine, 1, 1);
     drop((archiver, engine));
-    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
-    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(&world.at("shorter"), true) };
-    let engine = Arc::new(Engine::open(&accepted).expect("it is given up"));
+    let engine = world.given_up("shorter", 3);
     append(&engine, 1, 1);
-    let refused = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
-    assert!(matches!(refused, Err(ArchiveError::OtherHistory { commit: CommitNumber(3), .. })), "{refused:?}");
+    let refused = world.refusal(&engine);
+    assert!(matches!(refused, ArchiveError::OtherHistory { commit: CommitNumber(3), .. }), "{refused:?}");
     assert!(world.cut_off().is_empty());
 }
 
 #[test]
 fn a_shorter_store_is_found_even_if_the_newest_commit_is_empty() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
     append(&engine, 1, 1);
     copy(engine.directory(), &world.at("shorter"));
     let mut chain = Chain::claim(engine.as_ref(), merchant(1));
@@ -114,24 +102,19 @@ fn a_shorter_store_is_found_even_if_the_newest_commit_is_empty() {
     assert_eq!(engine.append(vec![without_records]), [AppendVerdict::Committed(CommitNumber(3))]);
     archiver.catch_up().expect("it can be written to");
     drop((archiver, engine));
-    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
-    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(&world.at("shorter"), true) };
-    let engine = Arc::new(Engine::open(&accepted).expect("they are given up"));
-    let refused = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
-    assert!(matches!(refused, Err(ArchiveError::OtherHistory { commit: CommitNumber(2), .. })), "{refused:?}");
+    let engine = world.given_up("shorter", 3);
+    let refused = world.refusal(&engine);
+    assert!(matches!(refused, ArchiveError::OtherHistory { commit: CommitNumber(2), .. }), "{refused:?}");
 }
 
 #[test]
 fn a_chain_can_be_read_while_segments_are_closed() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, 1);
+    let (world, engine, archiver) = ArchiveWorld::archived(1, false);
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..100 {
-                append(&engine, 1, 1);
-                archiver.catch_up().expect("it can be written to");
+                archive(&engine, &archiver, 1);
                 std::thread::sleep(Duration::from_millis(2));
             }
             stop.store(true, std::sync::atomic::Ordering::Release);
@@ -149,17 +132,13 @@ fn a_chain_can_be_read_while_segments_are_closed() {
 
 #[test]
 fn a_reader_of_the_open_segment_ends_at_its_initial_length() {
-    let world = ArchiveWorld::new();
-    let engine = world.engine("data");
-    let archiver = world.archiver(&engine, ONE_SEGMENT);
-    append(&engine, 1, 3);
-    archiver.catch_up().expect("it can be written to");
+    let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
+    archive(&engine, &archiver, 3);
     let mut commits = Vec::new();
     let show = &mut |commit: ArchivedCommit| {
         commits.push(commit.commit.0);
         if commits.len() <= 3 {
-            append(&engine, 1, 2);
-            archiver.catch_up().expect("it can be written to");
+            archive(&engine, &archiver, 2);
         }
     };
     each_commit(&world.archive(), show).expect("sound");

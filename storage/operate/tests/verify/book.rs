@@ -2,42 +2,25 @@
 
 use std::sync::Arc;
 
-use crate::filled::Filled;
-use crate::filled::ONE;
-use crate::filled::fault;
-use crate::filled::name;
-use crate::shop::FilledMerchant;
-use crate::shop::person;
-use till_domain::command::AuthorizationResult;
-use till_domain::command::CallResult;
-use till_domain::command::Command;
-use till_domain::command::RecordOperation;
+use crate::filled::{Filled, ONE, fault, name};
+use crate::shop::{FilledMerchant, person};
+use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
 use till_domain::effect::EffectId;
 use till_domain::ids::PaymentId;
-use till_domain::payment::CaptureMode;
-use till_domain::payment::Failure;
-use till_domain::payment::OperationKind;
-use till_domain::payment::PENDING_LIFETIME_SECONDS;
-use till_domain::payment::Payment;
-use till_domain::payment::PaymentStatus;
+use till_domain::payment::{CaptureMode, Failure, OperationKind, PENDING_LIFETIME_SECONDS, Payment, PaymentStatus};
 use till_domain::records::AnyKey;
 use till_operate::acquirer_book::AcquirerBook;
-use till_operate::verify::FaultLocation;
-use till_operate::verify::Wrong;
-use till_sandbox::book::AuthorizationState;
-use till_sandbox::book::AuthorizeOutcome;
-use till_sandbox::book::Book;
-use till_sandbox::book::BookOperation;
-use till_sandbox::book::MemoryBook;
+use till_operate::verify::{FaultLocation, Wrong};
+use till_sandbox::book::{AuthorizationState, AuthorizeOutcome, Book, BookOperation, MemoryBook};
 
 #[test]
 fn an_authorization_without_a_result_needs_an_open_effect() {
-    let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = FilledMerchant::open(&store, &keyring, 1);
-    shop.trade(2, &mut book);
-    let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
-    shop.note_in_book(payment_id, true, &mut book);
-    let filled = Filled { store, keyring, book, scratch };
+    let (filled, payment_id) = Filled::one(|shop, book| {
+        shop.trade(2, book);
+        let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+        shop.note_in_book(payment_id, true, book);
+        payment_id
+    });
     filled.names(&[]);
     let (family, key, _) = filled.row(&AnyKey::Effects(EffectId::operation(payment_id)));
     filled.store.lose(family, &key);
@@ -49,12 +32,11 @@ fn an_authorization_without_a_result_needs_an_open_effect() {
 
 #[test]
 fn differences_between_book_and_payments_are_reported() {
-    let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = FilledMerchant::open(&store, &keyring, 1);
-    shop.trade(2, &mut book);
-    let forgotten = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
-    shop.answer(forgotten, true, &mut MemoryBook::new());
-    let filled = Filled { store, keyring, book, scratch };
+    let (mut filled, ()) = Filled::one(|shop, book| {
+        shop.trade(2, book);
+        let forgotten = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+        shop.answer(forgotten, true, &mut MemoryBook::new());
+    });
     let report = filled.report();
     assert_eq!(report.fault_count, 1, "{:?}", report.faults);
     let shown = report.faults[0].to_string();
@@ -63,35 +45,35 @@ fn differences_between_book_and_payments_are_reported() {
     );
     assert_eq!(shown, expected);
 
-    let Filled { store, keyring, mut book, scratch } = filled;
-    let other: Vec<_> = book.entries().map(|line| line.expect("readable")).collect();
+    let other: Vec<_> = filled.book.entries().map(|line| line.expect("readable")).collect();
     let mut stranger = other[0].clone();
     (stranger.payment, stranger.reference) = (Some(PaymentId::from_bytes([5; 16])), "stranger".to_owned());
     let mut more = other.iter().find(|line| line.money == other[0].money).expect("the first").clone();
     more.money.amount = till_domain::money::AmountMinor::new(77).expect("in range");
-    let changed = FaultLocation::BookLine(more.reference.clone());
-    book.write(&[stranger, more]).expect("in memory");
-    let report = Filled { store, keyring, book, scratch }.report();
+    let changed = FaultLocation::BookLine { reference: more.reference.clone() };
+    filled.book.write(&[stranger, more]).expect("in memory");
+    let report = filled.report();
     let places: Vec<(&FaultLocation, &Wrong)> =
         report.faults.iter().map(|fault| (&fault.location, &fault.wrong)).collect();
     assert_eq!(report.fault_count, 3, "{places:?}");
     assert!(places.contains(&(&changed, &Wrong::OtherResult)), "{places:?}");
-    assert!(places.contains(&(&FaultLocation::BookLine("stranger".to_owned()), &Wrong::NoPayment)), "{places:?}");
+    let stranger = FaultLocation::BookLine { reference: "stranger".to_owned() };
+    assert!(places.contains(&(&stranger, &Wrong::NoPayment)), "{places:?}");
 }
 
 #[test]
 fn a_payment_that_had_ended_agrees_with_a_line_of_either_answer() {
-    let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = FilledMerchant::open(&store, &keyring, 1);
-    for approves in [true, false] {
-        let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
-        shop.wait_seconds(PENDING_LIFETIME_SECONDS);
-        shop.record(Command::ExpirePayment(payment_id));
-        shop.answer(payment_id, approves, &mut book);
-        shop.record(Command::RecordGivenBack(payment_id, CallResult::Done));
-        assert_eq!(shop.payment(payment_id).status, PaymentStatus::Expired);
-    }
-    Filled { store, keyring, book, scratch }.names(&[]);
+    let (filled, ()) = Filled::one(|shop, book| {
+        for approves in [true, false] {
+            let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+            shop.wait_seconds(PENDING_LIFETIME_SECONDS);
+            shop.record(Command::ExpirePayment(payment_id));
+            shop.answer(payment_id, approves, book);
+            shop.record(Command::RecordGivenBack(payment_id, CallResult::Done));
+            assert_eq!(shop.payment(payment_id).status, PaymentStatus::Expired);
+        }
+    });
+    filled.names(&[]);
 }
 
 #[test]
@@ -142,5 +124,5 @@ fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
 }
 
 fn line(payment_id: PaymentId) -> FaultLocation {
-    FaultLocation::BookLine(format!("{payment_id}/authorize"))
+    FaultLocation::BookLine { reference: format!("{payment_id}/authorize") }
 }

@@ -1,22 +1,14 @@
 //! Stores on disk: whole, killed, and with a flipped bit in a table file.
 
-use crate::filled::directory;
-use crate::filled::flipped;
-use crate::shop::FilledMerchant;
-use crate::shop::keyring;
+use crate::filled::{directory, flipped};
+use crate::shop::{FilledMerchant, keyring};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
-use till_operate::verify::FaultLocation;
-use till_operate::verify::Report;
-use till_operate::verify::VerifyOptions;
-use till_operate::verify::Wrong;
-use till_operate::verify::verify;
+use till_operate::verify::{FaultLocation, Report, VerifyOptions, Wrong, verify};
 use till_sandbox::book::MemoryBook;
-use till_storage::engine::Engine;
-use till_storage::engine::EngineOptions;
-use till_storage::engine::StoppedStore;
+use till_storage::engine::{Engine, EngineOptions, StoppedStore};
 use till_storage::vault::Keyring;
 
 #[test]

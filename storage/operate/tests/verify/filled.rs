@@ -1,31 +1,19 @@
 //! A filled store in memory, and names of its faults.
 
-use crate::shop::FilledMerchant;
-use crate::shop::keyring;
+use crate::shop::{FilledMerchant, keyring};
 use std::sync::Arc;
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_domain::records::AnyKey;
-use till_operate::verify::Fault;
-use till_operate::verify::FaultLocation;
-use till_operate::verify::Report;
-use till_operate::verify::RowName;
-use till_operate::verify::VerifyOptions;
-use till_operate::verify::Wrong;
-use till_operate::verify::verify;
+use till_operate::verify::{Fault, FaultLocation, Report, RowName, VerifyOptions, Wrong, verify};
 use till_sandbox::book::MemoryBook;
 use till_storage::family::Family;
 use till_storage::journal::Sequence;
 use till_storage::keys::JournalKey;
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowReader;
-use till_storage::shapes;
-use till_storage::shapes::KeyParts;
-use till_storage::shapes::MerchantReader;
-use till_storage::shapes::TableKind;
-use till_storage::shapes::decode_key;
-use till_storage::vault::Keyring;
-use till_storage::vault::VaultKey;
+use till_storage::shapes::{self, KeyParts, MerchantReader, TableKind, decode_key};
+use till_storage::vault::{Keyring, VaultKey};
 
 pub(crate) const ONE: MerchantId = MerchantId::from_bytes([1; 16]);
 pub(crate) const TWO: MerchantId = MerchantId::from_bytes([2; 16]);
@@ -47,6 +35,13 @@ impl Filled {
         FilledMerchant::open(&store, &keyring, 1).trade(14, &mut book);
         FilledMerchant::open(&store, &keyring, 2).trade(4, &mut book);
         Filled { store, keyring, book, scratch }
+    }
+
+    /// One merchant that acts, and what its acts return.
+    pub(crate) fn one<T>(act: impl FnOnce(&mut FilledMerchant<'_, MemoryStore>, &mut MemoryBook) -> T) -> (Filled, T) {
+        let Filled { store, keyring, mut book, scratch } = Filled::empty();
+        let done = act(&mut FilledMerchant::open(&store, &keyring, 1), &mut book);
+        (Filled { store, keyring, book, scratch }, done)
     }
 
     pub(crate) fn empty() -> Filled {
@@ -73,6 +68,20 @@ impl Filled {
         let report = self.report();
         assert_eq!(report.faults, expected, "{:#?}", report.faults.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(report.fault_count, u64::try_from(expected.len()).expect("few"));
+    }
+
+    /// The faults of a store that has this number of them.
+    #[track_caller]
+    pub(crate) fn faults(&self, count: u64) -> Vec<Fault> {
+        let report = self.report();
+        assert_eq!(report.fault_count, count, "{:#?}", report.faults);
+        report.faults
+    }
+
+    /// Flips a bit of a byte of a record.
+    pub(crate) fn damage_record(&self, sequence: u64, at: usize) {
+        let (key, value) = self.record(sequence);
+        self.store.damage(Family::Journal, &key, &flipped(value, at));
     }
 
     /// The first row of a table, and its name.

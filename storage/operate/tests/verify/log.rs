@@ -1,34 +1,19 @@
 //! Records, heads and snapshots.
 
-use crate::filled::Filled;
-use crate::filled::ONE;
-use crate::filled::fault;
-use crate::filled::flipped;
-use crate::filled::records;
-use till_operate::verify::Fault;
-use till_operate::verify::FaultLocation;
-use till_operate::verify::VerifyOptions;
-use till_operate::verify::Wrong;
+use crate::filled::{Filled, ONE, fault, flipped, records};
+use till_operate::verify::{Fault, FaultLocation, VerifyOptions, Wrong};
 use till_storage::family::Family;
-use till_storage::journal::CommitNumber;
-use till_storage::journal::Head;
-use till_storage::journal::Journal;
-use till_storage::journal::Sequence;
-use till_storage::journal::record;
 use till_storage::journal::record::RecordError;
-use till_storage::keys::HeadKey;
-use till_storage::keys::SnapshotKey;
-use till_storage::keys::encode_head;
+use till_storage::journal::{CommitNumber, Head, Journal, Sequence, record};
+use till_storage::keys::{HeadKey, SnapshotKey, encode_head};
 use till_storage::rows::RowReader;
 use till_storage::shapes;
 
 #[test]
 fn records_after_a_damaged_one_are_still_checked() {
     let filled = Filled::new();
-    let (key, value) = filled.record(40);
-    filled.store.damage(Family::Journal, &key, &flipped(value, 150));
-    let (key, value) = filled.record(90);
-    filled.store.damage(Family::Journal, &key, &flipped(value, 3));
+    filled.damage_record(40, 150);
+    filled.damage_record(90, 3);
     let report = filled.report();
     assert_eq!(report.fault_count, 2, "{:?}", report.faults);
     assert_eq!(report.faults[0], fault(ONE, records(40, 40), Wrong::Record(RecordError::WrongChecksum)));
@@ -83,16 +68,16 @@ fn a_wrong_snapshot_is_reported() {
     let key = SnapshotKey { merchant_id: ONE, sequence: at }.encode();
     let value = filled.store.get(Family::Snapshots, &key).expect("readable").expect("it is there");
     filled.store.damage(Family::Snapshots, &key, &flipped(value.clone(), 60));
-    filled.names(&[fault(ONE, FaultLocation::Snapshot(at), Wrong::WrongChecksum)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot { sequence: at }, Wrong::WrongChecksum)]);
     let mut state = shapes::decode_state(&snapshots[0].bytes).expect("decodes");
     state.reserved_minor += 1;
     let bytes = shapes::encode_state(&state).expect("small");
     filled.store.damage(Family::Snapshots, &key, &snapshot(&key, &value, &bytes));
-    filled.names(&[fault(ONE, FaultLocation::Snapshot(at), Wrong::Different)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot { sequence: at }, Wrong::Different)]);
     filled.store.damage(Family::Snapshots, &key, &value);
     let ahead = SnapshotKey { merchant_id: ONE, sequence: Sequence(9_999) }.encode();
     filled.store.damage(Family::Snapshots, &ahead, &snapshot(&ahead, &value, &bytes));
-    filled.names(&[fault(ONE, FaultLocation::Snapshot(Sequence(9_999)), Wrong::Ahead)]);
+    filled.names(&[fault(ONE, FaultLocation::Snapshot { sequence: Sequence(9_999) }, Wrong::Ahead)]);
 }
 
 #[test]

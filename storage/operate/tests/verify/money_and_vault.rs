@@ -1,32 +1,16 @@
 //! The ledger among the rows, and the vault.
 
-use crate::filled::Filled;
-use crate::filled::ONE;
-use crate::filled::fault;
-use crate::filled::flipped;
-use crate::filled::name;
-use crate::shop::FilledMerchant;
+use crate::filled::{Filled, ONE, fault, flipped, name};
 use crate::shop::person;
 use std::sync::Arc;
 use till_domain::card::TokenUsage;
-use till_domain::ids::CardId;
-use till_domain::ids::CustomerId;
-use till_domain::ids::TokenId;
+use till_domain::ids::{CardId, CustomerId, TokenId};
 use till_domain::payment::CaptureMode;
-use till_domain::records::AnyKey;
-use till_domain::records::Single;
-use till_operate::verify::FaultLocation;
-use till_operate::verify::RowName;
-use till_operate::verify::Wrong;
+use till_domain::records::{AnyKey, Single};
+use till_operate::verify::{FaultLocation, RowName, Wrong};
 use till_storage::family::Family;
-use till_storage::shapes::MerchantReader;
-use till_storage::shapes::TableKind;
-use till_storage::vault::CardNumber;
-use till_storage::vault::CardNumberOf;
-use till_storage::vault::SealedError;
-use till_storage::vault::SubjectId;
-use till_storage::vault::SubjectKind;
-use till_storage::vault::VaultKey;
+use till_storage::shapes::{MerchantReader, TableKind};
+use till_storage::vault::{CardNumber, CardNumberOf, SealedError, SubjectId, SubjectKind, VaultKey};
 
 /// Offset of a statement's balance at the beginning of its month: after the format byte, the id, the month, its
 /// instants and the currency.
@@ -40,60 +24,52 @@ fn a_wrong_balance_is_reported_even_without_a_replay() {
     filled.store.damage(family, &key, &flipped(value, last));
     let location = FaultLocation::Row(name(family, &key));
     filled.names(&[fault(ONE, location.clone(), Wrong::Different)]);
-    let (record, value) = filled.record(40);
-    filled.store.damage(Family::Journal, &record, &flipped(value, 150));
-    let report = filled.report();
-    assert_eq!(report.fault_count, 2, "{:?}", report.faults);
-    assert_eq!(report.faults[1].location, location);
-    assert!(matches!(report.faults[1].wrong, Wrong::Totals { totals: Some(_), .. }), "{:?}", report.faults);
+    filled.damage_record(40, 150);
+    let faults = filled.faults(2);
+    assert_eq!(faults[1].location, location);
+    assert!(matches!(faults[1].wrong, Wrong::Totals { totals: Some(_), .. }), "{:?}", faults);
 }
 
 #[test]
 fn a_wrong_or_stray_entry_is_reported_even_without_the_log() {
     let filled = Filled::new();
-    let (record, value) = filled.record(40);
-    filled.store.damage(Family::Journal, &record, &flipped(value, 150));
+    filled.damage_record(40, 150);
     let (transaction, _, _) = filled.first(ONE, TableKind::Transactions);
     filled.store.lose(Family::Rows, &transaction);
     let (_, _, stray) = filled.first(ONE, TableKind::Entries);
-    let report = filled.report();
-    assert_eq!(report.fault_count, 2, "{:?}", report.faults);
-    assert_eq!(report.faults[1], fault(ONE, stray, Wrong::NoTransaction));
+    let faults = filled.faults(2);
+    assert_eq!(faults[1], fault(ONE, stray, Wrong::NoTransaction));
 }
 
 #[test]
 fn a_wrong_statement_is_reported_even_without_the_log() {
-    let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = FilledMerchant::open(&store, &keyring, 1);
-    shop.trade(3, &mut book);
-    for _ in 0..2 {
-        shop.wait_seconds(40 * 86_400);
-        shop.trade(1, &mut book);
-    }
-    let filled = Filled { store, keyring, book, scratch };
+    let (filled, ()) = Filled::one(|shop, book| {
+        shop.trade(3, book);
+        for _ in 0..2 {
+            shop.wait_seconds(40 * 86_400);
+            shop.trade(1, book);
+        }
+    });
     filled.names(&[]);
     let (key, value, location) = filled.first(ONE, TableKind::Statements);
     filled.store.damage(Family::Rows, &key, &flipped(value, OPENING_AT));
     filled.names(&[fault(ONE, location, Wrong::Different)]);
-    let (record, value) = filled.record(10);
-    filled.store.damage(Family::Journal, &record, &flipped(value, 150));
-    let report = filled.report();
-    assert_eq!(report.fault_count, 2, "{:?}", report.faults);
-    assert_eq!(report.faults[1].wrong, Wrong::NotAsEntries, "the one after it does not follow");
+    filled.damage_record(10, 150);
+    let faults = filled.faults(2);
+    assert_eq!(faults[1].wrong, Wrong::NotAsEntries, "the one after it does not follow");
 }
 
 #[test]
 fn an_unbalanced_transaction_in_the_log_is_reported() {
-    let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = FilledMerchant::open(&store, &keyring, 1);
-    shop.trade(2, &mut book);
-    shop.cook_the_books();
-    let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
-    shop.answer(payment_id, true, &mut book);
-    let report = Filled { store, keyring, book, scratch }.report();
-    assert_eq!(report.fault_count, 1, "{:?}", report.faults);
-    assert_eq!(report.faults[0].wrong, Wrong::Unbalanced);
-    let shown = report.faults[0].to_string();
+    let (filled, ()) = Filled::one(|shop, book| {
+        shop.trade(2, book);
+        shop.cook_the_books();
+        let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+        shop.answer(payment_id, true, book);
+    });
+    let faults = filled.faults(1);
+    assert_eq!(faults[0].wrong, Wrong::Unbalanced);
+    let shown = faults[0].to_string();
     assert!(shown.contains("Transactions(") && shown.ends_with("its credits and debits are not equal"), "{shown}");
 }
 
@@ -114,11 +90,10 @@ fn a_vault_row_that_does_not_open_is_reported_without_content() {
 
 #[test]
 fn a_missing_card_number_is_a_fault_unless_the_token_is_used() {
-    let Filled { store, keyring, mut book, scratch } = Filled::empty();
-    let mut shop = FilledMerchant::open(&store, &keyring, 1);
-    shop.trade(3, &mut book);
-    let live = shop.tokenize(TokenUsage::Single);
-    let filled = Filled { store, keyring, book, scratch };
+    let (filled, live) = Filled::one(|shop, book| {
+        shop.trade(3, book);
+        shop.tokenize(TokenUsage::Single)
+    });
     let numbers: Vec<Vec<u8>> = filled.store.dump(Family::Vault).into_iter().map(|(key, _)| key).collect();
     for key in &numbers {
         if let Some(VaultKey::CardNumber { of: CardNumberOf::Token(id), .. }) = VaultKey::decode(key)
@@ -173,10 +148,9 @@ fn an_erased_person_leaves_a_fault_only_in_remaining_indexes() {
     let customer =
         filled.store.dump(Family::Vault).into_iter().find(|(key, _)| is_customer(key)).expect("a customer").0;
     filled.store.lose(Family::Vault, &customer);
-    let report = filled.report();
-    assert_eq!(report.fault_count, 1, "{:?}", report.faults);
-    assert_eq!(report.faults[0].wrong, Wrong::Extra);
-    assert!(report.faults[0].to_string().contains("CustomersByEmail("), "{}", report.faults[0]);
+    let faults = filled.faults(1);
+    assert_eq!(faults[0].wrong, Wrong::Extra);
+    assert!(faults[0].to_string().contains("CustomersByEmail("), "{}", faults[0]);
 }
 
 #[test]

@@ -41,19 +41,41 @@ fn options(directory: &Path) -> EngineOptions {
     EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(directory) }
 }
 
+/// Settings of an archive without a thread.
+fn archive_settings(directory: PathBuf) -> ArchiveSettings {
+    let hour = Duration::from_secs(3_600);
+    ArchiveSettings { directory, segment_bytes: 20_000, segment_age: hour, every: hour, before_acknowledged: false }
+}
+
+/// The copy of a checkpoint.
+fn copied(TakenCheckpoint { directory, manifest }: &TakenCheckpoint, to: &Path) {
+    let restoring = Restoring::copy(directory, manifest, to, &mut |_| {}).expect("it is whole");
+    restoring.finish().expect("its marker is there");
+}
+
 impl RestoreWorld {
-    fn new() -> RestoreWorld {
+    fn new() -> (RestoreWorld, Arc<Engine>, Arc<Keyring>, MemoryBook) {
         let (root, (keyring, _)) = (directory(), keyring());
         let engine = Arc::new(Engine::open(&options(&root.path().join("data"))).expect("a new store"));
-        let settings = ArchiveSettings {
-            directory: root.path().join("archive"),
-            segment_bytes: 20_000,
-            segment_age: Duration::from_secs(3_600),
-            every: Duration::from_secs(3_600),
-            before_acknowledged: false,
-        };
+        let settings = archive_settings(root.path().join("archive"));
         let archiver = Archiver::open(Arc::clone(&engine), settings).expect("a new archive");
-        RestoreWorld { root, keyring, engine, archiver, checkpoint: None }
+        let world = RestoreWorld { root, keyring, engine, archiver, checkpoint: None };
+        let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
+        (world, engine, keyring, MemoryBook::new())
+    }
+
+    /// Opens a merchant with this number of rounds of payments, and takes the checkpoint.
+    fn begin<'e>(
+        &mut self,
+        engine: &'e Engine,
+        keyring: &Arc<Keyring>,
+        rounds: u64,
+        book: &mut MemoryBook,
+    ) -> FilledMerchant<'e, Engine> {
+        let mut shop = FilledMerchant::open(engine, keyring, 1);
+        shop.trade(rounds, book);
+        self.take(book);
+        shop
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -92,11 +114,7 @@ impl RestoreWorld {
         if to.exists() {
             fs::remove_dir_all(&to).expect("it can be removed");
         }
-        let TakenCheckpoint { directory, manifest } = self.taken();
-        Restoring::copy(directory, manifest, &to, &mut |_| {})
-            .expect("it is whole")
-            .finish()
-            .expect("its marker is there");
+        copied(self.taken(), &to);
         let mut book = RocksBook::open(&to.join("sandbox")).expect("it opens");
         let restored = restore_to(&options(&to), &self.at("archive"), until, &self.keyring, &mut book, &mut |_| {});
         drop(book);
@@ -134,11 +152,8 @@ impl RestoreWorld {
 
 #[test]
 fn a_store_restored_to_any_commit_is_complete_and_has_no_fault() {
-    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
-    let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
-    shop.trade(2, &mut book);
-    world.take(&book);
+    let (mut world, engine, keyring, mut book) = RestoreWorld::new();
+    let mut shop = world.begin(&engine, &keyring, 2, &mut book);
     shop.trade(3, &mut book);
     let mut other = FilledMerchant::open(engine.as_ref(), &keyring, 2);
     other.trade(1, &mut book);
@@ -164,11 +179,8 @@ fn a_store_restored_to_any_commit_is_complete_and_has_no_fault() {
 
 #[test]
 fn a_restore_to_a_time_cuts_each_log_at_it_despite_clock_steps() {
-    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
-    let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
-    shop.trade(1, &mut book);
-    world.take(&book);
+    let (mut world, engine, keyring, mut book) = RestoreWorld::new();
+    let mut shop = world.begin(&engine, &keyring, 1, &mut book);
     shop.trade(3, &mut book);
     // Its clock begins at the same time as the other one's: its commits are later, and their times earlier.
     FilledMerchant::open(engine.as_ref(), &keyring, 2).trade(4, &mut book);
@@ -188,11 +200,8 @@ fn a_restore_to_a_time_cuts_each_log_at_it_despite_clock_steps() {
 
 #[test]
 fn a_restore_snapshots_long_logs_and_refuses_the_old_archive() {
-    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
-    let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
-    shop.trade(1, &mut book);
-    world.take(&book);
+    let (mut world, engine, keyring, mut book) = RestoreWorld::new();
+    let mut shop = world.begin(&engine, &keyring, 1, &mut book);
     shop.trade(80, &mut book);
     world.archiver.catch_up().expect("it can be written to");
     let (_, heads, to) = world.restore(Until::End);
@@ -202,13 +211,7 @@ fn a_restore_snapshots_long_logs_and_refuses_the_old_archive() {
     assert_ne!(restored.identity(), engine.identity());
     let epoch = |store: &Engine| store.claim(shop.merchant_id).expect("readable").epoch;
     assert!(epoch(&restored) > epoch(&engine), "claims of the restored store shut out all that were");
-    let settings = ArchiveSettings {
-        directory: world.at("archive"),
-        segment_bytes: 1,
-        segment_age: Duration::from_secs(1),
-        every: Duration::from_secs(1),
-        before_acknowledged: false,
-    };
+    let settings = archive_settings(world.at("archive"));
     drop(world.archiver);
     let refused = Archiver::open(restored, settings).map(drop);
     assert!(matches!(refused, Err(ArchiveError::OtherStore { .. })), "{refused:?}");
@@ -216,13 +219,10 @@ fn a_restore_snapshots_long_logs_and_refuses_the_old_archive() {
 
 #[test]
 fn a_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
-    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
-    let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    FilledMerchant::open(engine.as_ref(), &keyring, 1).trade(1, &mut book);
-    world.take(&book);
-    let TakenCheckpoint { directory, manifest } = world.taken();
+    let (mut world, engine, keyring, mut book) = RestoreWorld::new();
+    world.begin(&engine, &keyring, 1, &mut book);
     let to = world.at("plain");
-    Restoring::copy(directory, manifest, &to, &mut |_| {}).expect("it is whole").finish().expect("its marker is there");
+    copied(world.taken(), &to);
     begin_anew(&options(&to)).expect("it can be opened");
     assert!(world.look_at(&to).0.is_clean());
     let store = StoppedStore::open(&options(&to)).expect("it opens");
@@ -233,11 +233,8 @@ fn a_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
 
 #[test]
 fn a_restore_forgets_persons_who_were_forgotten_later() {
-    let (mut world, mut book) = (RestoreWorld::new(), MemoryBook::new());
-    let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
-    let mut shop = FilledMerchant::open(engine.as_ref(), &keyring, 1);
-    shop.trade(1, &mut book);
-    world.take(&book);
+    let (mut world, engine, keyring, mut book) = RestoreWorld::new();
+    let mut shop = world.begin(&engine, &keyring, 1, &mut book);
     shop.trade(1, &mut book);
     let before = engine.last_commit();
     let merchant_id = shop.merchant_id;

@@ -150,16 +150,17 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
     pub(crate) fn trade(&mut self, rounds: u64, book: &mut MemoryBook) {
         for round in 0..rounds {
             self.clock = self.clock.plus_seconds(7_200);
-            let captured = self.pay(&person(&format!("c{}@example.com", round % 5)), CaptureMode::Automatic);
-            self.answer(captured, true, book);
-            let anonymous = self.pay(&CustomerFields::default(), CaptureMode::Automatic);
-            self.answer(anonymous, true, book);
             let mut by_mobile = CustomerFields::default();
             by_mobile.contact.mobile = Some(Mobile::new("+66812345678").expect("a number"));
-            let declined = self.pay(&by_mobile, CaptureMode::Automatic);
-            self.answer(declined, false, book);
-            let authorized = self.pay(&contact_only(), CaptureMode::Manual);
-            self.answer(authorized, true, book);
+            for (customer, capture, approves) in [
+                (person(&format!("c{}@example.com", round % 5)), CaptureMode::Automatic, true),
+                (CustomerFields::default(), CaptureMode::Automatic, true),
+                (by_mobile, CaptureMode::Automatic, false),
+                (contact_only(), CaptureMode::Manual, true),
+            ] {
+                let payment_id = self.pay(&customer, capture);
+                self.answer(payment_id, approves, book);
+            }
             self.fire_due();
         }
         self.pay(&CustomerFields::default(), CaptureMode::Automatic);
@@ -399,10 +400,12 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
     fn vault_row(&self, write: VaultWrite) -> (VaultKey, Option<Vec<u8>>) {
         let merchant = self.merchant_id;
         let number = CardNumber::parse("4242424242424242").expect("a card number");
+        let number_key = |of| VaultKey::CardNumber { merchant, of };
         let sealed = |of| {
             let value = self.keyring.seal_card_number(merchant, of, &number).expect("randomness");
-            (VaultKey::CardNumber { merchant, of }, Some(value))
+            (number_key(of), Some(value))
         };
+        let forgotten = |subject| (VaultKey::SubjectKey { merchant, subject }, None);
         match write {
             VaultWrite::KeepTokenNumber(token_id) => sealed(CardNumberOf::Token(token_id)),
             VaultWrite::CopyTokenNumber(_, card_id) => sealed(CardNumberOf::Card(card_id)),
@@ -410,21 +413,11 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
                 let value = self.keyring.seal_api_key_secret(merchant, key, "sk_text").expect("randomness");
                 (VaultKey::ApiKeySecret { merchant, key }, Some(value))
             }
-            VaultWrite::ForgetTokenNumber(token_id) => {
-                (VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)
-            }
-            VaultWrite::ForgetCardNumber(card_id) => {
-                (VaultKey::CardNumber { merchant, of: CardNumberOf::Card(card_id) }, None)
-            }
-            VaultWrite::ForgetCustomerKey(customer_id) => {
-                (VaultKey::SubjectKey { merchant, subject: SubjectId::customer(customer_id) }, None)
-            }
-            VaultWrite::ForgetSessionKey(session_id) => {
-                (VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) }, None)
-            }
-            VaultWrite::ForgetTokenKey(token_id) => {
-                (VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)
-            }
+            VaultWrite::ForgetTokenNumber(token_id) => (number_key(CardNumberOf::Token(token_id)), None),
+            VaultWrite::ForgetCardNumber(card_id) => (number_key(CardNumberOf::Card(card_id)), None),
+            VaultWrite::ForgetCustomerKey(customer_id) => forgotten(SubjectId::customer(customer_id)),
+            VaultWrite::ForgetSessionKey(session_id) => forgotten(SubjectId::session(session_id)),
+            VaultWrite::ForgetTokenKey(token_id) => forgotten(SubjectId::token(token_id)),
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
             VaultWrite::ForgetWebhookSecret(webhook_id, slot) => {
                 (VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } }, None)

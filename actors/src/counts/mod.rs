@@ -1,0 +1,10 @@
+//! Counts for metrics and for the edge: what durable records did, and merchants by their balance.
+
+mod payment_outcomes;
+mod record_counts;
+mod overdrawn;
+
+pub(crate) use overdrawn::OverdrawnCounter;
+pub use payment_outcomes::{FAILURE_CODES, PaymentCounts};
+pub(crate) use record_counts::Counted;
+pub use record_counts::{Counts, RecordCounts};

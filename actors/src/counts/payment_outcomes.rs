@@ -1,0 +1,147 @@
+//! Counts what became of payments, and logs those that failed.
+
+use till_domain::event::{Event, Mutation};
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::payment::{CaptureMode, OperationKind};
+
+use crate::merchant::Changes;
+
+/// The failure codes that are counted by themselves: those of declined cards, and those of Till. Every other code is counted
+/// as the last one.
+pub const FAILURE_CODES: [&str; 10] = [
+    "authentication_required",
+    "capture_failed",
+    "card_declined",
+    "card_not_available",
+    "customer_action_required",
+    "expired_card",
+    "incorrect_cvc",
+    "insufficient_funds",
+    "processing_error",
+    "other",
+];
+
+/// Payments by what became of them first. A payment is counted once, when its record is durable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PaymentCounts {
+    /// Captured with their authorization, or at once after it.
+    pub successful: u64,
+    /// Authorized for a later capture, which is not counted.
+    pub authorized: u64,
+    /// Not answered in time by the acquirer.
+    pub expired: u64,
+    /// Failed, by [`FAILURE_CODES`].
+    pub failed: [u64; FAILURE_CODES.len()],
+}
+
+impl PaymentCounts {
+    /// The payments that were counted since an earlier moment.
+    #[must_use]
+    pub fn since(&self, earlier: &PaymentCounts) -> PaymentCounts {
+        PaymentCounts {
+            successful: self.successful.saturating_sub(earlier.successful),
+            authorized: self.authorized.saturating_sub(earlier.authorized),
+            expired: self.expired.saturating_sub(earlier.expired),
+            failed: std::array::from_fn(|code| self.failed[code].saturating_sub(earlier.failed[code])),
+        }
+    }
+
+    /// The failed payments, by code.
+    pub fn failed_by_code(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        FAILURE_CODES.into_iter().zip(self.failed)
+    }
+
+    /// Counts the outcome of a durable record, and logs it unless the payment succeeded.
+    pub(crate) fn note(&mut self, merchant_id: MerchantId, outcome: &PaymentOutcome) {
+        match outcome {
+            PaymentOutcome::Successful => self.successful += 1,
+            PaymentOutcome::Authorized => self.authorized += 1,
+            PaymentOutcome::Expired { payment_id } => {
+                self.expired += 1;
+                tracing::info!(%merchant_id, %payment_id, "a payment expired");
+            }
+            PaymentOutcome::Failed { payment_id, failure_code } => {
+                self.failed[place_of(failure_code)] += 1;
+                tracing::info!(%merchant_id, %payment_id, failure_code, "a payment failed");
+            }
+            PaymentOutcome::OperationRefused { payment_id, kind, failure_code } => {
+                let operation = kind.name();
+                tracing::info!(%merchant_id, %payment_id, operation, failure_code, "an operation of a payment was refused");
+            }
+        }
+    }
+}
+
+/// The place of a code in [`FAILURE_CODES`].
+fn place_of(code: &str) -> usize {
+    let other = FAILURE_CODES.len() - 1;
+    FAILURE_CODES.iter().position(|known| *known == code).unwrap_or(other)
+}
+
+/// The outcome of a payment that a record has. A record has at most one answer of an acquirer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PaymentOutcome {
+    /// It was captured, and was to be captured at once.
+    Successful,
+    /// It was authorized for a later capture.
+    Authorized,
+    /// The acquirer did not answer in time.
+    Expired { payment_id: PaymentId },
+    /// It failed.
+    Failed { payment_id: PaymentId, failure_code: String },
+    /// A capture, a void or a reversal was refused. The payment may fail later by it.
+    OperationRefused { payment_id: PaymentId, kind: OperationKind, failure_code: String },
+}
+
+impl PaymentOutcome {
+    /// The outcome that a record has, if it has one.
+    pub(crate) fn of(mutation: &Mutation, changes: &Changes) -> Option<PaymentOutcome> {
+        let is = |payment_id, mode| changes.payment(payment_id).is_some_and(|payment| payment.capture_mode == mode);
+        mutation.events.iter().find_map(|event| {
+            if let Event::PaymentAuthorized { payment_id, .. } = event {
+                is(*payment_id, CaptureMode::Manual).then_some(PaymentOutcome::Authorized)
+            } else if let Event::PaymentCaptured { payment_id, .. } = event {
+                is(*payment_id, CaptureMode::Automatic).then_some(PaymentOutcome::Successful)
+            } else if let Event::PaymentExpired { payment_id, .. } = event {
+                Some(PaymentOutcome::Expired { payment_id: *payment_id })
+            } else if let Event::PaymentFailed { payment_id, failure, .. } = event {
+                Some(PaymentOutcome::Failed { payment_id: *payment_id, failure_code: failure.code.clone() })
+            } else if let Event::OperationRefused { payment_id, refused, .. } = event {
+                let (payment_id, kind, failure_code) = (*payment_id, refused.kind, refused.failure.code.clone());
+                Some(PaymentOutcome::OperationRefused { payment_id, kind, failure_code })
+            } else {
+                None
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
+    const PAYMENT: PaymentId = PaymentId::from_bytes([2; 16]);
+
+    #[test]
+    fn unknown_failure_codes_are_counted_together() {
+        let mut counts = PaymentCounts::default();
+        for failure_code in ["expired_card", "code_of_another_acquirer", "other", "expired_card"] {
+            let failed = PaymentOutcome::Failed { payment_id: PAYMENT, failure_code: failure_code.to_owned() };
+            counts.note(MERCHANT, &failed);
+        }
+        let failed: Vec<(&str, u64)> = counts.failed_by_code().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(failed, [("expired_card", 2), ("other", 2)]);
+    }
+
+    #[test]
+    fn counts_since_a_moment_leave_out_earlier_ones() {
+        let mut counts = PaymentCounts::default();
+        counts.note(MERCHANT, &PaymentOutcome::Successful);
+        let earlier = counts;
+        counts.note(MERCHANT, &PaymentOutcome::Authorized);
+        counts.note(MERCHANT, &PaymentOutcome::Expired { payment_id: PAYMENT });
+        let expected = PaymentCounts { authorized: 1, expired: 1, ..PaymentCounts::default() };
+        assert_eq!(counts.since(&earlier), expected);
+    }
+}

@@ -1,0 +1,58 @@
+//! The queue of open calls to acquirers.
+
+use std::sync::Arc;
+use std::time::Instant;
+use till_domain::effect::Effect;
+use till_domain::ids::MerchantId;
+use till_domain::open_call::OpenCall;
+use till_domain::payment::Payment;
+
+use crate::background::{AT_ONCE, WorkQueue};
+use crate::merchant::{InFlight, Permit};
+
+/// Limit of the effects that wait in memory with all that their call needs. Others are read in their turn.
+const PREPARED_CALLS_MAX: usize = 8_192;
+
+/// The effect and its payment.
+pub(crate) type CallRows = (Arc<Effect>, Arc<Payment>);
+
+/// The rows that the call of an effect needs, as they were when the effect was opened: nothing changes them before the
+/// call.
+#[derive(Debug)]
+pub(crate) struct PreparedCall {
+    rows: CallRows,
+    /// Its permit for memory.
+    permit: Permit,
+}
+
+impl PreparedCall {
+    /// Returns the rows, and releases the permit.
+    pub(super) fn into_rows(self) -> CallRows {
+        drop(self.permit);
+        self.rows
+    }
+}
+
+/// Open calls that wait or are being made.
+pub(crate) struct EffectQueue {
+    pub(crate) calls: Arc<WorkQueue<(MerchantId, OpenCall), PreparedCall>>,
+    prepared: Arc<InFlight>,
+}
+
+impl EffectQueue {
+    /// An empty queue.
+    pub(crate) fn new() -> EffectQueue {
+        EffectQueue { calls: Arc::default(), prepared: InFlight::new(PREPARED_CALLS_MAX) }
+    }
+
+    /// Adds an open call, with the rows that it needs when they are at hand.
+    pub(crate) fn add(&self, merchant_id: MerchantId, call: OpenCall, rows: Option<CallRows>) {
+        let prepared = rows.and_then(|rows| self.prepared.enter().map(|permit| PreparedCall { rows, permit }));
+        self.calls.add((merchant_id, call), AT_ONCE, prepared);
+    }
+
+    /// Calls `see` with every open call and the instant at which it was queued.
+    pub(crate) fn each(&self, mut see: impl FnMut(OpenCall, Instant)) {
+        self.calls.each(|(_, call), since| see(call, since));
+    }
+}

@@ -1,0 +1,94 @@
+//! The loops of background work, each with the runtime that it runs on.
+
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+
+use crate::acquirer::security_codes::SecurityCodes;
+use crate::background::{Pause, Scheduler};
+use crate::counts::OverdrawnCounter;
+use crate::effects::{AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, record_late_answers};
+use crate::merchant::{Registry, SharedContext};
+use crate::removal::{Eraser, ExpiryWalk, GarbageCollector, Remover};
+use crate::timers::TimerService;
+use crate::webhooks::{Dispatcher, WebhookDelivery, remove_old_deliveries};
+
+/// The runtime of background work, and one of deliveries: a busy endpoint must not hold up a call to an acquirer.
+pub(super) struct Runtimes {
+    background: Runtime,
+    deliveries: Runtime,
+}
+
+impl Runtimes {
+    /// Starts both. A start runs within a runtime, where none may be dropped.
+    pub(super) fn start() -> std::io::Result<Runtimes> {
+        let background = runtime("till-background")?;
+        match runtime("till-webhooks") {
+            Ok(deliveries) => Ok(Runtimes { background, deliveries }),
+            Err(error) => {
+                background.shutdown_background();
+                Err(error)
+            }
+        }
+    }
+
+    /// Stops one after the other, and waits at most `patience` for each.
+    pub(super) fn stop(self, patience: Duration) {
+        self.background.shutdown_timeout(patience);
+        self.deliveries.shutdown_timeout(patience);
+    }
+}
+
+fn runtime(name: &str) -> std::io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()
+}
+
+/// Starts the loops. Calls to acquirers, timers and deliveries begin when `pause` ends, everything else at once.
+pub(super) struct BackgroundLoops<'a> {
+    pub(super) registry: &'a Arc<Registry>,
+    pub(super) pause: &'a Pause,
+    pub(super) runtimes: &'a Runtimes,
+}
+
+impl BackgroundLoops<'_> {
+    /// Starts what visits every merchant: the removal of rows and the count of overdrawn merchants; and the removal of keys
+    /// of removed customers from the files.
+    pub(super) fn start_visits(&self, pause: Duration) {
+        let SharedContext { store, clock, outbox, counts, .. } = self.registry.shared();
+        let (runtime, counts) = (&self.runtimes.background, Arc::clone(counts));
+        runtime.spawn(OverdrawnCounter { store: Arc::clone(store), pause, counts }.run());
+        for walk in ExpiryWalk::ALL {
+            runtime.spawn(Remover::new(walk, self.registry, pause).run());
+        }
+        let collector = GarbageCollector { registry: Arc::clone(self.registry) };
+        runtime.spawn(Scheduler::new(collector, &outbox.garbage, clock).run(Pause::new(false).watch()));
+        runtime.spawn(Eraser { store: Arc::clone(store), erasures: Arc::clone(&outbox.erasures) }.run());
+    }
+
+    /// Starts timers, calls to acquirers, the recording of their late answers, and the removal of security codes.
+    pub(super) fn start_calls(&self, acquirers: Acquirers, security_codes: Arc<SecurityCodes>) {
+        let SharedContext { store, keyring, clock, outbox, .. } = self.registry.shared();
+        let (runtime, registry) = (&self.runtimes.background, || Arc::clone(self.registry));
+        runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
+        let timers = TimerService { registry: registry() };
+        runtime.spawn(Scheduler::new(timers, &outbox.timers.merchants, clock).run(self.pause.watch()));
+        let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
+        acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
+        runtime.spawn(record_late_answers(answered, registry()));
+        let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
+        let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
+        let effects = EffectRunner { caller, registry: registry() };
+        runtime.spawn(Scheduler::new(effects, &outbox.effects.calls, clock).run(self.pause.watch()));
+    }
+
+    /// Starts the deliveries of events to webhooks, and returns their dispatcher.
+    pub(super) fn start_deliveries(&self, delivery: WebhookDelivery) -> Arc<Dispatcher> {
+        let SharedContext { clock, outbox, .. } = self.registry.shared();
+        let dispatcher = Arc::new(Dispatcher::new(delivery, Arc::clone(self.registry)));
+        let (runtime, queue) = (&self.runtimes.deliveries, &outbox.webhooks.endpoints);
+        runtime.spawn(Scheduler::new(Arc::clone(&dispatcher), queue, clock).run(self.pause.watch()));
+        runtime.spawn(remove_old_deliveries(Arc::clone(&dispatcher)));
+        dispatcher
+    }
+}

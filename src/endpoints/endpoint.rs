@@ -1,0 +1,66 @@
+//! An endpoint: its declaration and the function that carries out its calls, registered together.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::dispatch::{Call, Function, Reply};
+use crate::service::Shared;
+
+/// A declaration with the function that carries out its calls.
+///
+/// Each file of endpoints lists its own, and the folder lists the files:
+///
+/// ```ignore
+/// pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
+///     Endpoint(&VOID_PAYMENT, &ByMerchant(PAYMENT, |_, payment| Command::VoidPayment(payment))),
+///     Endpoint(&FIND_PAYMENT, &find::<Payments>),
+/// ];
+/// ```
+pub(super) struct Endpoint<C: 'static>(pub(super) &'static Declaration, pub(super) &'static dyn Handler<C>);
+
+/// The endpoints of a file.
+pub(super) type Endpoints<C> = &'static [Endpoint<C>];
+
+/// Carries out the calls of an endpoint: an `async` function of the service and the call, or a value that stands for
+/// many such functions of one form.
+pub(super) trait Handler<C>: Send + Sync {
+    fn handle(&'static self, service: Shared, call: Call<C>) -> LocalBoxFuture<'static, Result<Reply, ApiError>>;
+}
+
+impl<C, F, R> Handler<C> for F
+where
+    F: Fn(Shared, Call<C>) -> R + Send + Sync,
+    R: Future<Output = Result<Reply, ApiError>> + 'static,
+{
+    fn handle(&'static self, service: Shared, call: Call<C>) -> LocalBoxFuture<'static, Result<Reply, ApiError>> {
+        self(service, call).boxed_local()
+    }
+}
+
+/// The functions of several files of endpoints, with the service that they use.
+pub(super) fn functions<C: 'static>(files: &[Endpoints<C>], service: &Shared) -> Vec<Arc<dyn Function<C>>> {
+    let served = |endpoint: &'static Endpoint<C>| -> Arc<dyn Function<C>> {
+        Arc::new(ServedEndpoint { endpoint, service: Arc::clone(service) })
+    };
+    files.iter().copied().flatten().map(served).collect()
+}
+
+struct ServedEndpoint<C: 'static> {
+    endpoint: &'static Endpoint<C>,
+    service: Shared,
+}
+
+impl<C> Function<C> for ServedEndpoint<C> {
+    fn declaration(&self) -> &'static Declaration {
+        self.endpoint.0
+    }
+
+    fn call(&self, call: Call<C>) -> LocalBoxFuture<'_, Result<Reply, ApiError>> {
+        self.endpoint.1.handle(Arc::clone(&self.service), call)
+    }
+}

@@ -1,0 +1,49 @@
+//! Values of the domain in the form in which answers have them.
+
+use till_domain::activity::{ActivityType, Actor};
+use till_domain::card::{CardExpiry, CardScheme};
+use till_domain::dispute::DisputeStatus;
+use till_domain::each_id;
+use till_domain::ledger::{Direction, EntryStatus, EntryType};
+use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
+use till_domain::money::{AmountMinor, Currency};
+use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
+use till_domain::payout::PayoutStatus;
+use till_domain::refund::RefundStatus;
+use till_domain::session::InterestBearer;
+use till_domain::statement::Month;
+use till_domain::text::{
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, InstallationIdentifier, Mobile,
+    Name, PersonName, Reason, ReturnUrl, TimeZone,
+};
+use till_domain::time::Millis;
+use till_domain::webhook::{WebhookEventKind, WebhookStatus};
+use till_storage::deliveries::DeliveryStatus;
+
+use crate::protocol::declaration::answer_values;
+use crate::server_status::ServerState;
+
+answer_values! {
+    Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier Mobile Name
+    PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
+
+    AcquirerName ActivityType CaptureMode CardScheme DeliveryStatus Direction DisputeStatus EntryStatus EntryType
+    InterestBearer OperationKind PaymentMethod PaymentStatus PayoutStatus Platform RefundStatus ServerState
+    WebhookEventKind WebhookStatus => |word| word.name();
+
+    Actor => |actor| actor.type_name();
+    AmountMinor => |amount| amount.get();
+    CardExpiry => |expiry| format!("{:02}/{:02}", expiry.month, expiry.year % 100);
+    Currency => |currency| currency.code();
+    Millis => |time| time.unix_seconds();
+    Month => |month| month.to_string();
+}
+
+/// An id is its text.
+macro_rules! ids {
+    ($($id:ty)+) => {
+        answer_values! { $($id)+ => |id| id.to_string(); }
+    };
+}
+
+each_id!(ids);

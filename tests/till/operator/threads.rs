@@ -1,0 +1,33 @@
+//! The names of a running server's threads, by which `top -H` tells them apart.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Server, Start};
+
+#[test]
+fn threads_have_names_that_tell_them_apart() {
+    let server = Start::default().with("TILL_HTTP_THREADS", "2").server();
+    let once = ["till", "commit", "sandbox-book", "till-background", "till-webhooks", "rocksdb:open"];
+    let numbered = ["actor-0", "http-0", "http-1", "admin-0", "pool-0"];
+    let until = Instant::now() + Duration::from_secs(10); // A thread takes its name when it first runs.
+    loop {
+        let names = names(&server);
+        let distinct: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let has_all = once.iter().chain(&numbered).all(|name| distinct.contains(name));
+        let is_twice = |name: &&str| names.iter().filter(|found| found == name).count() > 1;
+        let unnamed = names.iter().any(|name| name.starts_with("actix-rt"));
+        if has_all && !unnamed && !once.iter().chain(&numbered).any(is_twice) {
+            break;
+        }
+        assert!(Instant::now() < until, "{names:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn names(server: &Server) -> Vec<String> {
+    let threads = fs::read_dir(format!("/proc/{}/task", server.id())).expect("it runs, on Linux").flatten();
+    let names = threads.filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok());
+    names.map(|name| name.trim_end().to_owned()).collect()
+}
