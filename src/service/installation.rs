@@ -13,11 +13,8 @@ use super::shared::{Reader, Service};
 use crate::endpoints::forms::id;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::dispatch::{Call, CallsPerSecond, address_group};
+use crate::protocol::dispatch::{Call, address_group};
 use crate::protocol::json::{Json, Object};
-
-/// The rate limit of one address for one installation, against card testing.
-pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
 
 /// The installation of a call.
 pub struct SdkCaller<'a> {

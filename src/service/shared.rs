@@ -1,5 +1,6 @@
 //! The service, which all endpoints share.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use till_actors::clock::Clock;
@@ -23,14 +24,16 @@ use tokio::sync::Mutex;
 use super::checkpoints::Checkpoints;
 use super::denial;
 use super::fingerprint;
-use super::installation::SdkRate;
 use super::last_used::LastUsed;
 use super::operations::Operations;
 use super::pause_note::PauseNote;
 use super::webhook_tests::WebhookTests;
 use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::dispatch::{Call, CallsPerSecond, Reply};
 use crate::protocol::fault::Fault;
+
+/// The rate limit of one address for one installation, against card testing.
+pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
 
 /// Reads of one merchant's rows. Only committed rows are read, and an answer is sent after its commit, so a caller
 /// always reads its own writes.

@@ -2,6 +2,7 @@
 //! A filter that no index decides is checked on the rows.
 
 mod activity_terms;
+mod known_entries;
 mod merge;
 mod payment_filters;
 mod payment_terms;

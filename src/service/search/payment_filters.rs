@@ -11,13 +11,12 @@ use till_domain::time::Millis;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
+use super::known_entries::known;
 use super::merge::EntrySource;
 use super::payment_terms::PaymentTerms;
 use super::search::Selection;
 use crate::service::shared::Reader;
 
-/// Payments that are looked up by themselves at most, where no index has them in the order of the list.
-pub(super) const KNOWN_MAX: usize = 512;
 /// Different amounts within a range that are walked side by side at most.
 const AMOUNTS_MAX: usize = 8;
 
@@ -151,19 +150,6 @@ fn few_amounts(range: AmountRange, view: &MerchantView<'_>) -> Result<Option<Vec
         after = Bound::Excluded((amount_minor, newest));
     }
     Ok(None)
-}
-
-/// The entries that `ids` reads, when they are few enough: it reads at most as many as it is asked for, in any order.
-pub(super) fn known(
-    ids: impl Fn(usize) -> Result<Vec<PaymentId>, Unreadable>,
-) -> Result<Option<EntrySource<PaymentIndex>>, Unreadable> {
-    let mut found = ids(KNOWN_MAX.saturating_add(1))?;
-    if found.len() > KNOWN_MAX {
-        return Ok(None);
-    }
-    found.sort_unstable();
-    found.dedup();
-    Ok(Some(EntrySource::Known(found.into())))
 }
 
 /// Keeps the payments that were captured from one instant, inclusive, to another, exclusive: those captured at once, whose ids

@@ -10,8 +10,8 @@ use till_domain::text::{EXTERNAL_ID_MAX_BYTES, Email, ExternalId};
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
+use super::known_entries::known;
 use super::merge::EntrySource;
-use super::payment_filters::known;
 use super::search::Selection;
 
 /// The number of customers beside the one with an address whose payments are walked by index. With more, all are.

@@ -21,7 +21,8 @@ use till_domain::text::{Email, ExternalId, ReturnUrl};
 use till_domain::time::{DAY_MILLIS, Millis};
 use till_storage::rows::Cursor;
 
-use super::payment_filters::{AmountRange, KNOWN_MAX, PaymentFilters};
+use super::known_entries::KNOWN_MAX;
+use super::payment_filters::{AmountRange, PaymentFilters};
 use super::test_list::{Dice, MERCHANT, START, TestList};
 use crate::protocol::field::PageRequest;
 

@@ -30,7 +30,7 @@ use std::fmt;
 use till_domain::ids::MerchantId;
 use zeroize::Zeroizing;
 
-use super::card_numbers::CardNumber;
+use super::card_number::CardNumber;
 use super::root_key::{RootKey, name_of};
 use super::sealed::{NONCE_LEN, NoRandomness, SecretKey, TAG_LEN, random_bytes};
 

@@ -9,20 +9,23 @@
 //! row names its own key as associated data, so that it opens under that key only.
 
 mod api_key_secrets;
+mod card_number;
 mod card_numbers;
 mod keyring;
 mod root_key;
+mod row_owners;
 mod sealed;
 mod stored_keyring;
 mod subjects;
 mod vault_key;
 mod webhook_secrets;
 
-pub use card_numbers::{CardNumber, CardNumberError, CardNumberOf};
+pub use card_number::{CardNumber, CardNumberError};
 pub use keyring::{Keyring, KeyringError, LookupKind};
 pub use root_key::{RootKey, RootKeyError};
+pub use row_owners::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
 pub use sealed::{NoRandomness, SealedError};
 pub use stored_keyring::{keyring_write, stored_keyring};
-pub use subjects::{SubjectId, SubjectKey, SubjectKind};
+pub use subjects::SubjectKey;
 pub use vault_key::VaultKey;
-pub use webhook_secrets::{WEBHOOK_SECRET_LEN, WebhookSecretBytes, WebhookSecretOf};
+pub use webhook_secrets::{WEBHOOK_SECRET_LEN, WebhookSecretBytes};

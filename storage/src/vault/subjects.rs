@@ -19,10 +19,11 @@
 
 use std::fmt;
 
-use till_domain::ids::{CustomerId, MerchantId, PaymentId, SessionId, TokenId};
+use till_domain::ids::MerchantId;
 use zeroize::Zeroizing;
 
 use super::keyring::{Keyring, Purpose};
+use super::row_owners::SubjectId;
 use super::sealed::{NONCE_LEN, NoRandomness, RowParts, SealedError, SecretKey};
 use super::vault_key::VaultKey;
 
@@ -30,54 +31,6 @@ use super::vault_key::VaultKey;
 const CIPHER_CONTEXT: &str = "till vault 1: cipher of what is sealed under a subject key";
 /// Names the key of the synthetic nonce. Part of the format.
 const NONCE_CONTEXT: &str = "till vault 1: nonce of what is sealed under a subject key";
-
-/// The kind of object that a person's data belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SubjectKind {
-    /// A customer.
-    Customer,
-    /// A payment session without a customer.
-    Session,
-    /// A payment without a customer.
-    Payment,
-    /// A card token: the name on the card is its holder's.
-    Token,
-}
-
-/// The owner of personal data, within a merchant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SubjectId {
-    /// The kind of object.
-    pub kind: SubjectKind,
-    /// The bytes of its id.
-    pub id: [u8; 16],
-}
-
-impl SubjectId {
-    /// A customer as subject.
-    #[must_use]
-    pub const fn customer(id: CustomerId) -> SubjectId {
-        SubjectId { kind: SubjectKind::Customer, id: id.to_bytes() }
-    }
-
-    /// A payment session as subject.
-    #[must_use]
-    pub const fn session(id: SessionId) -> SubjectId {
-        SubjectId { kind: SubjectKind::Session, id: id.to_bytes() }
-    }
-
-    /// A payment as subject.
-    #[must_use]
-    pub const fn payment(id: PaymentId) -> SubjectId {
-        SubjectId { kind: SubjectKind::Payment, id: id.to_bytes() }
-    }
-
-    /// A card token as subject.
-    #[must_use]
-    pub const fn token(id: TokenId) -> SubjectId {
-        SubjectId { kind: SubjectKind::Token, id: id.to_bytes() }
-    }
-}
 
 /// The key under which one person's data is sealed. Zeroized when dropped, and never shown.
 #[derive(Clone)]
@@ -162,6 +115,8 @@ impl Keyring {
 
 #[cfg(test)]
 mod tests {
+    use till_domain::ids::{CustomerId, PaymentId, SessionId};
+
     use super::super::keyring::fixed_keyring;
     use super::*;
 

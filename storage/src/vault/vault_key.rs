@@ -21,7 +21,7 @@
 use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 use till_domain::webhook::SecretSlot;
 
-use super::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
+use super::row_owners::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
 
 const KEYRING: u8 = 0;
 const TOKEN_CARD_NUMBER: u8 = 1;

@@ -4,11 +4,11 @@
 //! `api_key_secret`, which seals texts of API keys as well: the associated data is the row's own [`VaultKey`], so that
 //! a row of one kind does not open as the other.
 
-use till_domain::ids::{MerchantId, WebhookId};
-use till_domain::webhook::SecretSlot;
+use till_domain::ids::MerchantId;
 use zeroize::Zeroizing;
 
 use super::keyring::{Keyring, Purpose};
+use super::row_owners::WebhookSecretOf;
 use super::sealed::{NoRandomness, SealedError};
 use super::vault_key::VaultKey;
 
@@ -17,15 +17,6 @@ pub const WEBHOOK_SECRET_LEN: usize = 64;
 
 /// A webhook's secret.
 pub type WebhookSecretBytes = Zeroizing<[u8; WEBHOOK_SECRET_LEN]>;
-
-/// A secret of a webhook. The webhook's row has the slots of those that sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct WebhookSecretOf {
-    /// The webhook.
-    pub webhook_id: WebhookId,
-    /// The slot of the secret.
-    pub slot: SecretSlot,
-}
 
 impl Keyring {
     /// Seals a webhook's secret as the value of the row [`VaultKey::WebhookSecret`].
@@ -62,7 +53,8 @@ impl Keyring {
 
 #[cfg(test)]
 mod tests {
-    use till_domain::ids::KeyId;
+    use till_domain::ids::{KeyId, WebhookId};
+    use till_domain::webhook::SecretSlot;
 
     use super::super::keyring::fixed_keyring;
     use super::*;

@@ -6,16 +6,17 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 /// The readings of all tables of a data directory, by their paths below it, such as `db/000021.sst`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(super) struct Readings {
     tables: BTreeMap<String, TableReading>,
 }
 
 /// The last reading of a table. Table files never change, and another file has another inode.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct TableReading {
     inode: u64,
     /// The Unix milliseconds at which it was read last, or else seen first.
@@ -26,11 +27,29 @@ pub(super) struct TableReading {
     hash: Option<String>,
 }
 
+impl TableReading {
+    fn from_json(value: &Value) -> Option<TableReading> {
+        Some(TableReading {
+            inode: value["inode"].as_u64()?,
+            tried_at_ms: value["tried_at_ms"].as_u64()?,
+            good_at_ms: value["good_at_ms"].as_u64(),
+            hash: value["hash"].as_str().map(str::to_owned),
+        })
+    }
+}
+
 impl Readings {
     /// The record in a file; an empty one when there is none, or it cannot be read: then all tables are read again.
     pub(super) fn read(file: &Path) -> Readings {
         let text = fs::read(file).ok();
-        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+        let value = text.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        value.and_then(|value| Readings::from_json(&value)).unwrap_or_default()
+    }
+
+    fn from_json(value: &Value) -> Option<Readings> {
+        let tables = value["tables"].as_object()?.iter();
+        let reading = |(table, value): (&String, &Value)| Some((table.clone(), TableReading::from_json(value)?));
+        Some(Readings { tables: tables.map(reading).collect::<Option<_>>()? })
     }
 
     /// Writes it. Not synced: after a power cut the older one serves as well.
