@@ -53,7 +53,7 @@ impl<'a> CardShape<'a> {
             first_digits: &card.card.first_digits,
             last_digits: &card.card.last_digits,
             expiration_date: expiration_date(card.card.expiry),
-            cardholder_name: card.card.holder.name().map(|name| name.as_str()),
+            cardholder_name: card.card.holder.as_ref().map(|name| name.as_str()),
             default: customer.default_card_id == Some(card.id),
             created_at: card.created_at.unix_seconds(),
             deleted_at: card.deleted_at.map(|at| at.unix_seconds()),
