@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use till_domain::apply::{apply_rows, apply_state};
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
 use till_domain::command::{
     AddInstallation, AuthorizationResult, Caller, Command, CreateMerchant, InitiatePayment, Request,
     SelectPaymentMethod, Selection, TokenizeCard,
@@ -120,7 +120,7 @@ fn card() -> TokenizeCard {
         first_digits: "424242".to_owned(),
         last_digits: "4242".to_owned(),
         expiry: CardExpiry { year: 2049, month: 12 },
-        holder: CardHolder::Sealed(HolderName::from_stored("Ada Example".to_owned())),
+        holder: Some(HolderName::from_stored("Ada Example".to_owned())),
         fingerprint: CardFingerprint([7; 32]),
     };
     TokenizeCard { card, usage: TokenUsage::Multiple }

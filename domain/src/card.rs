@@ -138,35 +138,6 @@ impl std::fmt::Debug for CardFingerprint {
     }
 }
 
-/// The name on a card. It is a person's name, so on disk it is sealed, under the key of the token or of the customer
-/// who saved the card.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CardHolder {
-    /// It is sealed in every record and row.
-    Sealed(HolderName),
-    /// It was recorded in clear, by a version of the program that did not seal it yet.
-    InClear(HolderName),
-    /// It is not kept with this object, or its key was deleted.
-    Absent,
-}
-
-impl CardHolder {
-    /// The name, while it is known.
-    #[must_use]
-    pub const fn name(&self) -> Option<&HolderName> {
-        match self {
-            CardHolder::Sealed(name) | CardHolder::InClear(name) => Some(name),
-            CardHolder::Absent => None,
-        }
-    }
-
-    /// The holder as a new record stores it, which is sealed.
-    #[must_use]
-    pub fn to_record(&self) -> CardHolder {
-        self.name().cloned().map_or(CardHolder::Absent, CardHolder::Sealed)
-    }
-}
-
 /// All facts about a card that are kept outside the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFacts {
@@ -178,8 +149,9 @@ pub struct CardFacts {
     pub last_digits: String,
     /// The last month in which it is valid.
     pub expiry: CardExpiry,
-    /// The name on it.
-    pub holder: CardHolder,
+    /// The name on it, while it is kept with this object and its key exists. It is a person's name, so on disk it is
+    /// sealed, under the key of the token or of the customer who saved the card.
+    pub holder: Option<HolderName>,
     /// It recognizes the same number again.
     pub fingerprint: CardFingerprint,
 }
@@ -188,7 +160,7 @@ impl CardFacts {
     /// These facts for a session or a payment, which do not keep the name: the token or the customer keeps it.
     #[must_use]
     pub fn without_holder(self) -> CardFacts {
-        CardFacts { holder: CardHolder::Absent, ..self }
+        CardFacts { holder: None, ..self }
     }
 }
 
@@ -228,8 +200,7 @@ pub struct Token {
     pub usage: TokenUsage,
     /// The time at which it was made.
     pub created_at: Millis,
-    /// It can be selected until then. A multi-use token has no end once a payment has used it; one that an older
-    /// version of the program made has none before it is queued.
+    /// It can be selected until then. A multi-use token has no end once a payment has used it.
     pub expires_at: Option<Millis>,
     /// Of a single-use token: true when it is used up. Of a multi-use token: true when a payment has used it.
     pub used: bool,

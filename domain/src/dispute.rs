@@ -71,6 +71,9 @@ pub enum DisputeOutcome {
 }
 
 impl DisputeOutcome {
+    /// Every decision.
+    pub const ALL: [DisputeOutcome; 3] = [DisputeOutcome::Won, DisputeOutcome::Lost, DisputeOutcome::Conceded];
+
     /// The status of a dispute that ended so.
     #[must_use]
     pub const fn status(self) -> DisputeStatus {

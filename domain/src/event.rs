@@ -310,15 +310,6 @@ pub enum Event {
         /// The time.
         at: Millis,
     },
-    /// An authorization lapsed and is to be voided. Only in logs of earlier versions: a lapse is an operation now.
-    AuthorizationLapsed {
-        /// The payment.
-        payment_id: PaymentId,
-        /// The call to carry out.
-        effect: Effect,
-        /// The instant at which it was to lapse, which names its timer.
-        lapses_at: Millis,
-    },
     /// A payment was voided.
     PaymentVoided {
         /// The payment.
@@ -752,11 +743,6 @@ pub enum Event {
     StatementClosed {
         /// The statement.
         statement: Statement,
-    },
-    /// A month of which not all entries are numbered is over. It has no statement.
-    StatementPeriodEnded {
-        /// Its end, which names its timer.
-        ends_at: Millis,
     },
     /// A card was saved that the customer had saved before.
     CardRenewed {

@@ -22,6 +22,18 @@ pub enum Account {
     Interest,
 }
 
+impl Account {
+    /// Every account.
+    pub const ALL: [Account; 6] = [
+        Account::Balance,
+        Account::AcquirerClearing,
+        Account::BankClearing,
+        Account::Fees,
+        Account::Invoices,
+        Account::Interest,
+    ];
+}
+
 /// The side of an account that an entry is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {

@@ -151,9 +151,6 @@ pub struct StatementPeriod {
     pub ends_at: Millis,
     /// The balance at its beginning, in minor units: effective credits less effective debits.
     pub opening_minor: i64,
-    /// False for the month in which an earlier version of the program, which numbered no entries, was replaced: it ends
-    /// without a statement.
-    pub is_whole: bool,
 }
 
 /// A statement: a month that is over. Nothing of it changes any more.

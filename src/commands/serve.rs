@@ -19,7 +19,7 @@ use crate::demo;
 use crate::descriptors::{DescriptorShares, raise_limit};
 use crate::logging;
 use crate::observation::Observation;
-use crate::owner_only::close_to_others;
+use crate::owner_only::warn_of_open_directories;
 use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, connections_within};
 use crate::service::Reloads;
 use crate::small_pages::use_small_pages;
@@ -55,7 +55,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     notifier.status("starting");
     check_directory(configuration)?;
     let listeners = (PreparedListener::public(configuration)?, PreparedListener::admin(configuration)?);
-    close_to_others(configuration)?;
+    warn_of_open_directories(configuration);
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
         tracing::warn!(file = %file.display(), "a secret was generated; keep a copy of it");

@@ -207,11 +207,6 @@ fn text(report: &Report) -> String {
     let mut lines = vec![format!(
         "read {merchants} merchants, {records} records, {rows} rows, {book_lines} lines of the sandbox's book"
     )];
-    if let Some(format) = report.older_row_format {
-        lines.push(format!(
-            "the rows have the older format {format}: they are derived again at the next start, and were not compared"
-        ));
-    }
     if report.merchants_not_replayed > 0 {
         let count = report.merchants_not_replayed;
         lines.push(format!(

@@ -212,8 +212,8 @@ impl AcquirerCaller {
     }
 }
 
-/// Carries out an operation. The payment has no record of it when an earlier version of the program asked for the void of
-/// a lapsed authorization: then it is the first attempt, of the whole amount.
+/// Carries out an operation. A payment that has no record of it is gone on to another state: then it is the first attempt,
+/// of the whole amount.
 async fn operate(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,

@@ -21,8 +21,7 @@ pub(super) const PAGE_ROWS: usize = 256;
 /// The kind of rows that a walk looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExpiryWalk {
-    /// Tokens for one use that nobody selected, and tokens for several uses that an older version of the program made
-    /// without an end.
+    /// Tokens for one use that nobody selected.
     UnusedTokens,
     /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, up to
     /// minutes: a visit ends at the first one that expires later.
@@ -178,8 +177,7 @@ impl Look<'_> {
         match (self.walk, shapes::decode_row(&key, value, &StaysSealed)?, key) {
             (ExpiryWalk::UnusedTokens, AnyRow::Tokens(token), _) => {
                 let is_unused = token.usage == TokenUsage::Single && !token.used && token.has_ended(self.now);
-                let goes = is_unused || (token.awaits_first_payment() && token.expires_at.is_none());
-                Ok(goes.then_some(Expired::Token(token.id)).into())
+                Ok(is_unused.then_some(Expired::Token(token.id)).into())
             }
             (ExpiryWalk::WaitingTokens, AnyRow::Tokens(token), _) => Ok(self.waiting_token(&token)),
             (ExpiryWalk::UsedTokens, AnyRow::Sessions(session), _) => Ok(self.used_token(&session)?.into()),

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use till_actors::Secret;
 use till_actors::security_codes::SecurityCode;
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddTopup, Caller, Command, CreateMerchant, GenerateKey, Idempotency, IdempotencyScope,
     InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
@@ -121,7 +121,7 @@ fn tokenize(shop: &TestShop, usage: TokenUsage, fingerprint: CardFingerprint) ->
         first_digits: GOOD_CARD[..6].to_owned(),
         last_digits: GOOD_CARD[12..].to_owned(),
         expiry: CardExpiry { year: 2030, month: 12 },
-        holder: CardHolder::Sealed(HolderName::new("S JAIDEE").expect("a name of proper form")),
+        holder: Some(HolderName::new("S JAIDEE").expect("a name of proper form")),
         fingerprint,
     };
     by(Caller::Sdk(shop.installation_id), Command::TokenizeCard(TokenizeCard { card, usage }))

@@ -1,7 +1,7 @@
 //! The fold of customers and saved cards into rows and indexes.
 
 use super::change::{change, taken};
-use crate::card::{Card, CardExpiry, CardHolder};
+use crate::card::{Card, CardExpiry};
 use crate::customer::Customer;
 use crate::event::Event;
 use crate::ids::{CardId, CustomerId};
@@ -138,7 +138,7 @@ fn forget_card(card_id: CardId, at: Millis, rows: &mut impl RowsMut) -> Result<(
         rows.remove::<CardsByExternalId>(external_id.clone());
     }
     rows.remove::<CardsByFingerprint>((card.customer_id, card.card.fingerprint));
-    card.card.holder = CardHolder::Absent;
+    card.card.holder = None;
     card.deleted_at = Some(at);
     rows.put::<Cards>(card_id, card);
     Ok(())

@@ -124,11 +124,6 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             post(transaction, rows)?;
             log_activity(activity, rows)
         }
-        Event::AuthorizationLapsed { payment_id, effect, lapses_at } => {
-            rows.put::<Effects>(effect.id(), effect.clone());
-            rows.remove::<Timers>(Timer { due: *lapses_at, kind: TimerKind::Lapse(*payment_id) });
-            Ok(())
-        }
         Event::PaymentVoided { payment_id, released_minor: _, activity } => void(*payment_id, activity, rows),
         Event::TransactionSettled { transaction_id, settles_at, credit_minor, debit_minor, at } => {
             settle(*transaction_id, *settles_at, *at, rows)?;
@@ -169,7 +164,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::PayoutRequested { .. } | Event::PayoutPaid { .. } | Event::PayoutFailed { .. } => {
             payouts::apply(event, rows)
         }
-        Event::StatementPeriodOpened { .. } | Event::StatementClosed { .. } | Event::StatementPeriodEnded { .. } => {
+        Event::StatementPeriodOpened { .. } | Event::StatementClosed { .. } => {
             statements::apply(event, rows)
         }
         Event::WebhookEventRecorded(_) | Event::WebhookSaved { .. } | Event::WebhookEventsSwept { .. } => {

@@ -137,7 +137,6 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::PaymentAuthorized { payment_id: _, authorization: _ }
         | Event::CardSaved { card: _, is_default: _, at: _ }
         | Event::DefaultCardSet { customer_id: _, card_id: _, at: _ }
-        | Event::AuthorizationLapsed { payment_id: _, effect: _, lapses_at: _ }
         | Event::OperationRequested { payment_id: _, operation: _ }
         | Event::OperationRefused { .. }
         | Event::LateSuccess { .. }
@@ -159,7 +158,6 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::WebhookEventsSwept { event_ids: _ }
         | Event::TokenQueued { .. }
         | Event::StatementClosed { statement: _ }
-        | Event::StatementPeriodEnded { ends_at: _ }
         | Event::TokenKept { token_id: _ }
         | Event::TokenUsed { .. }
         | Event::TokensErased { token_ids: _ }

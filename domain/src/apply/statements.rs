@@ -19,9 +19,6 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     } else if let Event::StatementClosed { statement } = event {
         close(statement, rows);
         Ok(())
-    } else if let Event::StatementPeriodEnded { ends_at } = event {
-        rows.remove::<Timers>(timer(*ends_at));
-        Ok(())
     } else {
         Ok(())
     }
@@ -46,8 +43,7 @@ fn close(statement: &Statement, rows: &mut impl RowsMut) {
     rows.remove::<Timers>(timer(statement.ends_at));
 }
 
-/// Numbers the entries on the balance of a transaction that became effective. Nothing is numbered before the first
-/// period is opened: logs of earlier versions have such entries.
+/// Numbers the entries on the balance of a transaction that became effective.
 pub(super) fn number_effective(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if transaction.status != EntryStatus::Effective {
         return Ok(());

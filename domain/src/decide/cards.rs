@@ -3,7 +3,7 @@
 use super::contacts;
 use super::context::{Context, Decision};
 use super::token_uses;
-use crate::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, SAVED_CARDS_MAX, SaveCard, TokenUsage};
+use crate::card::{Card, CardExpiry, CardFacts, CardFingerprint, SAVED_CARDS_MAX, SaveCard, TokenUsage};
 use crate::command::SaveCardOfToken;
 use crate::customer::{CardRef, Customer, CustomerRef};
 use crate::event::{Answer, Event, VaultWrite};
@@ -14,7 +14,7 @@ use crate::records::{
 };
 use crate::refusal::{DecisionError, Refusal};
 use crate::session::Instrument;
-use crate::text::ExternalId;
+use crate::text::{ExternalId, HolderName};
 
 /// A card that is to be saved, with its owner and identifier.
 struct ToSave<'a> {
@@ -40,7 +40,7 @@ pub(super) fn save(
     }
     let saved_before = saved_before(records, customer.id, token.card.fingerprint)?;
     check_external_id(records, command.external_id.as_ref(), saved_before.as_ref())?;
-    let holder = token.card.holder.to_record();
+    let holder = token.card.holder.clone();
     let to_save = ToSave {
         customer: &customer,
         token_id: token.id,
@@ -191,9 +191,9 @@ fn savable(instrument: &Instrument) -> Option<(TokenId, &CardFacts)> {
 }
 
 /// The name on the card of a token. It is absent when it cannot be read, since the payment can go on without it.
-fn holder(records: &impl Records, token_id: TokenId) -> CardHolder {
+fn holder(records: &impl Records, token_id: TokenId) -> Option<HolderName> {
     let token = records.shared::<Tokens>(token_id).ok().flatten();
-    token.map_or(CardHolder::Absent, |token| token.card.holder.to_record())
+    token.and_then(|token| token.card.holder.clone())
 }
 
 /// The card keeps its id. Its expiry may change, and it may become the default.

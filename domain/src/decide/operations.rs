@@ -90,8 +90,7 @@ fn permitted(
     Err(Refusal::InvalidState { status: payment.status, operation }.into())
 }
 
-/// True while the acquirer has not answered a call about the payment, except for a refund. The payment's own operation
-/// is not enough to tell: earlier versions of the program requested voids that are not recorded as an operation.
+/// True while the acquirer has not answered a call about the payment, except for a refund.
 pub(super) fn has_open_call(records: &impl Records, payment: &Payment) -> Result<bool, Unreadable> {
     Ok(records.shared::<Effects>(EffectId::operation(payment.id))?.is_some())
 }
@@ -130,17 +129,11 @@ pub(super) fn record_operation(
 /// The open operation that the acquirer answers, with its payment. None if that operation is not open.
 fn open(records: &impl Records, command: &RecordOperation) -> Result<Option<(Arc<Payment>, Operation)>, Unreadable> {
     let effect = records.shared::<Effects>(EffectId::operation(command.payment_id))?;
-    let Some(effect) = effect.filter(|effect| effect.kind == command.kind.effect_kind()) else { return Ok(None) };
+    if effect.is_none_or(|effect| effect.kind != command.kind.effect_kind()) {
+        return Ok(None);
+    }
     let Some(payment) = records.shared::<Payments>(command.payment_id)? else { return Ok(None) };
-    // Earlier versions of the program requested the void of a lapsed authorization by an effect alone, without
-    // recording an operation in the payment.
-    let operation = payment.operation.clone().unwrap_or(Operation {
-        kind: OperationKind::Void,
-        amount: payment.money.amount,
-        requested_by: Actor::System,
-        requested_at: effect.opened_at,
-        attempt: 1,
-    });
+    let Some(operation) = payment.operation.clone() else { return Ok(None) };
     Ok((operation.attempt == command.attempt).then_some((payment, operation)))
 }
 

@@ -11,6 +11,7 @@ use crate::command::Caller;
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Event, Mutation};
 use crate::ledger::BalanceTotals;
+use crate::money::Currency;
 use crate::records::{MerchantState, MonthToDate, Records, Single};
 use crate::refusal::DecisionError;
 use crate::statement::{MonthBounds, MonthEntries, Statement, StatementPeriod, balance_after};
@@ -46,13 +47,11 @@ pub(super) fn close_due(
 }
 
 fn first_period(state: &MerchantState, events: &[Event], context: &Context<'_>) -> Result<Vec<Event>, DecisionError> {
-    let Some(totals) = state.balance.or_else(|| opened(events, context)) else { return Ok(Vec::new()) };
+    if state.balance.is_none() && opened(events, context).is_none() {
+        return Ok(Vec::new());
+    }
     let MonthBounds { month, starts_at, ends_at } = context.month_at(&profile(state)?.time_zone, context.now);
-    // A balance that an earlier version of the program opened may have entries of this month without a number.
-    let is_whole = state.balance.is_none();
-    let starts_at = if is_whole { starts_at } else { context.now };
-    let opening_minor = if is_whole { 0 } else { totals.effective_minor() };
-    let period = StatementPeriod { month, starts_at, ends_at, opening_minor, is_whole };
+    let period = StatementPeriod { month, starts_at, ends_at, opening_minor: 0 };
     Ok(vec![Event::StatementPeriodOpened { period }])
 }
 
@@ -63,6 +62,13 @@ fn opened(events: &[Event], context: &Context<'_>) -> Option<BalanceTotals> {
     let events = events.to_vec();
     apply_state(&Mutation { at: context.now, caller, last_id, answer: None, events }, &mut state);
     state.balance
+}
+
+fn closed(period: StatementPeriod, entries: MonthEntries, currency: Currency, context: &mut Context<'_>) -> Event {
+    let StatementPeriod { month, starts_at, ends_at, opening_minor } = period;
+    let (id, closed_at) = (context.mint(), context.now);
+    let statement = Statement { id, month, starts_at, ends_at, currency, opening_minor, entries, closed_at };
+    Event::StatementClosed { statement }
 }
 
 /// Closes the months that are over, one after the other. In all months after the first nothing has become effective.
@@ -78,18 +84,10 @@ fn close_all(
         let ends_at = period.ends_at;
         let next = MonthEntries { first, sums: Vec::new() };
         let entries = std::mem::replace(&mut entries, next);
-        events.push(if period.is_whole {
-            let StatementPeriod { month, starts_at, opening_minor, .. } = period;
-            let (id, currency, closed_at) = (context.mint(), merchant.currency, context.now);
-            let statement = Statement { id, month, starts_at, ends_at, currency, opening_minor, entries, closed_at };
-            Event::StatementClosed { statement }
-        } else {
-            Event::StatementPeriodEnded { ends_at }
-        });
+        events.push(closed(period, entries, merchant.currency, context));
         let following = context.month_at(&merchant.time_zone, ends_at);
         let MonthBounds { month, starts_at: _, ends_at: following_ends_at } = following;
-        period =
-            StatementPeriod { month, starts_at: ends_at, ends_at: following_ends_at, opening_minor, is_whole: true };
+        period = StatementPeriod { month, starts_at: ends_at, ends_at: following_ends_at, opening_minor };
         events.push(Event::StatementPeriodOpened { period });
     }
     Ok(events)

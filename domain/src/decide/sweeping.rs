@@ -1,20 +1,19 @@
 //! Removal of expired objects: old sessions, tokens that are used up or were never used, kept answers.
 
 use super::context::Decision;
-use super::token_queue;
-use crate::card::{Token, TokenQueue, TokenUsage};
+use crate::card::TokenUsage;
 use crate::command::{Expired, IdempotencyScope};
 use crate::customer::Contact;
 use crate::effect::EffectId;
 use crate::event::{Answer, Event, StoredAnswer, VaultWrite};
-use crate::ids::{InstallationId, SessionId, TokenId, WebhookEventId};
+use crate::ids::{SessionId, TokenId, WebhookEventId};
 use crate::records::{
-    Answers, CreatedMerchants, Effects, Records, Sessions, TokenQueues, Tokens, Unreadable, WebhookEvents,
+    Answers, CreatedMerchants, Effects, Records, Sessions, Tokens, Unreadable, WebhookEvents,
 };
 use crate::session::Session;
 use crate::text::IdempotencyKey;
 use crate::time::Millis;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Removes those of `expired` that are. An object that does not exist, is not old enough or is still needed stays,
 /// without a refusal; one that is named twice is removed once.
@@ -23,7 +22,7 @@ pub(super) fn sweep(
     expired: &[Expired],
     now: Millis,
 ) -> Result<(Decision, Answer), Unreadable> {
-    let mut sweep = Sweep { records, now, swept: Swept::default(), queues: BTreeMap::new() };
+    let mut sweep = Sweep { records, now, swept: Swept::default() };
     for each in expired.iter().collect::<BTreeSet<&Expired>>() {
         match each {
             Expired::Session(session_id) => sweep.session(*session_id)?,
@@ -51,13 +50,12 @@ struct Swept {
     scopes: Vec<IdempotencyScope>,
     created_merchants: Vec<IdempotencyKey>,
     webhook_events: Vec<WebhookEventId>,
-    queued: Vec<Event>,
     vault: Vec<VaultWrite>,
 }
 
 impl Swept {
     fn into_decision(self) -> Decision {
-        let Swept { sessions, tokens, scopes, created_merchants, webhook_events, queued, mut vault } = self;
+        let Swept { sessions, tokens, scopes, created_merchants, webhook_events, mut vault } = self;
         vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenNumber));
         vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenKey));
         let mut events = Vec::new();
@@ -73,7 +71,6 @@ impl Swept {
         if !webhook_events.is_empty() {
             events.push(Event::WebhookEventsSwept { event_ids: webhook_events });
         }
-        events.extend(queued);
         Decision { events, vault }
     }
 }
@@ -83,8 +80,6 @@ struct Sweep<'a, R> {
     records: &'a R,
     now: Millis,
     swept: Swept,
-    /// The queues that tokens joined during the sweep.
-    queues: BTreeMap<InstallationId, TokenQueue>,
 }
 
 impl<R: Records> Sweep<'_, R> {
@@ -111,22 +106,6 @@ impl<R: Records> Sweep<'_, R> {
         if goes {
             self.swept.tokens.insert(id);
         }
-        if token.awaits_first_payment() && token.expires_at.is_none() {
-            self.queue(&token)?;
-        }
-        Ok(())
-    }
-
-    /// Queues a token that an older version of the program made. Earlier payments with it are not recorded on the
-    /// token, so it ends like one that was made today.
-    fn queue(&mut self, token: &Token) -> Result<(), Unreadable> {
-        let queue = match self.queues.get(&token.installation_id) {
-            Some(queue) => *queue,
-            None => self.records.get::<TokenQueues>(token.installation_id)?.unwrap_or_default(),
-        };
-        self.swept.queued.push(token_queue::queued(token, queue, self.now));
-        let queue = TokenQueue { next: queue.next.saturating_add(1), ..queue };
-        self.queues.insert(token.installation_id, queue);
         Ok(())
     }
 

@@ -8,8 +8,8 @@ use crate::ids::{CustomerId, TokenId};
 use crate::records::{CustomerTokens, Customers, Records, TokenUses, Tokens, Unreadable};
 use crate::time::Millis;
 
-/// The change of a token by its use for a customer, or for nobody who is known. The earlier uses of a token that an
-/// older version of the program made are not known.
+/// The change of a token by its use for a customer, or for nobody who is known. The earlier uses of a token that is
+/// no longer stored are not known.
 pub(super) fn used(
     records: &impl Records,
     token_id: TokenId,

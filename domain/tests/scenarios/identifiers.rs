@@ -2,7 +2,7 @@
 
 use crate::words::*;
 use crate::world::ScenarioWorld;
-use till_domain::card::{CardHolder, SaveCard, TokenUsage};
+use till_domain::card::{SaveCard, TokenUsage};
 use till_domain::command::{Command, Selection};
 use till_domain::customer::CardRef;
 use till_domain::event::Answer;
@@ -161,7 +161,7 @@ fn a_cards_holder_is_kept_with_its_token_and_saved_card_only() {
     let payment =
         world.captured(initiate(session).customer(customer_fields().email("a@b.example")).save(SaveCard::Add));
     let holder = card_facts(7).holder;
-    assert!(matches!(holder, CardHolder::Sealed(_)));
+    assert!(matches!(holder::Sealed(_)));
     assert_eq!(world.look_up::<Tokens>(token).card.holder, holder);
     assert_eq!(world.all::<Cards>().pop().map(|card| card.card.holder), Some(holder));
     let kept = [

@@ -275,7 +275,6 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::PaymentAuthorized { .. }
         | Event::PaymentFailed { .. }
         | Event::DefaultCardSet { .. }
-        | Event::AuthorizationLapsed { .. }
         | Event::TransactionSettled { .. }
         | Event::OperationRequested { .. }
         | Event::OperationRefused { .. }
@@ -299,7 +298,6 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::MetadataSwept { .. } => Vec::new(),
         Event::SessionsSwept { .. }
         | Event::StatementPeriodOpened { .. }
-        | Event::StatementPeriodEnded { .. }
         | Event::TokensSwept { .. }
         | Event::AnswersSwept { .. }
         | Event::InstallationUpdated(_)

@@ -410,21 +410,6 @@ fn an_answer_is_kept_when_the_acquirer_refuses_later() {
 }
 
 #[test]
-fn a_lapse_that_an_earlier_version_recorded_ends_with_its_void() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
-    world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
-    let effect = Effect { payment_id: id, kind: EffectKind::Void, opened_at: world.clock };
-    let lapses_at = world.timers()[0].due;
-    let lapsed = Event::AuthorizationLapsed { payment_id: id, effect, lapses_at };
-    world.fold(vec![lapsed]);
-    world.when(capture(id)).refused(not_permitted(PaymentStatus::Authorized, None));
-    world.when(void_done(id)).answers(CHANGED);
-    assert_eq!(world.payment_row(id).status, PaymentStatus::Voided);
-    assert_eq!(last_activity(&world).actor, Actor::System);
-}
-
-#[test]
 fn a_hundred_captures_of_one_payment_at_once_take_effect_once() {
     let mut world = ScenarioWorld::open();
     let token = world.token(1, TokenUsage::Single);

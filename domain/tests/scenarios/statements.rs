@@ -104,7 +104,7 @@ fn the_record_that_opens_the_balance_opens_its_first_month() {
     assert_eq!(world.state.statement_period, None);
     world.given(topup(1_000));
     let period = world.state.statement_period.expect("the top-up opened it");
-    assert_eq!((period.month.to_string().as_str(), period.ends_at, period.is_whole), ("2025-06", JULY, true));
+    assert_eq!((period.month.to_string().as_str(), period.ends_at), ("2025-06", JULY));
     assert_eq!(world.timers(), [Timer { due: JULY, kind: TimerKind::CloseStatement }]);
     assert_eq!(world.find::<MonthToDate>(Single).map(|entries| entries.count()), Some(1));
 }
@@ -211,29 +211,6 @@ fn a_capture_is_of_the_month_in_which_it_is_recorded_as_settled() {
         row("2025-09", price, 0, 0, price, 0),
     ];
     assert_eq!(all_shown(&world), expected, "its timer was late");
-}
-
-#[test]
-fn a_balance_of_an_older_version_has_statements_from_next_month() {
-    let mut world = ScenarioWorld::open();
-    let Ok(outcome) = world.step(&topup(1_000)) else { panic!("accepted") };
-    let till_domain::decide::Outcome::Effective { mutation, .. } = outcome else { panic!("effective") };
-    let mut earlier = ScenarioWorld::open();
-    earlier.state.last_id = mutation.last_id;
-    let events = mutation.events.into_iter().filter(|event| !matches!(event, Event::StatementPeriodOpened { .. }));
-    earlier.fold(events.collect());
-    assert_eq!(earlier.find::<MonthToDate>(Single), None, "an earlier version numbers nothing");
-    earlier.after_seconds(1);
-    earlier.given(topup(20));
-    let period = earlier.state.statement_period.expect("the first record of this version opens one");
-    assert_eq!((period.is_whole, period.opening_minor, period.ends_at), (false, 1_000, JULY));
-    at(&mut earlier, JULY);
-    earlier.given(topup(3));
-    earlier.fire_all();
-    assert_eq!(all_shown(&earlier), [], "not all entries of the month have numbers");
-    at(&mut earlier, AUGUST);
-    earlier.fire_all();
-    assert_eq!(all_shown(&earlier), [row("2025-07", 1_020, 3, 0, 1_023, 1)]);
 }
 
 #[test]

@@ -86,36 +86,6 @@ fn a_payment_of_its_last_session_keeps_an_expired_token() {
 }
 
 #[test]
-fn a_token_of_an_older_version_is_queued_and_ends_30_days_later() {
-    let mut world = ScenarioWorld::open();
-    let (first, second) = (world.token_of_an_older_version(1), world.token_of_an_older_version(2));
-    world.clock = end().plus_seconds(86_400);
-    let queued_at = world.clock;
-    world.when(sweep([Expired::Token(first), Expired::Token(second)])).answers(Answer::Changed(true));
-    assert_eq!(queue(&world), TokenQueue { first: 0, next: 2 });
-    world.when(sweep([Expired::Token(first)])).changes_nothing(Answer::Changed(false));
-    world.when(select_token(first)).takes_effect();
-    world.clock = queued_at.plus_seconds(UNUSED_TOKEN_LIFETIME_SECONDS);
-    world.when(select_token(first)).refused(Refusal::TokenNotFound);
-}
-
-#[test]
-fn a_payment_keeps_a_token_of_an_older_version() {
-    for is_queued in [false, true] {
-        let mut world = ScenarioWorld::open();
-        let token = world.token_of_an_older_version(1);
-        if is_queued {
-            world.given(sweep([Expired::Token(token)]));
-        }
-        let session = world.session(select_token(token));
-        world.given(initiate(session));
-        world.clock = end().plus_seconds(365 * 86_400);
-        world.when(sweep([Expired::Token(token)])).changes_nothing(Answer::Changed(false));
-        world.when(select_token(token)).takes_effect();
-    }
-}
-
-#[test]
 fn the_front_of_the_queue_moves_past_tokens_that_a_payment_used() {
     let mut world = ScenarioWorld::open();
     for _ in 0..8 {

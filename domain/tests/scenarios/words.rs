@@ -1,7 +1,7 @@
 //! The vocabulary of the scenarios: values and commands with defaults for everything that a test does not mention.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthorizationResult, CallResult, CapturePayment,
     ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
@@ -74,7 +74,7 @@ pub(crate) fn card_facts(number: u8) -> CardFacts {
         first_digits: "424242".to_owned(),
         last_digits: format!("{number:04}"),
         expiry: CardExpiry { year: 2030, month: 12 },
-        holder: CardHolder::Sealed(HolderName::new("S JAIDEE").expect("a test name of proper form")),
+        holder: Some(HolderName::new("S JAIDEE").expect("a test name of proper form")),
         fingerprint: CardFingerprint([number; 32]),
     }
 }

@@ -168,38 +168,6 @@ impl ScenarioWorld {
         outcome
     }
 
-    /// Folds events as an earlier version of the program recorded them, without a decision.
-    pub(crate) fn fold(&mut self, events: Vec<Event>) {
-        let (at, last_id) = (self.clock.max(self.state.last_at), self.state.last_id);
-        let mutation = Mutation { at, caller: Caller::System, last_id, answer: None, events };
-        apply_rows(&mutation, &mut self.rows).expect("every row that an event changes is there");
-        apply_state(&mutation, &mut self.state);
-        self.log.push(mutation);
-    }
-
-    /// A multi-use token as earlier versions made it, without an end: only its own event is folded.
-    pub(crate) fn token_of_an_older_version(&mut self, number: u8) -> TokenId {
-        let position = self.state.last_id.next(self.clock.0.max(self.state.last_at.0));
-        let id = TokenId::from_raw(RawId::new(position, u64::from(number)));
-        let token = Token {
-            id,
-            installation_id: self.first_installation(),
-            card: crate::words::card_facts(number),
-            usage: TokenUsage::Multiple,
-            created_at: self.clock,
-            expires_at: None,
-            used: false,
-        };
-        let caller = self.caller(TestCaller::Client);
-        let events = vec![Event::CardTokenized(token)];
-        let mutation = Mutation { at: self.clock, caller, last_id: position, answer: None, events };
-        apply_rows(&mutation, &mut self.rows).expect("a new row needs none before it");
-        apply_state(&mutation, &mut self.state);
-        self.log.push(mutation);
-        self.numbers.insert(id);
-        id
-    }
-
     /// Writes a row without a decision, for a state that would take too long to reach. Nothing is checked from then on.
     pub(crate) fn set_row<T: Table>(&mut self, key: T::Key, row: T::Row) {
         self.rows.put::<T>(key, row);

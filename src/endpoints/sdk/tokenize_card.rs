@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use till_actors::Secret;
 use till_actors::security_codes::SecurityCode;
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
 use till_domain::command::{Command, TokenizeCard};
 use till_domain::event::Answer;
 use till_domain::ids::{MerchantId, TokenId};
@@ -110,7 +110,7 @@ pub fn card_facts(
         first_digits: digits.chars().take(6).collect(),
         last_digits: digits.chars().skip(digits.len().saturating_sub(4)).collect(),
         expiry,
-        holder: CardHolder::Sealed(holder),
+        holder: Some(holder),
         fingerprint: CardFingerprint(keyring.card_fingerprint(merchant_id, number)),
     }
 }

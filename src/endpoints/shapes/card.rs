@@ -16,7 +16,7 @@ object! {
         first_digits: STRING = card.card.first_digits, "The first six digits of the number.", such_as("424242");
         last_digits: STRING = card.card.last_digits, "The last four digits of the number.", such_as("4242");
         expiration_date: STRING = card.card.expiry, "The last month in which it is valid, `MM/YY`.", such_as("12/49");
-        cardholder_name: STRING or null = card.card.holder.name(),
+        cardholder_name: STRING or null = card.card.holder,
             "The name on the card; null once it is forgotten.", such_as("Somchai Jaidee");
         default: BOOLEAN = customer.default_card_id == Some(card.id), "True when it is the customer's default card.";
         created_at: TIMESTAMP = card.created_at, "The time at which the card was saved.";

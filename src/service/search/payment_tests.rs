@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use till_domain::activity::Actor;
 use till_domain::apply::index_rows;
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
 use till_domain::customer::{Contact, Customer};
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{CustomerId, IdPosition, PaymentId, RawId, RefundId, SessionId, TokenId, TransactionId};
@@ -60,7 +60,7 @@ fn instrument(dice: &mut Dice) -> Instrument {
         first_digits: "424242".to_owned(),
         last_digits: dice.pick(&["4242", "0002", "1001"]).to_owned(),
         expiry: CardExpiry { month: 12, year: 2030 },
-        holder: CardHolder::Absent,
+        holder: None,
         fingerprint: CardFingerprint([7; 32]),
     };
     Instrument::Token { token_id: TokenId::from_raw(raw(1)), usage: TokenUsage::Single, card }

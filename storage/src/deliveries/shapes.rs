@@ -1,12 +1,11 @@
 //! The values as bytes: frozen shapes after a format byte, see [`crate::shapes`].
 
-use till_domain::webhook::WebhookEventKind;
-
 use super::contract::DeliveriesError;
 use super::delivery::{Delivery, DeliveryStatus, RedeliveryProgress, WebhookProgress};
 use crate::shapes::ShapeError;
-use crate::shapes::frozen::{self, Decode, Shape};
-use crate::{frozen_enum, frozen_struct};
+use crate::frozen_struct;
+use crate::shapes::frozen::{self, Decode, Shape, Tag};
+use crate::shapes::tag::tagged;
 
 /// The format of every value.
 pub const FORMAT: u8 = 1;
@@ -20,8 +19,8 @@ frozen_struct! {
         id: [u8; 16],
         webhook_id: [u8; 16],
         event_id: [u8; 16],
-        kind: Option<DeliveredKindV1>,
-        status: DeliveryStatusV1,
+        kind: Option<Tag>,
+        status: Tag,
         attempt: u32,
         response_status: Option<u16>,
         response_excerpt: Option<String>,
@@ -33,30 +32,7 @@ frozen_struct! {
     }
 }
 
-frozen_enum! {
-    /// The kind of the event that is delivered.
-    DeliveredKindV1 of WebhookEventKind {
-        PaymentAuthorized,
-        PaymentCompleted,
-        PaymentExpired,
-        PaymentVoided,
-        PaymentReversed,
-        RefundCompleted,
-        PaymentOperationFailed,
-        PayoutCompleted,
-        DisputeOpened,
-        DisputeClosed,
-    }
-}
-
-frozen_enum! {
-    /// The state of a delivery.
-    DeliveryStatusV1 of DeliveryStatus {
-        Pending,
-        Successful,
-        Failed,
-    }
-}
+tagged! { DeliveryStatus }
 
 frozen_struct! {
     /// The progress of a webhook.

@@ -1,14 +1,13 @@
 //! Versions of the formats on disk.
 
-/// Format of keys and records. A program refuses a store of another one: nothing was released before 0.1.0, and stores of
-/// earlier development versions are not read.
-pub const FORMAT: u32 = 2;
+/// Format of keys and records. Its first two bytes name the formats of releases, which begin at 1: those of the development
+/// versions before 0.1.0, which are not read, have zeros there. A program refuses a store of another format.
+pub const FORMAT: u32 = u32::from_be_bytes([b'T', b'L', 0, 1]);
 
-/// Format of the derived rows. A program with a lower one refuses the store.
-pub const ROW_FORMAT: u32 = 10;
+/// The number in a format.
+pub(super) const fn number(format: u32) -> u32 {
+    format & 0xffff
+}
 
-/// The oldest format whose rows are all there. A start writes what those of older ones lack, and raises the store to
-/// [`ROW_FORMAT`].
-pub const OLDEST_ROW_FORMAT: u32 = 10;
-
-const _: () = assert!(ROW_FORMAT == crate::shapes::ROW_FORMAT as u32, "rows begin with the format of the store");
+/// Format of the derived rows. A program with a lower one refuses the store, and one with a higher one raises it.
+pub const ROW_FORMAT: u32 = crate::shapes::ROW_FORMAT as u32;

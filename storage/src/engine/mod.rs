@@ -22,7 +22,6 @@ mod store;
 pub mod table_damage;
 mod time_limit;
 mod unlogged;
-mod upgrade;
 mod statistics;
 
 pub use auxiliary::{auxiliary_database_options, link_database};
@@ -31,7 +30,7 @@ pub use copy::{
 };
 pub use disk::{DiskReserve, free_bytes};
 pub use file_watch::{FileWatch, OnFileGone};
-pub use format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
+pub use format::{FORMAT, ROW_FORMAT};
 pub use identity::StoreIdentity;
 pub use open::is_new;
 pub use options::EngineOptions;

@@ -31,7 +31,6 @@ use super::refusal::OpenError;
 use super::settings::{self, Purpose};
 use super::table_damage;
 use super::time_limit::{NoResult, within};
-use super::upgrade::upgrade;
 
 /// A database that is open for writing, with every acknowledged commit.
 pub(super) struct Opened {
@@ -225,8 +224,6 @@ impl OpenAttempt<'_> {
         let found = survey.last_commit.unwrap_or_default();
         let last_commit = found.max(marked);
         let starts = survey.starts.saturating_add(1);
-        let upgraded = survey.row_format.map_or(Ok(()), |found| upgrade(&db, found));
-        upgraded.map_err(|error| self.damaged(error.to_string()))?;
         let meta = handle(&db, Family::Meta);
         let identity = match read_meta_number(&Live(&db), MetaKey::Identity) {
             Ok(Some(bytes)) => StoreIdentity(bytes),

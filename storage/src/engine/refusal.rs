@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::journal::CommitNumber;
 
-use super::format::{FORMAT, ROW_FORMAT};
+use super::format::{FORMAT, ROW_FORMAT, number};
 
 /// The reason for which a store is not opened. Nothing was changed, except types of records that RocksDB reads without end, when
 /// the options accept a loss.
@@ -55,14 +55,14 @@ pub enum OpenError {
         source: std::io::Error,
     },
     /// A newer program wrote it.
-    #[error("the store has format {found}, this program reads up to {FORMAT}: upgrade the program")]
+    #[error("the store has format {}, this program reads up to {}: upgrade the program", number(*found), number(FORMAT))]
     FormatTooNew {
         /// The format of the store.
         found: u32,
     },
-    /// A development version before this one wrote it.
+    /// A development version before 0.1.0 wrote it.
     #[error(
-        "the store was written by an earlier development version of Till (format {found}, this program's is {FORMAT}): begin a new store, or run that version"
+        "the store was written by a development version of Till before 0.1.0 (its format {found}): begin a new store, or run that version"
     )]
     FormatTooOld {
         /// The format of the store.

@@ -1,30 +1,13 @@
 //! Shapes of the activity log, the team and the plan. The addresses are those of the merchant's and the
 //! operator's own staff, not of customers, and are stored in clear.
 
-use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
+use till_domain::activity::{Activity, ActivityObject, Actor, PlanSwitch};
 use till_domain::plan::{NamedPlan, PlanChoice};
 use till_domain::records::EmailUse;
 use till_domain::team::{Acceptance, Invitation, User};
 
 use super::shape::{shape_enum, shape_struct};
-
-shape_enum! {
-    /// The type of an activity.
-    ActivityTypeV1 of ActivityType {
-        PaymentCaptured,
-        PaymentVoided,
-        PaymentReversed,
-        RefundCreated,
-        PayoutCreated,
-        DisputeChallenged,
-        DisputeConceded,
-        DisputeEscalated,
-        PlanSwitched,
-        UserInvited,
-        InvitationAccepted,
-        UserRemoved,
-    }
-}
+use super::tag::Tag;
 
 shape_enum! {
     /// The person or program that acted.
@@ -67,7 +50,7 @@ shape_struct! {
     ActivityV1 of Activity {
         id: [u8; 16],
         at: u64,
-        activity_type: ActivityTypeV1,
+        activity_type: Tag,
         actor: ActorV1,
         object: ActivityObjectV1,
         parent: Option<[u8; 16]>,

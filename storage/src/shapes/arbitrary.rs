@@ -1,7 +1,7 @@
 //! Values of the domain drawn at random, for tests of round trips.
 
 use till_domain::card::{
-    Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
     TokenUse,
 };
 use till_domain::command::{Caller, IdempotencyScope};
@@ -176,41 +176,16 @@ impl Draw {
         }
     }
 
-    fn holder(&mut self) -> CardHolder {
-        let name = HolderName::from_stored(format!("A{}", self.text()));
-        match self.below(3) {
-            0 => CardHolder::Sealed(name),
-            1 => CardHolder::InClear(name),
-            _ => CardHolder::Absent,
-        }
-    }
-
     fn card_facts(&mut self) -> CardFacts {
-        let schemes = [
-            CardScheme::Visa,
-            CardScheme::Mastercard,
-            CardScheme::Amex,
-            CardScheme::Jcb,
-            CardScheme::UnionPay,
-            CardScheme::Discover,
-            CardScheme::Diners,
-            CardScheme::Other,
-        ];
         let year = u16::try_from(self.below(65_536)).expect("small");
         CardFacts {
-            scheme: self.one_of(&schemes),
+            scheme: self.one_of(&CardScheme::ALL),
             first_digits: self.text(),
             last_digits: self.text(),
             expiry: CardExpiry { year, month: u8::try_from(self.below(256)).expect("small") },
-            holder: self.holder(),
+            holder: self.maybe(|draw| HolderName::from_stored(draw.text())),
             fingerprint: CardFingerprint(self.bytes()),
         }
-    }
-
-    /// The card of a session or a payment, which keeps no name that is sealed.
-    fn card_of_instrument(&mut self) -> CardFacts {
-        let card = self.card_facts();
-        if matches!(card.holder, CardHolder::Sealed(_)) { card.without_holder() } else { card }
     }
 
     fn usage(&mut self) -> TokenUsage {
@@ -232,8 +207,8 @@ impl Draw {
     fn instrument(&mut self) -> Instrument {
         match self.below(4) {
             0 => Instrument::UnnamedCard,
-            1 => Instrument::Token { token_id: self.id(), usage: self.usage(), card: self.card_of_instrument() },
-            2 => Instrument::SavedCard { card_id: self.id(), owner: self.id(), card: self.card_of_instrument() },
+            1 => Instrument::Token { token_id: self.id(), usage: self.usage(), card: self.card_facts().without_holder() },
+            2 => Instrument::SavedCard { card_id: self.id(), owner: self.id(), card: self.card_facts().without_holder() },
             _ => Instrument::Installment {
                 plan: self.one_of(&InstallmentPlan::ALL),
                 interest_bearer: self.one_of(&InterestBearer::ALL),
@@ -274,15 +249,13 @@ impl Draw {
     }
 
     fn card(&mut self) -> Card {
-        let facts = self.card_facts();
-        let deleted_at = self.maybe(Draw::millis);
         Card {
             id: self.id(),
             customer_id: self.id(),
             external_id: self.maybe(Draw::external_id),
-            card: if deleted_at.is_some() { CardFacts { holder: CardHolder::Absent, ..facts } } else { facts },
+            card: self.card_facts(),
             created_at: self.millis(),
-            deleted_at,
+            deleted_at: self.maybe(Draw::millis),
         }
     }
 
@@ -323,11 +296,11 @@ impl Draw {
             capture: self.maybe(Draw::capture),
             failure: self.maybe(Draw::failure),
             refunded_minor: self.magnitude(),
-            confirmed_refund_minor: 0,
-            operation: None,
-            last_operation: None,
-            charged_back_minor: 0,
-            open_dispute: None,
+            confirmed_refund_minor: self.magnitude(),
+            operation: self.maybe(Draw::operation),
+            last_operation: self.maybe(Draw::refused_operation),
+            charged_back_minor: self.magnitude(),
+            open_dispute: self.maybe(|draw| OpenDispute { id: draw.id(), amount_minor: draw.magnitude() }),
         }
     }
 
@@ -351,19 +324,6 @@ impl Draw {
             failure: self.failure(),
             at: self.millis(),
             attempt: self.attempt(),
-        }
-    }
-
-    /// A payment that needs any one of the shapes.
-    fn payment_row(&mut self) -> Payment {
-        let payment = self.payment();
-        Payment {
-            confirmed_refund_minor: if self.flag() { self.magnitude() } else { 0 },
-            operation: self.maybe(Draw::operation),
-            last_operation: self.maybe(Draw::refused_operation),
-            charged_back_minor: if self.flag() { self.magnitude() } else { 0 },
-            open_dispute: self.maybe(|draw| OpenDispute { id: draw.id(), amount_minor: draw.magnitude() }),
-            ..payment
         }
     }
 
@@ -473,7 +433,6 @@ impl Draw {
             starts_at: self.millis(),
             ends_at: self.millis(),
             opening_minor: self.balance_minor(),
-            is_whole: self.flag(),
         }
     }
 
@@ -495,7 +454,6 @@ impl Draw {
         match self.below(26) {
             23 => Event::StatementPeriodOpened { period: self.statement_period() },
             24 => Event::StatementClosed { statement: self.statement() },
-            25 => Event::StatementPeriodEnded { ends_at: self.millis() },
             15 => Event::PayoutRequested {
                 payout: self.payout(),
                 transaction: self.transaction(),
@@ -769,17 +727,9 @@ impl Draw {
     }
 
     fn leg(&mut self) -> Leg {
-        let accounts = [
-            Account::Balance,
-            Account::AcquirerClearing,
-            Account::BankClearing,
-            Account::Fees,
-            Account::Invoices,
-            Account::Interest,
-        ];
         Leg {
             entry_id: self.id(),
-            account: self.one_of(&accounts),
+            account: self.one_of(&Account::ALL),
             direction: self.direction(),
             entry_type: self.entry_type(),
             amount: self.amount(),
@@ -931,12 +881,12 @@ impl Draw {
                 activity: self.activity(),
             },
             16 => Event::CardSaved {
-                card: Card { deleted_at: None, ..self.card() },
+                card: self.card(),
                 is_default: self.flag(),
                 at: self.millis(),
             },
             17 => Event::DefaultCardSet { customer_id: self.id(), card_id: self.id(), at: self.millis() },
-            18 => Event::AuthorizationLapsed { payment_id: self.id(), effect: self.effect(), lapses_at: self.millis() },
+            18 => Event::BalanceOpened,
             19 => Event::PaymentVoided {
                 payment_id: self.id(),
                 released_minor: self.magnitude(),
@@ -1100,7 +1050,7 @@ impl Draw {
             4 => (AnyKey::Balances(Single), records::Balances::wrap(self.totals())),
             5 => under!(Tokens, self.token(), id),
             6 => under!(Sessions, self.session(), id),
-            7 => under!(Payments, self.payment_row(), id),
+            7 => under!(Payments, self.payment(), id),
             8 => under!(Customers, self.customer(), id),
             9 => under!(Cards, self.card(), id),
             10 => under!(Topups, self.topup(), id),

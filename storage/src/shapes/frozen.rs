@@ -11,6 +11,7 @@ use super::personal::NoPersonal;
 pub use super::codec::{Decode, Out, ShapeError, put};
 pub use super::personal::Personal;
 pub use super::shape::Shape;
+pub use super::tag::{Tag, Tagged};
 
 /// The bytes of a value in the shape `S`, after its format byte.
 ///

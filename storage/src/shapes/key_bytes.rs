@@ -2,21 +2,17 @@
 //! is theirs. A text is the last part of a key, unchanged, so that it needs no terminator. An e-mail address that other
 //! parts follow has its length before it.
 
-use till_domain::activity::{ActivityObject, ActivityType};
+use till_domain::activity::ActivityObject;
 use till_domain::card::CardFingerprint;
 use till_domain::command::IdempotencyScope;
-use till_domain::dispute::DisputeStatus;
 use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{
     CustomerId, DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId, TransactionId,
 };
 use till_domain::key::KeyDigest;
-use till_domain::merchant::PaymentMethod;
 use till_domain::metadata::{ItemHash, SetNumber};
-use till_domain::payment::{CaptureTime, PaymentStatus};
-use till_domain::payout::PayoutStatus;
+use till_domain::payment::CaptureTime;
 use till_domain::records::Single;
-use till_domain::refund::RefundStatus;
 use till_domain::text::{Email, ExternalId, IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
 
@@ -40,12 +36,6 @@ pub(super) fn decode<K: KeyBytes>(mut rest: &[u8]) -> Option<K> {
 
 fn take_text(rest: &mut &[u8]) -> Option<String> {
     std::str::from_utf8(std::mem::take(rest)).ok().map(str::to_owned)
-}
-
-/// The one of `all` that has the byte.
-fn take_byte<T: Copy>(all: impl IntoIterator<Item = T>, byte_of: fn(T) -> u8, rest: &mut &[u8]) -> Option<T> {
-    let byte = u8::take(rest)?;
-    all.into_iter().find(|one| byte_of(*one) == byte)
 }
 
 impl<const N: usize> KeyBytes for [u8; N] {
@@ -261,26 +251,6 @@ impl KeyBytes for ActivityObject {
     }
 }
 
-impl KeyBytes for PaymentMethod {
-    fn push(&self, bytes: &mut Vec<u8>) {
-        bytes.push(method_byte(*self));
-    }
-
-    fn take(rest: &mut &[u8]) -> Option<Self> {
-        take_byte(PaymentMethod::ALL, method_byte, rest)
-    }
-}
-
-impl KeyBytes for PaymentStatus {
-    fn push(&self, bytes: &mut Vec<u8>) {
-        bytes.push(payment_status_byte(*self));
-    }
-
-    fn take(rest: &mut &[u8]) -> Option<Self> {
-        take_byte(PaymentStatus::ALL, payment_status_byte, rest)
-    }
-}
-
 impl KeyBytes for CaptureTime {
     /// The number of the day; 0, the day on which nothing was captured, for those at once.
     fn push(&self, bytes: &mut Vec<u8>) {
@@ -293,111 +263,5 @@ impl KeyBytes for CaptureTime {
     fn take(rest: &mut &[u8]) -> Option<Self> {
         let day = u32::take(rest)?;
         Some(if day == 0 { CaptureTime::AtOnce } else { CaptureTime::Day(day) })
-    }
-}
-
-impl KeyBytes for ActivityType {
-    fn push(&self, bytes: &mut Vec<u8>) {
-        bytes.push(type_byte(*self));
-    }
-
-    fn take(rest: &mut &[u8]) -> Option<Self> {
-        take_byte(ActivityType::ALL, type_byte, rest)
-    }
-}
-
-impl KeyBytes for RefundStatus {
-    fn push(&self, bytes: &mut Vec<u8>) {
-        bytes.push(refund_status_byte(*self));
-    }
-
-    fn take(rest: &mut &[u8]) -> Option<Self> {
-        take_byte(RefundStatus::ALL, refund_status_byte, rest)
-    }
-}
-
-impl KeyBytes for PayoutStatus {
-    fn push(&self, bytes: &mut Vec<u8>) {
-        bytes.push(payout_status_byte(*self));
-    }
-
-    fn take(rest: &mut &[u8]) -> Option<Self> {
-        take_byte(PayoutStatus::ALL, payout_status_byte, rest)
-    }
-}
-
-impl KeyBytes for DisputeStatus {
-    fn push(&self, bytes: &mut Vec<u8>) {
-        bytes.push(dispute_status_byte(*self));
-    }
-
-    fn take(rest: &mut &[u8]) -> Option<Self> {
-        take_byte(DisputeStatus::ALL, dispute_status_byte, rest)
-    }
-}
-
-const fn payment_status_byte(status: PaymentStatus) -> u8 {
-    match status {
-        PaymentStatus::Pending => 0,
-        PaymentStatus::Authorized => 1,
-        PaymentStatus::Successful => 2,
-        PaymentStatus::Failed => 3,
-        PaymentStatus::Expired => 4,
-        PaymentStatus::Voided => 5,
-        PaymentStatus::Reversed => 6,
-        PaymentStatus::PartiallyRefunded => 7,
-        PaymentStatus::Refunded => 8,
-        PaymentStatus::Disputed => 9,
-    }
-}
-
-const fn dispute_status_byte(status: DisputeStatus) -> u8 {
-    match status {
-        DisputeStatus::Open => 0,
-        DisputeStatus::Challenged => 1,
-        DisputeStatus::Escalated => 2,
-        DisputeStatus::Won => 3,
-        DisputeStatus::Lost => 4,
-        DisputeStatus::Conceded => 5,
-    }
-}
-
-const fn payout_status_byte(status: PayoutStatus) -> u8 {
-    match status {
-        PayoutStatus::Pending => 0,
-        PayoutStatus::Successful => 1,
-        PayoutStatus::Failed => 2,
-    }
-}
-
-const fn refund_status_byte(status: RefundStatus) -> u8 {
-    match status {
-        RefundStatus::Pending => 0,
-        RefundStatus::Successful => 1,
-        RefundStatus::Failed => 2,
-    }
-}
-
-const fn method_byte(method: PaymentMethod) -> u8 {
-    match method {
-        PaymentMethod::Card => 0,
-        PaymentMethod::Installment => 1,
-    }
-}
-
-const fn type_byte(activity_type: ActivityType) -> u8 {
-    match activity_type {
-        ActivityType::PaymentCaptured => 0,
-        ActivityType::PaymentVoided => 1,
-        ActivityType::PaymentReversed => 2,
-        ActivityType::RefundCreated => 3,
-        ActivityType::PayoutCreated => 4,
-        ActivityType::DisputeChallenged => 5,
-        ActivityType::DisputeConceded => 6,
-        ActivityType::DisputeEscalated => 7,
-        ActivityType::PlanSwitched => 8,
-        ActivityType::UserInvited => 9,
-        ActivityType::InvitationAccepted => 10,
-        ActivityType::UserRemoved => 11,
     }
 }

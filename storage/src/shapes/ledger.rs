@@ -1,65 +1,17 @@
 //! Shapes of the ledger.
 
-use till_domain::ledger::{
-    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Invoice, Leg, Topup, Transaction,
-};
+use till_domain::ledger::{BalanceTotals, Cause, Entry, Invoice, Leg, Topup, Transaction};
 
-use till_domain::records::Unreadable;
-
-use super::codec::{Decode, Out, ShapeError};
-use super::personal::Personal;
-use super::shape::{Shape, shape_enum, shape_struct};
-
-shape_enum! {
-    /// An account of a merchant.
-    AccountV1 of Account {
-        Balance,
-        AcquirerClearing,
-        BankClearing,
-        Fees,
-        Invoices,
-        Interest,
-    }
-}
-
-shape_enum! {
-    /// The side of an account that an entry is on.
-    DirectionV1 of Direction {
-        Credit,
-        Debit,
-    }
-}
-
-shape_enum! {
-    /// The purpose of an entry.
-    EntryTypeV1 of EntryType {
-        AddPrefund,
-        Payment,
-        PaymentFee,
-        Refund,
-        Invoice,
-        PayOut,
-        Dispute,
-        Interest,
-    }
-}
-
-shape_enum! {
-    /// The status of an entry.
-    EntryStatusV1 of EntryStatus {
-        OnHold,
-        Effective,
-        Canceled,
-    }
-}
+use super::shape::{shape_enum, shape_struct};
+use super::tag::Tag;
 
 shape_struct! {
     /// One side of a transaction on one account.
     LegV1 of Leg {
         entry_id: [u8; 16],
-        account: AccountV1,
-        direction: DirectionV1,
-        entry_type: EntryTypeV1,
+        account: Tag,
+        direction: Tag,
+        entry_type: Tag,
         amount: u64,
     }
 }
@@ -83,7 +35,7 @@ shape_struct! {
         cause: CauseV1,
         currency: [u8; 3],
         legs: Vec<LegV1>,
-        status: EntryStatusV1,
+        status: Tag,
         created_at: u64,
         settles_at: Option<u64>,
         effective_at: Option<u64>,
@@ -96,11 +48,11 @@ shape_struct! {
     EntryV1 of Entry {
         id: [u8; 16],
         transaction_id: [u8; 16],
-        direction: DirectionV1,
-        entry_type: EntryTypeV1,
+        direction: Tag,
+        entry_type: Tag,
         amount: u64,
         currency: [u8; 3],
-        status: EntryStatusV1,
+        status: Tag,
         cause: CauseV1,
         created_at: u64,
         effective_at: Option<u64>,
@@ -131,47 +83,9 @@ shape_struct! {
     }
 }
 
-/// Sums of the entries on the balance, in minor units, when a capture covers every debit on hold.
-#[derive(Debug, Decode)]
-pub(super) struct BalanceTotalsV1 {
-    effective_credit_minor: u64,
-    effective_debit_minor: u64,
-    held_credit_minor: u64,
-    held_debit_minor: u64,
-}
-
-impl BalanceTotalsV1 {
-    /// Returns true when the shape holds the totals.
-    pub(super) const fn holds(totals: &BalanceTotals) -> bool {
-        totals.uncovered_debit_minor == 0
-    }
-}
-
-impl Shape<BalanceTotals> for BalanceTotalsV1 {
-    fn write(totals: &BalanceTotals, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        if !BalanceTotalsV1::holds(totals) {
-            return Err(Unreadable { reason: "debits that no capture covers have no shape".to_owned() });
-        }
-        u64::write(&totals.effective_credit_minor, personal, out)?;
-        u64::write(&totals.effective_debit_minor, personal, out)?;
-        u64::write(&totals.held_credit_minor, personal, out)?;
-        u64::write(&totals.held_debit_minor, personal, out)
-    }
-
-    fn unpack(self, _: &dyn Personal) -> Result<BalanceTotals, ShapeError> {
-        Ok(BalanceTotals {
-            effective_credit_minor: self.effective_credit_minor,
-            effective_debit_minor: self.effective_debit_minor,
-            held_credit_minor: self.held_credit_minor,
-            held_debit_minor: self.held_debit_minor,
-            uncovered_debit_minor: 0,
-        })
-    }
-}
-
 shape_struct! {
     /// Sums of the entries on the balance, in minor units.
-    BalanceTotalsV2 of BalanceTotals {
+    BalanceTotalsV1 of BalanceTotals {
         effective_credit_minor: u64,
         effective_debit_minor: u64,
         held_credit_minor: u64,

@@ -4,17 +4,19 @@
 //! Rules:
 //! - A shape whose name ends in a version (`PaymentV1`) is on disk. It is never changed: no field is added,
 //!   removed, retyped or moved, no variant is inserted or moved. Golden bytes in `golden_v1.txt` detect a change.
-//! - A variant added to an enum of the domain is added at the end of its shape. A changed field is a new
-//!   shape (`TokenV2`), reached from events by a new variant (`CardTokenizedV2`) at the end of the event
-//!   shape, and from rows by a new row format. Values that the first shape can hold are still written in it.
+//! - A variant added to an enum of the domain is added at its end. A changed field is a new shape (`TokenV2`), reached
+//!   from events by a new variant (`CardTokenizedV2`) at the end of the event shape, and from rows by a new row format.
+//!   Values that the first shape can hold are still written in it.
 //! - Stored records are never encoded again: the conversion of an old shape leads to today's domain.
 //! - Customers' names, e-mails and mobiles, and the names on cards, are always sealed, see [`Personal`].
 //!
 //! Shapes are declared in the modules of this directory; the encoding of numbers, texts and lists is in `codec`.
 
 mod codec;
+mod sealed;
 mod shape;
 mod shown;
+pub(crate) mod tag;
 pub mod frozen;
 
 // The parts.

@@ -4,26 +4,26 @@
 //! 0 format (1) = 1 | 1 MutationV1, see `codec`
 //! ```
 //! Everything here must stay readable for ever: a body is never encoded again. The position of an event among
-//! the variants of [`EventV1`] is on disk; a new kind of event, and a new version of an old one, come last.
+//! the variants of [`EventV1`] is on disk; a new kind of event, and a later form of an old one, come last.
 
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::records::Unreadable;
 
 use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardExpiryV1, CardFactsV1, CardV1, CardV2, TokenV1, TokenV2};
+use super::card::{CardExpiryV1, CardV1, TokenV1};
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
 use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
-use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2, TestClockV1};
+use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, ProfileV1, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
-    AuthorizationV1, CaptureV1, DisputeClosingV1, DisputeStatusV1, DisputeV1, EffectV1, FailureV1, OperationV1,
-    PaymentStatusV1, PaymentV1, PayoutV1, RefundV1, RefusedOperationV1,
-};
+    AuthorizationV1, CaptureV1, DisputeClosingV1, DisputeV1, EffectV1, FailureV1, OperationV1,
+    PaymentV1, PayoutV1, RefundV1, RefusedOperationV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
+use super::tag::Tag;
 use super::statement::{StatementPeriodV1, StatementV1};
 use super::webhook::{WebhookEventV1, WebhookTestV1, WebhookV1};
 
@@ -92,16 +92,16 @@ shape_enum! {
         MerchantCreated {
             merchant_id: [u8; 16],
             profile: ProfileV1,
-            integrations: Vec<(PaymentMethodV1, IntegrationV1)>
-        } if ProfileV1::holds(profile),
+            integrations: Vec<(Tag, IntegrationV1)>
+        },
         SuspensionChanged { suspended: bool },
         KeyGenerated { merchant_id: [u8; 16], key: ApiKeyV1 },
         KeyRevoked { key_id: [u8; 16], at: u64 },
         InstallationAdded(installation: InstallationV1),
-        PaymentMethodConfigured { method: PaymentMethodV1, integration: IntegrationV1 },
+        PaymentMethodConfigured { method: Tag, integration: IntegrationV1 },
         BalanceOpened,
         TopupAdded { topup: TopupV1, transaction: TransactionV1 },
-        CardTokenized(token: TokenV1) if CardFactsV1::holds(&token.card),
+        CardTokenized(token: TokenV1),
         SessionCreated { session: SessionV1, token_used_up: Option<[u8; 16]> },
         CustomerCreated(customer: CustomerV1),
         CustomerUpdated { before: CustomerV1, after: CustomerV1 },
@@ -115,9 +115,8 @@ shape_enum! {
             transaction: TransactionV1,
             activity: ActivityV1
         },
-        CardSaved { card: CardV1, is_default: bool, at: u64 } if CardFactsV1::holds(&card.card),
+        CardSaved { card: CardV1, is_default: bool, at: u64 },
         DefaultCardSet { customer_id: [u8; 16], card_id: [u8; 16], at: u64 },
-        AuthorizationLapsed { payment_id: [u8; 16], effect: EffectV1, lapses_at: u64 },
         PaymentVoided { payment_id: [u8; 16], released_minor: u64, activity: ActivityV1 },
         TransactionSettled {
             transaction_id: [u8; 16],
@@ -158,15 +157,6 @@ shape_enum! {
         },
         TokenKept { token_id: [u8; 16] },
         CardNumbersInIdentifiersChanged { allowed: bool },
-    } later {
-        MerchantCreatedV2 of MerchantCreated {
-            merchant_id: [u8; 16],
-            profile: ProfileV2,
-            integrations: Vec<(PaymentMethodV1, IntegrationV1)>
-        },
-        CardTokenizedV2 of CardTokenized(token: TokenV2),
-        CardSavedV2 of CardSaved { card: CardV2, is_default: bool, at: u64 },
-    } then {
         OperationRequested { payment_id: [u8; 16], operation: OperationV1 },
         OperationRefused {
             payment_id: [u8; 16],
@@ -194,7 +184,7 @@ shape_enum! {
             refund_id: [u8; 16],
             payment_id: [u8; 16],
             amount_minor: u64,
-            status: PaymentStatusV1,
+            status: Tag,
             settles_at: Option<u64>,
             at: u64,
             activity: Option<ActivityV1>
@@ -220,7 +210,7 @@ shape_enum! {
         DisputeChallenged {
             dispute_id: [u8; 16],
             evidence: String,
-            status: DisputeStatusV1,
+            status: Tag,
             activity: ActivityV1
         },
         EvidenceTaken { dispute_id: [u8; 16] },
@@ -229,7 +219,6 @@ shape_enum! {
         TestClockSet { merchant_id: [u8; 16], test_clock: TestClockV1 },
         StatementPeriodOpened { period: StatementPeriodV1 },
         StatementClosed { statement: StatementV1 },
-        StatementPeriodEnded { ends_at: u64 },
         CardRenewed { card_id: [u8; 16], expiry: CardExpiryV1, external_id: Option<String> },
         CardForgotten {
             customer_id: [u8; 16],

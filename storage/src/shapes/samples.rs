@@ -1,11 +1,11 @@
 //! One value of every shape, for tests of bytes. A change here changes the golden bytes without a change of
 //! format: add values, and leave those that are here alone.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::card::{
-    Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
     TokenUse,
 };
 use till_domain::command::{Caller, IdempotencyScope};
@@ -125,7 +125,7 @@ fn contact() -> Contact {
     Contact { email: email(), mobile: mobile(), name }
 }
 
-pub(super) fn profile() -> Profile {
+fn profile() -> Profile {
     Profile {
         name: Name::new("Café Siam").expect("a name"),
         currency: thb(),
@@ -139,13 +139,8 @@ pub(super) fn profile() -> Profile {
 }
 
 /// The clock of a merchant that is two days ahead.
-pub(super) const fn test_clock() -> TestClock {
+const fn test_clock() -> TestClock {
     TestClock { offset_ms: 172_800_000 }
-}
-
-/// A profile of the second shape.
-pub(super) fn profile_with_card_numbers() -> Profile {
-    Profile { card_numbers_in_identifiers: true, ..profile() }
 }
 
 fn integration() -> Integration {
@@ -182,36 +177,20 @@ fn card_facts() -> CardFacts {
         first_digits: "424242".to_owned(),
         last_digits: "4242".to_owned(),
         expiry: CardExpiry { year: 2031, month: 12 },
-        holder: CardHolder::InClear(HolderName::new("S JAIDEE").expect("a name")),
+        holder: None,
         fingerprint: CardFingerprint([0xf1; 32]),
     }
 }
 
-fn sealed_card_facts() -> CardFacts {
-    CardFacts { holder: card_facts().holder.to_record(), ..card_facts() }
+fn held_card_facts() -> CardFacts {
+    CardFacts { holder: Some(HolderName::new("S JAIDEE").expect("a name")), ..card_facts() }
 }
 
-/// A token of the second shape.
-pub(super) fn sealed_token() -> Token {
-    Token { card: sealed_card_facts(), ..token() }
-}
-
-/// A saved card of the second shape.
-pub(super) fn sealed_card() -> Card {
-    Card { card: sealed_card_facts(), ..card() }
-}
-
-/// A saved card of the third shape.
-pub(super) fn forgotten_card() -> Card {
-    let facts = CardFacts { holder: CardHolder::Absent, ..card_facts() };
-    Card { card: facts, deleted_at: Some(Millis(1_743_500_000_020)), ..card() }
-}
-
-fn token() -> Token {
+pub(super) fn token() -> Token {
     Token {
         id: TokenId::from_bytes([0x06; 16]),
         installation_id: installation().id,
-        card: card_facts(),
+        card: held_card_facts(),
         usage: TokenUsage::Multiple,
         created_at: Millis(1_743_500_000_003),
         expires_at: None,
@@ -252,12 +231,12 @@ pub(super) fn customer() -> Customer {
     }
 }
 
-fn card() -> Card {
+pub(super) fn card() -> Card {
     Card {
         id: CardId::from_bytes([0x0a; 16]),
         customer_id: CustomerId::from_bytes([0x09; 16]),
         external_id: external_id("card-1"),
-        card: card_facts(),
+        card: held_card_facts(),
         created_at: Millis(1_743_500_000_007),
         deleted_at: None,
     }
@@ -301,11 +280,11 @@ pub(super) fn payment() -> Payment {
         capture: Some(capture()),
         failure: Some(failure()),
         refunded_minor: 17,
-        confirmed_refund_minor: 0,
-        operation: None,
-        last_operation: None,
-        charged_back_minor: 0,
-        open_dispute: None,
+        confirmed_refund_minor: 16,
+        operation: Some(operation()),
+        last_operation: Some(refused_operation()),
+        charged_back_minor: 19,
+        open_dispute: Some(OpenDispute { id: DisputeId::from_bytes([0x29; 16]), amount_minor: 2_300 }),
     }
 }
 
@@ -321,17 +300,6 @@ fn operation() -> Operation {
 
 fn refused_operation() -> RefusedOperation {
     RefusedOperation { kind: OperationKind::Capture, failure: failure(), at: Millis(1_743_500_000_018), attempt: 1 }
-}
-
-/// A payment of the second shape.
-pub(super) fn payment_with_operation() -> Payment {
-    Payment {
-        instrument: payment_without_customer().instrument,
-        confirmed_refund_minor: 16,
-        operation: Some(operation()),
-        last_operation: Some(refused_operation()),
-        ..payment()
-    }
 }
 
 pub(super) fn webhook() -> Webhook {
@@ -453,12 +421,6 @@ pub(super) fn webhook_event_of_a_dispute() -> WebhookEvent {
     }
 }
 
-/// A payment of the third shape.
-pub(super) fn payment_with_dispute() -> Payment {
-    let open_dispute = Some(OpenDispute { id: dispute().id, amount_minor: 2_300 });
-    Payment { charged_back_minor: 19, open_dispute, ..payment_with_operation() }
-}
-
 fn dispute() -> Dispute {
     Dispute {
         id: DisputeId::from_bytes([0x29; 16]),
@@ -505,13 +467,12 @@ fn dispute_closing() -> DisputeClosing {
     }
 }
 
-pub(super) fn statement_period() -> StatementPeriod {
+fn statement_period() -> StatementPeriod {
     StatementPeriod {
         month: Month { year: 2025, number: 5 },
         starts_at: Millis(1_746_032_400_000),
         ends_at: Millis(1_748_710_800_000),
         opening_minor: -1_250,
-        is_whole: true,
     }
 }
 
@@ -656,13 +617,8 @@ fn totals() -> BalanceTotals {
         effective_debit_minor: 3,
         held_credit_minor: 10_000,
         held_debit_minor: 1_250,
-        uncovered_debit_minor: 0,
+        uncovered_debit_minor: 17,
     }
-}
-
-/// Totals of the second shape.
-pub(super) fn totals_with_uncovered_debits() -> BalanceTotals {
-    BalanceTotals { uncovered_debit_minor: 17, ..totals() }
 }
 
 fn activity() -> Activity {
@@ -836,11 +792,10 @@ fn token_events() -> Vec<Event> {
 /// One event of every kind, in the order of the kinds.
 pub(super) fn events() -> Vec<Event> {
     let settings = vec![Event::CardNumbersInIdentifiersChanged { allowed: true }];
-    [payment_events(), metadata_events(), sweeping_events(), installation_events(), token_events(), settings].concat()
+    [payment_events(), metadata_events(), sweeping_events(), installation_events(), token_events(), settings, newer_events()].concat()
 }
 
-/// One event of every kind that came after the later shapes, in the order of the kinds.
-pub(super) fn newer_events() -> Vec<Event> {
+fn newer_events() -> Vec<Event> {
     let (payment_id, refund_id, at) = (payment().id, refund().id, Millis(1_743_500_000_021));
     let sent = Activity {
         activity_type: ActivityType::PayoutCreated,
@@ -903,7 +858,6 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::TestClockSet { merchant_id: MERCHANT, test_clock: test_clock() },
         Event::StatementPeriodOpened { period: statement_period() },
         Event::StatementClosed { statement: statement() },
-        Event::StatementPeriodEnded { ends_at: statement().ends_at },
         Event::CardRenewed { card_id: card().id, expiry: card_facts().expiry, external_id: external_id("card-1") },
         Event::CardForgotten { customer_id: customer().id, card_id: card().id, default_card_id: None, at },
         Event::CustomerRemoved { customer_id: customer().id, card_ids: vec![card().id], at },
@@ -926,31 +880,7 @@ pub(super) fn newer_events() -> Vec<Event> {
     ]
 }
 
-/// Events of later shapes, in the order of these.
-pub(super) fn later_events() -> Vec<Event> {
-    let (profile, integrations) = (profile_with_card_numbers(), vec![(PaymentMethod::Card, Integration::initial())]);
-    vec![
-        Event::MerchantCreated { merchant_id: MERCHANT, profile, integrations },
-        Event::CardTokenized(sealed_token()),
-        Event::CardSaved { card: sealed_card(), is_default: true, at: Millis(1_743_500_000_012) },
-    ]
-}
-
-/// Rows of later shapes.
-pub(super) fn later_rows() -> Vec<(AnyKey, AnyRow)> {
-    vec![
-        (AnyKey::Profiles(Single), records::Profiles::wrap(profile_with_card_numbers())),
-        (AnyKey::Balances(Single), records::Balances::wrap(totals_with_uncovered_debits())),
-        (AnyKey::Payments(payment().id), records::Payments::wrap(payment_with_operation())),
-        (AnyKey::Payments(payment().id), records::Payments::wrap(payment_with_dispute())),
-        (AnyKey::Tokens(token().id), records::Tokens::wrap(sealed_token())),
-        (AnyKey::Cards(card().id), records::Cards::wrap(sealed_card())),
-        (AnyKey::Cards(card().id), records::Cards::wrap(forgotten_card())),
-    ]
-}
-
-/// The events of the first release's kinds.
-pub(super) fn payment_events() -> Vec<Event> {
+fn payment_events() -> Vec<Event> {
     let before = Customer { email: None, default_card_id: None, ..customer() };
     vec![
         Event::MerchantCreated {
@@ -984,11 +914,6 @@ pub(super) fn payment_events() -> Vec<Event> {
         },
         Event::CardSaved { card: card(), is_default: true, at: Millis(1_743_500_000_012) },
         Event::DefaultCardSet { customer_id: customer().id, card_id: card().id, at: Millis(1_743_500_000_013) },
-        Event::AuthorizationLapsed {
-            payment_id: payment().id,
-            effect: Effect { kind: EffectKind::Void, ..effect() },
-            lapses_at: Millis(1_744_104_800_008),
-        },
         Event::PaymentVoided { payment_id: payment().id, released_minor: 10_000, activity: voided() },
         Event::TransactionSettled {
             transaction_id: transaction().id,
@@ -1161,14 +1086,14 @@ pub(super) fn state() -> MerchantState {
         integrations: [(PaymentMethod::Card, Integration::initial()), (PaymentMethod::Installment, integration())]
             .into(),
         balance: Some(totals()),
-        statement_period: None,
+        statement_period: Some(statement_period()),
         reserved_minor: 10_000,
         users: [(user().id, user())].into(),
         invitations: [(invitation().id, invitation())].into(),
         plan: Some(plan_choice()),
-        webhook_events: 0,
-        connected_webhooks: BTreeSet::new(),
-        test_clock: None,
+        webhook_events: 300,
+        connected_webhooks: [webhook().id].into(),
+        test_clock: Some(test_clock()),
         last_at: Millis(1_743_500_000_014),
         last_id: IdPosition { millis: 1_743_500_000_014, counter: 5 },
     }

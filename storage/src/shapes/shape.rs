@@ -69,25 +69,18 @@ macro_rules! frozen_struct {
 
 /// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields
 /// with names are encoded by position, as those without are: bincode writes both alike. A variant whose parts cannot
-/// hold every value states the condition after `if`; the variants under `later` hold the other values, and follow the
-/// whole first list. Kinds that were added after those follow them, under `then`.
+/// hold every value states the condition after `if`; a later form of it, `TokenizedV2 of Tokenized(..)`, holds the other
+/// values. It comes at the end, as a new kind does.
 #[macro_export]
 macro_rules! frozen_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
-        $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })? $(if $fits:expr)?,)+
-    } $(later {
-        $($later:ident of $old:ident $(( $($late_place:ident: $late_part:ty),+ ))?
-            $({ $($late_field:ident: $late_kind:ty),+ })?,)+
-    })? $(then {
-        $($then:ident $(( $($then_place:ident: $then_part:ty),+ ))?
-            $({ $($then_field:ident: $then_kind:ty),+ })?,)+
-    })?) => {
+        $($variant:ident $(of $first:ident)? $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })?
+            $(if $fits:expr)?,)+
+    }) => {
         $(#[$doc])*
         #[derive(Debug, $crate::shapes::frozen::Decode)]
         pub(super) enum $name {
             $($variant $(( $($part),+ ))? $(( $($kind),+ ))?,)+
-            $($($later $(( $($late_part),+ ))? $(( $($late_kind),+ ))?,)+)?
-            $($($then $(( $($then_part),+ ))? $(( $($then_kind),+ ))?,)+)?
         }
 
         impl $crate::shapes::frozen::Shape<$domain> for $name {
@@ -97,24 +90,16 @@ macro_rules! frozen_enum {
                 out: &mut $crate::shapes::frozen::Out,
             ) -> Result<(), till_domain::records::Unreadable> {
                 /// The positions on disk.
-                enum Position { $($variant,)+ $($($later,)+)? $($($then,)+)? }
+                enum Position { $($variant,)+ }
                 let _ = &personal; // Not every enum has a field.
                 match value {
-                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? $(if $fits)? => {
+                    $($crate::domain_variant!(
+                        $domain $variant $($first)? $(( $($place),+ ))? $({ $($field),+ })?
+                    ) $(if $fits)? => {
                         $crate::shapes::frozen::put(&(Position::$variant as u32), out)?;
                         $($(<$part as $crate::shapes::frozen::Shape<_>>::write($place, personal, out)?;)+)?
                         $($(<$kind as $crate::shapes::frozen::Shape<_>>::write($field, personal, out)?;)+)?
                     })+
-                    $($($domain::$old $(( $($late_place),+ ))? $({ $($late_field),+ })? => {
-                        $crate::shapes::frozen::put(&(Position::$later as u32), out)?;
-                        $($(<$late_part as $crate::shapes::frozen::Shape<_>>::write($late_place, personal, out)?;)+)?
-                        $($(<$late_kind as $crate::shapes::frozen::Shape<_>>::write($late_field, personal, out)?;)+)?
-                    })+)?
-                    $($($domain::$then $(( $($then_place),+ ))? $({ $($then_field),+ })? => {
-                        $crate::shapes::frozen::put(&(Position::$then as u32), out)?;
-                        $($(<$then_part as $crate::shapes::frozen::Shape<_>>::write($then_place, personal, out)?;)+)?
-                        $($(<$then_kind as $crate::shapes::frozen::Shape<_>>::write($then_field, personal, out)?;)+)?
-                    })+)?
                 }
                 Ok(())
             }
@@ -125,25 +110,42 @@ macro_rules! frozen_enum {
             ) -> Result<$domain, $crate::shapes::frozen::ShapeError> {
                 let _ = personal; // Not every enum has a field.
                 Ok(match self {
-                    $($name::$variant $(( $($place),+ ))? $(( $($field),+ ))? => $domain::$variant
+                    $($name::$variant $(( $($place),+ ))? $(( $($field),+ ))? => $crate::domain_variant!(
+                        $domain $variant $($first)?
                         $(( $($crate::shapes::frozen::Shape::unpack($place, personal)?),+ ))?
-                        $({ $($field: $crate::shapes::frozen::Shape::unpack($field, personal)?),+ })?,)+
-                    $($($name::$later $(( $($late_place),+ ))? $(( $($late_field),+ ))? => $domain::$old
-                        $(( $($crate::shapes::frozen::Shape::unpack($late_place, personal)?),+ ))?
-                        $({ $($late_field: $crate::shapes::frozen::Shape::unpack($late_field, personal)?),+ })?,)+)?
-                    $($($name::$then $(( $($then_place),+ ))? $(( $($then_field),+ ))? => $domain::$then
-                        $(( $($crate::shapes::frozen::Shape::unpack($then_place, personal)?),+ ))?
-                        $({ $($then_field: $crate::shapes::frozen::Shape::unpack($then_field, personal)?),+ })?,)+)?
+                        $({ $($field: $crate::shapes::frozen::Shape::unpack($field, personal)?),+ })?
+                    ),)+
                 })
             }
         }
     };
 }
 
-/// [`frozen_struct!`], shown to an operator.
+/// The variant of the domain that a frozen variant stands for: its own name, or the one that it is a later form of.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! domain_variant {
+    ($domain:ident $variant:ident $first:ident $($parts:tt)?) => { $domain::$first $($parts)? };
+    ($domain:ident $variant:ident $($parts:tt)?) => { $domain::$variant $($parts)? };
+}
+
+/// [`frozen_struct!`], shown to an operator. A field with sealed parts names their labels after `as`, and the struct at its
+/// end the subject under whose key they are sealed, by fields before them:
+///
+/// ```text
+/// TokenV1 of Token { id: [u8; 16], card: CardFactsV1 as "token.holder", } sealed under SubjectId::token(*id)
+/// ```
 macro_rules! shape_struct {
     ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
         $crate::frozen_struct! { $(#[$doc])* $name of $domain { $($field: $kind,)+ } }
+        $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
+    };
+    ($(#[$doc:meta])* $name:ident of $domain:ident {
+        $($field:ident: $kind:ty $(as $labels:expr)?,)+
+    } sealed under $subject:expr) => {
+        $crate::shapes::sealed::sealed_struct! {
+            $(#[$doc])* $name of $domain { $($field: $kind $(as $labels)?,)+ } sealed under $subject
+        }
         $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
     };
 }

@@ -6,17 +6,15 @@
 use std::fmt::Display;
 
 use serde::ser::{Serialize, Serializer};
-use till_domain::card::{CardFingerprint, CardHolder};
-use till_domain::customer::{Contact, Customer, CustomerFields};
+use till_domain::card::CardFingerprint;
+use till_domain::customer::{Contact, CustomerFields};
 use till_domain::ids::{Id, TokenId};
 use till_domain::key::KeyDigest;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
-use till_domain::payment::Payment;
 use till_domain::records::Present;
-use till_domain::session::Session;
 use till_domain::text::{
-    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier,
     MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
@@ -125,27 +123,22 @@ macro_rules! shown_struct {
     };
 }
 
-/// Shows an enum as [`shape_enum!`](super::shape) declares it: the names of its variants and of their parts.
+/// Shows an enum as [`shape_enum!`](super::shape) declares it: the names of its variants and of their parts. A later form
+/// is shown as the variant that it is a form of.
 macro_rules! shown_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
-        $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })? $(if $fits:expr)?,)+
-    } $(later { $($later:tt)* })? $(then {
-        $($then:ident $(( $($then_place:ident: $then_part:ty),+ ))?
-            $({ $($then_field:ident: $then_kind:ty),+ })?,)+
-    })?) => {
+        $($variant:ident $(of $first:ident)? $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })?
+            $(if $fits:expr)?,)+
+    }) => {
         impl serde::Serialize for $crate::shapes::shown::Shown<'_, $domain> {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self.value() {
-                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => {
-                        $crate::shapes::shown::shown_variant!(
-                            self, serializer, $variant; $($($place)+)? $($($field)+)?
-                        )
+                    $($crate::domain_variant!(
+                        $domain $variant $($first)? $(( $($place),+ ))? $({ $($field),+ })?
+                    ) $(if $fits)? => {
+                        let name = [$(stringify!($first),)? stringify!($variant)][0];
+                        $crate::shapes::shown::shown_variant!(self, serializer, name; $($($place)+)? $($($field)+)?)
                     })+
-                    $($($domain::$then $(( $($then_place),+ ))? $({ $($then_field),+ })? => {
-                        $crate::shapes::shown::shown_variant!(
-                            self, serializer, $then; $($($then_place)+)? $($($then_field)+)?
-                        )
-                    })+)?
                 }
             }
         }
@@ -154,12 +147,12 @@ macro_rules! shown_enum {
 
 /// Shows a variant: its name, or a struct of its parts with the name as `kind`.
 macro_rules! shown_variant {
-    ($shown:expr, $serializer:expr, $variant:ident;) => {
-        $serializer.serialize_str(&$crate::shapes::shown::snake_case(stringify!($variant)))
+    ($shown:expr, $serializer:expr, $variant:expr;) => {
+        $serializer.serialize_str(&$crate::shapes::shown::snake_case($variant))
     };
-    ($shown:expr, $serializer:expr, $variant:ident; $($part:ident)+) => {{
+    ($shown:expr, $serializer:expr, $variant:expr; $($part:ident)+) => {{
         let mut members = $serializer.serialize_map(None)?;
-        let kind = $crate::shapes::shown::snake_case(stringify!($variant));
+        let kind = $crate::shapes::shown::snake_case($variant);
         serde::ser::SerializeMap::serialize_entry(&mut members, "kind", &kind)?;
         $(serde::ser::SerializeMap::serialize_entry(&mut members, stringify!($part), &$shown.part($part))?;)+
         serde::ser::SerializeMap::end(members)
@@ -235,31 +228,19 @@ shown_as! {
     AmountMinor: |amount, _| amount.get();
     Currency: |currency, _| currency.code();
     Present: |_present, _| ();
-    CardHolder: |holder, disclosure| holder.name().map(|name| disclosure.text(name.as_str()));
 }
 
 till_domain::each_id! { shown_ids }
 
 shown_texts! { Description DestinationUrl Evidence ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
 
-personal_texts! { CanonicalJson Document Email Mobile PersonName }
+personal_texts! { CanonicalJson Document Email HolderName Mobile PersonName }
 
 never_shown! { [u8; 32], CardFingerprint, ItemHash, KeyDigest }
 
-// The shapes of these are written by hand, because they contain sealed fields.
+// The shapes of these are written by hand, because their parts are sealed.
 shown_struct! { Contact { email, mobile, name } }
 shown_struct! { CustomerFields { id, contact } }
-shown_struct! { Customer { id, external_id, email, mobile, name, other_emails, default_card_id, created_at, updated_at } }
-shown_struct! {
-    Session { id, installation_id, money, instrument, customer, created_at, expires_at, payment_id }
-}
-shown_struct! {
-    Payment {
-        id, external_id, session_id, status, money, instrument, acquirer, capture_mode, return_url, customer_id,
-        contact, save_card, created_at, authorization, capture, failure, refunded_minor, confirmed_refund_minor,
-        operation, last_operation, charged_back_minor, open_dispute
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -268,7 +249,7 @@ mod tests {
 
     /// Every event and answer, as text.
     fn shown(disclosure: Disclosure) -> String {
-        let events: Vec<_> = [samples::events(), samples::later_events(), samples::newer_events()].concat();
+        let events = samples::events();
         let answers = samples::answers();
         let shown = serde_json::json!([Shown::new(&events, disclosure), Shown::new(&answers, disclosure)]);
         shown.to_string()

@@ -2,8 +2,8 @@
 
 use till_domain::statement::{EntrySum, Month, MonthEntries, Statement, StatementPeriod};
 
-use super::ledger::{DirectionV1, EntryTypeV1};
 use super::shape::shape_struct;
+use super::tag::Tag;
 
 shape_struct! {
     /// A month of the calendar.
@@ -16,8 +16,8 @@ shape_struct! {
 shape_struct! {
     /// The sum of the entries of one type on one side.
     EntrySumV1 of EntrySum {
-        entry_type: EntryTypeV1,
-        direction: DirectionV1,
+        entry_type: Tag,
+        direction: Tag,
         count: u64,
         amount_minor: u64,
     }
@@ -38,7 +38,6 @@ shape_struct! {
         starts_at: u64,
         ends_at: u64,
         opening_minor: i64,
-        is_whole: bool,
     }
 }
 

@@ -13,17 +13,17 @@ use till_domain::text::Email;
 use crate::family::Family;
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardFactsV1, CardV1, CardV2, CardV3, TokenQueueV1, TokenUseV1, TokenV1, TokenV2};
+use super::card::{CardV1, TokenQueueV1, TokenUseV1, TokenV1};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
-use super::ledger::{BalanceTotalsV1, BalanceTotalsV2, EntryV1, InvoiceV1, TopupV1, TransactionV1};
+use super::ledger::{BalanceTotalsV1, EntryV1, InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{
-    ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2, TestClockV1,
+    ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, TestClockV1,
 };
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
-use super::payment::{DisputeV1, EffectV1, PaymentV1, PaymentV2, PaymentV3, PayoutV1, RefundV1};
+use super::payment::{DisputeV1, EffectV1, PaymentV1, PayoutV1, RefundV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
@@ -31,7 +31,7 @@ use super::statement::{MonthEntriesV1, StatementV1};
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 10;
+pub const ROW_FORMAT: u8 = 1;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -104,6 +104,35 @@ macro_rules! decode_parts {
     }};
     ($name:ident, $rest:ident, $digest:ident) => {
         KeyParts::Digest { table: TableKind::$name, digest: $rest.try_into().ok()? }
+    };
+}
+
+/// Writes a row in the lowest format that can hold it: `V1, if V1::holds, else 2 V2` is `V2`, after the byte 2, for a row
+/// that `V1` cannot hold. So a replay of the log gives the stored bytes, whichever program wrote them.
+macro_rules! push_form {
+    ($name:ident, $row:expr, $personal:ident, $bytes:ident; $first:ty $(, if $fits:expr, else $format:literal $later:ty)*) => {{
+        let row = $row;
+        let formats = [FIRST_ROW_FORMAT $(, if $fits(row) { FIRST_ROW_FORMAT } else { $format })*];
+        match formats.into_iter().fold(FIRST_ROW_FORMAT, u8::max) {
+            $($format => {
+                let write = |out: &mut Out| <$later as Shape<_>>::write(row, $personal, out);
+                codec::push::<$later>(stringify!($name), $format, $bytes, write)
+            })*
+            _ => {
+                let write = |out: &mut Out| <$first as Shape<_>>::write(row, $personal, out);
+                codec::push::<$first>(stringify!($name), FIRST_ROW_FORMAT, $bytes, write)
+            }
+        }
+    }};
+}
+
+/// Reads a row of any of its formats.
+macro_rules! decode_form {
+    ($name:ident, $bytes:ident, $personal:ident; $first:ty $(, else $format:literal $later:ty)*) => {
+        match $bytes.first() {
+            $(Some(&$format) => codec::decode::<$later>(stringify!($name), $format, $bytes)?.unpack($personal),)*
+            _ => codec::decode::<$first>(stringify!($name), FIRST_ROW_FORMAT, $bytes)?.unpack($personal),
+        }
     };
 }
 
@@ -200,17 +229,7 @@ macro_rules! tables {
         pub(super) fn push_value(row: &AnyRow, personal: &mut dyn Personal, bytes: &mut Vec<u8>) -> Result<(), Unreadable> {
             match row {
                 $(AnyRow::$name(row) => {
-                    let formats = [FIRST_ROW_FORMAT $(, {
-                        let fits: fn(&<records::$name as Table>::Row) -> bool = $fits;
-                        if fits(row) { FIRST_ROW_FORMAT } else { $format }
-                    })*];
-                    let format = formats.into_iter().fold(FIRST_ROW_FORMAT, u8::max);
-                    $(if format == $format {
-                        let write = |out: &mut Out| <$later as Shape<_>>::write(row.as_ref(), personal, out);
-                        return codec::push::<$later>(stringify!($name), format, bytes, write);
-                    })*
-                    let write = |out: &mut Out| <$shape as Shape<_>>::write(row.as_ref(), personal, out);
-                    codec::push::<$shape>(stringify!($name), format, bytes, write)
+                    push_form!($name, row.as_ref(), personal, bytes; $shape $(, if $fits, else $format $later)*)
                 })+
             }
         }
@@ -219,12 +238,8 @@ macro_rules! tables {
         pub(super) fn decode_value(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
             match table {
                 $(TableKind::$name => {
-                    $(if bytes.first() == Some(&$format) {
-                        let shape: $later = codec::decode(stringify!($name), $format, bytes)?;
-                        return Ok(records::$name::wrap(shape.unpack(personal)?));
-                    })*
-                    let shape: $shape = codec::decode(stringify!($name), FIRST_ROW_FORMAT, bytes)?;
-                    Ok(records::$name::wrap(shape.unpack(personal)?))
+                    let row = decode_form!($name, bytes, personal; $shape $(, else $format $later)*)?;
+                    Ok(records::$name::wrap(row))
                 })+
             }
         }
@@ -240,16 +255,16 @@ macro_rules! tables {
 }
 
 tables! {
-    Profiles = 1 in Rows: ProfileV1, if ProfileV1::holds, else 2 ProfileV2;
+    Profiles = 1 in Rows: ProfileV1;
     ApiKeys = 2 in Rows: ApiKeyV1, under id;
     Installations = 3 in Rows: InstallationV1, under id;
     Integrations = 4 in Rows: IntegrationV1;
-    Balances = 5 in Rows: BalanceTotalsV1, if BalanceTotalsV1::holds, else 3 BalanceTotalsV2;
-    Tokens = 6 in Rows: TokenV1, if |token| CardFactsV1::holds(&token.card), else 2 TokenV2, under id;
+    Balances = 5 in Rows: BalanceTotalsV1;
+    Tokens = 6 in Rows: TokenV1, under id;
     Sessions = 7 in Rows: SessionV1, under id;
-    Payments = 8 in Rows: PaymentV1, if PaymentV1::holds, else 3 PaymentV2, if PaymentV2::holds, else 6 PaymentV3, under id;
+    Payments = 8 in Rows: PaymentV1, under id;
     Customers = 9 in Rows: CustomerV1, under id;
-    Cards = 10 in Rows: CardV1, if |card| CardFactsV1::holds(&card.card), else 2 CardV2, if CardV1::holds_but_for_a_holder, else 8 CardV3, under id;
+    Cards = 10 in Rows: CardV1, under id;
     Topups = 11 in Rows: TopupV1, under id;
     Transactions = 12 in Rows: TransactionV1, under id;
     Entries = 13 in Rows: EntryV1, under id;

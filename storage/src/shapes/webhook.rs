@@ -1,36 +1,17 @@
 //! Shapes of webhooks and of the events that are delivered to them.
 
-use till_domain::webhook::{
-    PreviousSecret, Redelivery, SecretSlot, Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject,
-    WebhookStatus, WebhookTest,
-};
+use till_domain::webhook::{PreviousSecret, Redelivery, Subscription, Webhook, WebhookEvent, WebhookObject, WebhookTest};
 
-use super::payment::{DisputeStatusV1, PaymentStatusV1, PayoutStatusV1, RefundStatusV1};
 use super::shape::{shape_enum, shape_struct};
-
-shape_enum! {
-    /// A kind of event.
-    WebhookEventKindV1 of WebhookEventKind {
-        PaymentAuthorized,
-        PaymentCompleted,
-        PaymentExpired,
-        PaymentVoided,
-        PaymentReversed,
-        RefundCompleted,
-        PaymentOperationFailed,
-        PayoutCompleted,
-        DisputeOpened,
-        DisputeClosed,
-    }
-}
+use super::tag::Tag;
 
 shape_enum! {
     /// The object that an event is about, with its status.
     WebhookObjectV1 of WebhookObject {
-        Payment(status: PaymentStatusV1),
-        Refund(refund_id: [u8; 16], status: RefundStatusV1),
-        Payout(payout_id: [u8; 16], status: PayoutStatusV1),
-        Dispute(dispute_id: [u8; 16], status: DisputeStatusV1),
+        Payment(status: Tag),
+        Refund(refund_id: [u8; 16], status: Tag),
+        Payout(payout_id: [u8; 16], status: Tag),
+        Dispute(dispute_id: [u8; 16], status: Tag),
     }
 }
 
@@ -39,7 +20,7 @@ shape_struct! {
     WebhookEventV1 of WebhookEvent {
         id: [u8; 16],
         sequence: u64,
-        kind: WebhookEventKindV1,
+        kind: Tag,
         payment_id: [u8; 16],
         object: WebhookObjectV1,
         amount_minor: u64,
@@ -52,33 +33,14 @@ shape_enum! {
     /// The kinds of events that a webhook is sent.
     SubscriptionV1 of Subscription {
         All,
-        Only(kinds: Vec<WebhookEventKindV1>),
-    }
-}
-
-shape_enum! {
-    /// The states of a webhook: only a connected one is sent events.
-    WebhookStatusV1 of WebhookStatus {
-        Connected,
-        Disconnected,
-        Disabled,
-    }
-}
-
-shape_enum! {
-    /// The slots of the vault for a webhook's secrets.
-    SecretSlotV1 of SecretSlot {
-        First,
-        Second,
-        Third,
-        Fourth,
+        Only(kinds: Vec<Tag>),
     }
 }
 
 shape_struct! {
     /// A secret that was replaced and still signs.
     PreviousSecretV1 of PreviousSecret {
-        slot: SecretSlotV1,
+        slot: Tag,
         until: u64,
     }
 }
@@ -111,11 +73,11 @@ shape_struct! {
         subscription: SubscriptionV1,
         api_version: String,
         signature_header: String,
-        status: WebhookStatusV1,
+        status: Tag,
         connected_after: [u8; 16],
         created_at: u64,
         disabled_at: Option<u64>,
-        secret_slot: SecretSlotV1,
+        secret_slot: Tag,
         previous_secrets: Vec<PreviousSecretV1>,
         redelivery: Option<RedeliveryV1>,
     }

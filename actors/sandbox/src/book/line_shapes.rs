@@ -2,18 +2,16 @@
 //! reason is added at the end of its shape. The key of a line is its reference, unchanged.
 
 use till_domain::money::Money;
-use till_domain::payment::CaptureMode;
-use till_storage::shapes::frozen::{self, ShapeError};
+use till_storage::shapes::frozen::{self, ShapeError, Tag};
 use till_storage::{frozen_enum, frozen_struct};
 
 use super::contract::BookError;
-use super::first_format;
 use super::line::{
     AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
     PayoutOutcome,
 };
 
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 1;
 
 const WHAT: &str = "line";
 
@@ -40,7 +38,7 @@ frozen_struct! {
 frozen_enum! {
     /// A request and its result.
     BookOperationV1 of BookOperation {
-        Authorize { instrument: BookInstrumentV1, capture: CaptureModeV1, outcome: AuthorizeOutcomeV1 },
+        Authorize { instrument: BookInstrumentV1, capture: Tag, outcome: AuthorizeOutcomeV1 },
         FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
         TimedOut,
         PendingRefund { authorization: String, fails_at_ms: Option<u64> },
@@ -71,14 +69,6 @@ frozen_enum! {
     BookInstrumentV1 of BookInstrument {
         Card { first_six: [u8; 6], last_four: [u8; 4] },
         Installment { plan: String },
-    }
-}
-
-frozen_enum! {
-    /// Capture at once or later.
-    CaptureModeV1 of CaptureMode {
-        Automatic,
-        Manual,
     }
 }
 
@@ -125,18 +115,14 @@ pub(super) fn encode(line: &BookLine) -> Vec<u8> {
     frozen::encode::<BookLineV1, _>(WHAT, FORMAT, line).expect("references and plans have at most 255 bytes")
 }
 
-/// Decodes the line of this key and value, which this version of the program or an earlier one wrote.
+/// Decodes the line of this key and value.
 ///
 /// # Errors
 /// [`BookError::UnknownFormat`] means "upgrade the program"; [`BookError::Damaged`] that the bytes are not
 /// what was written.
 pub(super) fn decode(key: &[u8], bytes: &[u8]) -> Result<BookLine, BookError> {
     let reference = String::from_utf8_lossy(key).into_owned();
-    let read = match bytes.first() {
-        Some(&first_format::FORMAT) => first_format::read(&reference, bytes).ok_or_else(|| undecodable("no meaning")),
-        Some(_) | None => read(bytes),
-    };
-    match read {
+    match read(bytes) {
         Ok(line) if line.reference.as_bytes() == key => Ok(line),
         Ok(_) => Err(BookError::Damaged { reference, what: "it belongs under another key".to_owned() }),
         Err(ShapeError::UnknownFormat { found, .. }) => Err(BookError::UnknownFormat { reference, found }),
@@ -150,12 +136,11 @@ fn read(bytes: &[u8]) -> Result<BookLine, ShapeError> {
     if encode(&line) == bytes {
         Ok(line)
     } else {
-        Err(undecodable("it has another encoding than the one that is written"))
+        Err(ShapeError::Undecodable {
+            what: WHAT,
+            reason: "it has another encoding than the one that is written".to_owned(),
+        })
     }
-}
-
-fn undecodable(reason: &str) -> ShapeError {
-    ShapeError::Undecodable { what: WHAT, reason: reason.to_owned() }
 }
 
 #[cfg(test)]
@@ -172,20 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_lines_are_those_on_disk_since_format_2() {
+    fn the_bytes_of_lines_are_those_on_disk_since_format_1() {
         let written: Vec<(String, Vec<u8>)> =
             samples::every_shape().iter().map(|line| (line.reference.clone(), encode(line))).collect();
         let golden: Vec<(String, Vec<u8>)> =
-            samples::golden(FORMAT).into_iter().map(|(reference, bytes)| (reference.to_owned(), bytes)).collect();
+            samples::golden().into_iter().map(|(reference, bytes)| (reference.to_owned(), bytes)).collect();
         assert_eq!(written, golden);
-    }
-
-    #[test]
-    fn lines_that_the_first_format_wrote_are_read() {
-        let golden = samples::golden(first_format::FORMAT);
-        let read: Vec<BookLine> =
-            golden.iter().map(|(reference, bytes)| decode(reference.as_bytes(), bytes).expect("reads")).collect();
-        assert_eq!(read, samples::shapes_of_the_first_format());
     }
 
     #[test]
@@ -193,20 +170,18 @@ mod tests {
         let mut bytes = encode(&samples::approved());
         bytes[0] = FORMAT + 1;
         let error = decode(samples::REFERENCE.as_bytes(), &bytes).expect_err("an unknown format");
-        assert!(matches!(error, BookError::UnknownFormat { found: 3, .. }), "{error}");
+        assert!(matches!(error, BookError::UnknownFormat { found: 2, .. }), "{error}");
     }
 
     #[test]
     fn a_value_cut_short_or_made_longer_is_damaged() {
-        for format in [first_format::FORMAT, FORMAT] {
-            for (reference, bytes) in samples::golden(format) {
-                for len in 0..bytes.len() {
-                    let error = decode(reference.as_bytes(), &bytes[..len]).expect_err("cut short");
-                    assert!(matches!(error, BookError::Damaged { .. }), "{len} bytes: {error}");
-                }
-                let longer = [bytes.as_slice(), &[0]].concat();
-                assert!(decode(reference.as_bytes(), &longer).is_err());
+        for (reference, bytes) in samples::golden() {
+            for len in 0..bytes.len() {
+                let error = decode(reference.as_bytes(), &bytes[..len]).expect_err("cut short");
+                assert!(matches!(error, BookError::Damaged { .. }), "{len} bytes: {error}");
             }
+            let longer = [bytes.as_slice(), &[0]].concat();
+            assert!(decode(reference.as_bytes(), &longer).is_err());
         }
     }
 

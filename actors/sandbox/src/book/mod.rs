@@ -3,7 +3,6 @@
 
 mod agreement;
 mod contract;
-mod first_format;
 mod line;
 mod line_shapes;
 mod memory;

@@ -208,20 +208,6 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_line_of_the_first_format_gets_todays_format() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let mut book = RocksBook::open(directory.path()).expect("opens");
-        for (reference, bytes) in samples::golden(1) {
-            book.db.put(reference, bytes).expect("writes");
-        }
-        assert_eq!(lines(&book), sorted(samples::shapes_of_the_first_format()));
-        book.write(&[samples::approved()]).expect("writes");
-        let stored = book.db.get(samples::REFERENCE).expect("reads").expect("it is there");
-        assert_eq!(stored, line_shapes::encode(&samples::approved()));
-        assert_eq!(lines(&book), sorted(samples::shapes_of_the_first_format()));
-    }
-
-    #[test]
     fn a_line_written_again_replaces_the_first() {
         let directory = tempfile::tempdir().expect("a directory");
         let mut book = RocksBook::open(directory.path()).expect("opens");

@@ -11,9 +11,6 @@ use super::line::{
 
 pub(crate) const REFERENCE: &str = "pay_1/authorize";
 
-/// The number of reasons in the first format.
-const FIRST_REASONS: usize = 11;
-
 fn line(reference: &str, operation: BookOperation) -> BookLine {
     let amount = AmountMinor::new(10_000).expect("an amount");
     BookLine {
@@ -42,10 +39,7 @@ pub(crate) fn approved() -> BookLine {
 }
 
 pub(crate) fn every_shape() -> Vec<BookLine> {
-    let mut lines = shapes_of_the_first_format();
-    for reason in &DeclineReason::ALL[FIRST_REASONS..] {
-        lines.push(follow_up_line(&format!("declined {reason:?}"), FollowUp::Refund, Some(*reason)));
-    }
+    let mut lines = answered_at_once();
     lines.push(line("timed out", BookOperation::TimedOut));
     for (reference, fails_at_ms) in [("pending", None), ("pending and failing", Some(0x0102_0304_0506_0af0))] {
         let authorization = REFERENCE.to_owned();
@@ -60,7 +54,7 @@ pub(crate) fn payout_line(reference: &str, outcome: PayoutOutcome) -> BookLine {
     BookLine { payment: None, ..line(reference, BookOperation::Payout(outcome)) }
 }
 
-pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
+fn answered_at_once() -> Vec<BookLine> {
     let installment = BookOperation::Authorize {
         instrument: BookInstrument::Installment { plan: "sandbox_3_months".to_owned() },
         capture: CaptureMode::Automatic,
@@ -70,7 +64,7 @@ pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
         }),
     };
     let mut lines = vec![approved(), line("installment", installment)];
-    for reason in DeclineReason::ALL.into_iter().take(FIRST_REASONS) {
+    for reason in DeclineReason::ALL {
         let declined = AuthorizeOutcome::Declined(reason);
         lines.push(card_line(&format!("declined {reason:?}"), CaptureMode::Automatic, declined));
     }
@@ -82,12 +76,11 @@ pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
     lines
 }
 
-/// The bytes that a format wrote for each of [`every_shape`], from `golden_lines.txt`.
-pub(crate) fn golden(format: u8) -> Vec<(&'static str, Vec<u8>)> {
+/// The bytes of each of [`every_shape`], from `golden_lines.txt`.
+pub(crate) fn golden() -> Vec<(&'static str, Vec<u8>)> {
     let lines = include_str!("golden_lines.txt").lines().filter(|line| !line.starts_with('#'));
-    let named = lines.filter_map(|line| line.split_once(' ')?.1.split_once(' '));
-    let written = named.map(|(hex, reference)| (reference, bytes(hex)));
-    written.filter(|(_, bytes)| bytes.first() == Some(&format)).collect()
+    let named = lines.filter_map(|line| line.split_once(' '));
+    named.map(|(hex, reference)| (reference, bytes(hex))).collect()
 }
 
 fn bytes(hex: &str) -> Vec<u8> {

@@ -33,9 +33,6 @@ pub struct Report {
     pub rows: u64,
     /// Lines of the sandbox's book read.
     pub book_lines: u64,
-    /// The rows' format, when it is an older one: then the rows were not compared, and the next start adds what they
-    /// lack.
-    pub older_row_format: Option<u32>,
     /// The first faults found.
     pub faults: Vec<Fault>,
     /// The number of all faults.

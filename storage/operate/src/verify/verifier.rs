@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use till_storage::engine::OLDEST_ROW_FORMAT;
 use till_storage::journal::CommitNumber;
 use till_storage::journal::layout::read_meta_number;
 use till_storage::keys::MetaKey;
@@ -36,12 +35,11 @@ pub fn verify(
 ) -> Result<Report, ScratchError> {
     let acquirer = book.map(AcquirerBook::acquirer);
     let mut job = Job { acquirer, ..Job::new(rows, keyring, options, tell) };
-    let older_row_format = check_store(&mut job);
-    job.compares_rows = options.compares_rows && older_row_format.is_none();
+    check_store(&mut job);
     let merchants = strays::find_merchants(&mut job);
     job.progress.merchants_total = u64::try_from(merchants.len()).unwrap_or(u64::MAX);
     job.progress.records_total = merchants.values().flatten().map(|head| head.sequence.0).sum();
-    let mut report = Report { older_row_format, ..Report::default() };
+    let mut report = Report::default();
     let captures = check_merchants(rows, &merchants, &mut report, &mut job)?;
     strays::find_strays(&merchants, &mut job);
     vault::check(&merchants, &captures, &mut job);
@@ -55,8 +53,8 @@ pub fn verify(
     Ok(Report { records: progress.records, rows: progress.rows, book_lines: progress.book_lines, ..report })
 }
 
-/// Checks the store's own rows. Returns the format of the rows when it is an older one.
-fn check_store(job: &mut Job<'_>) -> Option<u32> {
+/// Checks the store's own rows.
+fn check_store(job: &mut Job<'_>) {
     let last = read_meta_number(job.rows, MetaKey::LastCommit).map(|last| last.map(u64::from_be_bytes));
     match (last, job.options.acknowledged) {
         (Ok(last), Some(acknowledged)) => {
@@ -69,12 +67,8 @@ fn check_store(job: &mut Job<'_>) -> Option<u32> {
         (Ok(_), None) => {}
         (Err(error), _) => unreadable(&error, job),
     }
-    match read_meta_number(job.rows, MetaKey::RowFormat) {
-        Ok(format) => format.map(u32::from_be_bytes).filter(|format| *format < OLDEST_ROW_FORMAT),
-        Err(error) => {
-            unreadable(&error, job);
-            None
-        }
+    if let Err(error) = read_meta_number::<4>(job.rows, MetaKey::RowFormat) {
+        unreadable(&error, job);
     }
 }
 

@@ -168,16 +168,6 @@ fn rows_that_lag_are_compared_up_to_their_position() {
 }
 
 #[test]
-fn rows_of_an_older_format_are_reported_and_not_compared() {
-    let filled = Filled::new();
-    let (key, value, _) = filled.first(ONE, TableKind::Payments);
-    filled.store.damage(Family::Rows, &key, &flipped(value, 0));
-    filled.store.damage(Family::Meta, &MetaKey::RowFormat.encode(), &0_u32.to_be_bytes());
-    filled.names(&[]);
-    assert_eq!(filled.report().older_row_format, Some(0));
-}
-
-#[test]
 fn rows_without_a_log_are_reported_once_for_each_family() {
     let filled = Filled::new();
     let mut expected = Vec::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use till_domain::apply::{apply_rows, apply_state};
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddTopup, AuthorizationResult, Caller, Command, CreateMerchant, Expired, GenerateKey, Idempotency,
     IdempotencyScope, InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
@@ -230,7 +230,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             first_digits: "424242".to_owned(),
             last_digits: format!("{number:04}"),
             expiry: CardExpiry { year: 2030, month: 12 },
-            holder: CardHolder::Sealed(HolderName::new("S JAIDEE").expect("a name")),
+            holder: Some(HolderName::new("S JAIDEE").expect("a name")),
             fingerprint: CardFingerprint([number; 32]),
         };
         match self.ask(self.client(), None, Command::TokenizeCard(TokenizeCard { card, usage })) {
