@@ -5,16 +5,8 @@ use till_operate::verify::{Fault, FaultLocation, Report, RowName};
 
 /// The report as one object.
 pub(super) fn report_json(report: &Report) -> Value {
-    let Report {
-        merchants,
-        merchants_not_replayed,
-        records,
-        rows,
-        book_lines,
-        faults,
-        fault_count,
-        harmless_count,
-    } = report;
+    let Report { merchants, merchants_not_replayed, records, rows, book_lines, faults, fault_count, harmless_count } =
+        report;
     json!({
         "clean": report.is_clean(),
         "merchants": merchants,

@@ -77,7 +77,8 @@ pub fn verify(
 ) -> Result<Report, ScratchError> {
     let (faults, progress) = (Faults::new(options.faults_kept), VerifyProgress::default());
     let acquirer = book.map(AcquirerBook::acquirer);
-    let mut job = Job { rows, keyring, options, acquirer, compares_rows: options.compares_rows, faults, progress, tell };
+    let mut job =
+        Job { rows, keyring, options, acquirer, compares_rows: options.compares_rows, faults, progress, tell };
     check_store(&mut job);
     let merchants = strays::find_merchants(&mut job);
     job.progress.merchants_total = u64::try_from(merchants.len()).unwrap_or(u64::MAX);

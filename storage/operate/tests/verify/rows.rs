@@ -25,7 +25,6 @@ use till_storage::journal::Journal;
 use till_storage::journal::Sequence;
 use till_storage::keys::AppliedKey;
 use till_storage::keys::JournalKey;
-use till_storage::keys::MetaKey;
 use till_storage::keys::encode_head;
 use till_storage::shapes;
 use till_storage::shapes::TableKind;
