@@ -116,24 +116,6 @@ async fn an_unused_token_for_several_uses_expires_after_30_days() {
     assert!(world.find::<Tokens>(&shop, late).is_none() && world.find::<Tokens>(&shop, kept).is_some());
 }
 
-#[actix_rt::test]
-async fn a_token_without_an_end_is_given_one() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
-    let token_id = world.token(&shop, TokenUsage::Multiple).await;
-    let token = world.find::<Tokens>(&shop, token_id).expect("just made");
-    let end = token.expires_at;
-    let old = AnyRow::Tokens(Arc::new(Token { expires_at: None, ..token }));
-    let key = AnyKey::Tokens(token_id);
-    let (family, row_key) = world.family_and_key(&shop, &key);
-    let bytes = world.encoded(&shop, &key, &old);
-    let world = world.restart_after(|store| store.damage(family, &row_key, &bytes));
-    world.clock.pass_seconds(SINGLE_TOKEN_LIFETIME_SECONDS + GRACE_SECONDS);
-    let later = |at: Option<Millis>| at > end;
-    let found = || world.find::<Tokens>(&shop, token_id).and_then(|token| token.expires_at);
-    eventually("it is queued", || later(found())).await;
-}
-
 /// Waits until the payment, which expired meanwhile, was authorized late with the number of its card and given back.
 async fn is_given_back(world: &EngineWorld, shop: &TestShop, waiting: Answer) -> Payment {
     eventually("it is authorized late", || world.payment(shop, waiting).authorization.is_some()).await;

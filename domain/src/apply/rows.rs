@@ -164,9 +164,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::PayoutRequested { .. } | Event::PayoutPaid { .. } | Event::PayoutFailed { .. } => {
             payouts::apply(event, rows)
         }
-        Event::StatementPeriodOpened { .. } | Event::StatementClosed { .. } => {
-            statements::apply(event, rows)
-        }
+        Event::StatementPeriodOpened { .. } | Event::StatementClosed { .. } => statements::apply(event, rows),
         Event::WebhookEventRecorded(_) | Event::WebhookSaved { .. } | Event::WebhookEventsSwept { .. } => {
             webhooks::apply(event, rows)
         }

@@ -7,9 +7,7 @@ use crate::customer::Contact;
 use crate::effect::EffectId;
 use crate::event::{Answer, Event, StoredAnswer, VaultWrite};
 use crate::ids::{SessionId, TokenId, WebhookEventId};
-use crate::records::{
-    Answers, CreatedMerchants, Effects, Records, Sessions, Tokens, Unreadable, WebhookEvents,
-};
+use crate::records::{Answers, CreatedMerchants, Effects, Records, Sessions, Tokens, Unreadable, WebhookEvents};
 use crate::session::Session;
 use crate::text::IdempotencyKey;
 use crate::time::Millis;

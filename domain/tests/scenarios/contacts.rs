@@ -245,7 +245,7 @@ fn a_forgotten_card_has_no_holder_and_can_be_saved_again() {
     let first = card(&mut world, id, 7);
     world.given(forget_card(id, first));
     world.when(forget_card(id, first)).changes_nothing(Answer::Changed(false));
-    assert_eq!(world.look_up::<Cards>(first).card.holder::Absent);
+    assert_eq!(world.look_up::<Cards>(first).card.holder, None);
     assert_ne!(card(&mut world, id, 7), first);
     let other = world.customer(customer_fields().known_as("c-2"));
     world.when(forget_card(other, first)).refused(Refusal::CardNotFound);

@@ -161,7 +161,7 @@ fn a_cards_holder_is_kept_with_its_token_and_saved_card_only() {
     let payment =
         world.captured(initiate(session).customer(customer_fields().email("a@b.example")).save(SaveCard::Add));
     let holder = card_facts(7).holder;
-    assert!(matches!(holder::Sealed(_)));
+    assert!(holder.is_some());
     assert_eq!(world.look_up::<Tokens>(token).card.holder, holder);
     assert_eq!(world.all::<Cards>().pop().map(|card| card.card.holder), Some(holder));
     let kept = [

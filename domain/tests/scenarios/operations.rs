@@ -5,7 +5,7 @@ use crate::world::ScenarioWorld;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::card::TokenUsage;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
-use till_domain::effect::{Effect, EffectId, EffectKind, Timer, TimerKind};
+use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
 use till_domain::ids::PaymentId;
 use till_domain::ledger::EntryStatus;

@@ -5,7 +5,7 @@ use crate::words::*;
 use crate::world::ScenarioWorld;
 use std::collections::BTreeSet;
 use till_domain::effect::{Timer, TimerKind};
-use till_domain::event::{Answer, Event};
+use till_domain::event::Answer;
 use till_domain::ids::EntryId;
 use till_domain::ledger::{Direction, Entry, EntryType};
 use till_domain::records::{EffectiveEntries, Entries, MonthToDate, Single, Statements, StatementsByEnd};

@@ -10,12 +10,12 @@ use crate::words::{
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use till_domain::apply::{apply_rows, apply_state};
-use till_domain::card::{Card, CardExpiry, SaveCard, Token, TokenUsage};
+use till_domain::card::{Card, CardExpiry, SaveCard, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::{Timer, TimerKind};
-use till_domain::event::{Answer, Event, Mutation, VaultWrite};
+use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::{
     CardId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId,
     RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,

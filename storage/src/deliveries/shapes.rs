@@ -2,8 +2,8 @@
 
 use super::contract::DeliveriesError;
 use super::delivery::{Delivery, DeliveryStatus, RedeliveryProgress, WebhookProgress};
-use crate::shapes::ShapeError;
 use crate::frozen_struct;
+use crate::shapes::ShapeError;
 use crate::shapes::frozen::{self, Decode, Shape, Tag};
 use crate::shapes::tag::tagged;
 
@@ -112,6 +112,7 @@ mod tests {
             let keys = keys::of_delivery(samples::MERCHANT, delivery);
             lines.extend(keys.iter().map(|key| format!("key.{} {}", delivery.status.name(), hex(key))));
         }
+        lines.extend(words().into_iter().map(|(name, words)| format!("words.{name} {}", words.join(" "))));
         lines.push(format!("key.progress {}", hex(&keys::progress(samples::MERCHANT, samples::WEBHOOK))));
         lines
     }

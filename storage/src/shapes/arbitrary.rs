@@ -1,8 +1,7 @@
 //! Values of the domain drawn at random, for tests of round trips.
 
 use till_domain::card::{
-    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
-    TokenUse,
+    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage, TokenUse,
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -207,8 +206,12 @@ impl Draw {
     fn instrument(&mut self) -> Instrument {
         match self.below(4) {
             0 => Instrument::UnnamedCard,
-            1 => Instrument::Token { token_id: self.id(), usage: self.usage(), card: self.card_facts().without_holder() },
-            2 => Instrument::SavedCard { card_id: self.id(), owner: self.id(), card: self.card_facts().without_holder() },
+            1 => {
+                Instrument::Token { token_id: self.id(), usage: self.usage(), card: self.card_facts().without_holder() }
+            }
+            2 => {
+                Instrument::SavedCard { card_id: self.id(), owner: self.id(), card: self.card_facts().without_holder() }
+            }
             _ => Instrument::Installment {
                 plan: self.one_of(&InstallmentPlan::ALL),
                 interest_bearer: self.one_of(&InterestBearer::ALL),
@@ -880,11 +883,7 @@ impl Draw {
                 transaction: self.transaction(),
                 activity: self.activity(),
             },
-            16 => Event::CardSaved {
-                card: self.card(),
-                is_default: self.flag(),
-                at: self.millis(),
-            },
+            16 => Event::CardSaved { card: self.card(), is_default: self.flag(), at: self.millis() },
             17 => Event::DefaultCardSet { customer_id: self.id(), card_id: self.id(), at: self.millis() },
             18 => Event::BalanceOpened,
             19 => Event::PaymentVoided {

@@ -129,4 +129,3 @@ shape_struct! {
         deleted_at: Option<u64>,
     } sealed under SubjectId::customer(*customer_id)
 }
-

@@ -56,6 +56,8 @@ mod arbitrary_activity;
 mod golden;
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod second_form_tests;
 
 pub use activity_index::ActivityIndex;
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};

@@ -18,13 +18,14 @@ use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, ProfileV1, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
-    AuthorizationV1, CaptureV1, DisputeClosingV1, DisputeV1, EffectV1, FailureV1, OperationV1,
-    PaymentV1, PayoutV1, RefundV1, RefusedOperationV1};
+    AuthorizationV1, CaptureV1, DisputeClosingV1, DisputeV1, EffectV1, FailureV1, OperationV1, PaymentV1, PayoutV1,
+    RefundV1, RefusedOperationV1,
+};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
-use super::tag::Tag;
 use super::statement::{StatementPeriodV1, StatementV1};
+use super::tag::Tag;
 use super::webhook::{WebhookEventV1, WebhookTestV1, WebhookV1};
 
 /// The format of a mutation's body.

@@ -5,8 +5,8 @@ use till_domain::effect::{Effect, EffectKind};
 use till_domain::event::DisputeClosing;
 use till_domain::ids::{CustomerId, PaymentId};
 use till_domain::payment::{Authorization, Capture, Failure, Operation, Payment, RefusedOperation};
-use till_domain::payout::{Payout};
-use till_domain::refund::{Refund};
+use till_domain::payout::Payout;
+use till_domain::refund::Refund;
 
 use crate::vault::SubjectId;
 

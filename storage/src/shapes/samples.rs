@@ -5,8 +5,7 @@ use std::collections::HashSet;
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::card::{
-    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
-    TokenUse,
+    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage, TokenUse,
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -792,7 +791,16 @@ fn token_events() -> Vec<Event> {
 /// One event of every kind, in the order of the kinds.
 pub(super) fn events() -> Vec<Event> {
     let settings = vec![Event::CardNumbersInIdentifiersChanged { allowed: true }];
-    [payment_events(), metadata_events(), sweeping_events(), installation_events(), token_events(), settings, newer_events()].concat()
+    [
+        payment_events(),
+        metadata_events(),
+        sweeping_events(),
+        installation_events(),
+        token_events(),
+        settings,
+        newer_events(),
+    ]
+    .concat()
 }
 
 fn newer_events() -> Vec<Event> {

@@ -5,7 +5,7 @@ use till_domain::session::{Instrument, Session};
 
 use crate::vault::SubjectId;
 
-use super::card::{InstrumentCardV1};
+use super::card::InstrumentCardV1;
 use super::customer::{CustomerFieldsV1, OF_SESSION};
 use super::shape::{shape_enum, shape_struct};
 use super::tag::Tag;

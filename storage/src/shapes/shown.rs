@@ -14,8 +14,8 @@ use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::Present;
 use till_domain::text::{
-    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier,
-    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey,
+    InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 

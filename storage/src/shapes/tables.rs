@@ -18,9 +18,7 @@ use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
 use super::ledger::{BalanceTotalsV1, EntryV1, InvoiceV1, TopupV1, TransactionV1};
-use super::merchant::{
-    ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, TestClockV1,
-};
+use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
 use super::payment::{DisputeV1, EffectV1, PaymentV1, PayoutV1, RefundV1};
@@ -110,18 +108,16 @@ macro_rules! decode_parts {
 /// Writes a row in the lowest format that can hold it: `V1, if V1::holds, else 2 V2` is `V2`, after the byte 2, for a row
 /// that `V1` cannot hold. So a replay of the log gives the stored bytes, whichever program wrote them.
 macro_rules! push_form {
-    ($name:ident, $row:expr, $personal:ident, $bytes:ident; $first:ty $(, if $fits:expr, else $format:literal $later:ty)*) => {{
+    ($name:ident, $row:expr, $personal:ident, $bytes:expr; $first:ty $(, if $fits:expr, else $format:literal $later:ty)*) => {{
         let row = $row;
         let formats = [FIRST_ROW_FORMAT $(, if $fits(row) { FIRST_ROW_FORMAT } else { $format })*];
-        match formats.into_iter().fold(FIRST_ROW_FORMAT, u8::max) {
-            $($format => {
-                let write = |out: &mut Out| <$later as Shape<_>>::write(row, $personal, out);
-                codec::push::<$later>(stringify!($name), $format, $bytes, write)
-            })*
-            _ => {
-                let write = |out: &mut Out| <$first as Shape<_>>::write(row, $personal, out);
-                codec::push::<$first>(stringify!($name), FIRST_ROW_FORMAT, $bytes, write)
-            }
+        let format = formats.into_iter().fold(FIRST_ROW_FORMAT, u8::max);
+        $(if format == $format {
+            let write = |out: &mut Out| <$later as Shape<_>>::write(row, $personal, out);
+            codec::push::<$later>(stringify!($name), format, $bytes, write)
+        } else)* {
+            let write = |out: &mut Out| <$first as Shape<_>>::write(row, $personal, out);
+            codec::push::<$first>(stringify!($name), format, $bytes, write)
         }
     }};
 }
@@ -129,12 +125,16 @@ macro_rules! push_form {
 /// Reads a row of any of its formats.
 macro_rules! decode_form {
     ($name:ident, $bytes:ident, $personal:ident; $first:ty $(, else $format:literal $later:ty)*) => {
-        match $bytes.first() {
-            $(Some(&$format) => codec::decode::<$later>(stringify!($name), $format, $bytes)?.unpack($personal),)*
-            _ => codec::decode::<$first>(stringify!($name), FIRST_ROW_FORMAT, $bytes)?.unpack($personal),
+        $(if $bytes.first() == Some(&$format) {
+            codec::decode::<$later>(stringify!($name), $format, $bytes)?.unpack($personal)
+        } else)* {
+            codec::decode::<$first>(stringify!($name), FIRST_ROW_FORMAT, $bytes)?.unpack($personal)
         }
     };
 }
+
+#[cfg(test)]
+pub(super) use {decode_form, push_form};
 
 /// Declares the kinds of rows.
 macro_rules! tables {
@@ -312,23 +312,23 @@ tables! {
     PayoutsByStatus = 55 in Indexes: ();
     DisputesByStatus = 56 in Indexes: ();
     DisputesByPayment = 57 in Indexes: ();
-    EffectiveEntries = 60 in Indexes: [u8; 16];
-    StatementsByEnd = 61 in Indexes: [u8; 16];
-    MonthToDate = 62 in Rows: MonthEntriesV1;
-    Effects = 64 in Effects: EffectV1, under id();
-    Timers = 65 in Timers: ();
-    MetadataGarbage = 66 in Timers: u32;
-    OpenPayouts = 67 in Effects: ();
-    OpenEvidence = 68 in Effects: ();
-    PaymentsByStatus = 69 in Indexes: ();
-    PaymentsByAmount = 70 in Indexes: ();
-    PaymentsByCustomer = 71 in Indexes: ();
-    PaymentsByLastDigits = 72 in Indexes: ();
-    PaymentsByCapture = 73 in Indexes: ();
-    ActivitiesWithEmail = 74 in Indexes: ();
-    TokenUses = 78 in Rows: TokenUseV1;
-    CustomerTokens = 79 in Indexes: [u8; 16];
-    CustomersByOtherEmail = 80 in Indexes by email_digest_and_id: [u8; 16];
+    EffectiveEntries = 58 in Indexes: [u8; 16];
+    StatementsByEnd = 59 in Indexes: [u8; 16];
+    MonthToDate = 60 in Rows: MonthEntriesV1;
+    Effects = 61 in Effects: EffectV1, under id();
+    Timers = 62 in Timers: ();
+    MetadataGarbage = 63 in Timers: u32;
+    OpenPayouts = 64 in Effects: ();
+    OpenEvidence = 65 in Effects: ();
+    PaymentsByStatus = 66 in Indexes: ();
+    PaymentsByAmount = 67 in Indexes: ();
+    PaymentsByCustomer = 68 in Indexes: ();
+    PaymentsByLastDigits = 69 in Indexes: ();
+    PaymentsByCapture = 70 in Indexes: ();
+    ActivitiesWithEmail = 71 in Indexes: ();
+    TokenUses = 72 in Rows: TokenUseV1;
+    CustomerTokens = 73 in Indexes: [u8; 16];
+    CustomersByOtherEmail = 74 in Indexes by email_digest_and_id: [u8; 16];
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

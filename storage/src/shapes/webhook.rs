@@ -1,6 +1,8 @@
 //! Shapes of webhooks and of the events that are delivered to them.
 
-use till_domain::webhook::{PreviousSecret, Redelivery, Subscription, Webhook, WebhookEvent, WebhookObject, WebhookTest};
+use till_domain::webhook::{
+    PreviousSecret, Redelivery, Subscription, Webhook, WebhookEvent, WebhookObject, WebhookTest,
+};
 
 use super::shape::{shape_enum, shape_struct};
 use super::tag::Tag;

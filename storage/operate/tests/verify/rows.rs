@@ -8,7 +8,7 @@ use till_domain::ids::TokenId;
 use till_operate::verify::{Fault, FaultLocation, RowName, VerifyOptions, VerifyProgress, Wrong, verify};
 use till_storage::family::Family;
 use till_storage::journal::{Head, Journal, Sequence};
-use till_storage::keys::{AppliedKey, JournalKey, MetaKey, encode_head};
+use till_storage::keys::{AppliedKey, JournalKey, encode_head};
 use till_storage::shapes::{self, TableKind};
 use till_storage::vault::{CardNumberOf, VaultKey};
 
