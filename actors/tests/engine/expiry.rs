@@ -1,14 +1,12 @@
 //! Expiry: expired rows are removed, rows in use stay, and no actor is woken for nothing.
 
-use std::sync::Arc;
 use std::time::Duration;
-use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS};
+use till_domain::card::{TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS};
 use till_domain::event::{ANSWER_KEPT_SECONDS, Answer};
 use till_domain::ids::SessionId;
 use till_domain::payment::{Payment, PaymentStatus};
-use till_domain::records::{AnyKey, AnyRow, Sessions, Tokens};
+use till_domain::records::{AnyKey, Sessions, Tokens};
 use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS};
-use till_domain::time::Millis;
 use till_operate::verify::{VerifyOptions, verify};
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;

@@ -262,11 +262,6 @@ impl EngineWorld {
         self.store.fail_reads(family, &key);
     }
 
-    /// A row as it is stored.
-    pub(crate) fn encoded(&self, shop: &TestShop, key: &AnyKey, row: &AnyRow) -> Vec<u8> {
-        encode_row(row, key, &mut self.reader(shop)).expect("nothing of it is sealed")
-    }
-
     pub(crate) fn family_and_key(&self, shop: &TestShop, key: &AnyKey) -> (Family, Vec<u8>) {
         row_key(shop.merchant_id, key, &self.reader(shop))
     }
