@@ -16,7 +16,7 @@ use till_domain::ids::MerchantId;
 use till_domain::ledger::BalanceTotals;
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
-use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Rows, Single, Table};
+use till_domain::records::{AnyKey, Balances, Payments, Rows, Single, Table};
 use till_domain::refusal::Refusal;
 use till_sandbox::book::{MemoryBook, MerchantTotals, totals_by_merchant};
 use till_storage::commit::GROUP_COMMIT_DELAY;
@@ -25,7 +25,7 @@ use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowPair;
-use till_storage::shapes::{KeyParts, MerchantReader, decode_key, encode_row, row_key};
+use till_storage::shapes::{KeyParts, MerchantReader, decode_key, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use crate::acquirer::{ScriptHandle, ScriptedAcquirer};

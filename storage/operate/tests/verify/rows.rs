@@ -89,7 +89,7 @@ fn extra_rows_extra_indexes_and_unknown_keys_are_reported() {
     let (key, value, _) = filled.first(ONE, TableKind::PaymentsByExternalId);
     let extra = [key.as_slice(), b"-x"].concat();
     filled.store.damage(Family::Indexes, &extra, &value);
-    let unknown = [&ONE.to_bytes()[..], &[60]].concat();
+    let unknown = [&ONE.to_bytes()[..], &[90]].concat();
     filled.store.damage(Family::Rows, &unknown, &value);
     let faults = filled.faults(2);
     assert!(matches!(faults[0].wrong, Wrong::BadKey { .. }), "{:?}", faults);
