@@ -259,7 +259,7 @@ fn a_checkpoint_of_a_busy_store_has_a_prefix_of_every_log() {
     }
     assert!(busy.end() > 0, "it was written to meanwhile");
     for (number, (before, taken)) in takes.iter().enumerate() {
-        check_sound(&taken);
+        check_sound(taken);
         let store = StoppedStore::open(&options(&taken.directory)).expect("it is as a stopped server leaves it");
         assert_eq!(compare_heads(&taken.directory, &store).expect("readable"), None);
         assert_eq!(store.acknowledged(), taken.manifest.last_commit, "a start on it would miss what goes missing");

@@ -94,12 +94,12 @@ fn is_empty(file: &Path) -> bool {
     file.metadata().expect("it is there").len() == 0
 }
 
-/// Stops the process `opened_for` after its thread `open` started, until the limit is over. True when the thread still
+/// Stops the process `opened_for` after its thread `rocksdb:open` started, until the limit is over. True when the thread still
 /// ran.
 fn hold_up_opening(child: &mut Child, opened_for: Duration) -> bool {
     let (pid, id) = (Pid::from_child(child), child.id());
     let until = Instant::now() + PATIENCE;
-    while !has_thread(id, "open") {
+    while !has_thread(id, "rocksdb:open") {
         assert!(Instant::now() < until, "it does not begin to open the database");
         if child.try_wait().expect("it can be waited for").is_some() {
             return false;
@@ -107,7 +107,7 @@ fn hold_up_opening(child: &mut Child, opened_for: Duration) -> bool {
     }
     thread::sleep(opened_for);
     kill_process(pid, Signal::STOP).expect("a child can be stopped");
-    let is_opening = has_thread(id, "open");
+    let is_opening = has_thread(id, "rocksdb:open");
     if is_opening {
         thread::sleep(Duration::from_millis(1_000 * LIMIT_SECONDS + 100));
     }
