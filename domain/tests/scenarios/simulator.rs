@@ -946,7 +946,7 @@ fn check_that_everything_was_reached(seen: &BTreeSet<String>) {
         "TokenAlreadyUsed",
         "CustomerRequired",
         "CustomerMismatch",
-        "MethodNotEnabled",
+        "AuthorizationOnlyNotSupported",
         "CurrencyNotConfigured",
         "IdempotencyKeyReused",
         "MerchantSuspended",
