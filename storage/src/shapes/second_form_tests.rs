@@ -17,17 +17,17 @@ pub(super) struct Parcel {
 }
 
 #[derive(Debug, Decode)]
-pub(super) struct ParcelV1 {
+pub(super) struct ParcelOne {
     grams: u64,
 }
 
-impl ParcelV1 {
+impl ParcelOne {
     const fn holds(parcel: &Parcel) -> bool {
         parcel.label.is_none()
     }
 }
 
-impl Shape<Parcel> for ParcelV1 {
+impl Shape<Parcel> for ParcelOne {
     fn write(parcel: &Parcel, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         u64::write(&parcel.grams, personal, out)
     }
@@ -38,7 +38,7 @@ impl Shape<Parcel> for ParcelV1 {
 }
 
 frozen_struct! {
-    ParcelV2 of Parcel {
+    ParcelTwo of Parcel {
         grams: u64,
         label: Option<String>,
     }
@@ -51,10 +51,10 @@ enum Notice {
 }
 
 frozen_enum! {
-    NoticeV1 of Notice {
-        Sent(parcel: ParcelV1) if ParcelV1::holds(parcel),
+    NoticeOne of Notice {
+        Sent(parcel: ParcelOne) if ParcelOne::holds(parcel),
         Lost,
-        SentV2 of Sent(parcel: ParcelV2),
+        SentV2 of Sent(parcel: ParcelTwo),
     }
 }
 
@@ -64,13 +64,13 @@ fn parcel(label: Option<&str>) -> Parcel {
 
 fn push(row: &Parcel) -> Result<Vec<u8>, Unreadable> {
     let (mut bytes, personal) = (Vec::new(), &mut NoPersonal);
-    let written = push_form!(Parcels, row, personal, &mut bytes; ParcelV1, if ParcelV1::holds, else 2 ParcelV2);
+    let written = push_form!(Parcels, row, personal, &mut bytes; ParcelOne, if ParcelOne::holds, else 2 ParcelTwo);
     written.map(|()| bytes)
 }
 
 fn read(bytes: &[u8]) -> Result<Parcel, ShapeError> {
     let personal = &NoPersonal;
-    decode_form!(Parcels, bytes, personal; ParcelV1, else 2 ParcelV2)
+    decode_form!(Parcels, bytes, personal; ParcelOne, else 2 ParcelTwo)
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn an_event_that_its_first_form_cannot_hold_is_written_in_the_later_one_at_the_e
         (Notice::Sent(parcel(Some("a"))), vec![1, 2, 7, 1, 1, b'a']),
     ];
     for (event, bytes) in events {
-        assert_eq!(frozen::encode::<NoticeV1, _>("notice", 1, &event), Ok(bytes.clone()));
-        assert_eq!(frozen::decode::<NoticeV1, _>("notice", 1, &bytes), Ok(event));
+        assert_eq!(frozen::encode::<NoticeOne, _>("notice", 1, &event), Ok(bytes.clone()));
+        assert_eq!(frozen::decode::<NoticeOne, _>("notice", 1, &bytes), Ok(event));
     }
-    let newer = frozen::decode::<NoticeV1, Notice>("notice", 1, &[1, 3]);
+    let newer = frozen::decode::<NoticeOne, Notice>("notice", 1, &[1, 3]);
     assert!(matches!(newer, Err(ShapeError::Undecodable { .. })), "{newer:?}");
 }
