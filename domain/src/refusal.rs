@@ -120,7 +120,7 @@ pub enum Refusal {
     ContactNotFound,
     /// An identifier, address or number belongs to another customer.
     ContactTaken {
-        /// Which of them.
+        /// The field that is taken.
         field: CommandField,
         /// The customer who has it.
         customer_id: CustomerId,

@@ -42,7 +42,7 @@ impl Counts {
         self.overdrawn_merchants.load(Ordering::Relaxed)
     }
 
-    /// What durable records did.
+    /// Counts of the effects of durable records.
     #[must_use]
     pub fn records(&self) -> RecordCounts {
         *self.records.lock()
@@ -75,7 +75,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// What a record did; its changes of keys are not seen here.
+    /// The effects of a record; its changes of keys are not seen here.
     pub(crate) fn of(mutation: &Mutation, changes: &Changes) -> Counted {
         let (removed_rows, outcome) = (RemovedRows::of(mutation), PaymentOutcome::of(mutation, changes));
         Counted { changes_keys: false, removed_rows, late_success: late_success(mutation), outcome }

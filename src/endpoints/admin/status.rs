@@ -51,7 +51,7 @@ object! {
 }
 
 object! {
-    /// What became of payments in a minute.
+    /// The outcomes of payments within a minute.
     MINUTE_PAYMENTS "minute_payments" as MinutePaymentsShape<'a> of (payments: &'a PaymentCounts) {
         successful: INTEGER = payments.successful, "Payments that were captured at once.", such_as("20");
         authorized: INTEGER = payments.authorized, "Payments that were authorized for a later capture.", such_as("2");

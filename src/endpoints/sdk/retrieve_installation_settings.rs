@@ -13,7 +13,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&RETRIEVE_INSTALLATION_SETTINGS, &retrieve_installation_settings)];
 
 object! {
-    /// What an installation needs for its payment form.
+    /// The data that an installation needs for its payment form.
     SETTINGS "installation_settings" as SettingsShape<'a> of (
         caller: &'a SdkCaller<'a>,
         payment_methods: Vec<PaymentMethod>

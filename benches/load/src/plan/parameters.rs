@@ -36,7 +36,7 @@ const SECONDS_MIN: f64 = 0.1;
 /// The plan of a measurement. Flags of other scenarios are refused.
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 pub struct Plan {
-    /// What is repeated: the subcommand says it.
+    /// The scenario that is repeated; the subcommand names it.
     #[arg(skip)]
     pub scenario: Scenario,
     /// Merchants that are called
