@@ -5,93 +5,40 @@ use crate::plan::NamedPlan;
 use crate::text::Email;
 use crate::time::Millis;
 
-/// The type of an activity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ActivityType {
-    /// Payment funds captured.
-    PaymentCaptured,
-    /// Payment voided.
-    PaymentVoided,
-    /// Payment reversed: refunded in full, reversed or charged back.
-    PaymentReversed,
-    /// Refund requested.
-    RefundCreated,
-    /// Payout recorded.
-    PayoutCreated,
-    /// The merchant challenges a dispute.
-    DisputeChallenged,
-    /// The merchant conceded a dispute.
-    DisputeConceded,
-    /// A dispute went on to the provider.
-    DisputeEscalated,
-    /// The merchant switched its plan.
-    PlanSwitched,
-    /// A user was invited to the team.
-    UserInvited,
-    /// An invitation to the team was accepted.
-    InvitationAccepted,
-    /// A user was removed from the team.
-    UserRemoved,
+word_enum! {
+    /// The type of an activity. Lists are filtered by the `filter_name`.
+    pub enum ActivityType: name, filter_name {
+        /// Payment funds captured.
+        PaymentCaptured => "PAYMENT_CAPTURED" | "payment_captured",
+        /// Payment voided.
+        PaymentVoided => "PAYMENT_VOIDED" | "payment_voided",
+        /// Payment reversed: refunded in full, reversed or charged back.
+        PaymentReversed => "PAYMENT_REVERSED" | "payment_reversed",
+        /// Refund requested.
+        RefundCreated => "REFUND_CREATED" | "refund_created",
+        /// Payout recorded.
+        PayoutCreated => "PAYOUT_CREATED" | "payout_created",
+        /// The merchant challenges a dispute.
+        DisputeChallenged => "DISPUTE_CHALLENGED" | "dispute_challenged",
+        /// The merchant conceded a dispute.
+        DisputeConceded => "DISPUTE_CONCEDED" | "dispute_conceded",
+        /// A dispute went on to the provider.
+        DisputeEscalated => "DISPUTE_ESCALATED" | "dispute_escalated",
+        /// The merchant switched its plan.
+        PlanSwitched => "PLAN_SWITCHED" | "plan_switched",
+        /// A user was invited to the team.
+        UserInvited => "USER_INVITED" | "user_invited",
+        /// An invitation to the team was accepted.
+        InvitationAccepted => "INVITATION_ACCEPTED" | "invitation_accepted",
+        /// A user was removed from the team.
+        UserRemoved => "USER_REMOVED" | "user_removed",
+    }
 }
 
 impl ActivityType {
-    /// Every type.
-    pub const ALL: [ActivityType; 12] = [
-        ActivityType::PaymentCaptured,
-        ActivityType::PaymentVoided,
-        ActivityType::PaymentReversed,
-        ActivityType::RefundCreated,
-        ActivityType::PayoutCreated,
-        ActivityType::DisputeChallenged,
-        ActivityType::DisputeConceded,
-        ActivityType::DisputeEscalated,
-        ActivityType::PlanSwitched,
-        ActivityType::UserInvited,
-        ActivityType::InvitationAccepted,
-        ActivityType::UserRemoved,
-    ];
-
     /// The types of the group `dispute`.
     pub const DISPUTE: [ActivityType; 3] =
         [ActivityType::DisputeChallenged, ActivityType::DisputeEscalated, ActivityType::DisputeConceded];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ActivityType::PaymentCaptured => "PAYMENT_CAPTURED",
-            ActivityType::PaymentVoided => "PAYMENT_VOIDED",
-            ActivityType::PaymentReversed => "PAYMENT_REVERSED",
-            ActivityType::RefundCreated => "REFUND_CREATED",
-            ActivityType::PayoutCreated => "PAYOUT_CREATED",
-            ActivityType::DisputeChallenged => "DISPUTE_CHALLENGED",
-            ActivityType::DisputeConceded => "DISPUTE_CONCEDED",
-            ActivityType::DisputeEscalated => "DISPUTE_ESCALATED",
-            ActivityType::PlanSwitched => "PLAN_SWITCHED",
-            ActivityType::UserInvited => "USER_INVITED",
-            ActivityType::InvitationAccepted => "INVITATION_ACCEPTED",
-            ActivityType::UserRemoved => "USER_REMOVED",
-        }
-    }
-
-    /// The name by which lists are filtered.
-    #[must_use]
-    pub const fn filter_name(self) -> &'static str {
-        match self {
-            ActivityType::PaymentCaptured => "payment_captured",
-            ActivityType::PaymentVoided => "payment_voided",
-            ActivityType::PaymentReversed => "payment_reversed",
-            ActivityType::RefundCreated => "refund_created",
-            ActivityType::PayoutCreated => "payout_created",
-            ActivityType::DisputeChallenged => "dispute_challenged",
-            ActivityType::DisputeConceded => "dispute_conceded",
-            ActivityType::DisputeEscalated => "dispute_escalated",
-            ActivityType::PlanSwitched => "plan_switched",
-            ActivityType::UserInvited => "user_invited",
-            ActivityType::InvitationAccepted => "invitation_accepted",
-            ActivityType::UserRemoved => "user_removed",
-        }
-    }
 }
 
 /// The person or program that acted.

@@ -21,40 +21,29 @@ pub const SAVED_CARDS_MAX: usize = 100;
 /// The maximum number of a customer's tokens that one step passes when it erases tokens: each is a row to be read.
 pub const TOKENS_PASSED_MAX: usize = 128;
 
-/// The network of a card, told from its first digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CardScheme {
-    /// Visa: 4.
-    Visa,
-    /// Mastercard: 51 to 55, 2221 to 2720.
-    Mastercard,
-    /// American Express: 34, 37.
-    Amex,
-    /// JCB: 3528 to 3589.
-    Jcb,
-    /// UnionPay: 62.
-    UnionPay,
-    /// Discover: 6011, 644 to 649, 65.
-    Discover,
-    /// Diners Club: 300 to 305, 36, 38, 39.
-    Diners,
-    /// Any other.
-    Other,
+word_enum! {
+    /// The network of a card, told from its first digits.
+    pub enum CardScheme: name, display_name {
+        /// Visa: 4.
+        Visa => "VISA" | "Visa",
+        /// Mastercard: 51 to 55, 2221 to 2720.
+        Mastercard => "MASTERCARD" | "Mastercard",
+        /// American Express: 34, 37.
+        Amex => "AMEX" | "American Express",
+        /// JCB: 3528 to 3589.
+        Jcb => "JCB" | "JCB",
+        /// UnionPay: 62.
+        UnionPay => "UNIONPAY" | "UnionPay",
+        /// Discover: 6011, 644 to 649, 65.
+        Discover => "DISCOVER" | "Discover",
+        /// Diners Club: 300 to 305, 36, 38, 39.
+        Diners => "DINERS" | "Diners Club",
+        /// Any other.
+        Other => "OTHER" | "Card",
+    }
 }
 
 impl CardScheme {
-    /// Every scheme.
-    pub const ALL: [CardScheme; 8] = [
-        CardScheme::Visa,
-        CardScheme::Mastercard,
-        CardScheme::Amex,
-        CardScheme::Jcb,
-        CardScheme::UnionPay,
-        CardScheme::Discover,
-        CardScheme::Diners,
-        CardScheme::Other,
-    ];
-
     /// The scheme of a card number's first digits.
     ///
     /// Source: ISO/IEC 7812 issuer ranges as the schemes publish them.
@@ -70,36 +59,6 @@ impl CardScheme {
             (_, 65, _, _) | (_, _, 644..=649, _) | (_, _, _, 6011) => CardScheme::Discover,
             (_, 36 | 38 | 39, _, _) | (_, _, 300..=305, _) => CardScheme::Diners,
             (_, _, _, _) => CardScheme::Other,
-        }
-    }
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CardScheme::Visa => "VISA",
-            CardScheme::Mastercard => "MASTERCARD",
-            CardScheme::Amex => "AMEX",
-            CardScheme::Jcb => "JCB",
-            CardScheme::UnionPay => "UNIONPAY",
-            CardScheme::Discover => "DISCOVER",
-            CardScheme::Diners => "DINERS",
-            CardScheme::Other => "OTHER",
-        }
-    }
-
-    /// The name that customers know.
-    #[must_use]
-    pub const fn display_name(self) -> &'static str {
-        match self {
-            CardScheme::Visa => "Visa",
-            CardScheme::Mastercard => "Mastercard",
-            CardScheme::Amex => "American Express",
-            CardScheme::Jcb => "JCB",
-            CardScheme::UnionPay => "UnionPay",
-            CardScheme::Discover => "Discover",
-            CardScheme::Diners => "Diners Club",
-            CardScheme::Other => "Card",
         }
     }
 
@@ -164,26 +123,13 @@ impl CardFacts {
     }
 }
 
-/// The number of uses that a token allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TokenUsage {
-    /// One selection of a payment method.
-    Single,
-    /// Any number of uses. Only the card of such a token can be saved.
-    Multiple,
-}
-
-impl TokenUsage {
-    /// Every usage.
-    pub const ALL: [TokenUsage; 2] = [TokenUsage::Single, TokenUsage::Multiple];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            TokenUsage::Single => "SINGLE",
-            TokenUsage::Multiple => "MULTIPLE",
-        }
+word_enum! {
+    /// The number of uses that a token allows.
+    pub enum TokenUsage: name {
+        /// One selection of a payment method.
+        Single => "SINGLE",
+        /// Any number of uses. Only the card of such a token can be saved.
+        Multiple => "MULTIPLE",
     }
 }
 
@@ -288,26 +234,13 @@ pub struct Card {
     pub deleted_at: Option<Millis>,
 }
 
-/// The instruction of the merchant to save the card of a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SaveCard {
-    /// Save it.
-    Add,
-    /// Save it and make it the customer's default.
-    Default,
-}
-
-impl SaveCard {
-    /// Every instruction.
-    pub const ALL: [SaveCard; 2] = [SaveCard::Add, SaveCard::Default];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            SaveCard::Add => "ADD",
-            SaveCard::Default => "DEFAULT",
-        }
+word_enum! {
+    /// The instruction of the merchant to save the card of a payment.
+    pub enum SaveCard: name {
+        /// Save it.
+        Add => "ADD",
+        /// Save it and make it the customer's default.
+        Default => "DEFAULT",
     }
 }
 

@@ -8,47 +8,25 @@ use crate::time::Millis;
 /// The time in which evidence must be given: seven days.
 pub const EVIDENCE_SECONDS: u64 = 7 * 86_400;
 
-/// The status of a dispute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DisputeStatus {
-    /// It was opened, and nothing was done about it.
-    Open,
-    /// It was opened, and nothing has been done about it.
-    Challenged,
-    /// The card scheme decides it.
-    Escalated,
-    /// It was decided for the merchant.
-    Won,
-    /// It was decided for the customer.
-    Lost,
-    /// The merchant gave it up.
-    Conceded,
+word_enum! {
+    /// The status of a dispute.
+    pub enum DisputeStatus: name {
+        /// It was opened, and nothing was done about it.
+        Open => "OPEN",
+        /// It was opened, and nothing has been done about it.
+        Challenged => "CHALLENGED",
+        /// The card scheme decides it.
+        Escalated => "ESCALATED",
+        /// It was decided for the merchant.
+        Won => "WON",
+        /// It was decided for the customer.
+        Lost => "LOST",
+        /// The merchant gave it up.
+        Conceded => "CONCEDED",
+    }
 }
 
 impl DisputeStatus {
-    /// Every status, in the order of the documents.
-    pub const ALL: [DisputeStatus; 6] = [
-        DisputeStatus::Open,
-        DisputeStatus::Challenged,
-        DisputeStatus::Escalated,
-        DisputeStatus::Won,
-        DisputeStatus::Lost,
-        DisputeStatus::Conceded,
-    ];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            DisputeStatus::Open => "OPEN",
-            DisputeStatus::Challenged => "CHALLENGED",
-            DisputeStatus::Escalated => "ESCALATED",
-            DisputeStatus::Won => "WON",
-            DisputeStatus::Lost => "LOST",
-            DisputeStatus::Conceded => "CONCEDED",
-        }
-    }
-
     /// True while it is not decided.
     #[must_use]
     pub const fn is_open(self) -> bool {
@@ -59,21 +37,19 @@ impl DisputeStatus {
     }
 }
 
-/// The decision that ends a dispute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DisputeOutcome {
-    /// For the merchant, who keeps the money.
-    Won,
-    /// For the customer: the money is charged back.
-    Lost,
-    /// The merchant gave it up: the money is charged back.
-    Conceded,
+word_enum! {
+    /// The decision that ends a dispute.
+    pub enum DisputeOutcome {
+        /// For the merchant, who keeps the money.
+        Won,
+        /// For the customer: the money is charged back.
+        Lost,
+        /// The merchant gave it up: the money is charged back.
+        Conceded,
+    }
 }
 
 impl DisputeOutcome {
-    /// Every decision.
-    pub const ALL: [DisputeOutcome; 3] = [DisputeOutcome::Won, DisputeOutcome::Lost, DisputeOutcome::Conceded];
-
     /// The status of a dispute that ended so.
     #[must_use]
     pub const fn status(self) -> DisputeStatus {

@@ -5,57 +5,33 @@ use crate::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
 use crate::text::{Description, ExternalId};
 use crate::time::Millis;
 
-/// An account of a merchant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Account {
-    /// The default balance, whose entries `balance-history` lists.
-    Balance,
-    /// The debt of the acquirer.
-    AcquirerClearing,
-    /// The money that the bank moved.
-    BankClearing,
-    /// The earnings of the service.
-    Fees,
-    /// Invoices of the service.
-    Invoices,
-    /// Interest of instalments.
-    Interest,
-}
+word_enum! {
+    /// An account of a merchant.
+    pub enum Account {
+        /// The default balance, whose entries `balance-history` lists.
+        Balance,
+        /// The debt of the acquirer.
+        AcquirerClearing,
+        /// The money that the bank moved.
+        BankClearing,
+        /// The earnings of the service.
+        Fees,
+        /// Invoices of the service.
+        Invoices,
+        /// Interest of instalments.
+        Interest,
+    }
 
-impl Account {
-    /// Every account.
-    pub const ALL: [Account; 6] = [
-        Account::Balance,
-        Account::AcquirerClearing,
-        Account::BankClearing,
-        Account::Fees,
-        Account::Invoices,
-        Account::Interest,
-    ];
-}
-
-/// The side of an account that an entry is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// In favour of the account's owner.
-    Credit,
-    /// At its expense.
-    Debit,
+    /// The side of an account that an entry is on.
+    pub enum Direction: name {
+        /// In favour of the account's owner.
+        Credit => "CREDIT",
+        /// At its expense.
+        Debit => "DEBIT",
+    }
 }
 
 impl Direction {
-    /// Both sides.
-    pub const ALL: [Direction; 2] = [Direction::Credit, Direction::Debit];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Direction::Credit => "CREDIT",
-            Direction::Debit => "DEBIT",
-        }
-    }
-
     /// The other side.
     #[must_use]
     pub const fn opposite(self) -> Direction {
@@ -66,79 +42,35 @@ impl Direction {
     }
 }
 
-/// The purpose of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EntryType {
-    /// A top-up.
-    AddPrefund,
-    /// A captured payment, gross.
-    Payment,
-    /// The fee of a captured payment.
-    PaymentFee,
-    /// Money of a captured payment that is refunded.
-    Refund,
-    /// An invoice of the service.
-    Invoice,
-    /// Money that is paid out to the merchant.
-    PayOut,
-    /// Money of a captured payment that is in dispute or charged back.
-    Dispute,
-    /// The interest of a payment by instalments that the merchant bears.
-    Interest,
-}
-
-impl EntryType {
-    /// Every type.
-    pub const ALL: [EntryType; 8] = [
-        EntryType::AddPrefund,
-        EntryType::Payment,
-        EntryType::PaymentFee,
-        EntryType::Refund,
-        EntryType::Invoice,
-        EntryType::PayOut,
-        EntryType::Dispute,
-        EntryType::Interest,
-    ];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            EntryType::AddPrefund => "ADD_PREFUND",
-            EntryType::Payment => "PAYMENT",
-            EntryType::PaymentFee => "PAYMENT_FEE",
-            EntryType::Refund => "REFUND",
-            EntryType::Invoice => "INVOICE",
-            EntryType::PayOut => "PAY_OUT",
-            EntryType::Dispute => "DISPUTE",
-            EntryType::Interest => "INTEREST",
-        }
+word_enum! {
+    /// The purpose of an entry.
+    pub enum EntryType: name {
+        /// A top-up.
+        AddPrefund => "ADD_PREFUND",
+        /// A captured payment, gross.
+        Payment => "PAYMENT",
+        /// The fee of a captured payment.
+        PaymentFee => "PAYMENT_FEE",
+        /// Money of a captured payment that is refunded.
+        Refund => "REFUND",
+        /// An invoice of the service.
+        Invoice => "INVOICE",
+        /// Money that is paid out to the merchant.
+        PayOut => "PAY_OUT",
+        /// Money of a captured payment that is in dispute or charged back.
+        Dispute => "DISPUTE",
+        /// The interest of a payment by instalments that the merchant bears.
+        Interest => "INTEREST",
     }
-}
 
-/// The status of an entry. It changes once, from on hold to one of the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EntryStatus {
-    /// Reserved: not counted yet.
-    OnHold,
-    /// Counted.
-    Effective,
-    /// Canceled before it counted.
-    Canceled,
-}
-
-impl EntryStatus {
-    /// Every status.
-    pub const ALL: [EntryStatus; 3] = [EntryStatus::OnHold, EntryStatus::Effective, EntryStatus::Canceled];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            EntryStatus::OnHold => "ON_HOLD",
-            EntryStatus::Effective => "EFFECTIVE",
-            EntryStatus::Canceled => "CANCELED",
-        }
+    /// The status of an entry. It changes once, from on hold to one of the others.
+    pub enum EntryStatus: name {
+        /// Reserved: not counted yet.
+        OnHold => "ON_HOLD",
+        /// Counted.
+        Effective => "EFFECTIVE",
+        /// Canceled before it counted.
+        Canceled => "CANCELED",
     }
 }
 

@@ -5,6 +5,9 @@
 
 #![warn(clippy::arithmetic_side_effects, clippy::wildcard_enum_match_arm)]
 
+#[macro_use]
+mod word_enum;
+
 // The objects of the domain.
 pub mod activity;
 pub mod card;

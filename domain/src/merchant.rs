@@ -42,55 +42,19 @@ pub struct TestClock {
     pub offset_ms: u64,
 }
 
-/// A kind of payment method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PaymentMethod {
-    /// A card, by token or saved.
-    Card,
-    /// Instalments by a plan.
-    Installment,
-}
-
-impl PaymentMethod {
-    /// Every method, in the order of the documents.
-    pub const ALL: [PaymentMethod; 2] = [PaymentMethod::Card, PaymentMethod::Installment];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            PaymentMethod::Card => "CARD",
-            PaymentMethod::Installment => "INSTALLMENT",
-        }
+word_enum! {
+    /// A kind of payment method.
+    pub enum PaymentMethod: name, display_name {
+        /// A card, by token or saved.
+        Card => "CARD" | "Card",
+        /// Instalments by a plan.
+        Installment => "INSTALLMENT" | "Instalments",
     }
 
-    /// The name that a customer reads.
-    #[must_use]
-    pub const fn display_name(self) -> &'static str {
-        match self {
-            PaymentMethod::Card => "Card",
-            PaymentMethod::Installment => "Instalments",
-        }
-    }
-}
-
-/// An acquirer that Till knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AcquirerName {
-    /// The built-in one, which moves no money.
-    Sandbox,
-}
-
-impl AcquirerName {
-    /// Every acquirer.
-    pub const ALL: [AcquirerName; 1] = [AcquirerName::Sandbox];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            AcquirerName::Sandbox => "sandbox",
-        }
+    /// An acquirer that Till knows.
+    pub enum AcquirerName: name {
+        /// The built-in one, which moves no money.
+        Sandbox => "sandbox",
     }
 }
 
@@ -120,32 +84,17 @@ impl Integration {
     }
 }
 
-/// The platform on which a client SDK runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Platform {
-    /// A web site.
-    Web,
-    /// An iOS app.
-    Ios,
-    /// An Android app.
-    Android,
-    /// A payment terminal.
-    Terminal,
-}
-
-impl Platform {
-    /// Every platform, in the order of the documents.
-    pub const ALL: [Platform; 4] = [Platform::Web, Platform::Ios, Platform::Android, Platform::Terminal];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Platform::Web => "WEB",
-            Platform::Ios => "IOS",
-            Platform::Android => "ANDROID",
-            Platform::Terminal => "TERMINAL",
-        }
+word_enum! {
+    /// The platform on which a client SDK runs.
+    pub enum Platform: name {
+        /// A web site.
+        Web => "WEB",
+        /// An iOS app.
+        Ios => "IOS",
+        /// An Android app.
+        Android => "ANDROID",
+        /// A payment terminal.
+        Terminal => "TERMINAL",
     }
 }
 

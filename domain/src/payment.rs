@@ -36,109 +36,58 @@ impl Default for Lifetimes {
     }
 }
 
-/// The status of a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PaymentStatus {
-    /// The acquirer was asked and has not answered yet.
-    Pending,
-    /// Authorized, not captured.
-    Authorized,
-    /// Captured.
-    Successful,
-    /// Declined.
-    Failed,
-    /// Not completed in time.
-    Expired,
-    /// Voided after authorization.
-    Voided,
-    /// Reversed after capture and before settlement, or charged back.
-    Reversed,
-    /// Refunded in part.
-    PartiallyRefunded,
-    /// Refunded in full.
-    Refunded,
-    /// Disputed by the customer.
-    Disputed,
-}
-
-impl PaymentStatus {
-    /// Every status, in the order of the documents.
-    pub const ALL: [PaymentStatus; 10] = [
-        PaymentStatus::Pending,
-        PaymentStatus::Authorized,
-        PaymentStatus::Successful,
-        PaymentStatus::Failed,
-        PaymentStatus::Expired,
-        PaymentStatus::Voided,
-        PaymentStatus::Reversed,
-        PaymentStatus::PartiallyRefunded,
-        PaymentStatus::Refunded,
-        PaymentStatus::Disputed,
-    ];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            PaymentStatus::Pending => "PENDING",
-            PaymentStatus::Authorized => "AUTHORIZED",
-            PaymentStatus::Successful => "SUCCESSFUL",
-            PaymentStatus::Failed => "FAILED",
-            PaymentStatus::Expired => "EXPIRED",
-            PaymentStatus::Voided => "VOIDED",
-            PaymentStatus::Reversed => "REVERSED",
-            PaymentStatus::PartiallyRefunded => "PARTIALLY_REFUNDED",
-            PaymentStatus::Refunded => "REFUNDED",
-            PaymentStatus::Disputed => "DISPUTED",
-        }
+word_enum! {
+    /// The status of a payment.
+    pub enum PaymentStatus: name {
+        /// The acquirer was asked and has not answered yet.
+        Pending => "PENDING",
+        /// Authorized, not captured.
+        Authorized => "AUTHORIZED",
+        /// Captured.
+        Successful => "SUCCESSFUL",
+        /// Declined.
+        Failed => "FAILED",
+        /// Not completed in time.
+        Expired => "EXPIRED",
+        /// Voided after authorization.
+        Voided => "VOIDED",
+        /// Reversed after capture and before settlement, or charged back.
+        Reversed => "REVERSED",
+        /// Refunded in part.
+        PartiallyRefunded => "PARTIALLY_REFUNDED",
+        /// Refunded in full.
+        Refunded => "REFUNDED",
+        /// Disputed by the customer.
+        Disputed => "DISPUTED",
     }
-}
 
-/// A call or an event that concerns a payment: the columns of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PaymentAction {
-    /// Capture the authorized amount, or a part of it.
-    Capture,
-    /// Void the authorization.
-    Void,
-    /// Reverse a capture before it settles.
-    Reverse,
-    /// Refund money.
-    Refund,
-    /// A dispute is opened.
-    OpenDispute,
-    /// The merchant challenges its dispute.
-    ChallengeDispute,
-    /// The merchant concedes its dispute.
-    ConcedeDispute,
-    /// The provider closes its dispute.
-    CloseDispute,
-    /// The captured money becomes effective.
-    Settle,
-    /// The payment was not completed in time.
-    Expire,
-    /// The acquirer says that it authorized, in time or late.
-    Succeed,
-    /// The acquirer says that it declined, in time or late.
-    Fail,
-}
-
-impl PaymentAction {
-    /// Every action, in the order of the table's columns.
-    pub const ALL: [PaymentAction; 12] = [
-        PaymentAction::Capture,
-        PaymentAction::Void,
-        PaymentAction::Reverse,
-        PaymentAction::Refund,
-        PaymentAction::OpenDispute,
-        PaymentAction::ChallengeDispute,
-        PaymentAction::ConcedeDispute,
-        PaymentAction::CloseDispute,
-        PaymentAction::Settle,
-        PaymentAction::Expire,
-        PaymentAction::Succeed,
-        PaymentAction::Fail,
-    ];
+    /// A call or an event that concerns a payment: the columns of the table.
+    pub enum PaymentAction {
+        /// Capture the authorized amount, or a part of it.
+        Capture,
+        /// Void the authorization.
+        Void,
+        /// Reverse a capture before it settles.
+        Reverse,
+        /// Refund money.
+        Refund,
+        /// A dispute is opened.
+        OpenDispute,
+        /// The merchant challenges its dispute.
+        ChallengeDispute,
+        /// The merchant concedes its dispute.
+        ConcedeDispute,
+        /// The provider closes its dispute.
+        CloseDispute,
+        /// The captured money becomes effective.
+        Settle,
+        /// The payment was not completed in time.
+        Expire,
+        /// The acquirer says that it authorized, in time or late.
+        Succeed,
+        /// The acquirer says that it declined, in time or late.
+        Fail,
+    }
 }
 
 /// The effect of an action on a payment in one status: a cell of the table.
@@ -199,31 +148,19 @@ impl PaymentStatus {
     }
 }
 
-/// A call that the acquirer can be asked for about a payment, one at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OperationKind {
-    /// Capture the authorized amount, or a part of it.
-    Capture,
-    /// Void the authorization.
-    Void,
-    /// Reverse the capture: a full refund at the acquirer.
-    Reverse,
+word_enum! {
+    /// A call that the acquirer can be asked for about a payment, one at a time.
+    pub enum OperationKind: name {
+        /// Capture the authorized amount, or a part of it.
+        Capture => "CAPTURE",
+        /// Void the authorization.
+        Void => "VOID",
+        /// Reverse the capture: a full refund at the acquirer.
+        Reverse => "REVERSE",
+    }
 }
 
 impl OperationKind {
-    /// Every kind.
-    pub const ALL: [OperationKind; 3] = [OperationKind::Capture, OperationKind::Void, OperationKind::Reverse];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            OperationKind::Capture => "CAPTURE",
-            OperationKind::Void => "VOID",
-            OperationKind::Reverse => "REVERSE",
-        }
-    }
-
     /// Its column of the table.
     #[must_use]
     pub const fn action(self) -> PaymentAction {
@@ -292,26 +229,13 @@ pub enum PaymentRef {
     External(ExternalId),
 }
 
-/// The mode that tells if an authorization is captured automatically.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CaptureMode {
-    /// Captured on authorization.
-    Automatic,
-    /// Only authorized, for later capture.
-    Manual,
-}
-
-impl CaptureMode {
-    /// Both modes.
-    pub const ALL: [CaptureMode; 2] = [CaptureMode::Automatic, CaptureMode::Manual];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CaptureMode::Automatic => "automatic",
-            CaptureMode::Manual => "manual",
-        }
+word_enum! {
+    /// The mode that tells if an authorization is captured automatically.
+    pub enum CaptureMode: name {
+        /// Captured on authorization.
+        Automatic => "automatic",
+        /// Only authorized, for later capture.
+        Manual => "manual",
     }
 }
 

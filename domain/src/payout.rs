@@ -7,29 +7,15 @@ use crate::payment::Failure;
 use crate::text::{Description, ExternalId};
 use crate::time::Millis;
 
-/// The status of a payout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PayoutStatus {
-    /// The acquirer was asked and has not answered yet.
-    Pending,
-    /// The acquirer paid.
-    Successful,
-    /// The acquirer refused.
-    Failed,
-}
-
-impl PayoutStatus {
-    /// Every status, in the order of the documents.
-    pub const ALL: [PayoutStatus; 3] = [PayoutStatus::Pending, PayoutStatus::Successful, PayoutStatus::Failed];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            PayoutStatus::Pending => "PENDING",
-            PayoutStatus::Successful => "SUCCESSFUL",
-            PayoutStatus::Failed => "FAILED",
-        }
+word_enum! {
+    /// The status of a payout.
+    pub enum PayoutStatus: name {
+        /// The acquirer was asked and has not answered yet.
+        Pending => "PENDING",
+        /// The acquirer paid.
+        Successful => "SUCCESSFUL",
+        /// The acquirer refused.
+        Failed => "FAILED",
     }
 }
 

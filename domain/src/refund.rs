@@ -8,29 +8,15 @@ use crate::payment::Failure;
 use crate::text::{ExternalId, Reason};
 use crate::time::Millis;
 
-/// The status of a refund.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RefundStatus {
-    /// The acquirer was asked and has not answered yet.
-    Pending,
-    /// The acquirer paid.
-    Successful,
-    /// The acquirer refused.
-    Failed,
-}
-
-impl RefundStatus {
-    /// Every status, in the order of the documents.
-    pub const ALL: [RefundStatus; 3] = [RefundStatus::Pending, RefundStatus::Successful, RefundStatus::Failed];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            RefundStatus::Pending => "PENDING",
-            RefundStatus::Successful => "SUCCESSFUL",
-            RefundStatus::Failed => "FAILED",
-        }
+word_enum! {
+    /// The status of a refund.
+    pub enum RefundStatus: name {
+        /// The acquirer was asked and has not answered yet.
+        Pending => "PENDING",
+        /// The acquirer paid.
+        Successful => "SUCCESSFUL",
+        /// The acquirer refused.
+        Failed => "FAILED",
     }
 }
 

@@ -13,56 +13,23 @@ pub use crate::card::SESSION_LIFETIME_SECONDS;
 /// for a whole day learns which payment used it, and a client that it failed.
 pub const SESSION_KEPT_SECONDS: u64 = 25 * 3_600;
 
-/// The party that pays the interest of instalments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum InterestBearer {
-    /// The customer.
-    Customer,
-    /// The merchant.
-    Merchant,
-}
-
-impl InterestBearer {
-    /// Both.
-    pub const ALL: [InterestBearer; 2] = [InterestBearer::Customer, InterestBearer::Merchant];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            InterestBearer::Customer => "customer",
-            InterestBearer::Merchant => "merchant",
-        }
+word_enum! {
+    /// The party that pays the interest of instalments.
+    pub enum InterestBearer: name {
+        /// The customer.
+        Customer => "customer",
+        /// The merchant.
+        Merchant => "merchant",
     }
-}
 
-/// An instalment plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum InstallmentPlan {
-    /// The sandbox's one plan: three monthly terms.
-    SandboxThreeMonths,
+    /// An instalment plan.
+    pub enum InstallmentPlan: id, display_name {
+        /// The sandbox's one plan: three monthly terms.
+        SandboxThreeMonths => "sandbox_3_months" | "Sandbox instalments, 3 months",
+    }
 }
 
 impl InstallmentPlan {
-    /// Every plan.
-    pub const ALL: [InstallmentPlan; 1] = [InstallmentPlan::SandboxThreeMonths];
-
-    /// The id in the API.
-    #[must_use]
-    pub const fn id(self) -> &'static str {
-        match self {
-            InstallmentPlan::SandboxThreeMonths => "sandbox_3_months",
-        }
-    }
-
-    /// The name that a customer reads.
-    #[must_use]
-    pub const fn display_name(self) -> &'static str {
-        match self {
-            InstallmentPlan::SandboxThreeMonths => "Sandbox instalments, 3 months",
-        }
-    }
-
     /// The interest on a captured amount, in hundredths of a percent.
     #[must_use]
     pub const fn interest_basis_points(self) -> u16 {

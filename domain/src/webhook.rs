@@ -17,61 +17,29 @@ pub const PREVIOUS_SECRET_SECONDS: u64 = 86_400;
 /// The maximum number of replaced secrets that sign beside the newest one.
 pub const PREVIOUS_SECRETS_MAX: usize = SecretSlot::ALL.len() - 1;
 
-/// A kind of event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WebhookEventKind {
-    /// A payment with manual capture was authorized.
-    PaymentAuthorized,
-    /// A payment was captured, or failed.
-    PaymentCompleted,
-    /// The acquirer did not answer in time.
-    PaymentExpired,
-    /// An authorization was voided, or lapsed.
-    PaymentVoided,
-    /// A payment was reversed.
-    PaymentReversed,
-    /// A refund was paid, or failed.
-    RefundCompleted,
-    /// The acquirer refused a capture, a void or a reversal that the merchant asked for.
-    PaymentOperationFailed,
-    /// A payout was paid, or failed.
-    PayoutCompleted,
-    /// A dispute was opened about a payment.
-    DisputeOpened,
-    /// A dispute was won, lost or conceded.
-    DisputeClosed,
-}
-
-impl WebhookEventKind {
-    /// Every kind, in the order of the documents.
-    pub const ALL: [WebhookEventKind; 10] = [
-        WebhookEventKind::PaymentAuthorized,
-        WebhookEventKind::PaymentCompleted,
-        WebhookEventKind::PaymentExpired,
-        WebhookEventKind::PaymentVoided,
-        WebhookEventKind::PaymentReversed,
-        WebhookEventKind::RefundCompleted,
-        WebhookEventKind::PaymentOperationFailed,
-        WebhookEventKind::PayoutCompleted,
-        WebhookEventKind::DisputeOpened,
-        WebhookEventKind::DisputeClosed,
-    ];
-
-    /// The name by which merchants subscribe to it. It is delivered in lower case.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            WebhookEventKind::PaymentAuthorized => "PAYMENT_AUTHORIZED",
-            WebhookEventKind::PaymentCompleted => "PAYMENT_COMPLETED",
-            WebhookEventKind::PaymentExpired => "PAYMENT_EXPIRED",
-            WebhookEventKind::PaymentVoided => "PAYMENT_VOIDED",
-            WebhookEventKind::PaymentReversed => "PAYMENT_REVERSED",
-            WebhookEventKind::RefundCompleted => "REFUND_COMPLETED",
-            WebhookEventKind::PaymentOperationFailed => "PAYMENT_OPERATION_FAILED",
-            WebhookEventKind::PayoutCompleted => "PAYOUT_COMPLETED",
-            WebhookEventKind::DisputeOpened => "DISPUTE_OPENED",
-            WebhookEventKind::DisputeClosed => "DISPUTE_CLOSED",
-        }
+word_enum! {
+    /// A kind of event. Merchants subscribe to it by its name, which is delivered in lower case.
+    pub enum WebhookEventKind: name {
+        /// A payment with manual capture was authorized.
+        PaymentAuthorized => "PAYMENT_AUTHORIZED",
+        /// A payment was captured, or failed.
+        PaymentCompleted => "PAYMENT_COMPLETED",
+        /// The acquirer did not answer in time.
+        PaymentExpired => "PAYMENT_EXPIRED",
+        /// An authorization was voided, or lapsed.
+        PaymentVoided => "PAYMENT_VOIDED",
+        /// A payment was reversed.
+        PaymentReversed => "PAYMENT_REVERSED",
+        /// A refund was paid, or failed.
+        RefundCompleted => "REFUND_COMPLETED",
+        /// The acquirer refused a capture, a void or a reversal that the merchant asked for.
+        PaymentOperationFailed => "PAYMENT_OPERATION_FAILED",
+        /// A payout was paid, or failed.
+        PayoutCompleted => "PAYOUT_COMPLETED",
+        /// A dispute was opened about a payment.
+        DisputeOpened => "DISPUTE_OPENED",
+        /// A dispute was won, lost or conceded.
+        DisputeClosed => "DISPUTE_CLOSED",
     }
 }
 
@@ -178,49 +146,28 @@ impl Subscription {
     }
 }
 
-/// The states of a webhook: only a connected one is sent events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WebhookStatus {
-    /// Events are sent to it.
-    Connected,
-    /// The merchant stopped it.
-    Disconnected,
-    /// Till stopped it: the endpoint answered that it is gone, or has not accepted a single event for days.
-    Disabled,
-}
-
-impl WebhookStatus {
-    /// Every status, in the order of the documents.
-    pub const ALL: [WebhookStatus; 3] =
-        [WebhookStatus::Connected, WebhookStatus::Disconnected, WebhookStatus::Disabled];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            WebhookStatus::Connected => "CONNECTED",
-            WebhookStatus::Disconnected => "DISCONNECTED",
-            WebhookStatus::Disabled => "DISABLED",
-        }
+word_enum! {
+    /// The states of a webhook: only a connected one is sent events.
+    pub enum WebhookStatus: name {
+        /// Events are sent to it.
+        Connected => "CONNECTED",
+        /// The merchant stopped it.
+        Disconnected => "DISCONNECTED",
+        /// Till stopped it: the endpoint answered that it is gone, or has not accepted a single event for days.
+        Disabled => "DISABLED",
     }
-}
 
-/// A slot of the vault for a secret of a webhook: one for the newest secret, and the others for those that it replaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SecretSlot {
-    /// The slot of the secret that the webhook is connected with.
-    First,
-    /// The second.
-    Second,
-    /// The third.
-    Third,
-    /// The fourth.
-    Fourth,
-}
-
-impl SecretSlot {
-    /// Every slot, in order.
-    pub const ALL: [SecretSlot; 4] = [SecretSlot::First, SecretSlot::Second, SecretSlot::Third, SecretSlot::Fourth];
+    /// A slot of the vault for a secret of a webhook: one for the newest secret, and the others for those that it replaced.
+    pub enum SecretSlot {
+        /// The slot of the secret that the webhook is connected with.
+        First,
+        /// The second.
+        Second,
+        /// The third.
+        Third,
+        /// The fourth.
+        Fourth,
+    }
 }
 
 /// A secret that was replaced and still signs.
