@@ -43,24 +43,24 @@ impl Direction {
 }
 
 word_enum! {
-    /// The purpose of an entry.
-    pub enum EntryType: name {
+    /// The purpose of an entry. Statements list entries of one purpose under its title.
+    pub enum EntryType: name, title {
         /// A top-up.
-        AddPrefund => "ADD_PREFUND",
+        AddPrefund => "ADD_PREFUND" | "Top-ups",
         /// A captured payment, gross.
-        Payment => "PAYMENT",
+        Payment => "PAYMENT" | "Payments",
         /// The fee of a captured payment.
-        PaymentFee => "PAYMENT_FEE",
+        PaymentFee => "PAYMENT_FEE" | "Fees of payments",
         /// Money of a captured payment that is refunded.
-        Refund => "REFUND",
+        Refund => "REFUND" | "Refunds",
         /// An invoice of the service.
-        Invoice => "INVOICE",
+        Invoice => "INVOICE" | "Invoices",
         /// Money that is paid out to the merchant.
-        PayOut => "PAY_OUT",
+        PayOut => "PAY_OUT" | "Payouts",
         /// Money of a captured payment that is in dispute or charged back.
-        Dispute => "DISPUTE",
+        Dispute => "DISPUTE" | "Disputes",
         /// The interest of a payment by instalments that the merchant bears.
-        Interest => "INTEREST",
+        Interest => "INTEREST" | "Interest of instalments",
     }
 
     /// The status of an entry. It changes once, from on hold to one of the others.

@@ -157,7 +157,8 @@ word_enum! {
         Disabled => "DISABLED",
     }
 
-    /// A slot of the vault for a secret of a webhook: one for the newest secret, and the others for those that it replaced.
+    /// A slot of the vault for a secret of a webhook: one for the newest secret, and the others for those that it
+    /// replaced.
     pub enum SecretSlot {
         /// The slot of the secret that the webhook is connected with.
         First,

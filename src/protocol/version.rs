@@ -4,37 +4,27 @@ use serde_json::json;
 
 use crate::protocol::api_error::{ApiError, Code};
 
-/// A version of the API. Ordered: later ones are greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ApiVersion {
-    V2025_04_01,
+till_domain::word_enum! {
+    /// A version of the API. Ordered: later ones are greater.
+    pub enum ApiVersion: name {
+        V2025_04_01 => "2025-04-01",
+    }
 }
 
 impl ApiVersion {
-    /// All versions, the oldest first.
-    pub const ALL: &'static [ApiVersion] = &[ApiVersion::V2025_04_01];
-
     /// The version that a new key is pinned to.
     pub const NEWEST: ApiVersion = ApiVersion::V2025_04_01;
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ApiVersion::V2025_04_01 => "2025-04-01",
-        }
-    }
 
     /// The version of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<ApiVersion> {
-        ApiVersion::ALL.iter().copied().find(|version| version.name() == name)
+        ApiVersion::ALL.into_iter().find(|version| version.name() == name)
     }
 
     /// The names of all versions, the oldest first.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
-        ApiVersion::ALL.iter().map(|version| version.name()).collect()
+        ApiVersion::ALL.map(ApiVersion::name).to_vec()
     }
 
     /// The version that a request names, in any place; None when it names none.
@@ -55,29 +45,22 @@ impl ApiVersion {
     }
 }
 
-/// The part of a request that names a version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NamedIn {
-    /// The first segment of its path.
-    Path,
-    /// The header `Api-Version`.
-    Header,
-    /// The parameter `api_version` of its query.
-    Query,
+till_domain::word_enum! {
+    /// The part of a request that names a version.
+    pub enum NamedIn: word {
+        /// The first segment of its path.
+        Path => "path",
+        /// The header `Api-Version`.
+        Header => "header",
+        /// The parameter `api_version` of its query.
+        Query => "query",
+    }
 }
 
 /// The limit of characters of a name that are repeated to the caller: fewer than a card number has.
 const NAME_REPEATED_MAX: usize = 12;
 
 impl NamedIn {
-    const fn word(self) -> &'static str {
-        match self {
-            NamedIn::Path => "path",
-            NamedIn::Header => "header",
-            NamedIn::Query => "query",
-        }
-    }
-
     fn no_such(self, name: &str) -> ApiError {
         let name = if is_repeatable(name) { format!(" {name}") } else { " another text".to_owned() };
         let what = match self {

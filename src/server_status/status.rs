@@ -3,33 +3,17 @@
 use super::last_minute::MinuteCounts;
 use crate::service::NewestCheckpoint;
 
-/// The way in which the server treats calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerState {
-    /// It carries out everything.
-    Ready,
-    /// It takes calls, but calls no acquirer and fires no timer before it is resumed.
-    Paused,
-    /// It does not take calls yet.
-    Starting,
-    /// It refuses to write, for want of space, or since it stops.
-    RefusingWrites,
-}
-
-impl ServerState {
-    /// Every state.
-    pub const ALL: [ServerState; 4] =
-        [ServerState::Ready, ServerState::Paused, ServerState::Starting, ServerState::RefusingWrites];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ServerState::Ready => "READY",
-            ServerState::Paused => "PAUSED",
-            ServerState::Starting => "STARTING",
-            ServerState::RefusingWrites => "REFUSING_WRITES",
-        }
+till_domain::word_enum! {
+    /// The way in which the server treats calls.
+    pub enum ServerState: name {
+        /// It carries out everything.
+        Ready => "READY",
+        /// It takes calls, but calls no acquirer and fires no timer before it is resumed.
+        Paused => "PAUSED",
+        /// It does not take calls yet.
+        Starting => "STARTING",
+        /// It refuses to write, for want of space, or since it stops.
+        RefusingWrites => "REFUSING_WRITES",
     }
 }
 

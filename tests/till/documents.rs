@@ -132,7 +132,7 @@ fn is_shape(word: &str) -> bool {
 fn the_errors_have_every_code_with_both_of_its_statuses() {
     let rows = rows(&document("errors.md"));
     for code in Code::ALL {
-        let status = |form: Form| form.render(&ApiError::new(*code, "m")).status.as_u16().to_string();
+        let status = |form: Form| form.render(&ApiError::new(code, "m")).status.as_u16().to_string();
         assert_row(&rows, &[code.name(), &status(Form::Triple), &status(Form::Problem)]);
     }
 }

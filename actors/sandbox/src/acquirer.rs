@@ -11,7 +11,7 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, MillisClock, OnBroken};
-use super::cards::{Behaviour, Handling, code_and_message};
+use super::cards::{Behaviour, Handling};
 use super::judgement::{BookRequest, BookRequestKind, PendingEnd, TakenMoney, by_evidence};
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
@@ -207,8 +207,7 @@ fn authorization(answered: &Answered) -> Option<Authorization> {
             is_disputed: TakenMoney::of(line).is_disputed,
         },
         AuthorizeOutcome::Declined(reason) => {
-            let (code, message) = code_and_message(*reason);
-            Authorization::Declined { code: code.to_owned(), message: message.to_owned() }
+            Authorization::Declined { code: reason.code().to_owned(), message: reason.message().to_owned() }
         }
     })
 }
@@ -234,8 +233,7 @@ fn completion(answered: &Answered) -> Option<Completion> {
             Completion::Done { acquirer_reference: own_reference(line), settles_at_once, is_disputed }
         }
         Some(reason) => {
-            let (code, message) = code_and_message(*reason);
-            Completion::Declined { code: code.to_owned(), message: message.to_owned() }
+            Completion::Declined { code: reason.code().to_owned(), message: reason.message().to_owned() }
         }
     })
 }

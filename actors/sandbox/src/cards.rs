@@ -95,29 +95,6 @@ pub(super) fn is_disputed(instrument: &BookInstrument) -> bool {
     matches!(instrument, BookInstrument::Card { first_six, last_four } if (first_six, last_four) == (b"400000", b"0259"))
 }
 
-/// The code and the message of a reason, as merchants see them.
-pub(super) const fn code_and_message(reason: DeclineReason) -> (&'static str, &'static str) {
-    let message = match reason {
-        DeclineReason::CardDeclined => "The card was declined.",
-        DeclineReason::InsufficientFunds => "The card has insufficient funds.",
-        DeclineReason::ExpiredCard => "The card has expired.",
-        DeclineReason::IncorrectCvc => "The card's security code is incorrect.",
-        DeclineReason::ProcessingError => "An error occurred while the card was processed. Try again.",
-        DeclineReason::AuthenticationRequired => "The card requires its holder to be authenticated.",
-        DeclineReason::UnknownAuthorization => {
-            "There is no approved authorization of this payment under the reference."
-        }
-        DeclineReason::AlreadyCaptured => "The authorization was captured already.",
-        DeclineReason::AlreadyVoided => "The authorization was voided already.",
-        DeclineReason::NotCaptured => "The authorization was not captured.",
-        DeclineReason::WrongAmount => "The authorization does not permit this amount.",
-        DeclineReason::CaptureFailed => "The card's issuer refused the capture.",
-        DeclineReason::RefundFailed => "The card's issuer refused the refund.",
-        DeclineReason::PayoutFailed => "The bank refused the payout.",
-    };
-    (reason.code(), message)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -129,7 +106,7 @@ mod tests {
     fn decline_code(number: &str) -> Option<&'static str> {
         match Behaviour::of(&CardNumber::parse(number).expect("a card number")) {
             Behaviour::Approve | Behaviour::ApproveAndSettleAtOnce => None,
-            Behaviour::Decline(reason) => Some(code_and_message(reason).0),
+            Behaviour::Decline(reason) => Some(reason.code()),
         }
     }
 
@@ -183,8 +160,8 @@ mod tests {
 
     #[test]
     fn every_reason_has_a_code_of_its_own_and_a_sentence() {
-        let codes: BTreeSet<_> = DeclineReason::ALL.into_iter().map(|reason| code_and_message(reason).0).collect();
+        let codes: BTreeSet<_> = DeclineReason::ALL.into_iter().map(DeclineReason::code).collect();
         assert_eq!(codes.len(), DeclineReason::ALL.len());
-        assert!(DeclineReason::ALL.into_iter().all(|reason| code_and_message(reason).1.ends_with('.')));
+        assert!(DeclineReason::ALL.into_iter().all(|reason| reason.message().ends_with('.')));
     }
 }

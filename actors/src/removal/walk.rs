@@ -18,35 +18,26 @@ use crate::store::Store;
 /// Rows of one page, which is the limit of what one command names: it bounds the size of its record.
 pub(super) const PAGE_ROWS: usize = 256;
 
-/// The kind of rows that a walk looks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ExpiryWalk {
-    /// Tokens for one use that nobody selected.
-    UnusedTokens,
-    /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, up to
-    /// minutes: a visit ends at the first one that expires later.
-    WaitingTokens,
-    /// Tokens for one use, by the session that used them: their numbers are removed long before the session.
-    UsedTokens,
-    /// Sessions, used or not.
-    Sessions,
-    /// Events for webhooks, which are kept by the wall clock.
-    WebhookEvents,
-    /// Kept answers. Their keys contain no time, so that all are read.
-    Answers,
+till_domain::word_enum! {
+    /// The kind of rows that a walk looks for.
+    pub(crate) enum ExpiryWalk {
+        /// Tokens for one use that nobody selected.
+        UnusedTokens,
+        /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, up to
+        /// minutes: a visit ends at the first one that expires later.
+        WaitingTokens,
+        /// Tokens for one use, by the session that used them: their numbers are removed long before the session.
+        UsedTokens,
+        /// Sessions, used or not.
+        Sessions,
+        /// Events for webhooks, which are kept by the wall clock.
+        WebhookEvents,
+        /// Kept answers. Their keys contain no time, so that all are read.
+        Answers,
+    }
 }
 
 impl ExpiryWalk {
-    /// Every walk.
-    pub(crate) const ALL: [ExpiryWalk; 6] = [
-        ExpiryWalk::UnusedTokens,
-        ExpiryWalk::WaitingTokens,
-        ExpiryWalk::UsedTokens,
-        ExpiryWalk::Sessions,
-        ExpiryWalk::WebhookEvents,
-        ExpiryWalk::Answers,
-    ];
-
     const fn table(self) -> TableKind {
         match self {
             ExpiryWalk::UnusedTokens | ExpiryWalk::WaitingTokens => TableKind::Tokens,

@@ -20,15 +20,12 @@ use crate::service::{ActivityTerms, FilterText, Selection, search};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];
 
-/// The types, each to be found by itself.
-static TYPES: [ActivityType; ActivityType::ALL.len()] = ActivityType::ALL;
-
 /// The word for the group of types about disputes.
 const DISPUTE: &str = "dispute";
 
 /// The values of `activity_type`: the group of those about disputes, or one type.
-const WORDS: [&str; TYPES.len() + 1] = {
-    let mut words = [DISPUTE; TYPES.len() + 1];
+const WORDS: [&str; ActivityType::ALL.len() + 1] = {
+    let mut words = [DISPUTE; ActivityType::ALL.len() + 1];
     let mut at = 0;
     while at < ActivityType::ALL.len() {
         words[at + 1] = ActivityType::ALL[at].filter_name();
@@ -191,7 +188,7 @@ fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]
     if text == DISPUTE {
         return Ok((DISPUTE, &ActivityType::DISPUTE));
     }
-    let found = TYPES.iter().find(|found| found.filter_name() == text);
+    let found = ActivityType::ALL.iter().find(|found| found.filter_name() == text);
     let found = found.map(|found| (found.filter_name(), std::slice::from_ref(found)));
     found.ok_or_else(|| format!("must be one of: {}", TYPE_WORDS.choices().join(", ")))
 }

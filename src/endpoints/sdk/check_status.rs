@@ -1,6 +1,6 @@
 //! `POST /sdk/check-status`
 
-use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION};
+use super::session::{self, INSTALLATION_ERRORS, SESSION};
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&CHECK_STATUS, &check_status)];
@@ -19,10 +19,5 @@ static CHECK_STATUS: Declaration = Declaration {
 /// `POST /sdk/check-status`
 async fn check_status(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
-    Ok(Reply::new(match found.progress() {
-        PaymentProgress::Selected => "PENDING",
-        PaymentProgress::Initiated => "INITIATED",
-        PaymentProgress::Successful => "SUCCESSFUL",
-        PaymentProgress::Failed => "FAILED",
-    }))
+    Ok(Reply::new(found.progress().name()))
 }

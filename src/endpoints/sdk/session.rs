@@ -32,17 +32,18 @@ pub(super) struct SessionWithPayment {
     pub(super) now: Millis,
 }
 
-/// The progress of the customer's payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PaymentProgress {
-    /// The merchant has not initiated it yet, but still can.
-    Selected,
-    /// The acquirer is processing it.
-    Initiated,
-    /// It succeeded.
-    Successful,
-    /// It failed, or cannot be initiated any more.
-    Failed,
+till_domain::word_enum! {
+    /// The progress of the customer's payment.
+    pub(super) enum PaymentProgress: name {
+        /// The merchant has not initiated it yet, but still can.
+        Selected => "PENDING",
+        /// The acquirer is processing it.
+        Initiated => "INITIATED",
+        /// It succeeded.
+        Successful => "SUCCESSFUL",
+        /// It failed, or cannot be initiated any more.
+        Failed => "FAILED",
+    }
 }
 
 impl SessionWithPayment {

@@ -4,26 +4,10 @@ use std::fmt;
 
 macro_rules! codes {
     ($($variant:ident = $name:literal, $docs:literal;)*) => {
-        /// The name of one way in which a call can fail. Renaming one breaks the API.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Code {
-            $(#[doc = $docs] $variant,)*
-        }
-
-        impl Code {
-            /// Every code there is.
-            pub const ALL: &'static [Code] = &[$(Code::$variant),*];
-
-            /// The name in the API.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Code::$variant => $name,)* }
-            }
-
-            /// The condition under which it occurs, for a person.
-            #[must_use]
-            pub const fn docs(self) -> &'static str {
-                match self { $(Code::$variant => $docs,)* }
+        till_domain::word_enum! {
+            /// The name of one way in which a call can fail. Renaming one breaks the API.
+            pub enum Code: name, docs {
+                $(#[doc = $docs] $variant => $name | $docs,)*
             }
         }
     };

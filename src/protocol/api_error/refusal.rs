@@ -24,21 +24,13 @@ pub struct ApiError {
     cause: Option<String>,
 }
 
-/// The known effect of a call that the server could not complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallEffect {
-    /// Nothing was changed; the same call may be repeated.
-    NotDone,
-    /// The call may have been done; repeating it with the same Idempotency-Key tells.
-    Unknown,
-}
-
-impl CallEffect {
-    const fn name(self) -> &'static str {
-        match self {
-            CallEffect::NotDone => "not_done",
-            CallEffect::Unknown => "unknown",
-        }
+till_domain::word_enum! {
+    /// The known effect of a call that the server could not complete.
+    pub enum CallEffect: name {
+        /// Nothing was changed; the same call may be repeated.
+        NotDone => "not_done",
+        /// The call may have been done; repeating it with the same Idempotency-Key tells.
+        Unknown => "unknown",
     }
 }
 

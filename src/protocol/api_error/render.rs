@@ -14,13 +14,14 @@ const JSON_MEDIA_TYPE: &str = "application/json";
 /// The media type of RFC 9457.
 const PROBLEM_MEDIA_TYPE: &str = "application/problem+json";
 
-/// The two forms in which a refusal is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// `[CODE, message, details]`, the Web Function form.
-    Triple,
-    /// RFC 9457 problem details with the statuses that REST clients expect.
-    Problem,
+till_domain::word_enum! {
+    /// The two forms in which a refusal is answered.
+    pub enum Form: name {
+        /// `[CODE, message, details]`, the Web Function form.
+        Triple => "triple",
+        /// RFC 9457 problem details with the statuses that REST clients expect.
+        Problem => "problem",
+    }
 }
 
 /// A refusal ready to be sent.

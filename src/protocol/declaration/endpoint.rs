@@ -112,31 +112,22 @@ impl DeclaredError {
     }
 }
 
-/// One of the three interfaces, each under its own first path segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Package {
-    /// The merchants' interface.
-    Merchants,
-    /// The interface of the customers' devices.
-    Sdk,
-    /// The operator's interface.
-    Admin,
+till_domain::word_enum! {
+    /// One of the three interfaces, each under its own first path segment, with its title and its description in
+    /// documents.
+    pub enum Package: segment, title, docs {
+        /// The merchants' interface.
+        Merchants => "merchants" | "Till"
+            | "Payments, balances, activity and metadata of one merchant. Send the API key as a bearer token.",
+        /// The interface of the customers' devices.
+        Sdk => "sdk" | "Till SDK"
+            | "Calls of a customer's device on behalf of an installation, without a key. Bodies are at most 64 KiB.",
+        /// The operator's interface.
+        Admin => "admin" | "Till Admin" | "Calls of the operator. Send the admin token as a bearer token.",
+    }
 }
 
 impl Package {
-    /// Every interface.
-    pub const ALL: &'static [Package] = &[Package::Merchants, Package::Sdk, Package::Admin];
-
-    /// The first segment of its paths.
-    #[must_use]
-    pub const fn segment(self) -> &'static str {
-        match self {
-            Package::Merchants => "merchants",
-            Package::Sdk => "sdk",
-            Package::Admin => "admin",
-        }
-    }
-
     /// The limit of bytes of a body: 1 MiB where metadata comes in. Devices, which need no key, never have to send more
     /// than 64 KiB.
     #[must_use]
@@ -147,34 +138,10 @@ impl Package {
         }
     }
 
-    /// Its name in documents.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Package::Merchants => "Till",
-            Package::Sdk => "Till SDK",
-            Package::Admin => "Till Admin",
-        }
-    }
-
-    /// The description, in Markdown.
-    #[must_use]
-    pub const fn docs(self) -> &'static str {
-        match self {
-            Package::Merchants => {
-                "Payments, balances, activity and metadata of one merchant. Send the API key as a bearer token."
-            }
-            Package::Sdk => {
-                "Calls of a customer's device on behalf of an installation, without a key. Bodies are at most 64 KiB."
-            }
-            Package::Admin => "Calls of the operator. Send the admin token as a bearer token.",
-        }
-    }
-
     /// The interface under that path segment.
     #[must_use]
     pub fn from_segment(segment: &str) -> Option<Package> {
-        Package::ALL.iter().copied().find(|package| package.segment() == segment)
+        Package::ALL.into_iter().find(|package| package.segment() == segment)
     }
 }
 

@@ -43,30 +43,21 @@ pub(super) const OPENAPI_PATH: &str = "/openapi.json";
 /// The path of the documentation pages.
 pub(super) const PAGES_PATH: &str = "/docs";
 
-/// The paths for the operator's tools, which use GET without a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Probe {
-    /// Counters for Prometheus.
-    Metrics,
-    /// Liveness: answers as long as the process does.
-    Live,
-    /// Readiness: says if the server takes calls.
-    Ready,
-}
-
-impl Probe {
-    pub(super) const fn path(self) -> &'static str {
-        match self {
-            Probe::Metrics => "/metrics",
-            Probe::Live => "/health/live",
-            Probe::Ready => "/health/ready",
-        }
+till_domain::word_enum! {
+    /// The paths for the operator's tools, which use GET without a token.
+    pub(super) enum Probe: path {
+        /// Counters for Prometheus.
+        Metrics => "/metrics",
+        /// Liveness: answers as long as the process does.
+        Live => "/health/live",
+        /// Readiness: says if the server takes calls.
+        Ready => "/health/ready",
     }
 }
 
 /// Parses a path. None when it cannot lead to anything.
 pub(super) fn locate(path: &str) -> Option<ParsedPath<'_>> {
-    if let Some(probe) = [Probe::Metrics, Probe::Live, Probe::Ready].into_iter().find(|probe| probe.path() == path) {
+    if let Some(probe) = Probe::ALL.into_iter().find(|probe| probe.path() == path) {
         return Some(ParsedPath::Probe(probe));
     }
     if path == ROOT_PATH {

@@ -7,29 +7,15 @@ use till_domain::webhook::WebhookEventKind;
 /// The maximum number of bytes of an answer that are kept.
 pub const EXCERPT_BYTES_MAX: usize = 512;
 
-/// The state of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DeliveryStatus {
-    /// It is attempted, or waits for its next attempt.
-    Pending,
-    /// The endpoint accepted it.
-    Successful,
-    /// It is not attempted any more.
-    Failed,
-}
-
-impl DeliveryStatus {
-    /// Every status, in the order of the documents.
-    pub const ALL: [DeliveryStatus; 3] = [DeliveryStatus::Pending, DeliveryStatus::Successful, DeliveryStatus::Failed];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            DeliveryStatus::Pending => "PENDING",
-            DeliveryStatus::Successful => "SUCCESSFUL",
-            DeliveryStatus::Failed => "FAILED",
-        }
+till_domain::word_enum! {
+    /// The state of a delivery.
+    pub enum DeliveryStatus: name {
+        /// It is attempted, or waits for its next attempt.
+        Pending => "PENDING",
+        /// The endpoint accepted it.
+        Successful => "SUCCESSFUL",
+        /// It is not attempted any more.
+        Failed => "FAILED",
     }
 }
 

@@ -22,26 +22,19 @@ use till_domain::time::Millis;
 /// The text in place of a value that is not shown.
 pub const SEALED: &str = "[sealed]";
 
-/// The disclosure of personal data: names, addresses, mobile numbers, the values of merchants' metadata, and the ids of
-/// tokens, with which anybody who knows them may pay. Card numbers are never shown: they are in no log and in no row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disclosure {
-    /// It is hidden; no key is needed.
-    Sealed,
-    /// It is shown.
-    Opened,
+till_domain::word_enum! {
+    /// The disclosure of personal data: names, addresses, mobile numbers, the values of merchants' metadata, and the
+    /// ids of tokens, with which anybody who knows them may pay. Card numbers are never shown: they are in no log and in
+    /// no row.
+    pub enum Disclosure: name {
+        /// It is hidden; no key is needed.
+        Sealed => "sealed",
+        /// It is shown.
+        Opened => "opened",
+    }
 }
 
 impl Disclosure {
-    /// The name in a list.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Disclosure::Sealed => "sealed",
-            Disclosure::Opened => "opened",
-        }
-    }
-
     /// A personal text, or [`SEALED`].
     #[must_use]
     pub const fn text(self, text: &str) -> &str {

@@ -64,41 +64,18 @@ pub enum KeyringError {
     },
 }
 
-/// The purpose of a key of the ring. The numbers are on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Purpose {
-    ApiKeyDigest = 1,
-    IdempotencyFingerprint = 2,
-    CardFingerprint = 3,
-    CardNumber = 4,
-    SubjectWrap = 5,
-    Lookup = 6,
-    ApiKeySecret = 7,
-}
-
-impl Purpose {
-    const ALL: [Purpose; 7] = [
-        Purpose::ApiKeyDigest,
-        Purpose::IdempotencyFingerprint,
-        Purpose::CardFingerprint,
-        Purpose::CardNumber,
-        Purpose::SubjectWrap,
-        Purpose::Lookup,
-        Purpose::ApiKeySecret,
-    ];
-
-    /// The associated data of the wrapped key: a key stored for another purpose does not open.
-    const fn name(self) -> &'static str {
-        match self {
-            Purpose::ApiKeyDigest => "api_key_digest",
-            Purpose::IdempotencyFingerprint => "idempotency_fingerprint",
-            Purpose::CardFingerprint => "card_fingerprint",
-            Purpose::CardNumber => "card_number",
-            Purpose::SubjectWrap => "subject_wrap",
-            Purpose::Lookup => "lookup",
-            Purpose::ApiKeySecret => "api_key_secret",
-        }
+till_domain::word_enum! {
+    /// The purpose of a key of the ring. The numbers are on disk, and the name is the associated data of the wrapped key:
+    /// a key stored for another purpose does not open.
+    #[repr(u8)]
+    pub(super) enum Purpose: name {
+        ApiKeyDigest = 1 => "api_key_digest",
+        IdempotencyFingerprint = 2 => "idempotency_fingerprint",
+        CardFingerprint = 3 => "card_fingerprint",
+        CardNumber = 4 => "card_number",
+        SubjectWrap = 5 => "subject_wrap",
+        Lookup = 6 => "lookup",
+        ApiKeySecret = 7 => "api_key_secret",
     }
 }
 

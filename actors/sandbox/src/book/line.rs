@@ -131,79 +131,42 @@ pub struct AuthorizationState {
     pub refunded_minor: u64,
 }
 
-/// The reason why the sandbox declined a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DeclineReason {
-    /// The issuer declined without saying why.
-    CardDeclined,
-    /// There is not enough money.
-    InsufficientFunds,
-    /// The card has expired.
-    ExpiredCard,
-    /// The security code is wrong.
-    IncorrectCvc,
-    /// The acquirer failed.
-    ProcessingError,
-    /// The issuer wants its customer authenticated.
-    AuthenticationRequired,
-    /// There is no approved authorization of this merchant's payment under the reference.
-    UnknownAuthorization,
-    /// The authorization was captured.
-    AlreadyCaptured,
-    /// The authorization was voided.
-    AlreadyVoided,
-    /// Nothing was captured.
-    NotCaptured,
-    /// The amount is too large, or not all of it in a void, or in another currency.
-    WrongAmount,
-    /// The issuer refused the capture.
-    CaptureFailed,
-    /// The issuer refused the refund.
-    RefundFailed,
-    /// The bank refused the payout.
-    PayoutFailed,
+till_domain::word_enum! {
+    /// The reason why the sandbox declined a request, with the code and the message that merchants see.
+    pub enum DeclineReason: code, message {
+        /// The issuer declined without saying why.
+        CardDeclined => "card_declined" | "The card was declined.",
+        /// There is not enough money.
+        InsufficientFunds => "insufficient_funds" | "The card has insufficient funds.",
+        /// The card has expired.
+        ExpiredCard => "expired_card" | "The card has expired.",
+        /// The security code is wrong.
+        IncorrectCvc => "incorrect_cvc" | "The card's security code is incorrect.",
+        /// The acquirer failed.
+        ProcessingError => "processing_error" | "An error occurred while the card was processed. Try again.",
+        /// The issuer wants its customer authenticated.
+        AuthenticationRequired => "authentication_required" | "The card requires its holder to be authenticated.",
+        /// There is no approved authorization of this merchant's payment under the reference.
+        UnknownAuthorization => "unknown_authorization"
+            | "There is no approved authorization of this payment under the reference.",
+        /// The authorization was captured.
+        AlreadyCaptured => "already_captured" | "The authorization was captured already.",
+        /// The authorization was voided.
+        AlreadyVoided => "already_voided" | "The authorization was voided already.",
+        /// Nothing was captured.
+        NotCaptured => "not_captured" | "The authorization was not captured.",
+        /// The amount is too large, or not all of it in a void, or in another currency.
+        WrongAmount => "wrong_amount" | "The authorization does not permit this amount.",
+        /// The issuer refused the capture.
+        CaptureFailed => "capture_failed" | "The card's issuer refused the capture.",
+        /// The issuer refused the refund.
+        RefundFailed => "refund_failed" | "The card's issuer refused the refund.",
+        /// The bank refused the payout.
+        PayoutFailed => "payout_failed" | "The bank refused the payout.",
+    }
 }
 
 impl DeclineReason {
-    /// Every reason.
-    pub const ALL: [DeclineReason; 14] = [
-        DeclineReason::CardDeclined,
-        DeclineReason::InsufficientFunds,
-        DeclineReason::ExpiredCard,
-        DeclineReason::IncorrectCvc,
-        DeclineReason::ProcessingError,
-        DeclineReason::AuthenticationRequired,
-        DeclineReason::UnknownAuthorization,
-        DeclineReason::AlreadyCaptured,
-        DeclineReason::AlreadyVoided,
-        DeclineReason::NotCaptured,
-        DeclineReason::WrongAmount,
-        DeclineReason::CaptureFailed,
-        DeclineReason::RefundFailed,
-        DeclineReason::PayoutFailed,
-    ];
-
-    /// Its code, as merchants see it.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            DeclineReason::CardDeclined => "card_declined",
-            DeclineReason::InsufficientFunds => "insufficient_funds",
-            DeclineReason::ExpiredCard => "expired_card",
-            DeclineReason::IncorrectCvc => "incorrect_cvc",
-            DeclineReason::ProcessingError => "processing_error",
-            DeclineReason::AuthenticationRequired => "authentication_required",
-            DeclineReason::UnknownAuthorization => "unknown_authorization",
-            DeclineReason::AlreadyCaptured => "already_captured",
-            DeclineReason::AlreadyVoided => "already_voided",
-            DeclineReason::NotCaptured => "not_captured",
-            DeclineReason::WrongAmount => "wrong_amount",
-            DeclineReason::CaptureFailed => "capture_failed",
-            DeclineReason::RefundFailed => "refund_failed",
-            DeclineReason::PayoutFailed => "payout_failed",
-        }
-    }
-
     /// The reason with this code.
     #[must_use]
     pub fn of_code(code: &str) -> Option<DeclineReason> {

@@ -7,40 +7,13 @@ use till_domain::statement::Statement;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::request_thread;
 
-/// The form of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum DocumentFormat {
-    /// Every entry, on a line each.
-    Csv,
-    /// The balances and the sums, on one page.
-    Pdf,
-}
-
-impl DocumentFormat {
-    /// Every form, in the order of the documents.
-    pub(in super::super) const ALL: [DocumentFormat; 2] = [DocumentFormat::Csv, DocumentFormat::Pdf];
-
-    /// The name in the API.
-    pub(in super::super) const fn name(self) -> &'static str {
-        match self {
-            DocumentFormat::Csv => "CSV",
-            DocumentFormat::Pdf => "PDF",
-        }
-    }
-
-    /// The media type of the file.
-    pub(in super::super) const fn media_type(self) -> &'static str {
-        match self {
-            DocumentFormat::Csv => "text/csv; charset=utf-8",
-            DocumentFormat::Pdf => "application/pdf",
-        }
-    }
-
-    const fn extension(self) -> &'static str {
-        match self {
-            DocumentFormat::Csv => "csv",
-            DocumentFormat::Pdf => "pdf",
-        }
+till_domain::word_enum! {
+    /// The form of a file.
+    pub(in super::super) enum DocumentFormat: name, media_type, extension {
+        /// Every entry, on a line each.
+        Csv => "CSV" | "text/csv; charset=utf-8" | "csv",
+        /// The balances and the sums, on one page.
+        Pdf => "PDF" | "application/pdf" | "pdf",
     }
 }
 

@@ -10,7 +10,7 @@ use krilla::page::PageSettings;
 use krilla::paint::Stroke;
 use krilla::surface::Surface;
 use till_domain::ids::MerchantId;
-use till_domain::ledger::{Direction, EntryType};
+use till_domain::ledger::Direction;
 use till_domain::merchant::Profile;
 use till_domain::statement::Statement;
 use till_domain::time::Millis;
@@ -228,24 +228,10 @@ fn side(name: &str, direction: Direction, statement: &Statement) -> Vec<Row> {
     };
     let sums = || statement.entries.sums.iter().filter(|sum| sum.direction == direction);
     let mut rows = vec![Row::default(), Row { name: name.to_owned(), ..Row::default() }];
-    rows.extend(sums().map(|sum| row(format!("  {}", type_name(sum.entry_type)), sum.count, sum.amount_minor)));
+    rows.extend(sums().map(|sum| row(format!("  {}", sum.entry_type.title()), sum.count, sum.amount_minor)));
     let count = sums().fold(0_u64, |count, sum| count.saturating_add(sum.count));
     rows.push(row(format!("  Total {}", name.to_lowercase()), count, statement.entries.total_minor(direction)));
     rows
-}
-
-/// The name of entries of a type, for people.
-const fn type_name(entry_type: EntryType) -> &'static str {
-    match entry_type {
-        EntryType::AddPrefund => "Top-ups",
-        EntryType::Payment => "Payments",
-        EntryType::PaymentFee => "Fees of payments",
-        EntryType::Refund => "Refunds",
-        EntryType::Invoice => "Invoices",
-        EntryType::PayOut => "Payouts",
-        EntryType::Dispute => "Disputes",
-        EntryType::Interest => "Interest of instalments",
-    }
 }
 
 /// An amount in minor units as a decimal number with this number of digits after the point, and commas between

@@ -62,7 +62,7 @@ fn member(attribute: &Attribute) -> (String, Value) {
 }
 
 fn codes() -> Vec<&'static str> {
-    Code::ALL.iter().map(|code| code.name()).collect()
+    Code::ALL.map(Code::name).to_vec()
 }
 
 /// Problem details as they are answered.

@@ -59,7 +59,7 @@ fn description(declarations: &[&Declaration]) -> String {
 
 fn packages(declarations: &[&Declaration]) -> impl Iterator<Item = Package> {
     let has = |package: &Package| declarations.iter().any(|declaration| declaration.package == *package);
-    Package::ALL.iter().copied().filter(has)
+    Package::ALL.into_iter().filter(has)
 }
 
 fn bearer(declarations: &[&Declaration]) -> Value {

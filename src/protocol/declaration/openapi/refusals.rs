@@ -37,16 +37,12 @@ pub(super) fn examples(declaration: &Declaration, form: Form, refused: &[Declare
 
 /// The examples that operations refer to.
 pub(super) fn shared_examples() -> Map<String, Value> {
-    let forms = |code| [Form::Triple, Form::Problem].map(|form| (component(code, form), written(&plain(code), form)));
+    let forms = |code| Form::ALL.map(|form| (component(code, form), written(&plain(code), form)));
     SHARED.into_iter().flat_map(forms).collect()
 }
 
 fn component(code: Code, form: Form) -> String {
-    let form = match form {
-        Form::Triple => "triple",
-        Form::Problem => "problem",
-    };
-    format!("{}_{form}", code.name())
+    format!("{}_{}", code.name(), form.name())
 }
 
 /// An Example Object with the answer for a refusal.

@@ -73,46 +73,33 @@ pub enum ApiObject<'a> {
     Activity(&'a Activity),
 }
 
-/// A file of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ExportFile {
-    /// Merchants with their balance and the end of their log.
-    Merchants,
-    /// Payments as `find-payment` shows them.
-    Payments,
-    /// Customers as `find-contact` shows them.
-    Contacts,
-    /// Saved cards as `find-card` shows them, without their numbers.
-    Cards,
-    /// Refunds as `find-refund` shows them.
-    Refunds,
-    /// Disputes as `find-dispute` shows them.
-    Disputes,
-    /// Payouts as `find-payout` shows them.
-    Payouts,
-    /// Ledger entries as `balance-history` shows them.
-    Entries,
-    /// The activity log as `list-activity-logs` shows it.
-    Activity,
-    /// Every record of the log.
-    Log,
+till_domain::word_enum! {
+    /// A file of an export, with its name on the command line.
+    pub enum ExportFile: name {
+        /// Merchants with their balance and the end of their log.
+        Merchants => "merchants",
+        /// Payments as `find-payment` shows them.
+        Payments => "payments",
+        /// Customers as `find-contact` shows them.
+        Contacts => "contacts",
+        /// Saved cards as `find-card` shows them, without their numbers.
+        Cards => "cards",
+        /// Refunds as `find-refund` shows them.
+        Refunds => "refunds",
+        /// Disputes as `find-dispute` shows them.
+        Disputes => "disputes",
+        /// Payouts as `find-payout` shows them.
+        Payouts => "payouts",
+        /// Ledger entries as `balance-history` shows them.
+        Entries => "entries",
+        /// The activity log as `list-activity-logs` shows it.
+        Activity => "activity",
+        /// Every record of the log.
+        Log => "log",
+    }
 }
 
 impl ExportFile {
-    /// Every file.
-    pub const ALL: [ExportFile; 10] = [
-        ExportFile::Merchants,
-        ExportFile::Payments,
-        ExportFile::Contacts,
-        ExportFile::Cards,
-        ExportFile::Refunds,
-        ExportFile::Disputes,
-        ExportFile::Payouts,
-        ExportFile::Entries,
-        ExportFile::Activity,
-        ExportFile::Log,
-    ];
-
     /// The files that an export of one customer has: what is stored of that person.
     pub const OF_A_CUSTOMER: [ExportFile; 6] = [
         ExportFile::Payments,
@@ -122,23 +109,6 @@ impl ExportFile {
         ExportFile::Disputes,
         ExportFile::Entries,
     ];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ExportFile::Merchants => "merchants",
-            ExportFile::Payments => "payments",
-            ExportFile::Contacts => "contacts",
-            ExportFile::Cards => "cards",
-            ExportFile::Refunds => "refunds",
-            ExportFile::Disputes => "disputes",
-            ExportFile::Payouts => "payouts",
-            ExportFile::Entries => "entries",
-            ExportFile::Activity => "activity",
-            ExportFile::Log => "log",
-        }
-    }
 
     fn file_name(self) -> String {
         format!("{}.jsonl", self.name())

@@ -133,14 +133,15 @@ impl<'a> Inspect<'a> {
     }
 }
 
-/// The relation of a record to the one before it, and to the end of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ChainLink {
-    Follows,
-    Broken,
-    Unknown,
-    OtherEnd,
-    Damaged,
+till_domain::word_enum! {
+    /// The relation of a record to the one before it, and to the end of the log.
+    enum ChainLink: name, words {
+        Follows => "follows" | "follows the record before",
+        Broken => "broken" | "DOES NOT FOLLOW the record before: it names another hash",
+        Unknown => "unknown" | "whether it follows cannot be told: the record before is damaged",
+        OtherEnd => "other end" | "IS NOT THE RECORD that the head of the log names",
+        Damaged => "damaged" | "damaged",
+    }
 }
 
 impl ChainLink {
@@ -158,26 +159,6 @@ impl ChainLink {
         match self {
             ChainLink::Broken | ChainLink::OtherEnd | ChainLink::Damaged => true,
             ChainLink::Follows | ChainLink::Unknown => false,
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            ChainLink::Follows => "follows",
-            ChainLink::Broken => "broken",
-            ChainLink::Unknown => "unknown",
-            ChainLink::OtherEnd => "other end",
-            ChainLink::Damaged => "damaged",
-        }
-    }
-
-    const fn words(self) -> &'static str {
-        match self {
-            ChainLink::Follows => "follows the record before",
-            ChainLink::Broken => "DOES NOT FOLLOW the record before: it names another hash",
-            ChainLink::Unknown => "whether it follows cannot be told: the record before is damaged",
-            ChainLink::OtherEnd => "IS NOT THE RECORD that the head of the log names",
-            ChainLink::Damaged => "damaged",
         }
     }
 }
