@@ -598,12 +598,7 @@ pub enum AuthorizationResult {
         is_disputed: bool,
     },
     /// It was refused.
-    Declined {
-        /// A code that programs branch on.
-        code: String,
-        /// A sentence for a person.
-        message: String,
-    },
+    Declined(Failure),
 }
 
 /// Capture the authorized amount, or a part of it: then the rest is released.

@@ -1,6 +1,6 @@
 //! Customers of a merchant, and the references by which calls name them.
 
-use crate::ids::{CardId, CustomerId};
+use crate::ids::{CardId, CustomerId, IdOrExternalId};
 use crate::text::{Email, ExternalId, Mobile, PersonName};
 use crate::time::Millis;
 
@@ -47,22 +47,10 @@ impl Customer {
 }
 
 /// The reference by which a call names a customer.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CustomerRef {
-    /// By Till's id.
-    Own(CustomerId),
-    /// By the merchant's identifier.
-    External(ExternalId),
-}
+pub type CustomerRef = IdOrExternalId<CustomerId>;
 
 /// The reference by which a call names a saved card.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CardRef {
-    /// By Till's id.
-    Own(CardId),
-    /// By the merchant's identifier.
-    External(ExternalId),
-}
+pub type CardRef = IdOrExternalId<CardId>;
 
 /// The address, number and name that are given with a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,6 +6,8 @@ use std::fmt;
 
 use uuid::{Builder, Uuid};
 
+use crate::text::ExternalId;
+
 /// Characters of the Crockford base32 alphabet that TypeID uses, in value order.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -178,6 +180,35 @@ pub trait Id: Copy {
     fn from_raw(raw: RawId) -> Self;
     /// The bits without the kind.
     fn to_raw(self) -> RawId;
+}
+
+/// The reference by which a call names an object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IdOrExternalId<I> {
+    /// By Till's id.
+    Own(I),
+    /// By the identifier that its owner gave it.
+    External(ExternalId),
+}
+
+impl<I> IdOrExternalId<I> {
+    /// The identifier that the owner of the object gave it, when it is named by that.
+    #[must_use]
+    pub const fn external_id(&self) -> Option<&ExternalId> {
+        match self {
+            IdOrExternalId::External(external_id) => Some(external_id),
+            IdOrExternalId::Own(_) => None,
+        }
+    }
+}
+
+impl<I: fmt::Display> fmt::Display for IdOrExternalId<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IdOrExternalId::Own(id) => id.fmt(f),
+            IdOrExternalId::External(external_id) => f.write_str(external_id.as_str()),
+        }
+    }
 }
 
 /// Declares a type for each kind of id with its prefix, and [`each_id!`] of them all.

@@ -5,7 +5,7 @@ use crate::card::SaveCard;
 use crate::customer::Contact;
 use crate::dispute::OpenDispute;
 use crate::effect::{Effect, EffectKind};
-use crate::ids::{CustomerId, PaymentId, SessionId, TransactionId};
+use crate::ids::{CustomerId, IdOrExternalId, PaymentId, SessionId, TransactionId};
 use crate::merchant::AcquirerName;
 use crate::money::{AmountMinor, Money};
 use crate::session::Instrument;
@@ -221,13 +221,7 @@ pub struct RefusedOperation {
 }
 
 /// The reference by which a call names a payment.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PaymentRef {
-    /// By Till's id.
-    Own(PaymentId),
-    /// By the merchant's reference.
-    External(ExternalId),
-}
+pub type PaymentRef = IdOrExternalId<PaymentId>;
 
 word_enum! {
     /// The mode that tells if an authorization is captured automatically.

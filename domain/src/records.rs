@@ -8,9 +8,9 @@ use crate::dispute::{Dispute, DisputeStatus};
 use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
-    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId, TokenId, TopupId, TransactionId,
-    UserId, WebhookEventId, WebhookId,
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdOrExternalId, IdPosition, InstallationId, InvitationId,
+    InvoiceId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId, TokenId, TopupId,
+    TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
@@ -121,6 +121,18 @@ pub trait Rows {
     /// As [`Rows::read`].
     fn shared<T: Table>(&self, key: T::Key) -> Result<Option<Arc<T::Row>>, Unreadable> {
         Ok(self.read(&T::key(key))?.and_then(T::unwrap_shared))
+    }
+
+    /// The id of the object that a call names, by the index of external ids; none when no object has the external id.
+    /// Whether there is an object with an id is not looked up.
+    ///
+    /// # Errors
+    /// As [`Rows::read`].
+    fn id_of<T: Table<Key = ExternalId>>(&self, named: &IdOrExternalId<T::Row>) -> Result<Option<T::Row>, Unreadable> {
+        match named {
+            IdOrExternalId::Own(id) => Ok(Some(id.clone())),
+            IdOrExternalId::External(external_id) => self.get::<T>(external_id.clone()),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The arguments that endpoints share.
 
 use till_domain::customer::{Contact, CustomerFields, CustomerRef};
-use till_domain::ids::{PayoutId, RefundId};
+use till_domain::ids::{IdOrExternalId, PayoutId, RefundId};
 use till_domain::payment::PaymentRef;
 
-use super::forms::{CUSTOMER_REF, EMAIL, IdOrExternalId, MOBILE, PAYMENT_REF, PERSON_NAME, id_or_external_id};
+use super::forms::{CUSTOMER_REF, EMAIL, MOBILE, PAYMENT_REF, PERSON_NAME, id_or_external_id};
 use crate::protocol::api_error::Code;
 use crate::protocol::arguments::{ArgumentSet, Required, arguments};
 use crate::protocol::declaration::DeclaredError;

@@ -7,9 +7,9 @@ use till_domain::card::SaveCard;
 use till_domain::card_number::is_card_number_as_a_whole;
 use till_domain::customer::{CardRef, CustomerRef};
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DeliveryId, DisputeId, EntryId, InstallationId, InvitationId, KeyId, MerchantId,
-    MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, StatementId, TokenId, TopupId, UserId,
-    WebhookEventId, WebhookId,
+    ActivityId, CardId, CustomerId, DeliveryId, DisputeId, EntryId, IdOrExternalId, InstallationId, InvitationId,
+    KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, StatementId, TokenId, TopupId,
+    UserId, WebhookEventId, WebhookId,
 };
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::{AmountMinor, Currency};
@@ -168,47 +168,27 @@ pub(super) const fn external_id<T: FromStr>() -> Field<ExternalId> {
     }
 }
 
-/// A reference to an object whose ids have the type `T`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum IdOrExternalId<T> {
-    Id(T),
-    /// By the identifier that its owner gave it.
-    ExternalId(ExternalId),
-}
-
 /// An object by its id or by the identifier that its owner gave it.
 pub(super) const fn id_or_external_id<T: FromStr>() -> Field<IdOrExternalId<T>> {
-    Field {
-        value_type: EXTERNAL_ID,
-        parse: |value| own_or_external(value, IdOrExternalId::Id, IdOrExternalId::ExternalId),
-    }
+    Field { value_type: EXTERNAL_ID, parse: own_or_external }
 }
 
 /// A payment by its id or by the merchant's own.
-pub(super) const PAYMENT_REF: Field<PaymentRef> =
-    Field { value_type: EXTERNAL_ID, parse: |value| own_or_external(value, PaymentRef::Own, PaymentRef::External) };
+pub(super) const PAYMENT_REF: Field<PaymentRef> = id_or_external_id();
 
 /// A customer by its id or by the merchant's own.
-pub(super) const CUSTOMER_REF: Field<CustomerRef> = Field {
-    value_type: printable(EXTERNAL_ID_MAX_BYTES, "customer-1001"),
-    parse: |value| own_or_external(value, CustomerRef::Own, CustomerRef::External),
-};
+pub(super) const CUSTOMER_REF: Field<CustomerRef> =
+    Field { value_type: printable(EXTERNAL_ID_MAX_BYTES, "customer-1001"), parse: own_or_external };
 
 /// A saved card by its id or by the merchant's own.
-pub(super) const CARD_REF: Field<CardRef> = Field {
-    value_type: printable(EXTERNAL_ID_MAX_BYTES, "card-1001"),
-    parse: |value| own_or_external(value, CardRef::Own, CardRef::External),
-};
+pub(super) const CARD_REF: Field<CardRef> =
+    Field { value_type: printable(EXTERNAL_ID_MAX_BYTES, "card-1001"), parse: own_or_external };
 
-fn own_or_external<T: FromStr, R>(
-    value: &Json,
-    own: impl FnOnce(T) -> R,
-    external: impl FnOnce(ExternalId) -> R,
-) -> Result<R, String> {
+fn own_or_external<T: FromStr>(value: &Json) -> Result<IdOrExternalId<T>, String> {
     let text = own_text(value)?;
     match text.parse::<T>() {
-        Ok(id) => Ok(own(id)),
-        Err(_) => checked(ExternalId::new(text)).map(external),
+        Ok(id) => Ok(IdOrExternalId::Own(id)),
+        Err(_) => checked(ExternalId::new(text)).map(IdOrExternalId::External),
     }
 }
 

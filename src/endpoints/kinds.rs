@@ -1,12 +1,12 @@
 //! The kinds of objects that merchants' calls find and list.
 
 use serde::Serialize;
+use till_domain::ids::IdOrExternalId;
 use till_domain::records::{Rows, Table};
 use till_domain::text::ExternalId;
 use till_storage::shapes::StoredTable;
 
 use super::created_at::{CreatedAt, MerchantClock};
-use super::forms::IdOrExternalId;
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::arguments::{ArgumentSet, NamedId, Required, page};
@@ -122,10 +122,7 @@ where
     I: Table<Key = ExternalId, Row = T::Key>,
     T: Table,
 {
-    let id = match name {
-        IdOrExternalId::Id(id) => Some(id),
-        IdOrExternalId::ExternalId(external_id) => reader.get::<I>(external_id)?,
-    };
+    let id = reader.id_of::<I>(&name)?;
     Ok(id.map_or(Ok(None), |id| reader.get::<T>(id))?)
 }
 

@@ -1,7 +1,6 @@
 //! The names that every file of endpoints uses: of declarations, arguments, kinds of objects, calls and answers.
 
 pub(super) use super::endpoint::{Endpoint, Endpoints};
-pub(super) use super::forms::IdOrExternalId;
 pub(super) use super::kinds::{Kind, NamedKind, find, kind, list, named_kind, row_of, row_under};
 pub(super) use crate::access::{MerchantCaller, Operator};
 pub(super) use crate::protocol::api_error::{ApiError, Code};
@@ -12,3 +11,4 @@ pub(super) use crate::protocol::declaration::{
 pub(super) use crate::protocol::dispatch::{Call, Reply};
 pub(super) use crate::protocol::field::PageRequest;
 pub(super) use crate::service::{Reader, Service, Shared};
+pub(super) use till_domain::ids::IdOrExternalId;

@@ -206,9 +206,7 @@ fn authorization(answered: &Answered) -> Option<Authorization> {
             settles_at_once: state.settles_at_once,
             is_disputed: TakenMoney::of(line).is_disputed,
         },
-        AuthorizeOutcome::Declined(reason) => {
-            Authorization::Declined { code: reason.code().to_owned(), message: reason.message().to_owned() }
-        }
+        AuthorizeOutcome::Declined(reason) => Authorization::Declined(reason.failure()),
     })
 }
 
@@ -232,9 +230,7 @@ fn completion(answered: &Answered) -> Option<Completion> {
             let TakenMoney { settles_at_once, is_disputed } = answered.taken;
             Completion::Done { acquirer_reference: own_reference(line), settles_at_once, is_disputed }
         }
-        Some(reason) => {
-            Completion::Declined { code: reason.code().to_owned(), message: reason.message().to_owned() }
-        }
+        Some(reason) => Completion::Declined(reason.failure()),
     })
 }
 

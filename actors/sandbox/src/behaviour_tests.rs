@@ -7,7 +7,7 @@ use till_domain::card::CardExpiry;
 use till_domain::command::EvidenceResult;
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, RefundId};
 use till_domain::money::{AmountMinor, Currency, Money};
-use till_domain::payment::CaptureMode;
+use till_domain::payment::{CaptureMode, Failure};
 use till_domain::session::InstallmentPlan;
 use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
@@ -83,7 +83,7 @@ pub(super) fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
 pub(super) fn decline_code(answer: AcquirerAnswer<Completion>) -> String {
     match wait(answer).expect("an answer") {
         Completion::Done { acquirer_reference, .. } => panic!("{acquirer_reference} was done"),
-        Completion::Declined { code, .. } => code,
+        Completion::Declined(failure) => failure.code,
         Completion::Pending(_) => panic!("it is pending"),
     }
 }
@@ -133,7 +133,7 @@ fn a_bad_card_is_declined_with_its_code_and_a_sentence() {
     let sandbox = start(&MemoryBook::new());
     let answer = wait(sandbox.authorize(authorize(1, card("4000000000009995"), CaptureMode::Automatic)));
     let (code, message) = ("insufficient_funds".to_owned(), "The card has insufficient funds.".to_owned());
-    assert_eq!(answer, Ok(Authorization::Declined { code, message }));
+    assert_eq!(answer, Ok(Authorization::Declined(Failure { code, message })));
 }
 
 #[test]

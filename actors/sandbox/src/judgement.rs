@@ -59,30 +59,22 @@ impl BookRequest {
 
     /// True when a line records this very request.
     pub(super) fn is_recorded_by(&self, line: &BookLine) -> bool {
-        let is_same_operation = match (&self.what, &line.operation) {
-            (
-                BookRequestKind::Authorize { instrument, capture, .. },
-                BookOperation::Authorize { instrument: recorded, capture: mode, .. },
-            ) => instrument == recorded && capture == mode,
-            (
-                BookRequestKind::FollowUp { what, authorization },
-                BookOperation::FollowUp { what: recorded, authorization: of, .. },
-            ) => what == recorded && authorization == of,
-            (
-                BookRequestKind::FollowUp { what, authorization },
-                BookOperation::PendingRefund { authorization: of, .. },
-            ) => *what == FollowUp::Refund && authorization == of,
-            (BookRequestKind::Payout, BookOperation::Payout(_)) => true,
-            (
-                BookRequestKind::Authorize { .. },
-                BookOperation::FollowUp { .. } | BookOperation::PendingRefund { .. } | BookOperation::Payout(_),
-            )
-            | (BookRequestKind::FollowUp { .. }, BookOperation::Authorize { .. } | BookOperation::Payout(_))
-            | (
-                BookRequestKind::Payout,
-                BookOperation::Authorize { .. } | BookOperation::FollowUp { .. } | BookOperation::PendingRefund { .. },
-            )
-            | (_, BookOperation::TimedOut) => false,
+        let is_same_operation = match &self.what {
+            BookRequestKind::Authorize { instrument, capture, .. } => matches!(
+                &line.operation,
+                BookOperation::Authorize { instrument: recorded, capture: mode, .. }
+                    if (instrument, capture) == (recorded, mode)
+            ),
+            BookRequestKind::FollowUp { what, authorization } => match &line.operation {
+                BookOperation::FollowUp { what: recorded, authorization: of, .. } => {
+                    (what, authorization) == (recorded, of)
+                }
+                BookOperation::PendingRefund { authorization: of, .. } => {
+                    (*what, authorization) == (FollowUp::Refund, of)
+                }
+                BookOperation::Authorize { .. } | BookOperation::Payout(_) | BookOperation::TimedOut => false,
+            },
+            BookRequestKind::Payout => matches!(line.operation, BookOperation::Payout(_)),
         };
         is_same_operation
             && (&self.reference, self.merchant, self.payment, self.money)

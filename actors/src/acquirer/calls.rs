@@ -7,7 +7,7 @@ use till_domain::card::CardExpiry;
 use till_domain::command::{AuthorizationResult, EvidenceResult};
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId};
 use till_domain::money::Money;
-use till_domain::payment::CaptureMode;
+use till_domain::payment::{CaptureMode, Failure};
 use till_domain::session::InstallmentPlan;
 use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
@@ -183,12 +183,7 @@ pub enum Authorization {
         url: String,
     },
     /// It is declined.
-    Declined {
-        /// A code that programs branch on, such as `insufficient_funds`.
-        code: String,
-        /// A sentence for a person.
-        message: String,
-    },
+    Declined(Failure),
 }
 
 impl From<Authorization> for AuthorizationResult {
@@ -198,11 +193,11 @@ impl From<Authorization> for AuthorizationResult {
                 AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed }
             }
             // No payment can wait for its customer yet: no part of the server sends the customer to the address.
-            Authorization::NeedsAction { acquirer_reference: _, url: _ } => AuthorizationResult::Declined {
+            Authorization::NeedsAction { acquirer_reference: _, url: _ } => AuthorizationResult::Declined(Failure {
                 code: "customer_action_required".to_owned(),
                 message: "The payment needs a step by the customer, which is not supported yet.".to_owned(),
-            },
-            Authorization::Declined { code, message } => AuthorizationResult::Declined { code, message },
+            }),
+            Authorization::Declined(failure) => AuthorizationResult::Declined(failure),
         }
     }
 }
@@ -220,12 +215,7 @@ pub enum Completion {
         is_disputed: bool,
     },
     /// It is declined, and will not be carried out under this reference.
-    Declined {
-        /// A code that programs branch on, such as `already_voided`.
-        code: String,
-        /// A sentence for a person.
-        message: String,
-    },
+    Declined(Failure),
     /// It is under way, and no money has moved yet: when the call is repeated under the same reference, the acquirer
     /// answers with its result.
     Pending(Awaited),
@@ -257,8 +247,8 @@ mod tests {
     fn an_authorization_that_needs_the_customer_counts_as_declined() {
         let waits =
             Authorization::NeedsAction { acquirer_reference: "a".to_owned(), url: "https://a.example".to_owned() };
-        let AuthorizationResult::Declined { code, message } = waits.into() else { panic!("it is not declined") };
-        assert_eq!(code, "customer_action_required");
-        assert!(message.ends_with('.'));
+        let AuthorizationResult::Declined(failure) = waits.into() else { panic!("it is not declined") };
+        assert_eq!(failure.code, "customer_action_required");
+        assert!(failure.message.ends_with('.'));
     }
 }

@@ -61,7 +61,7 @@ impl Conformance<'_> {
         let ask = || self.acquirer.authorize(self.request(payment, (self.declined)(), CaptureMode::Manual));
         expect("a call that was never made is not found", &self.find(payment, PaymentStep::Authorize).await?, &None)?;
         let first = ask().await?;
-        let is_declined = matches!(&first, Authorization::Declined { code, .. } if !code.is_empty());
+        let is_declined = matches!(&first, Authorization::Declined(failure) if !failure.code.is_empty());
         require("the declined instrument is declined with a code", is_declined, &first)?;
         expect("a repeated authorization is answered as the first", &ask().await?, &first)?;
         let found = Some(FoundCall::Authorization(first));
@@ -131,7 +131,7 @@ impl Conformance<'_> {
             {
                 Ok((payment, acquirer_reference.clone()))
             }
-            Authorization::Approved { .. } | Authorization::NeedsAction { .. } | Authorization::Declined { .. } => {
+            Authorization::Approved { .. } | Authorization::NeedsAction { .. } | Authorization::Declined(_) => {
                 let promise = "the approved instrument is approved, and captured when it was to be";
                 Err(Unmet::Promise { promise, answer: format!("{answer:?}") })
             }

@@ -249,7 +249,7 @@ fn operated(
 const fn taken(completion: &Completion) -> (bool, bool) {
     match completion {
         Completion::Done { acquirer_reference: _, settles_at_once, is_disputed } => (*settles_at_once, *is_disputed),
-        Completion::Declined { .. } | Completion::Pending(_) => (false, false),
+        Completion::Declined(_) | Completion::Pending(_) => (false, false),
     }
 }
 
@@ -320,7 +320,7 @@ async fn ended(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResul
 fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
     match completion {
         Completion::Done { .. } => Ok(CallResult::Done),
-        Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
+        Completion::Declined(failure) => Ok(CallResult::Declined(failure)),
         Completion::Pending(_) => Err(NoResult::Unanswered("the call is pending".to_owned())),
     }
 }
@@ -341,8 +341,8 @@ async fn made_before(
 }
 
 fn card_gone() -> AuthorizationResult {
-    AuthorizationResult::Declined {
+    AuthorizationResult::Declined(Failure {
         code: "card_not_available".to_owned(),
         message: "The card's number is no longer stored. Tokenize the card again.".to_owned(),
-    }
+    })
 }

@@ -11,7 +11,7 @@ use till_domain::dispute::DisputeStatus;
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
 use till_domain::money::AmountMinor;
-use till_domain::payment::{OperationKind, PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
+use till_domain::payment::{Failure, OperationKind, PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
 use till_domain::records::Disputes;
 use till_domain::session::Instrument;
 use till_domain::text::Evidence;
@@ -130,7 +130,7 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         settles_at_once: true,
         is_disputed: false,
     };
-    let declined = AuthorizationResult::Declined { code: "late".to_owned(), message: "Late.".to_owned() };
+    let declined = AuthorizationResult::Declined(Failure { code: "late".to_owned(), message: "Late.".to_owned() });
     for result in [approved, declined] {
         let late = by(Caller::System, Command::RecordAuthorization(id_of(payment), result));
         let reply = world.submit(shop.merchant_id, late).await;

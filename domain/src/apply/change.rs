@@ -1,4 +1,4 @@
-//! Changes of rows that must exist because an event says so.
+//! Changes of rows that must exist because an event says so, and of indexes by values that not every object has.
 
 use crate::records::{AnyKey, RowsMut, Table, Unreadable};
 
@@ -22,6 +22,20 @@ pub(super) fn taken<T: Table>(key: T::Key, rows: &mut impl RowsMut) -> Result<T:
 /// A row that must exist.
 pub(super) fn found<T: Table>(key: T::Key, rows: &impl RowsMut) -> Result<T::Row, Unreadable> {
     rows.get::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key)))
+}
+
+/// Puts the row of an index under the value that an object may have.
+pub(super) fn index<T: Table>(value: Option<&T::Key>, row: T::Row, rows: &mut impl RowsMut) {
+    if let Some(key) = value {
+        rows.put::<T>(key.clone(), row);
+    }
+}
+
+/// Removes the row of an index under the value that an object may have had.
+pub(super) fn unindex<T: Table>(value: Option<&T::Key>, rows: &mut impl RowsMut) {
+    if let Some(key) = value {
+        rows.remove::<T>(key.clone());
+    }
 }
 
 fn missing(key: &AnyKey) -> Unreadable {

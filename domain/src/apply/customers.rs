@@ -1,6 +1,6 @@
 //! The fold of customers and saved cards into rows and indexes.
 
-use super::change::{change, taken};
+use super::change::{change, index, taken, unindex};
 use crate::card::{Card, CardExpiry};
 use crate::customer::Customer;
 use crate::event::Event;
@@ -16,38 +16,29 @@ use crate::time::Millis;
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::CustomerCreated(customer) = event {
         put_customer(customer, rows);
-        Ok(())
     } else if let Event::CustomerUpdated { before, after } = event {
         remove_indexes(before, rows);
         put_customer(after, rows);
-        Ok(())
     } else if let Event::CustomerRemoved { customer_id, card_ids, at } = event {
-        remove_customer(*customer_id, card_ids, *at, rows)
+        remove_customer(*customer_id, card_ids, *at, rows)?;
     } else if let Event::CardSaved { card, is_default, at } = event {
-        save_card(card, *is_default, *at, rows)
+        save_card(card, *is_default, *at, rows)?;
     } else if let Event::CardRenewed { card_id, expiry, external_id } = event {
-        renew_card(*card_id, *expiry, external_id.as_ref(), rows)
+        renew_card(*card_id, *expiry, external_id.as_ref(), rows)?;
     } else if let Event::DefaultCardSet { customer_id, card_id, at } = event {
-        set_default(*customer_id, Some(*card_id), *at, rows)
+        set_default(*customer_id, Some(*card_id), *at, rows)?;
     } else if let Event::CardForgotten { customer_id, card_id, default_card_id, at } = event {
         forget_card(*card_id, *at, rows)?;
         unlist_card(*customer_id, *card_id, rows)?;
-        set_default(*customer_id, *default_card_id, *at, rows)
-    } else {
-        Ok(())
+        set_default(*customer_id, *default_card_id, *at, rows)?;
     }
+    Ok(())
 }
 
 fn put_customer(customer: &Customer, rows: &mut impl RowsMut) {
-    if let Some(external_id) = &customer.external_id {
-        rows.put::<CustomersByExternalId>(external_id.clone(), customer.id);
-    }
-    if let Some(email) = &customer.email {
-        rows.put::<CustomersByEmail>(email.clone(), customer.id);
-    }
-    if let Some(mobile) = &customer.mobile {
-        rows.put::<CustomersByMobile>(mobile.clone(), customer.id);
-    }
+    index::<CustomersByExternalId>(customer.external_id.as_ref(), customer.id, rows);
+    index::<CustomersByEmail>(customer.email.as_ref(), customer.id, rows);
+    index::<CustomersByMobile>(customer.mobile.as_ref(), customer.id, rows);
     for email in &customer.other_emails {
         rows.put::<CustomersByOtherEmail>((email.clone(), customer.id), customer.id);
     }
@@ -55,15 +46,9 @@ fn put_customer(customer: &Customer, rows: &mut impl RowsMut) {
 }
 
 fn remove_indexes(customer: &Customer, rows: &mut impl RowsMut) {
-    if let Some(external_id) = &customer.external_id {
-        rows.remove::<CustomersByExternalId>(external_id.clone());
-    }
-    if let Some(email) = &customer.email {
-        rows.remove::<CustomersByEmail>(email.clone());
-    }
-    if let Some(mobile) = &customer.mobile {
-        rows.remove::<CustomersByMobile>(mobile.clone());
-    }
+    unindex::<CustomersByExternalId>(customer.external_id.as_ref(), rows);
+    unindex::<CustomersByEmail>(customer.email.as_ref(), rows);
+    unindex::<CustomersByMobile>(customer.mobile.as_ref(), rows);
     for email in &customer.other_emails {
         rows.remove::<CustomersByOtherEmail>((email.clone(), customer.id));
     }
@@ -88,9 +73,7 @@ fn remove_customer(
 }
 
 fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    if let Some(external_id) = &card.external_id {
-        rows.put::<CardsByExternalId>(external_id.clone(), card.id);
-    }
+    index::<CardsByExternalId>(card.external_id.as_ref(), card.id, rows);
     rows.put::<CardsByFingerprint>((card.customer_id, card.card.fingerprint), card.id);
     rows.put::<Cards>(card.id, card.clone());
     let mut cards = rows.take::<CustomerCards>(card.customer_id)?.unwrap_or_default();
@@ -110,9 +93,7 @@ fn renew_card(
     external_id: Option<&ExternalId>,
     rows: &mut impl RowsMut,
 ) -> Result<(), Unreadable> {
-    if let Some(external_id) = external_id {
-        rows.put::<CardsByExternalId>(external_id.clone(), card_id);
-    }
+    index::<CardsByExternalId>(external_id, card_id, rows);
     change::<Cards>(rows, card_id, |card| {
         card.card.expiry = expiry;
         card.external_id = external_id.cloned().or_else(|| card.external_id.clone());
@@ -134,9 +115,7 @@ fn set_default(
 /// The card's identifier and number are free from now on.
 fn forget_card(card_id: CardId, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let mut card = taken::<Cards>(card_id, rows)?;
-    if let Some(external_id) = &card.external_id {
-        rows.remove::<CardsByExternalId>(external_id.clone());
-    }
+    unindex::<CardsByExternalId>(card.external_id.as_ref(), rows);
     rows.remove::<CardsByFingerprint>((card.customer_id, card.card.fingerprint));
     card.card.holder = None;
     card.deleted_at = Some(at);

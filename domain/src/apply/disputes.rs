@@ -18,23 +18,21 @@ use crate::text::Evidence;
 /// Folds an event of disputes in; any other changes nothing here.
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::DisputeOpened { dispute, transaction, uncovered_minor } = event {
-        open(dispute, transaction, *uncovered_minor, rows)
+        open(dispute, transaction, *uncovered_minor, rows)?;
     } else if let Event::DisputeChallenged { dispute_id, evidence, status, activity } = event {
         challenge(*dispute_id, evidence, *status, rows)?;
-        log_activity(activity, rows)
+        log_activity(activity, rows)?;
     } else if let Event::EvidenceTaken { dispute_id } = event {
         rows.remove::<OpenEvidence>(*dispute_id);
-        Ok(())
     } else if let Event::DisputeEscalated { dispute_id, activity } = event {
         move_to(*dispute_id, DisputeStatus::Escalated, rows, |_| ())?;
-        log_activity(activity, rows)
+        log_activity(activity, rows)?;
     } else if let Event::DisputeClosed(closing) = event {
         close(closing, rows)?;
         change_balance(rows, |totals| balance_after(closing, totals))?;
-        closing.activities.iter().try_for_each(|activity| log_activity(activity, rows))
-    } else {
-        Ok(())
+        closing.activities.iter().try_for_each(|activity| log_activity(activity, rows))?;
     }
+    Ok(())
 }
 
 fn open(

@@ -13,23 +13,21 @@ use crate::time::Millis;
 /// Folds an event of operations in; any other changes nothing here.
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::OperationRequested { payment_id, operation } = event {
-        request(*payment_id, operation, rows)
+        request(*payment_id, operation, rows)?;
     } else if let Event::OperationRefused { payment_id, refused, lapses_at, fails } = event {
-        refuse(*payment_id, refused, *lapses_at, *fails, rows)
+        refuse(*payment_id, refused, *lapses_at, *fails, rows)?;
     } else if let Event::PaymentReversed { payment_id, credit_minor, debit_minor, at, activity } = event {
         reverse(*payment_id, *at, rows)?;
         change_balance(rows, |totals| totals.with_canceled_capture(*credit_minor, *debit_minor))?;
-        log_activity(activity, rows)
+        log_activity(activity, rows)?;
     } else if let Event::PaymentExpired { payment_id, released_minor: _ } = event {
-        change::<Payments>(rows, *payment_id, |payment| payment.status = PaymentStatus::Expired)
+        change::<Payments>(rows, *payment_id, |payment| payment.status = PaymentStatus::Expired)?;
     } else if let Event::LateSuccess { payment_id, authorization, captured } = event {
-        give_back(*payment_id, authorization, *captured, rows)
+        give_back(*payment_id, authorization, *captured, rows)?;
     } else if let Event::LateCallEnded { payment_id, failure: _ } = event {
         rows.remove::<Effects>(EffectId::operation(*payment_id));
-        Ok(())
-    } else {
-        Ok(())
     }
+    Ok(())
 }
 
 /// Opens the call, and removes the timer that waits for its answer.

@@ -1,7 +1,7 @@
 //! The fold of payouts into rows and indexes.
 
 use super::activity::log_activity;
-use super::change::{change, found};
+use super::change::{change, found, index};
 use super::ledger::{change_balance, post, put_transaction};
 use crate::event::Event;
 use crate::ids::{PayoutId, TransactionId};
@@ -15,25 +15,22 @@ use crate::records::{
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::PayoutRequested { payout, transaction, activity } = event {
         request(payout, transaction, rows)?;
-        log_activity(activity, rows)
+        log_activity(activity, rows)?;
     } else if let Event::PayoutPaid { payout_id, amount_minor, at } = event {
         let transaction_id = end(*payout_id, PayoutStatus::Successful, rows, |payout| payout.paid_at = Some(*at))?;
         put_transaction(&found::<Transactions>(transaction_id, rows)?.settled(*at), rows)?;
-        change_balance(rows, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor))
+        change_balance(rows, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor))?;
     } else if let Event::PayoutFailed { payout_id, amount_minor, failure, at } = event {
         let transaction_id =
             end(*payout_id, PayoutStatus::Failed, rows, |payout| payout.failure = Some(failure.clone()))?;
         put_transaction(&found::<Transactions>(transaction_id, rows)?.canceled(*at), rows)?;
-        change_balance(rows, |totals| totals.with_canceled(0, *amount_minor).with_covered(*amount_minor))
-    } else {
-        Ok(())
+        change_balance(rows, |totals| totals.with_canceled(0, *amount_minor).with_covered(*amount_minor))?;
     }
+    Ok(())
 }
 
 fn request(payout: &Payout, transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    if let Some(external_id) = &payout.external_id {
-        rows.put::<PayoutsByExternalId>(external_id.clone(), payout.id);
-    }
+    index::<PayoutsByExternalId>(payout.external_id.as_ref(), payout.id, rows);
     rows.put::<PayoutsByStatus>((payout.status, payout.id), Present);
     rows.put::<OpenPayouts>(payout.id, Present);
     rows.put::<Payouts>(payout.id, payout.clone());

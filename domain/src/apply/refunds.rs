@@ -1,7 +1,7 @@
 //! The fold of refunds into rows and indexes.
 
 use super::activity::log_activity;
-use super::change::{change, found};
+use super::change::{change, found, index};
 use super::ledger::{change_balance, hold_until, post, put_transaction, settle};
 use crate::activity::Activity;
 use crate::event::Event;
@@ -19,28 +19,27 @@ use crate::time::Millis;
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::RefundRequested { refund, transaction, uncovered_minor, activity } = event {
         request(refund, transaction, *uncovered_minor, rows)?;
-        log_activity(activity, rows)
+        log_activity(activity, rows)?;
     } else if let Event::RefundConfirmed { refund_id, payment_id, amount_minor, status, settles_at, at, activity } =
         event
     {
         let confirmed = Confirmed { amount_minor: *amount_minor, settles_at: *settles_at, at: *at };
         confirm(*refund_id, confirmed, rows)?;
         reduce(*payment_id, *amount_minor, *status, rows)?;
-        activity.as_ref().map_or(Ok(()), |activity: &Activity| log_activity(activity, rows))
+        activity.as_ref().map_or(Ok(()), |activity: &Activity| log_activity(activity, rows))?;
     } else if let Event::RefundFailed { refund_id, payment_id, amount_minor, uncovered_minor, failure, at } = event {
         fail(*refund_id, failure, *at, rows)?;
         change::<Payments>(rows, *payment_id, |payment| {
             payment.refunded_minor = payment.refunded_minor.saturating_sub(*amount_minor);
         })?;
-        change_balance(rows, |totals| totals.with_canceled(0, *amount_minor).with_covered(*uncovered_minor))
+        change_balance(rows, |totals| totals.with_canceled(0, *amount_minor).with_covered(*uncovered_minor))?;
     } else if let Event::DebitsUncovered { payment_id: _, covered_minor } = event {
-        change_balance(rows, |totals| totals.with_uncovered(*covered_minor))
+        change_balance(rows, |totals| totals.with_uncovered(*covered_minor))?;
     } else if let Event::DebitSettled { transaction_id, settles_at, amount_minor, at } = event {
         settle(*transaction_id, *settles_at, *at, rows)?;
-        change_balance(rows, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor))
-    } else {
-        Ok(())
+        change_balance(rows, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor))?;
     }
+    Ok(())
 }
 
 fn request(
@@ -49,9 +48,7 @@ fn request(
     uncovered_minor: u64,
     rows: &mut impl RowsMut,
 ) -> Result<(), Unreadable> {
-    if let Some(external_id) = &refund.external_id {
-        rows.put::<RefundsByExternalId>(external_id.clone(), refund.id);
-    }
+    index::<RefundsByExternalId>(refund.external_id.as_ref(), refund.id, rows);
     rows.put::<RefundsByPayment>((refund.payment_id, refund.id), Present);
     rows.put::<RefundsByStatus>((refund.status, refund.id), Present);
     rows.put::<Refunds>(refund.id, refund.clone());

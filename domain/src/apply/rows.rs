@@ -1,7 +1,7 @@
 //! The fold into rows and indexes.
 
 use super::activity::{log_activity, note_email};
-use super::change::{change, taken};
+use super::change::{change, index, taken};
 use super::ledger::{change_balance, post, settle};
 use super::payment_indexes::WatchedPayments;
 use super::{customers, disputes, metadata, operations, payouts, refunds, statements, token_uses, webhooks};
@@ -56,58 +56,43 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             for (method, integration) in integrations {
                 rows.put::<Integrations>(*method, *integration);
             }
-            Ok(())
         }
         Event::SuspensionChanged { suspended } => {
-            change::<Profiles>(rows, Single, |profile| profile.suspended = *suspended)
+            change::<Profiles>(rows, Single, |profile| profile.suspended = *suspended)?
         }
         Event::CardNumbersInIdentifiersChanged { allowed } => {
-            change::<Profiles>(rows, Single, |profile| profile.card_numbers_in_identifiers = *allowed)
+            change::<Profiles>(rows, Single, |profile| profile.card_numbers_in_identifiers = *allowed)?
         }
-        Event::TestClockSet { merchant_id, test_clock } => {
-            rows.put::<TestClocks>(*merchant_id, *test_clock);
-            Ok(())
-        }
-        Event::KeyGenerated { merchant_id, key } => {
-            generate_key(*merchant_id, key, rows);
-            Ok(())
-        }
-        Event::KeyRevoked { key_id, at } => change::<ApiKeys>(rows, *key_id, |key| key.revoked_at = Some(*at)),
-        Event::KeyRenamed { key_id, name } => change::<ApiKeys>(rows, *key_id, |key| key.name = name.clone()),
+        Event::TestClockSet { merchant_id, test_clock } => rows.put::<TestClocks>(*merchant_id, *test_clock),
+        Event::KeyGenerated { merchant_id, key } => generate_key(*merchant_id, key, rows),
+        Event::KeyRevoked { key_id, at } => change::<ApiKeys>(rows, *key_id, |key| key.revoked_at = Some(*at))?,
+        Event::KeyRenamed { key_id, name } => change::<ApiKeys>(rows, *key_id, |key| key.name = name.clone())?,
         Event::InstallationAdded(installation) | Event::InstallationUpdated(installation) => {
-            rows.put::<Installations>(installation.id, installation.clone());
-            Ok(())
+            rows.put::<Installations>(installation.id, installation.clone())
         }
-        Event::InstallationRemoved { installation_id } => {
-            rows.remove::<Installations>(*installation_id);
-            Ok(())
-        }
-        Event::PaymentMethodConfigured { method, integration } => {
-            rows.put::<Integrations>(*method, *integration);
-            Ok(())
-        }
-        Event::BalanceOpened => change_balance(rows, |totals| totals),
-        Event::TopupAdded { topup, transaction } => add_topup(topup, transaction, rows),
-        Event::InvoiceCharged { invoice, transaction } => charge_invoice(invoice, transaction, rows),
-        Event::CardTokenized(token) => {
-            rows.put::<Tokens>(token.id, token.clone());
-            Ok(())
-        }
+        Event::InstallationRemoved { installation_id } => rows.remove::<Installations>(*installation_id),
+        Event::PaymentMethodConfigured { method, integration } => rows.put::<Integrations>(*method, *integration),
+        Event::BalanceOpened => change_balance(rows, |totals| totals)?,
+        Event::TopupAdded { topup, transaction } => add_topup(topup, transaction, rows)?,
+        Event::InvoiceCharged { invoice, transaction } => charge_invoice(invoice, transaction, rows)?,
+        Event::CardTokenized(token) => rows.put::<Tokens>(token.id, token.clone()),
         Event::TokenQueued { token_id, installation_id, position, first, expires_at } => {
             let queue = TokenQueue { first: *first, next: position.saturating_add(1) };
             queue_token(*token_id, *installation_id, queue, *position, rows)?;
-            change::<Tokens>(rows, *token_id, |token| token.expires_at = Some(*expires_at))
+            change::<Tokens>(rows, *token_id, |token| token.expires_at = Some(*expires_at))?
         }
         Event::TokenKept { token_id } => change::<Tokens>(rows, *token_id, |token| {
             token.used = true;
             token.expires_at = None;
-        }),
+        })?,
         Event::TokenUsed { .. } | Event::TokensErased { .. } | Event::CustomerTokensErased { .. } => {
-            token_uses::apply(event, rows)
+            token_uses::apply(event, rows)?
         }
         Event::SessionCreated { session, token_used_up } => {
             rows.put::<Sessions>(session.id, session.clone());
-            token_used_up.map_or(Ok(()), |token_id| change::<Tokens>(rows, token_id, |token| token.used = true))
+            if let Some(token_id) = token_used_up {
+                change::<Tokens>(rows, *token_id, |token| token.used = true)?;
+            }
         }
         Event::CustomerCreated(_)
         | Event::CustomerUpdated { .. }
@@ -115,58 +100,58 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::CardSaved { .. }
         | Event::CardRenewed { .. }
         | Event::CardForgotten { .. }
-        | Event::DefaultCardSet { .. } => customers::apply(event, rows),
-        Event::PaymentInitiated { payment, effect } => initiate_payment(payment, effect, rows),
-        Event::PaymentAuthorized { payment_id, authorization } => authorize(*payment_id, authorization, rows),
-        Event::PaymentFailed { payment_id, released_minor: _, failure } => fail(*payment_id, failure, rows),
+        | Event::DefaultCardSet { .. } => customers::apply(event, rows)?,
+        Event::PaymentInitiated { payment, effect } => initiate_payment(payment, effect, rows)?,
+        Event::PaymentAuthorized { payment_id, authorization } => authorize(*payment_id, authorization, rows)?,
+        Event::PaymentFailed { payment_id, released_minor: _, failure } => fail(*payment_id, failure, rows)?,
         Event::PaymentCaptured { payment_id, released_minor: _, capture, transaction, activity } => {
             take_capture(*payment_id, *capture, rows)?;
             post(transaction, rows)?;
-            log_activity(activity, rows)
+            log_activity(activity, rows)?
         }
-        Event::PaymentVoided { payment_id, released_minor: _, activity } => void(*payment_id, activity, rows),
+        Event::PaymentVoided { payment_id, released_minor: _, activity } => void(*payment_id, activity, rows)?,
         Event::TransactionSettled { transaction_id, settles_at, credit_minor, debit_minor, at } => {
             settle(*transaction_id, *settles_at, *at, rows)?;
-            change_balance(rows, |totals| totals.with_settled_capture(*credit_minor, *debit_minor))
+            change_balance(rows, |totals| totals.with_settled_capture(*credit_minor, *debit_minor))?
         }
         Event::UserInvited { invitation, activity } => {
             rows.put::<Invitations>(invitation.id, invitation.clone());
-            log_activity(activity, rows)
+            log_activity(activity, rows)?
         }
         Event::InvitationAccepted { user, activity } => {
             join_team(user, rows)?;
-            log_activity(activity, rows)
+            log_activity(activity, rows)?
         }
         Event::UserRemoved { user_id, activity } => {
             rows.remove::<Users>(*user_id);
-            log_activity(activity, rows)
+            log_activity(activity, rows)?
         }
         Event::PlanSwitched { choice, activity } => {
             rows.put::<CurrentPlan>(Single, choice.clone());
-            log_activity(activity, rows)
+            log_activity(activity, rows)?
         }
         Event::OperationRequested { .. }
         | Event::OperationRefused { .. }
         | Event::PaymentReversed { .. }
         | Event::PaymentExpired { .. }
         | Event::LateSuccess { .. }
-        | Event::LateCallEnded { .. } => operations::apply(event, rows),
+        | Event::LateCallEnded { .. } => operations::apply(event, rows)?,
         Event::RefundRequested { .. }
         | Event::RefundConfirmed { .. }
         | Event::RefundFailed { .. }
         | Event::DebitsUncovered { .. }
-        | Event::DebitSettled { .. } => refunds::apply(event, rows),
+        | Event::DebitSettled { .. } => refunds::apply(event, rows)?,
         Event::DisputeOpened { .. }
         | Event::DisputeChallenged { .. }
         | Event::EvidenceTaken { .. }
         | Event::DisputeEscalated { .. }
-        | Event::DisputeClosed(_) => disputes::apply(event, rows),
+        | Event::DisputeClosed(_) => disputes::apply(event, rows)?,
         Event::PayoutRequested { .. } | Event::PayoutPaid { .. } | Event::PayoutFailed { .. } => {
-            payouts::apply(event, rows)
+            payouts::apply(event, rows)?
         }
-        Event::StatementPeriodOpened { .. } | Event::StatementClosed { .. } => statements::apply(event, rows),
+        Event::StatementPeriodOpened { .. } | Event::StatementClosed { .. } => statements::apply(event, rows)?,
         Event::WebhookEventRecorded(_) | Event::WebhookSaved { .. } | Event::WebhookEventsSwept { .. } => {
-            webhooks::apply(event, rows)
+            webhooks::apply(event, rows)?
         }
         Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
@@ -175,24 +160,15 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::MetadataItemRemoved { .. }
         | Event::MetadataEnded { .. }
         | Event::MetadataTimerMoved { .. }
-        | Event::MetadataSwept { .. } => {
-            metadata::apply(event, rows);
-            Ok(())
-        }
-        Event::SessionsSwept { session_ids } => {
-            session_ids.iter().for_each(|id| rows.remove::<Sessions>(*id));
-            Ok(())
-        }
-        Event::TokensSwept { token_ids } => {
-            token_ids.iter().for_each(|id| rows.remove::<Tokens>(*id));
-            Ok(())
-        }
+        | Event::MetadataSwept { .. } => metadata::apply(event, rows),
+        Event::SessionsSwept { session_ids } => session_ids.iter().for_each(|id| rows.remove::<Sessions>(*id)),
+        Event::TokensSwept { token_ids } => token_ids.iter().for_each(|id| rows.remove::<Tokens>(*id)),
         Event::AnswersSwept { scopes, created_merchants } => {
             scopes.iter().for_each(|scope| rows.remove::<Answers>(scope.clone()));
             created_merchants.iter().for_each(|key| rows.remove::<CreatedMerchants>(key.clone()));
-            Ok(())
         }
     }
+    Ok(())
 }
 
 fn create_merchant(merchant_id: MerchantId, profile: &Profile, rows: &mut impl RowsMut) {
@@ -229,26 +205,20 @@ fn join_team(user: &User, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
 }
 
 fn add_topup(topup: &Topup, transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    if let Some(external_id) = &topup.external_id {
-        rows.put::<TopupsByExternalId>(external_id.clone(), topup.id);
-    }
+    index::<TopupsByExternalId>(topup.external_id.as_ref(), topup.id, rows);
     rows.put::<Topups>(topup.id, topup.clone());
     post(transaction, rows)
 }
 
 fn charge_invoice(invoice: &Invoice, transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    if let Some(external_id) = &invoice.external_id {
-        rows.put::<InvoicesByExternalId>(external_id.clone(), invoice.id);
-    }
+    index::<InvoicesByExternalId>(invoice.external_id.as_ref(), invoice.id, rows);
     rows.put::<Invoices>(invoice.id, invoice.clone());
     post(transaction, rows)
 }
 
 fn initiate_payment(payment: &Payment, effect: &Effect, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     change::<Sessions>(rows, payment.session_id, |session: &mut Session| session.payment_id = Some(payment.id))?;
-    if let Some(external_id) = &payment.external_id {
-        rows.put::<PaymentsByExternalId>(external_id.clone(), payment.id);
-    }
+    index::<PaymentsByExternalId>(payment.external_id.as_ref(), payment.id, rows);
     rows.put::<Payments>(payment.id, payment.clone());
     rows.put::<Effects>(effect.id(), effect.clone());
     Ok(())

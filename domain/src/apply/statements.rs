@@ -15,13 +15,11 @@ const FIRST_NUMBER: u64 = 1;
 /// Folds an event of statements in; any other changes nothing here.
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::StatementPeriodOpened { period } = event {
-        open_period(period, rows)
+        open_period(period, rows)?;
     } else if let Event::StatementClosed { statement } = event {
         close(statement, rows);
-        Ok(())
-    } else {
-        Ok(())
     }
+    Ok(())
 }
 
 const fn timer(due: Millis) -> Timer {

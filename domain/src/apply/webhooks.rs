@@ -9,15 +9,12 @@ use crate::webhook::{Webhook, WebhookEvent, WebhookStatus};
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::WebhookEventRecorded(event) = event {
         record(event, rows);
-        Ok(())
     } else if let Event::WebhookSaved { merchant_id, webhook } = event {
         save(*merchant_id, webhook, rows);
-        Ok(())
     } else if let Event::WebhookEventsSwept { event_ids } = event {
-        event_ids.iter().try_for_each(|id| remove(*id, rows))
-    } else {
-        Ok(())
+        event_ids.iter().try_for_each(|id| remove(*id, rows))?;
     }
+    Ok(())
 }
 
 fn record(event: &WebhookEvent, rows: &mut impl RowsMut) {

@@ -25,10 +25,7 @@ pub(super) fn record_authorization(
     let Some(payment) = records.shared::<Payments>(payment_id)? else { return Ok(nothing()) };
     let is_open = is_open(records, payment_id, |kind| kind == EffectKind::Authorize)?;
     let decision = match result {
-        AuthorizationResult::Declined { code, message } => {
-            let failure = Failure { code: code.clone(), message: message.clone() };
-            declined(&payment, failure, is_open)
-        }
+        AuthorizationResult::Declined(failure) => declined(&payment, failure.clone(), is_open),
         AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed } => {
             let (captured, settles_at_once, is_disputed) = (*captured, *settles_at_once, *is_disputed);
             let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed };

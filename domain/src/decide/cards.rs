@@ -134,10 +134,7 @@ pub(super) fn find(records: &impl Records, card: &CardRef) -> Result<Option<Card
 }
 
 fn find_any(records: &impl Records, card: &CardRef) -> Result<Option<Card>, Unreadable> {
-    let id = match card {
-        CardRef::Own(id) => Some(*id),
-        CardRef::External(external_id) => records.get::<CardsByExternalId>(external_id.clone())?,
-    };
+    let id = records.id_of::<CardsByExternalId>(card)?;
     id.map_or(Ok(None), |id| records.get::<Cards>(id))
 }
 

@@ -74,10 +74,7 @@ pub(super) fn remove(
 
 /// The customer that a call names by `contact_id`.
 pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Customer, DecisionError> {
-    let id = match customer {
-        CustomerRef::Own(id) => Some(*id),
-        CustomerRef::External(external_id) => records.get::<CustomersByExternalId>(external_id.clone())?,
-    };
+    let id = records.id_of::<CustomersByExternalId>(customer)?;
     let found = id.map_or(Ok(None), |id| records.get::<Customers>(id))?;
     Ok(found.ok_or(Refusal::ContactNotFound)?)
 }

@@ -4,10 +4,10 @@ use crate::event::{Event, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
 use crate::merchant::{Profile, TestClock};
 use crate::payment::Lifetimes;
-use crate::records::MerchantState;
-use crate::refusal::Refusal;
+use crate::records::{MerchantState, Records, Table};
+use crate::refusal::{DecisionError, Refusal};
 use crate::statement::{Calendar, MonthBounds, UtcCalendar};
-use crate::text::TimeZone;
+use crate::text::{ExternalId, TimeZone};
 use crate::time::Millis;
 
 /// The time and the fresh ids of one decision.
@@ -110,4 +110,14 @@ impl Decision {
 /// The profile of the merchant, whose existence [`super::decide`] has checked for every command except its creation.
 pub(super) fn profile(state: &MerchantState) -> Result<&Profile, Refusal> {
     state.profile.as_ref().ok_or(Refusal::MerchantNotFound)
+}
+
+/// Refuses an external id that another object of its kind has.
+pub(super) fn check_unused<T: Table<Key = ExternalId>>(
+    records: &impl Records,
+    external_id: Option<&ExternalId>,
+    taken_by: impl FnOnce(T::Row) -> Refusal,
+) -> Result<(), DecisionError> {
+    let holder = external_id.map_or(Ok(None), |external_id| records.get::<T>(external_id.clone()))?;
+    holder.map_or(Ok(()), |holder| Err(taken_by(holder).into()))
 }

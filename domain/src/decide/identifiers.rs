@@ -6,9 +6,8 @@ use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
 use crate::command::{
     CapturePayment, Command, ContactChange, InitiatePayment, Request, SelectPaymentMethod, Selection, WebhookChange,
 };
-use crate::customer::{CardRef, CustomerRef};
+use crate::ids::IdOrExternalId;
 use crate::metadata::{CanonicalJson, MetadataPath};
-use crate::payment::PaymentRef;
 use crate::records::MerchantState;
 use crate::refusal::{CARD_NUMBERS_MAX, CommandField, Refusal};
 use crate::text::ExternalId;
@@ -80,10 +79,10 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         Command::InitiatePayment(command) => collect_from_initiation(command, found),
         Command::CapturePayment(CapturePayment { payment, amount: _ })
         | Command::VoidPayment(payment)
-        | Command::ReversePayment(payment) => found.external_id(CommandField::PaymentId, of_payment(payment)),
-        Command::OpenDispute(command) => found.external_id(CommandField::PaymentId, of_payment(&command.payment)),
+        | Command::ReversePayment(payment) => found.external_id(CommandField::PaymentId, payment.external_id()),
+        Command::OpenDispute(command) => found.external_id(CommandField::PaymentId, command.payment.external_id()),
         Command::RefundPayment(command) => {
-            found.external_id(CommandField::PaymentId, of_payment(&command.payment));
+            found.external_id(CommandField::PaymentId, command.payment.external_id());
             found.external_id(CommandField::ExternalId, command.external_id.as_ref());
         }
         Command::AddToMetadataSet(command) => {
@@ -136,16 +135,16 @@ fn collect_from_contact(change: &ContactChange, found: &mut CardNumberFields) {
     match change {
         ContactChange::Add(fields) => found.external_id(CommandField::ExternalId, fields.external_id.as_ref()),
         ContactChange::Update(customer, fields) => {
-            found.external_id(CommandField::ContactId, of_customer(customer));
+            found.external_id(CommandField::ContactId, customer.external_id());
             found.external_id(CommandField::ExternalId, fields.external_id.as_ref());
         }
         ContactChange::SaveCard(command) => {
-            found.external_id(CommandField::ContactId, of_customer(&command.customer));
+            found.external_id(CommandField::ContactId, command.customer.external_id());
             found.external_id(CommandField::ExternalId, command.external_id.as_ref());
         }
         ContactChange::SetDefaultCard(customer, card) => {
-            found.external_id(CommandField::ContactId, of_customer(customer));
-            found.external_id(CommandField::CardId, of_card(card));
+            found.external_id(CommandField::ContactId, customer.external_id());
+            found.external_id(CommandField::CardId, card.external_id());
         }
         ContactChange::Remove(_) | ContactChange::ForgetCard(_, _) => {}
     }
@@ -170,35 +169,14 @@ fn collect_from_webhook(change: &WebhookChange, found: &mut CardNumberFields) {
 
 fn collect_from_selection(command: &SelectPaymentMethod, found: &mut CardNumberFields) {
     if let Selection::SavedCard(card) = &command.selection {
-        found.external_id(CommandField::CardId, of_card(card));
+        found.external_id(CommandField::CardId, card.external_id());
     }
-    found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(of_customer));
+    found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(IdOrExternalId::external_id));
 }
 
 fn collect_from_initiation(command: &InitiatePayment, found: &mut CardNumberFields) {
     found.external_id(CommandField::ExternalId, command.external_id.as_ref());
-    found.external_id(CommandField::CardId, command.card.as_ref().and_then(of_card));
+    found.external_id(CommandField::CardId, command.card.as_ref().and_then(IdOrExternalId::external_id));
     found.note(CommandField::ReturnUrl, has_card_number_as_a_part(command.return_url.as_str()));
-    found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(of_customer));
-}
-
-const fn of_payment(reference: &PaymentRef) -> Option<&ExternalId> {
-    match reference {
-        PaymentRef::External(id) => Some(id),
-        PaymentRef::Own(_) => None,
-    }
-}
-
-const fn of_customer(reference: &CustomerRef) -> Option<&ExternalId> {
-    match reference {
-        CustomerRef::External(id) => Some(id),
-        CustomerRef::Own(_) => None,
-    }
-}
-
-const fn of_card(reference: &CardRef) -> Option<&ExternalId> {
-    match reference {
-        CardRef::External(id) => Some(id),
-        CardRef::Own(_) => None,
-    }
+    found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(IdOrExternalId::external_id));
 }

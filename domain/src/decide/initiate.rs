@@ -1,6 +1,6 @@
 //! initiate-payment-flow: contract, section 4, in its order.
 
-use super::context::{Context, Decision};
+use super::context::{Context, Decision, check_unused};
 use super::customer::{self, Linked};
 use super::{cards, posting, token_queue, token_uses};
 use crate::command::InitiatePayment;
@@ -33,7 +33,8 @@ pub(super) fn initiate_payment(
     let named = customer::named(records, &command.customer, &session.customer)?;
     let linked = customer::link(records, &named, given.contact.email.as_ref(), context)?;
     let (instrument, linked) = instrument(records, &session, command, linked)?;
-    check_external_id(records, command)?;
+    let external_id = command.external_id.as_ref();
+    check_unused::<PaymentsByExternalId>(records, external_id, |payment_id| Refusal::ExternalIdTaken { payment_id })?;
     let customer = linked.as_ref();
     let payment = payment(command, &session, integration, instrument, customer, &given, context);
     posting::check_room_for_credit(records.state(), payment.reserved_minor())?;
@@ -105,14 +106,6 @@ fn instrument(
     let facts = card.card.without_holder();
     let instrument = Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: facts };
     Ok((instrument, Some(linked)))
-}
-
-fn check_external_id(records: &impl Records, command: &InitiatePayment) -> Result<(), DecisionError> {
-    let Some(external_id) = &command.external_id else { return Ok(()) };
-    match records.get::<PaymentsByExternalId>(external_id.clone())? {
-        Some(payment_id) => Err(Refusal::ExternalIdTaken { payment_id }.into()),
-        None => Ok(()),
-    }
 }
 
 fn payment(

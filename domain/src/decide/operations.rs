@@ -66,12 +66,7 @@ fn accepted(event: Event) -> (Decision, Answer) {
 
 /// The payment that a call names.
 pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, DecisionError> {
-    let id = match payment {
-        PaymentRef::Own(id) => *id,
-        PaymentRef::External(external_id) => {
-            records.get::<PaymentsByExternalId>(external_id.clone())?.ok_or(Refusal::PaymentNotFound)?
-        }
-    };
+    let id = records.id_of::<PaymentsByExternalId>(payment)?.ok_or(Refusal::PaymentNotFound)?;
     Ok(records.shared::<Payments>(id)?.ok_or(Refusal::PaymentNotFound)?)
 }
 

@@ -1,6 +1,6 @@
 //! The operator's commands: merchants, payment methods, the balance.
 
-use super::context::{Context, Decision, profile};
+use super::context::{Context, Decision, check_unused, profile};
 use super::posting;
 use crate::command::{AddTopup, ChargeInvoice, CreateMerchant, UpdateMerchant};
 use crate::event::{Answer, Event};
@@ -74,11 +74,8 @@ pub(super) fn add_topup(
     command: &AddTopup,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    if let Some(external_id) = &command.external_id
-        && let Some(topup_id) = records.get::<TopupsByExternalId>(external_id.clone())?
-    {
-        return Err(Refusal::TopupExternalIdTaken { topup_id }.into());
-    }
+    let external_id = command.external_id.as_ref();
+    check_unused::<TopupsByExternalId>(records, external_id, |topup_id| Refusal::TopupExternalIdTaken { topup_id })?;
     let state = records.state();
     posting::check_room_for_credit(state, command.amount.get())?;
     let money = Money { amount: command.amount, currency: profile(state)?.currency };
@@ -100,11 +97,10 @@ pub(super) fn charge_invoice(
     command: &ChargeInvoice,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    if let Some(external_id) = &command.external_id
-        && let Some(invoice_id) = records.get::<InvoicesByExternalId>(external_id.clone())?
-    {
-        return Err(Refusal::InvoiceExternalIdTaken { invoice_id }.into());
-    }
+    let external_id = command.external_id.as_ref();
+    check_unused::<InvoicesByExternalId>(records, external_id, |invoice_id| Refusal::InvoiceExternalIdTaken {
+        invoice_id,
+    })?;
     let state = records.state();
     posting::check_room_for_debit(state, command.amount.get())?;
     let money = Money { amount: command.amount, currency: profile(state)?.currency };

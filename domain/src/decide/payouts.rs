@@ -1,7 +1,7 @@
 //! Payouts: contract, sections 9.1a and 10. Each is an effect of its own, any number of them at once.
 
 use super::caller::actor;
-use super::context::{Context, Decision, profile};
+use super::context::{Context, Decision, check_unused, profile};
 use super::posting;
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::command::{CallResult, Caller, SendPayout};
@@ -19,7 +19,10 @@ pub(super) fn send_payout(
     command: &SendPayout,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    check_external_id(records, command)?;
+    let external_id = command.external_id.as_ref();
+    check_unused::<PayoutsByExternalId>(records, external_id, |payout_id| Refusal::PayoutExternalIdTaken {
+        payout_id,
+    })?;
     let state = records.state();
     posting::check_available(state, command.amount)?;
     let requested_by = actor(state, caller)?;
@@ -41,14 +44,6 @@ pub(super) fn send_payout(
         paid_at: None,
     };
     Ok((Decision::one(Event::PayoutRequested { payout, transaction, activity }), Answer::Payout(id)))
-}
-
-fn check_external_id(records: &impl Records, command: &SendPayout) -> Result<(), DecisionError> {
-    let Some(external_id) = &command.external_id else { return Ok(()) };
-    match records.get::<PayoutsByExternalId>(external_id.clone())? {
-        Some(payout_id) => Err(Refusal::PayoutExternalIdTaken { payout_id }.into()),
-        None => Ok(()),
-    }
 }
 
 /// The acquirer that processes the merchant's card payments, and so holds its money.

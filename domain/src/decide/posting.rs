@@ -55,37 +55,14 @@ fn signed(minor: u64) -> i64 {
 
 /// A top-up: effective at once, against the bank account.
 pub(super) fn topup(id: TopupId, money: Money, context: &mut Context<'_>) -> Transaction {
-    let transaction_id = context.mint();
-    let legs = pair(EntryType::AddPrefund, Direction::Credit, money.amount, Account::BankClearing, context);
-    effective(transaction_id, Cause::Topup(id), money.currency, legs, context)
+    let entry = (EntryType::AddPrefund, Direction::Credit, Account::BankClearing);
+    of_one_entry(Cause::Topup(id), entry, money, EntryStatus::Effective, context)
 }
 
 /// An invoice: effective at once.
 pub(super) fn invoice(id: InvoiceId, money: Money, context: &mut Context<'_>) -> Transaction {
-    let transaction_id = context.mint();
-    let legs = pair(EntryType::Invoice, Direction::Debit, money.amount, Account::Invoices, context);
-    effective(transaction_id, Cause::Invoice(id), money.currency, legs, context)
-}
-
-/// A transaction that is effective at once.
-fn effective(
-    id: TransactionId,
-    cause: Cause,
-    currency: Currency,
-    legs: [Leg; 2],
-    context: &Context<'_>,
-) -> Transaction {
-    Transaction {
-        id,
-        cause,
-        currency,
-        legs: legs.to_vec(),
-        status: EntryStatus::Effective,
-        created_at: context.now,
-        settles_at: None,
-        effective_at: Some(context.now),
-        canceled_at: None,
-    }
+    let entry = (EntryType::Invoice, Direction::Debit, Account::Invoices);
+    of_one_entry(Cause::Invoice(id), entry, money, EntryStatus::Effective, context)
 }
 
 /// The costs of a capture to the merchant, in minor units. One of zero posts nothing.
@@ -115,51 +92,60 @@ pub(super) fn capture(
     }
     legs.sort_by_key(|leg| leg.account != Account::Balance);
     let held = settles_at > context.now;
-    Transaction {
-        id: transaction_id,
-        cause: Cause::Capture(payment_id),
-        currency,
-        legs,
-        status: if held { EntryStatus::OnHold } else { EntryStatus::Effective },
-        created_at: context.now,
-        settles_at: held.then_some(settles_at),
-        effective_at: (!held).then_some(context.now),
-        canceled_at: None,
-    }
+    let status = if held { EntryStatus::OnHold } else { EntryStatus::Effective };
+    let posted = transaction(transaction_id, Cause::Capture(payment_id), currency, legs, status, context);
+    Transaction { settles_at: held.then_some(settles_at), ..posted }
 }
 
 /// A refund: on hold until the acquirer confirms it.
 pub(super) fn refund(payment_id: PaymentId, id: RefundId, money: Money, context: &mut Context<'_>) -> Transaction {
-    let transaction_id = context.mint();
-    let legs = pair(EntryType::Refund, Direction::Debit, money.amount, Account::AcquirerClearing, context);
-    on_hold(transaction_id, Cause::Refund(payment_id, id), money.currency, legs, context)
+    let entry = (EntryType::Refund, Direction::Debit, Account::AcquirerClearing);
+    of_one_entry(Cause::Refund(payment_id, id), entry, money, EntryStatus::OnHold, context)
 }
 
 /// A dispute: on hold until it is decided.
 pub(super) fn dispute(payment_id: PaymentId, id: DisputeId, money: Money, context: &mut Context<'_>) -> Transaction {
-    let transaction_id = context.mint();
-    let legs = pair(EntryType::Dispute, Direction::Debit, money.amount, Account::AcquirerClearing, context);
-    on_hold(transaction_id, Cause::Dispute(payment_id, id), money.currency, legs, context)
+    let entry = (EntryType::Dispute, Direction::Debit, Account::AcquirerClearing);
+    of_one_entry(Cause::Dispute(payment_id, id), entry, money, EntryStatus::OnHold, context)
 }
 
 /// A payout: on hold until the acquirer has paid it.
 pub(super) fn payout(id: PayoutId, money: Money, context: &mut Context<'_>) -> Transaction {
-    let transaction_id = context.mint();
-    let legs = pair(EntryType::PayOut, Direction::Debit, money.amount, Account::BankClearing, context);
-    on_hold(transaction_id, Cause::Payout(id), money.currency, legs, context)
+    let entry = (EntryType::PayOut, Direction::Debit, Account::BankClearing);
+    of_one_entry(Cause::Payout(id), entry, money, EntryStatus::OnHold, context)
 }
 
-/// A transaction that is on hold until an outside decision.
-fn on_hold(id: TransactionId, cause: Cause, currency: Currency, legs: [Leg; 2], context: &Context<'_>) -> Transaction {
+/// A transaction of one entry on the balance, with its purpose, its side and the other account.
+fn of_one_entry(
+    cause: Cause,
+    (entry_type, direction, other): (EntryType, Direction, Account),
+    money: Money,
+    status: EntryStatus,
+    context: &mut Context<'_>,
+) -> Transaction {
+    let id = context.mint();
+    let legs = pair(entry_type, direction, money.amount, other, context).to_vec();
+    transaction(id, cause, money.currency, legs, status, context)
+}
+
+/// A transaction that is effective now, or on hold until an outside decision.
+fn transaction(
+    id: TransactionId,
+    cause: Cause,
+    currency: Currency,
+    legs: Vec<Leg>,
+    status: EntryStatus,
+    context: &Context<'_>,
+) -> Transaction {
     Transaction {
         id,
         cause,
         currency,
-        legs: legs.to_vec(),
-        status: EntryStatus::OnHold,
+        legs,
+        status,
         created_at: context.now,
         settles_at: None,
-        effective_at: None,
+        effective_at: (status == EntryStatus::Effective).then_some(context.now),
         canceled_at: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Refunds: contract, sections 9.1a and 10. Each is an effect of its own, any number of them at once.
 
 use super::caller::{activity, actor};
-use super::context::{Context, Decision};
+use super::context::{Context, Decision, check_unused};
 use super::netting::{held_capture, uncovered_minor};
 use super::operations::{has_open_call, named};
 use super::posting;
@@ -23,7 +23,10 @@ pub(super) fn refund_payment(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     let payment = named(records, &command.payment)?;
-    check_external_id(records, command)?;
+    let external_id = command.external_id.as_ref();
+    check_unused::<RefundsByExternalId>(records, external_id, |refund_id| Refusal::RefundExternalIdTaken {
+        refund_id,
+    })?;
     let amount = refundable(records, &payment, command.amount, context)?;
     let held = held_capture(records, &payment)?;
     posting::check_refund(records.state(), &payment, held.as_deref(), amount, context.now)?;
@@ -53,14 +56,6 @@ pub(super) fn refund_payment(
     };
     let event = Event::RefundRequested { refund, transaction, uncovered_minor, activity };
     Ok((Decision::one(event), Answer::Refund(id)))
-}
-
-fn check_external_id(records: &impl Records, command: &RefundPayment) -> Result<(), DecisionError> {
-    let Some(external_id) = &command.external_id else { return Ok(()) };
-    match records.get::<RefundsByExternalId>(external_id.clone())? {
-        Some(refund_id) => Err(Refusal::RefundExternalIdTaken { refund_id }.into()),
-        None => Ok(()),
-    }
 }
 
 /// The amount of a refund: the given one, else all that is left.

@@ -18,7 +18,7 @@ pub(super) fn used(
     let before = records.shared::<TokenUses>(token_id)?;
     let changes =
         before.as_ref().is_none_or(|before| before.customer_id.is_some() && before.customer_id != customer_id);
-    let is_known = before.is_some() || records.shared::<Tokens>(token_id)?.is_some_and(|token| !token.used);
+    let is_known = before.is_some() || records.shared::<Tokens>(token_id)?.is_some();
     let customer_id = customer_id.filter(|_| is_known);
     Ok(changes.then_some(Event::TokenUsed { token_id, customer_id }))
 }

@@ -360,7 +360,10 @@ fn approval(captured: bool, settles_at_once: bool, is_disputed: bool) -> Authori
 }
 
 pub(crate) fn declined() -> AuthorizationResult {
-    AuthorizationResult::Declined { code: "card_declined".to_owned(), message: "The card was declined.".to_owned() }
+    AuthorizationResult::Declined(Failure {
+        code: "card_declined".to_owned(),
+        message: "The card was declined.".to_owned(),
+    })
 }
 
 pub(crate) fn result(payment_id: PaymentId, result: AuthorizationResult) -> Ask {

@@ -108,7 +108,7 @@ async fn pending(
     id: PayoutId,
     end: PendingEnd,
 ) -> Result<Option<Payout>, ApiError> {
-    let payout = Payouts::found(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
+    let payout = Payouts::found(&service.reader(merchant_id).await?, IdOrExternalId::Own(id))?;
     match (payout.status, end) {
         (PayoutStatus::Pending, _) => Ok(Some(payout)),
         (PayoutStatus::Successful, PendingEnd::Completed) | (PayoutStatus::Failed, PendingEnd::Failed) => Ok(None),

@@ -108,7 +108,7 @@ async fn pending(
     id: RefundId,
     end: PendingEnd,
 ) -> Result<Option<Refund>, ApiError> {
-    let refund = Refunds::found(&service.reader(merchant_id).await?, IdOrExternalId::Id(id))?;
+    let refund = Refunds::found(&service.reader(merchant_id).await?, IdOrExternalId::Own(id))?;
     match (refund.status, end) {
         (RefundStatus::Pending, _) => Ok(Some(refund)),
         (RefundStatus::Successful, PendingEnd::Completed) | (RefundStatus::Failed, PendingEnd::Failed) => Ok(None),

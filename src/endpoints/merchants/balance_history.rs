@@ -3,10 +3,9 @@
 use till_domain::ids::{EntryId, PaymentId};
 use till_domain::ledger::{Entry, EntryType};
 use till_domain::payment::PaymentRef;
-use till_domain::records::{Balances, Entries, Payments, Rows, Single};
+use till_domain::records::{Balances, Entries, Payments, PaymentsByExternalId, Rows, Single};
 use till_storage::shapes::{ExternalIdFinder, StatementFinder};
 
-use super::named_payment;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, words};
@@ -63,10 +62,12 @@ async fn balance_history(service: Shared, call: Call<MerchantCaller>) -> Result<
     let span = created.span();
     let page = match &payment {
         None => page_of_all(&reader, kind, request, span).await?,
-        Some(payment) => page_of_payment(&reader, named_payment::id(&reader, payment)?, kind, request, span).await?,
+        Some(payment) => {
+            page_of_payment(&reader, reader.id_of::<PaymentsByExternalId>(payment)?, kind, request, span).await?
+        }
     };
     let filters = [
-        ("payment_id", payment.as_ref().map(named_payment::text)),
+        ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         ("type", kind.map(|kind| kind.name().to_owned())),
         created.given(),
     ];
@@ -79,7 +80,7 @@ async fn list_entries_by_payment(service: Shared, call: Call<MerchantCaller>) ->
     let reader = service.reader(call.caller().merchant_id).await?;
     let payment_id = Payments::found(&reader, payment.clone())?.id;
     let page = page_of_payment(&reader, Some(payment_id), None, request, Some(IdSpan::all())).await?;
-    reply(&reader, page, &[("payment_id", Some(named_payment::text(&payment)))])
+    reply(&reader, page, &[("payment_id", Some(payment.to_string()))])
 }
 
 async fn page_of_all(

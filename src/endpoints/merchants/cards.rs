@@ -8,7 +8,7 @@ use till_domain::records::{Cards, CardsByExternalId, CustomerCards, Customers, R
 use till_storage::rows::ScanDirection;
 
 use super::by_merchant::ByMerchant;
-use super::contacts::{self, CONTACT_NOT_FOUND};
+use super::contacts::CONTACT_NOT_FOUND;
 use crate::endpoints::arguments::CONTACT_ARGUMENT;
 use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id, id};
 use crate::endpoints::prelude::*;
@@ -130,7 +130,7 @@ async fn find_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply,
 async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (customer, request) = call.fields().parse(&LIST)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let contact_id = contacts::text(&customer);
+    let contact_id = customer.to_string();
     let customer = Customers::found(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;
     let page = page.carrying(&[("contact_id", Some(contact_id))]);
@@ -139,10 +139,7 @@ async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply
 
 /// The card that a call names, with its customer. The cards of a removed customer are not found any more.
 fn find(reader: &Reader<'_>, card: CardRef) -> Result<Option<(Card, Customer)>, ApiError> {
-    let id = match card {
-        CardRef::Own(id) => Some(id),
-        CardRef::External(external_id) => reader.get::<CardsByExternalId>(external_id)?,
-    };
+    let id = reader.id_of::<CardsByExternalId>(&card)?;
     let Some(card) = id.map_or(Ok(None), |id| reader.get::<Cards>(id))? else { return Ok(None) };
     Ok(reader.get::<Customers>(card.customer_id)?.map(|customer| (card, customer)))
 }

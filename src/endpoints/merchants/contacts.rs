@@ -1,7 +1,7 @@
 //! `POST /merchants/add-contact`, `update-contact`, `remove-contact`, `find-contact`, `list-contacts`
 
 use till_domain::command::{Command, ContactChange, ContactFields};
-use till_domain::customer::{Contact, Customer, CustomerRef};
+use till_domain::customer::{Contact, CustomerRef};
 use till_domain::ids::CustomerId;
 use till_domain::records::{Customers, CustomersByExternalId};
 
@@ -115,28 +115,4 @@ const UNKNOWN: &str = "No customer of this merchant has this contact_id: neither
 
 kind!(Customers => ContactShape::new);
 
-impl NamedKind for Customers {
-    type Name = CustomerRef;
-
-    const ARGUMENT: Required<CustomerRef> = CONTACT_ARGUMENT;
-
-    fn row(reader: &Reader<'_>, customer: CustomerRef) -> Result<Option<Customer>, ApiError> {
-        let name = match customer {
-            CustomerRef::Own(id) => IdOrExternalId::Id(id),
-            CustomerRef::External(external_id) => IdOrExternalId::ExternalId(external_id),
-        };
-        row_of::<CustomersByExternalId, Customers>(reader, name)
-    }
-
-    fn unknown() -> ApiError {
-        ApiError::not_found("contact_id", UNKNOWN)
-    }
-}
-
-/// The reference to a customer as text.
-pub(super) fn text(customer: &CustomerRef) -> String {
-    match customer {
-        CustomerRef::Own(id) => id.to_string(),
-        CustomerRef::External(external_id) => external_id.as_str().to_owned(),
-    }
-}
+named_kind!(Customers, by CustomersByExternalId, CONTACT_ARGUMENT, ApiError::not_found("contact_id", UNKNOWN));

@@ -4,11 +4,10 @@ use till_domain::command::{ChallengeDispute, Command};
 use till_domain::dispute::{Dispute, DisputeStatus};
 use till_domain::ids::DisputeId;
 use till_domain::payment::PaymentRef;
-use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, Rows};
+use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, PaymentsByExternalId, Rows};
 use till_domain::text::{EVIDENCE_MAX_CHARACTERS, Evidence};
 
 use super::by_merchant::ByMerchant;
-use super::named_payment;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, checked, id, own_text, words};
 use crate::endpoints::prelude::*;
@@ -119,7 +118,7 @@ async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     };
     let filters = [
         ("status", status.map(|status| status.name().to_owned())),
-        ("payment_id", payment.as_ref().map(named_payment::text)),
+        ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         created.given(),
     ];
     Reply::page(&page.try_map(|dispute| shape(&reader, dispute))?.carrying(&filters))
@@ -132,7 +131,7 @@ async fn page_of_payment(
     request: PageRequest<DisputeId>,
     span: Option<IdSpan<DisputeId>>,
 ) -> Result<Page<Dispute>, ApiError> {
-    let payment_id = named_payment::id(reader, payment)?;
+    let payment_id = reader.id_of::<PaymentsByExternalId>(payment)?;
     let rows = |span, direction, limit| {
         let of = |id| rows_of_index::<DisputesByPayment, Disputes, _>(reader, &id, span, direction, limit);
         payment_id.map_or(Ok(Vec::new()), of)

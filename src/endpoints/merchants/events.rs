@@ -3,10 +3,9 @@
 use till_actors::webhooks::EventBody;
 use till_domain::ids::WebhookEventId;
 use till_domain::payment::PaymentRef;
-use till_domain::records::{WebhookEvents, WebhookEventsByPayment};
+use till_domain::records::{PaymentsByExternalId, Rows, WebhookEvents, WebhookEventsByPayment};
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
 
-use super::named_payment;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, id, words};
 use crate::endpoints::prelude::*;
@@ -54,7 +53,7 @@ async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
     let reader = service.reader(call.caller().merchant_id).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, kind, payment, created) = call.fields().parse_in(&LIST, &clock)?;
-    let payment_id = payment.as_ref().map(|payment| named_payment::id(&reader, payment)).transpose()?;
+    let payment_id = payment.as_ref().map(|payment| reader.id_of::<PaymentsByExternalId>(payment)).transpose()?;
     let rows = |span: IdSpan<_>, direction, limit| match payment_id {
         None => Ok(reader.view().scan::<WebhookEvents>(span.range(), direction, limit)?),
         Some(None) => Ok(Vec::new()),
@@ -66,7 +65,7 @@ async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
     let page = Filtered { rows, passes }.page(request, created.span()).await?;
     let filters = [
         ("event", kind.map(|kind| kind.name().to_owned())),
-        ("payment_id", payment.as_ref().map(named_payment::text)),
+        ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         created.given(),
     ];
     Reply::page(&page.try_map(|event| EventBody::read(event, &reader))?.carrying(&filters))

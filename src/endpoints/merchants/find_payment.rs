@@ -1,10 +1,8 @@
 //! `POST /merchants/find-payment`
 
-use till_domain::payment::{Payment, PaymentRef};
-use till_domain::records::{Payments, Rows};
+use till_domain::records::{Payments, PaymentsByExternalId};
 use till_domain::time::Millis;
 
-use super::named_payment;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
@@ -26,17 +24,4 @@ const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither 
 kind!(Payments, Millis: |service, reader| service.merchant_now(reader.merchant_id())
     => |payment, now, _| Ok(PaymentShape::new(payment, *now)));
 
-impl NamedKind for Payments {
-    type Name = PaymentRef;
-
-    const ARGUMENT: Required<PaymentRef> = PAYMENT_ARGUMENT;
-
-    fn row(reader: &Reader<'_>, payment: PaymentRef) -> Result<Option<Payment>, ApiError> {
-        let id = named_payment::id(reader, &payment)?;
-        Ok(id.map_or(Ok(None), |id| reader.get::<Payments>(id))?)
-    }
-
-    fn unknown() -> ApiError {
-        ApiError::not_found("payment_id", UNKNOWN)
-    }
-}
+named_kind!(Payments, by PaymentsByExternalId, PAYMENT_ARGUMENT, ApiError::not_found("payment_id", UNKNOWN));

@@ -10,7 +10,6 @@ use till_domain::records::{
 use till_domain::text::{Email, ExternalId};
 use till_storage::shapes::ActivityIndex;
 
-use super::named_payment;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, MerchantClock, zone};
 use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, id, own_text, terms};
 use crate::endpoints::prelude::*;
@@ -129,7 +128,7 @@ impl Filters {
             selection.any_of(object.objects(reader)?.into_iter().map(ActivityIndex::Object).collect());
         }
         if let Some(parent) = &self.parent {
-            let payment_id = named_payment::id(reader, parent)?;
+            let payment_id = reader.id_of::<PaymentsByExternalId>(parent)?;
             selection.any_of(payment_id.map(ActivityIndex::Parent).into_iter().collect());
         }
         if let Some(email) = &self.actor_email {
@@ -156,7 +155,7 @@ impl Filters {
             ObjectRef::Own(object) => object.id_text(),
             ObjectRef::External(external_id) => external_id.as_str().to_owned(),
         });
-        let parent = self.parent.as_ref().map(named_payment::text);
+        let parent = self.parent.as_ref().map(PaymentRef::to_string);
         vec![
             ("activity_type", self.types.map(|(word, _)| word.to_owned())),
             ("actor_email", self.actor_email.as_ref().map(|email| email.as_str().to_owned())),

@@ -7,7 +7,6 @@ use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::PaymentStatus;
 use till_domain::records::Customers;
 
-use super::contacts;
 use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
 use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, terms, words};
 use crate::endpoints::prelude::*;
@@ -106,7 +105,7 @@ impl GivenFilters {
             ("created_at", self.created.as_ref().map(|created| created.text.clone())),
             ("captured_at", self.captured.as_ref().map(|captured| captured.text.clone())),
             ("amount", self.amount.as_ref().map(|amounts| amounts.text.clone())),
-            ("contact_id", self.contact.as_ref().map(contacts::text)),
+            ("contact_id", self.contact.as_ref().map(CustomerRef::to_string)),
             ("terms", self.terms.clone()),
         ]
     }

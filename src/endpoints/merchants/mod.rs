@@ -13,7 +13,6 @@ mod keys;
 mod list_activity_logs;
 mod list_payments;
 mod metadata;
-mod named_payment;
 mod operations;
 mod payouts;
 mod disputes;

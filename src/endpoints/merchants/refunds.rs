@@ -8,7 +8,6 @@ use till_domain::refund::RefundStatus;
 use till_domain::refusal::Refusal;
 
 use super::by_merchant::ByMerchant;
-use super::named_payment;
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, REFUND_ARGUMENT};
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{AMOUNT, external_id, reason, words};
@@ -110,5 +109,5 @@ async fn list_refunds_by_payment(service: Shared, call: Call<MerchantCaller>) ->
     let reader = service.reader(call.caller().merchant_id).await?;
     let payment_id = Payments::found(&reader, payment.clone())?.id;
     let page = read_index_page::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
-    Reply::page(&page.carrying(&[("payment_id", Some(named_payment::text(&payment)))]).map(RefundShape::new))
+    Reply::page(&page.carrying(&[("payment_id", Some(payment.to_string()))]).map(RefundShape::new))
 }

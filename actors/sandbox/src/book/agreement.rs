@@ -149,38 +149,18 @@ impl From<BookError> for AcquirerBookError {
 }
 
 /// The known line, with everything done to its authorization that the other line has.
-fn at_least(known: BookLine, line: &BookLine) -> BookLine {
+fn at_least(mut known: BookLine, line: &BookLine) -> BookLine {
     if known.operation == BookOperation::TimedOut {
         return line.clone();
     }
-    let (Some(had), Some(has)) = (state(&known), state(line)) else { return known };
-    let merged = AuthorizationState {
-        settles_at_once: had.settles_at_once,
-        captured_minor: had.captured_minor.max(has.captured_minor),
-        voided_minor: had.voided_minor.max(has.voided_minor),
-        refunded_minor: had.refunded_minor.max(has.refunded_minor),
-    };
-    match known.operation {
-        BookOperation::Authorize { instrument, capture, outcome: _ } => {
-            let outcome = AuthorizeOutcome::Approved(merged);
-            BookLine { operation: BookOperation::Authorize { instrument, capture, outcome }, ..known }
-        }
-        BookOperation::FollowUp { .. }
-        | BookOperation::TimedOut
-        | BookOperation::PendingRefund { .. }
-        | BookOperation::Payout(_) => known,
+    if let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(had), .. } = &mut known.operation
+        && let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(has), .. } = &line.operation
+    {
+        had.captured_minor = had.captured_minor.max(has.captured_minor);
+        had.voided_minor = had.voided_minor.max(has.voided_minor);
+        had.refunded_minor = had.refunded_minor.max(has.refunded_minor);
     }
-}
-
-fn state(line: &BookLine) -> Option<AuthorizationState> {
-    match &line.operation {
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => Some(*state),
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
-        | BookOperation::FollowUp { .. }
-        | BookOperation::TimedOut
-        | BookOperation::PendingRefund { .. }
-        | BookOperation::Payout(_) => None,
-    }
+    known
 }
 
 /// The lines of a payment whose result is recorded.

@@ -2,7 +2,7 @@
 
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
-use till_domain::payment::CaptureMode;
+use till_domain::payment::{CaptureMode, Failure};
 
 /// A request to the sandbox under one reference, and its result. A line is never deleted; the line of an authorization
 /// changes with later requests for it.
@@ -167,6 +167,11 @@ till_domain::word_enum! {
 }
 
 impl DeclineReason {
+    /// The reason as merchants see it.
+    pub(crate) fn failure(self) -> Failure {
+        Failure { code: self.code().to_owned(), message: self.message().to_owned() }
+    }
+
     /// The reason with this code.
     #[must_use]
     pub fn of_code(code: &str) -> Option<DeclineReason> {

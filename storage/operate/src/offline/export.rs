@@ -204,7 +204,7 @@ impl Export<'_> {
             "last_commit": self.source.last_commit()?.0,
             "personal_data": self.source.disclosure().name(),
             "merchant_id": parts::text(self.merchant_id),
-            "contact_id": self.customer.as_ref().map(parts::customer),
+            "contact_id": self.customer.as_ref().map(CustomerRef::to_string),
             "merchants": merchants.len(),
             "files": files.iter().map(file).collect::<Vec<_>>(),
         }))

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use till_domain::card::Card;
 use till_domain::command::{Caller, IdempotencyScope};
-use till_domain::customer::{Customer, CustomerRef};
+use till_domain::customer::Customer;
 use till_domain::payment::Payment;
 use till_storage::shapes::{Disclosure, Shown};
 
@@ -35,14 +35,6 @@ pub(super) fn contact(mut answered: Value, customer: &Customer, disclosure: Disc
 pub(super) fn card(mut answered: Value, card: &Card, disclosure: Disclosure) -> Value {
     answered["cardholder_name"] = shape(Shown::new(&card.card.holder, disclosure));
     answered
-}
-
-/// The customer that an export names.
-pub(super) fn customer(named: &CustomerRef) -> String {
-    match named {
-        CustomerRef::Own(id) => id.to_string(),
-        CustomerRef::External(external_id) => external_id.as_str().to_owned(),
-    }
 }
 
 /// An entry of the activity log as `list-activity-logs` answers it; addresses as `disclosure` says.

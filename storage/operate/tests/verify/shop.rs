@@ -15,7 +15,7 @@ use till_domain::ids::{Entropy, InstallationId, KeyId, MerchantId, PaymentId, Se
 use till_domain::key::KeyDigest;
 use till_domain::merchant::Platform;
 use till_domain::money::{AmountMinor, Money};
-use till_domain::payment::{CaptureMode, Payment};
+use till_domain::payment::{CaptureMode, Failure, Payment};
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Payments, Records, Rows, Timers, Unreadable};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
@@ -259,7 +259,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             let acquirer_reference = "sandbox-1".to_owned();
             AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once: false, is_disputed: false }
         } else {
-            AuthorizationResult::Declined { code: "card_declined".to_owned(), message: "Declined.".to_owned() }
+            AuthorizationResult::Declined(Failure { code: "card_declined".to_owned(), message: "Declined.".to_owned() })
         };
         self.ask(Caller::System, None, Command::RecordAuthorization(payment_id, result));
     }
