@@ -510,7 +510,7 @@ mod tests {
         let test = std::env::current_exe().unwrap_or_else(|error| panic!("{error}"));
         let mut command = Command::new(test);
         // Without capture, so that the message goes to the real standard error.
-        command.args(["--exact", &format!("bootstrap::tests::{name}"), "--nocapture"]).env(ENDING, "1");
+        command.args(["--exact", &format!("startup::bootstrap::tests::{name}"), "--nocapture"]).env(ENDING, "1");
         command.stdout(Stdio::null()).stderr(standard_error).status().unwrap_or_else(|error| panic!("{error}"))
     }
 
