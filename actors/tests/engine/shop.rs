@@ -171,17 +171,8 @@ pub(crate) fn person(text: &str) -> CustomerFields {
 }
 
 pub(crate) fn initiate(session_id: SessionId) -> InitiateRequest {
-    InitiateRequest(InitiatePayment {
-        external_id: None,
-        money: thb(PRICE_MINOR),
-        session_id,
-        card: None,
-        capture: true,
-        return_url: ReturnUrl::new("https://shop.example/return").expect("a URL of proper form"),
-        customer: CustomerFields::default(),
-        save_card: None,
-        interest_bearer: None,
-    })
+    let return_url = ReturnUrl::new("https://shop.example/return").expect("a URL of proper form");
+    InitiateRequest(InitiatePayment::of_session(session_id, thb(PRICE_MINOR), return_url))
 }
 
 impl EngineWorld {
