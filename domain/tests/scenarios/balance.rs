@@ -1,7 +1,7 @@
 //! The balance: opening, top-ups, and the limit of its totals.
 
 use crate::words::*;
-use crate::world::ScenarioWorld;
+use crate::world::{ScenarioWorld, assert_legs};
 use till_domain::card::TokenUsage;
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
@@ -65,14 +65,12 @@ fn a_topup_is_an_effective_credit_against_the_bank() {
     assert_eq!((row.amount.get(), row.external_id), (500, Some(external("bank-1"))));
     let transaction = world.look_up::<Transactions>(row.transaction_id);
     assert_eq!((transaction.cause, transaction.status), (Cause::Topup(id), EntryStatus::Effective));
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Credit, EntryType::AddPrefund, 500),
             (Account::BankClearing, Direction::Debit, EntryType::AddPrefund, 500),
-        ]
+        ],
     );
     assert_eq!(world.all::<Entries>()[0].effective_at, Some(world.clock));
 }
@@ -181,14 +179,12 @@ fn an_invoice_is_an_effective_debit_and_may_overdraw() {
     assert_eq!((row.amount.get(), row.external_id), (700, Some(external("bill-1"))));
     let transaction = world.look_up::<Transactions>(row.transaction_id);
     assert_eq!((transaction.cause, transaction.status), (Cause::Invoice(id), EntryStatus::Effective));
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Debit, EntryType::Invoice, 700),
             (Account::Invoices, Direction::Credit, EntryType::Invoice, 700),
-        ]
+        ],
     );
     assert_eq!(world.totals().available_minor(), -200);
 }

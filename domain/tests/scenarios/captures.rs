@@ -1,7 +1,7 @@
 //! The consequences of the acquirer's answer to an authorization: capture, fee, settlement, activity.
 
 use crate::words::*;
-use crate::world::{ScenarioWorld, raw_id};
+use crate::world::{ScenarioWorld, assert_legs, raw_id};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::apply::apply_rows;
 use till_domain::effect::{EffectId, EffectKind};
@@ -171,16 +171,14 @@ fn a_capture_posts_gross_and_fee_in_one_balanced_transaction() {
     let session = world.card_session();
     let id = world.captured(initiate(session));
     let transaction = world.transaction_of(id);
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Credit, EntryType::Payment, 10_000),
             (Account::Balance, Direction::Debit, EntryType::PaymentFee, 260),
             (Account::AcquirerClearing, Direction::Debit, EntryType::Payment, 10_000),
             (Account::Fees, Direction::Credit, EntryType::PaymentFee, 260),
-        ]
+        ],
     );
     assert_eq!(transaction.cause, Cause::Capture(id));
 }
@@ -191,7 +189,7 @@ fn a_captured_amount_is_pending_less_its_fee_until_it_settles() {
     world.given(configure(PaymentMethod::Card, with_fee(250, 10)));
     let session = world.card_session();
     let id = world.captured(initiate(session));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (0, 9_740));
+    assert_eq!(world.balance(), (0, 9_740));
     let transaction = world.transaction_of(id);
     assert_eq!(transaction.status, EntryStatus::OnHold);
     assert_eq!(transaction.settles_at, Some(world.clock.plus_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS)));
@@ -264,7 +262,7 @@ fn a_card_that_settles_at_once_ignores_the_settlement_delay() {
     world.given(result(id, approved_captured_and_settled()));
     let transaction = world.transaction_of(id);
     assert_eq!((transaction.status, transaction.effective_at), (EntryStatus::Effective, Some(world.clock)));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (9_900, 0));
+    assert_eq!(world.balance(), (9_900, 0));
     assert_eq!(world.timers_of_payments(), []);
     assert_eq!(world.payment_row(id).capture.map(|capture| capture.settles_at), Some(world.clock));
 }

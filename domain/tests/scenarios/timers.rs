@@ -31,7 +31,7 @@ fn a_capture_settles_with_all_its_entries_after_the_delay() {
     let id = captured(&mut world);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     assert_eq!(world.fire_all(), Answer::Changed(true));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (9_900, 0));
+    assert_eq!(world.balance(), (9_900, 0));
     assert_eq!(world.transaction_of(id).status, EntryStatus::Effective);
     for entry in world.all::<Entries>() {
         assert_eq!((entry.status, entry.effective_at), (EntryStatus::Effective, Some(world.clock)));
@@ -95,7 +95,7 @@ fn only_the_due_ones_of_several_timers_fire() {
     let timers = world.timers();
     world.clock = timers[0].due;
     world.given(fire(timers));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (9_900, 9_900));
+    assert_eq!(world.balance(), (9_900, 9_900));
 }
 
 #[test]
