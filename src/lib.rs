@@ -19,19 +19,11 @@ mod service;
 
 // Building, starting and watching the program.
 mod configuration;
-mod vault_keys;
-mod data_directory;
-mod descriptors;
-mod running_mark;
-mod bootstrap;
-mod assembly;
+mod process;
+mod startup;
 mod exposition;
 mod server_status;
-mod observation;
 mod supervision;
-mod logging;
-mod small_pages;
-mod owner_only;
 mod tls;
 mod demo;
 
@@ -44,13 +36,13 @@ pub use commands::{Arguments, parse, run};
 // For the load tester, whose command line has the same settings and exit codes.
 pub use commands::{ExitCode, Settings};
 pub use configuration::{Configuration, Layers, Secrets, settings_in_markdown};
-pub use owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
+pub use process::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 // For the generator of stores, which opens a data directory and makes merchants, keys and cards as endpoints do.
-pub use bootstrap::{Buffers, Opened, abort_with_message, check_directory, open_with};
 pub use endpoints::admin::fresh_merchant_id;
 pub use endpoints::sdk::card_facts;
 pub use endpoints::{fresh_key, key_of};
+pub use startup::{Buffers, Opened, abort_with_message, check_directory, open_with};
 
 // For tests that serve the endpoints in their own process, on a store in memory.
 pub use access::{AdminToken, KeyAuthentication, Operator};

@@ -130,7 +130,7 @@ const TABLE: [Room; 7] = [
 
 /// The only files above storage that may name the store's implementation.
 const MAY_NAME_THE_ENGINE: [&str; 4] =
-    ["src/bootstrap.rs", "src/commands/head.rs", "src/commands/repair.rs", "src/commands/verify.rs"];
+    ["src/startup/bootstrap.rs", "src/commands/head.rs", "src/commands/repair.rs", "src/commands/verify.rs"];
 
 /// Names of modules without a subject of their own.
 const CATCH_ALLS: [&str; 8] = ["util", "utils", "helper", "helpers", "common", "types", "errors", "misc"];

@@ -17,7 +17,7 @@ use super::exit_code::ExitCode;
 use super::progress::{self, ProgressDisplay, Unit};
 use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::configuration::{Configuration, Secrets};
-use crate::vault_keys::RootKeys;
+use crate::startup::RootKeys;
 
 /// The timeout of taking a checkpoint: it may have to read all the data.
 const TAKING_MAX: Duration = Duration::from_secs(24 * 60 * 60);

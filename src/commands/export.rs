@@ -19,7 +19,7 @@ use crate::endpoints::shapes::{
     activity::ActivityShape, card::CardShape, contact::ContactShape, dispute::DisputeShape, entry::EntryShape,
     payment::PaymentShape, payout::PayoutShape, refund::RefundShape,
 };
-use crate::vault_keys::RootKeys;
+use crate::startup::RootKeys;
 
 /// The content of the export, and its directory.
 #[derive(Debug, Args)]

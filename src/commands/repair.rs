@@ -16,7 +16,7 @@ use super::exit_code::ExitCode;
 use super::progress::say;
 use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, exit_code, print, progress_display};
 use crate::configuration::{Configuration, Secrets};
-use crate::vault_keys::RootKeys;
+use crate::startup::RootKeys;
 
 /// Families that are read to find the key ring.
 const VAULT_AND_META: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];

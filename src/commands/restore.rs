@@ -14,9 +14,9 @@ use super::checkpoint::{check_all_files, moment, vault_keys};
 use super::exit_code::ExitCode;
 use super::progress::{ProgressDisplay, Unit, say};
 use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
-use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::Configuration;
-use crate::vault_keys::RootKeys;
+use crate::startup::RootKeys;
+use crate::startup::SANDBOX_DIRECTORY;
 
 /// The message about faults with which a server may run: a store from which commits were given up has them in every
 /// checkpoint.

@@ -10,7 +10,7 @@ use super::{
     verify, webhook,
 };
 use crate::configuration::settings_in_markdown;
-use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
+use crate::process::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Reads the command line. Faults, help and version are printed, and end the process.
 #[must_use]

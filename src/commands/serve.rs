@@ -12,17 +12,17 @@ use signal_hook::iterator::Signals;
 
 use super::ExitCode;
 use super::listening::PreparedListener;
-use crate::assembly::{Assembly, assemble};
-use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
 use crate::demo;
-use crate::descriptors::{DescriptorShares, raise_limit};
-use crate::logging;
-use crate::observation::Observation;
-use crate::owner_only::warn_of_open_directories;
+use crate::process::descriptors::{DescriptorShares, raise_limit};
+use crate::process::logging;
+use crate::process::owner_only::warn_of_open_directories;
+use crate::process::small_pages::use_small_pages;
 use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, connections_within};
+use crate::server_status::Observation;
 use crate::service::Reloads;
-use crate::small_pages::use_small_pages;
+use crate::startup::check_directory;
+use crate::startup::{Assembly, assemble};
 use crate::supervision::{Notifier, Watchdog};
 
 /// Options of `till serve`.

@@ -19,9 +19,9 @@ use till_storage::vault::Keyring;
 
 use super::exit_code::ExitCode;
 use super::progress::{self, Unit};
-use crate::bootstrap::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY};
 use crate::configuration::{Configuration, Secrets};
-use crate::vault_keys::RootKeys;
+use crate::startup::RootKeys;
+use crate::startup::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY};
 
 /// The exit code when the verification could not be carried out. Otherwise it is 1 with faults and 0 without.
 pub(super) const CANNOT_VERIFY: u8 = 2;

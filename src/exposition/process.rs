@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::families::Families;
-use crate::logging::LogFile;
+use crate::process::logging::LogFile;
 
 /// The clock ticks of a second that Linux reports to programs.
 const TICKS_PER_SECOND: u64 = 100;

@@ -2,8 +2,8 @@
 
 mod conditions;
 mod last_minute;
+mod observation;
 mod status;
 
-pub use conditions::conditions;
-pub use last_minute::LastMinute;
+pub use observation::{Calls, EngineObservation, Observation};
 pub use status::{ServerState, ServerStatus};

@@ -1,40 +1,19 @@
 //! Services for endpoints: submitting commands, reading rows, identifying callers, converting refusals into errors.
 
-mod checkpoint_schedule;
-mod checkpoints;
-mod denial;
-mod every_merchant;
-mod filtered_page;
-mod fingerprint;
-mod id_span;
-mod installation;
-mod last_used;
-mod metadata;
+mod callers;
+mod lists;
 mod operations;
-mod page;
-mod payment_entries;
-mod pause_note;
-mod payment_search;
-mod reloads;
-mod search;
-mod shared;
-mod webhook_tests;
+mod submission;
 
-pub use checkpoint_schedule::CheckpointSchedule;
-pub use checkpoints::{Checkpoints, NewestCheckpoint, error_chain};
-pub use denial::{RETRY_AFTER_SECONDS, refused};
-pub use every_merchant::EveryMerchant;
-pub use filtered_page::{Filtered, read_index_span, read_span, rows_of_index};
-pub use id_span::IdSpan;
-pub use installation::{NamedInstallation, SdkCaller};
-pub use last_used::LastUsed;
-pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
-pub use operations::{Operations, RewrapKeyring};
-pub use page::{FilterText, Page, read_index_page, read_page, read_page_with_ids};
-pub use pause_note::PauseNote;
-pub use payment_entries::entries_of_payment;
-pub use payment_search::{OwnedPayment, PaymentClue, PaymentSearch};
-pub use reloads::{Reloaded, Reloads};
-pub use search::{ActivityTerms, AmountRange, PaymentFilters, Selection, search};
-pub use shared::{Reader, SdkRate, Service, Shared};
-pub use webhook_tests::TestTurn;
+pub use callers::{LastUsed, NamedInstallation, SdkCaller};
+pub use lists::{
+    ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
+    MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, Page, PaymentClue, PaymentFilters, PaymentSearch, Selection,
+    entries_of_payment, read_index_page, read_index_span, read_page, read_page_with_ids, read_span, rows_of_index,
+    search,
+};
+pub use operations::{
+    CheckpointSchedule, Checkpoints, NewestCheckpoint, Operations, PauseNote, Reloaded, Reloads, RewrapKeyring,
+    error_chain,
+};
+pub use submission::{RETRY_AFTER_SECONDS, Reader, SdkRate, Service, Shared, TestTurn, refused};

@@ -18,7 +18,7 @@ use super::forwarding::{Forwarding, forwarded};
 use super::judgement::{Judgement, Keys};
 use crate::commands::ExitCode;
 use crate::commands::progress::say;
-use crate::logging::wants_colours;
+use crate::process::logging::wants_colours;
 
 /// The limit of bytes of a body. Bodies of events are far smaller.
 const BODY_BYTES_MAX: usize = 64 * 1024;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use till_actors::PaymentCounts;
 
 use crate::endpoints::prelude::*;
-use crate::observation::EngineObservation;
 use crate::protocol::dispatch::{Function, endpoint};
+use crate::server_status::EngineObservation;
 use crate::server_status::{ServerState, ServerStatus};
 use crate::service::NewestCheckpoint;
 

@@ -12,9 +12,9 @@ use till_domain::time::Millis;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantView;
 
-use super::shared::Service;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::request_thread;
+use crate::service::submission::Service;
 
 /// The limit of items of a set on one page: contract, section 5.
 pub const PAGE_ITEMS_MAX: usize = 10_000;

@@ -11,9 +11,9 @@ use super::merge::{EntrySource, Intersection, Walk, WalkStep};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
 use crate::protocol::request_thread;
-use crate::service::id_span::IdSpan;
-use crate::service::page::Page;
-use crate::service::shared::Reader;
+use crate::service::lists::id_span::IdSpan;
+use crate::service::lists::page::Page;
+use crate::service::submission::Reader;
 
 /// Rows that are read at a time at most while they are checked.
 const ROWS_AT_A_TIME: usize = 256;

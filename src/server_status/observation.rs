@@ -7,13 +7,15 @@ use parking_lot::Mutex;
 use till_operate::scrub::TableInspector;
 use till_storage::statistics::StatisticsSource;
 
+use super::conditions::conditions;
+use super::last_minute::LastMinute;
+use super::status::{ServerState, ServerStatus};
 use crate::exposition::{
     Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_store,
     expose_tables,
 };
-use crate::logging::LogFile;
+use crate::process::logging::LogFile;
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
-use crate::server_status::{LastMinute, ServerState, ServerStatus, conditions};
 use crate::service::{Checkpoints, Shared};
 
 /// Why a program that was never ready is not ready.

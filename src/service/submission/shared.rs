@@ -21,16 +21,14 @@ use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 use tokio::sync::Mutex;
 
-use super::checkpoints::Checkpoints;
 use super::denial;
 use super::fingerprint;
-use super::last_used::LastUsed;
-use super::operations::Operations;
-use super::pause_note::PauseNote;
 use super::webhook_tests::WebhookTests;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::dispatch::{Call, CallsPerSecond, Reply};
 use crate::protocol::fault::Fault;
+use crate::service::callers::LastUsed;
+use crate::service::operations::{Checkpoints, Operations, PauseNote};
 
 /// The rate limit of one address for one installation, against card testing.
 pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;

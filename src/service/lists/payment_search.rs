@@ -10,9 +10,9 @@ use super::every_merchant::EveryMerchant;
 use super::filtered_page::page_of;
 use super::id_span::IdSpan;
 use super::page::Page;
-use super::shared::{Reader, Service};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
+use crate::service::submission::{Reader, Service};
 
 /// The property by which a payment is looked for.
 #[derive(Debug, Clone)]

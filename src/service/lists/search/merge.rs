@@ -9,7 +9,7 @@ use till_domain::records::Unreadable;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{ListEntry, ListIndex, ListKey, MerchantView};
 
-use crate::service::id_span::IdSpan;
+use crate::service::lists::id_span::IdSpan;
 
 /// Entries that each of several ranges reads at first; it reads more at a time the further it goes on.
 const FIRST_READ: usize = 32;

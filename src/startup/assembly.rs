@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use till_storage::statistics::StatisticsSource;
 
+use super::bootstrap::{self, Started};
 use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
-use crate::bootstrap::{self, Started};
 use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
-use crate::observation::{Calls, EngineObservation, Observation};
 use crate::protocol::declaration::Package;
 use crate::protocol::dispatch::{AuthenticatedCaller, CallLimits, Dispatcher, Hosts, WorkerPool};
+use crate::server_status::{Calls, EngineObservation, Observation};
 use crate::service::{Reloads, Shared};
 
 /// The limit of the time for which a stop waits for calls in progress.

@@ -9,10 +9,10 @@ use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::id_span::IdSpan;
 use super::page::Page;
-use super::shared::Reader;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
 use crate::protocol::request_thread;
+use crate::service::submission::Reader;
 
 /// Rows that are looked at before a scan is interrupted.
 const ROWS_AT_A_TIME: usize = 256;

@@ -9,7 +9,7 @@ use super::merge::EntrySource;
 use super::search::Selection;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::request_thread;
-use crate::service::shared::Reader;
+use crate::service::submission::Reader;
 
 /// The beginnings of ids that stand in activities.
 const PREFIXES: [&str; 5] = ["pay_", "rfn_", "dsp_", "pyo_", "mer_"];

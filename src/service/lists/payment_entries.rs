@@ -8,8 +8,8 @@ use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::filtered_page::rows_of_index;
 use super::id_span::IdSpan;
-use super::shared::Reader;
 use crate::protocol::api_error::ApiError;
+use crate::service::submission::Reader;
 
 /// At most `limit` entries of a payment in a span, in a direction. A payment that does not exist has none.
 ///

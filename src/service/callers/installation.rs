@@ -8,13 +8,12 @@ use till_domain::merchant::{Installation, Platform, Profile};
 use till_domain::records::{Installations, MerchantDirectory, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
 
-use super::denial;
-use super::shared::{Reader, Service};
 use crate::endpoints::forms::id;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::arguments::{ArgumentSet, arguments};
 use crate::protocol::dispatch::{Call, address_group};
 use crate::protocol::json::{Json, Object};
+use crate::service::submission::{Reader, Service, refused};
 
 /// The installation of a call.
 pub struct SdkCaller<'a> {
@@ -95,12 +94,12 @@ impl Service {
 
     async fn sdk_caller<C>(&self, call: &Call<C>, named: NamedInstallation) -> Result<SdkCaller<'_>, ApiError> {
         let found = self.installation(named).await?;
-        let (reader, installation) = found.map_err(|refusal| denial::refused(&refusal))?;
+        let (reader, installation) = found.map_err(|refusal| refused(&refusal))?;
         self.admit(call, named.merchant_id, &installation)?;
         let profile = reader.get::<Profiles>(Single)?;
-        let profile = profile.ok_or_else(|| denial::refused(&Refusal::InstallationNotFound))?;
+        let profile = profile.ok_or_else(|| refused(&Refusal::InstallationNotFound))?;
         if profile.suspended {
-            return Err(denial::refused(&Refusal::MerchantSuspended));
+            return Err(refused(&Refusal::MerchantSuspended));
         }
         Ok(SdkCaller { reader, profile, installation })
     }

@@ -8,9 +8,9 @@ use till_domain::records::MerchantDirectory;
 use till_storage::rows::ScanDirection;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::shared::{Reader, Service};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::request_thread;
+use crate::service::submission::{Reader, Service};
 
 /// Merchants after which other calls get their turn.
 const MERCHANTS_AT_A_TIME: usize = 64;

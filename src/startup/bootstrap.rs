@@ -26,14 +26,14 @@ use till_storage::statistics::StatisticsSource;
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use tokio::sync::Mutex;
 
+use super::data_directory::check_data_directory;
+use super::running_mark::RunningMark;
+use super::vault_keys::RootKeys;
 use crate::configuration::{Configuration, Secrets, VaultKeySecret, processors};
-use crate::data_directory::check_data_directory;
-use crate::descriptors::DescriptorShares;
-use crate::running_mark::RunningMark;
+use crate::process::descriptors::DescriptorShares;
 use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
 };
-use crate::vault_keys::RootKeys;
 
 /// The directory of the store's database, below the data directory.
 const DATABASE_DIRECTORY: &str = "db";

@@ -9,9 +9,9 @@ use till_domain::records::Rows;
 use till_storage::rows::{Beside, Cursor};
 use till_storage::shapes::{KeyedRow, StoredTable};
 
-use super::shared::Reader;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
+use crate::service::submission::Reader;
 
 /// A filter of a list by the name of its argument, with its text when it was given.
 pub type FilterText = (&'static str, Option<String>);

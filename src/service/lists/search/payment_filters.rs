@@ -15,7 +15,7 @@ use super::known_entries::known;
 use super::merge::EntrySource;
 use super::payment_terms::PaymentTerms;
 use super::search::Selection;
-use crate::service::shared::Reader;
+use crate::service::submission::Reader;
 
 /// Different amounts within a range that are walked side by side at most.
 const AMOUNTS_MAX: usize = 8;

@@ -1,0 +1,11 @@
+//! The way of a call to the engine and back: the service that all endpoints share, the fingerprint of a repeated call, and
+//! the conversion of refusals into errors.
+
+mod denial;
+mod fingerprint;
+mod shared;
+mod webhook_tests;
+
+pub use denial::{RETRY_AFTER_SECONDS, refused};
+pub use shared::{Reader, SdkRate, Service, Shared};
+pub use webhook_tests::TestTurn;

@@ -1,0 +1,13 @@
+//! The start of the program: the data directory is checked, the store is opened, and everything above it is put together.
+
+mod assembly;
+mod bootstrap;
+mod data_directory;
+mod running_mark;
+mod vault_keys;
+
+pub use assembly::{Assembly, assemble};
+pub use bootstrap::{
+    Buffers, Opened, SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, abort_with_message, check_directory, open_with,
+};
+pub use vault_keys::RootKeys;

@@ -1,0 +1,93 @@
+//! The table of limits in the documents says the numbers of the constants: each entry below names a row, the number as
+//! the row says it, and the constant that it is.
+
+use std::path::Path;
+
+/// The document.
+const DOCUMENT: &str = "docs/limits.md";
+
+/// A number of a row: the beginning of the row, the number in words or digits, the file and the name of its constant,
+/// and the number of the constant's units in one of the row's.
+type Entry = (&'static str, &'static str, &'static str, &'static str, u64);
+
+const MIB: u64 = 1 << 20;
+const KIB: u64 = 1 << 10;
+
+const ENTRIES: &[Entry] = &[
+    ("bodies above 16 KiB", "256 MiB", "src/protocol/dispatch/body.rs", "LARGE_BODIES_BYTES_MAX", MIB),
+    ("bodies above ", "16 KiB", "src/protocol/dispatch/body.rs", "UNCOUNTED_BYTES", KIB),
+    ("answers above 16 KiB", "256 MiB", "src/protocol/dispatch/large_answers.rs", "UNFETCHED_BYTES_MAX", MIB),
+    ("records that wait for their commit | ", "256 MiB", "storage/src/commit/queue.rs", "QUEUE_BYTES_MAX", MIB),
+    ("records that wait for their commit | 65", "65,536", "storage/src/commit/queue.rs", "QUEUE_SUBMISSIONS_MAX", 1),
+    ("a call that is worked on", "256 for each", "src/protocol/dispatch/call_limits.rs", "CHANGES_PER_THREAD", 1),
+    ("a live merchant", "1,024 rows", "actors/src/merchant/staged.rs", "KEPT_ROWS_MAX", 1),
+    ("bytes of a body", "64 KiB", "src/protocol/dispatch/body.rs", "PIPELINE_WITHOUT_KEY_BYTES_MAX", KIB),
+    ("bytes of a body", "30 s", "src/protocol/dispatch/body.rs", "ARRIVAL_MAX", 1_000),
+    ("calls that change something", "256 for each", "src/protocol/dispatch/call_limits.rs", "CHANGES_PER_THREAD", 1),
+    ("calls that read", "32 for each", "src/protocol/dispatch/call_limits.rs", "READS_PER_THREAD", 1),
+    ("calls that read", "4 of them", "src/protocol/dispatch/call_limits.rs", "READS_PER_THREAD_AND_CALLER", 1),
+    ("calls that wait", "1,024 of either", "src/protocol/dispatch/call_limits.rs", "WAITING_MAX", 1),
+    ("large calls", "64 KiB", "src/protocol/request_thread.rs", "LARGE_BYTES", KIB),
+    ("large calls", "64 wait", "src/protocol/dispatch/worker_pool.rs", "QUEUE", 1),
+    ("the time of a call that advances", "25 s", "actors/src/timers/advancer.rs", "ADVANCE_TIME_MAX", 1_000),
+    ("free bytes of the disk", "8 MiB", "storage/src/engine/disk.rs", "BELOW_RESERVE_BYTES", MIB),
+    ("table files", "1,024", "src/process/descriptors.rs", "TABLES_MAX", 1),
+    ("the admin listener", "384", "src/process/descriptors.rs", "ADMIN_SOCKETS_MAX", 1),
+    ("webhooks that are sent events", "1,024", "actors/src/webhooks/limits.rs", "ENDPOINTS_MAX", 1),
+    ("attempts at one webhook", "8;", "actors/src/webhooks/resting.rs", "ATTEMPTS_AT_ONCE", 1),
+    ("attempts beside the first", "512,", "actors/src/webhooks/limits.rs", "FURTHER_ATTEMPTS_MAX", 1),
+    ("attempts in all", "256 that", "actors/src/webhooks/limits.rs", "TESTS_MAX", 1),
+    ("names that are looked up", "256,", "actors/src/webhooks/limits.rs", "LOOKUPS_MAX", 1),
+    ("interim answers", "8 |", "actors/src/webhooks/failure.rs", "INTERIM_HEADS_MAX", 1),
+    ("the head of an answer", "16 KiB", "actors/src/webhooks/sender.rs", "READ_BUFFER_BYTES_MAX", KIB),
+    ("the head of an answer", "512 bytes", "actors/src/webhooks/answer.rs", "EXCERPT_BYTES_MAX", 1),
+    ("ports", "443 and", "actors/src/webhooks/address_policy.rs", "HTTPS_PORT", 1),
+    ("ports", "1,023", "actors/src/webhooks/address_policy.rs", "PRIVILEGED_PORT_MAX", 1),
+    ("deliveries to one webhook", "1,000", "actors/src/webhooks/dispatcher.rs", "PENDING_DELIVERIES_MAX", 1),
+];
+
+fn read(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The text of a constant's value in a source.
+fn expression(file: &str, name: &str) -> String {
+    let source = read(file);
+    let declared = source.split(&format!("const {name}: ")).nth(1);
+    let declared = declared.unwrap_or_else(|| panic!("{file} has no constant {name}"));
+    let (_, value) = declared.split_once("= ").expect("a constant has a value");
+    value.split(';').next().expect("the text before the semicolon").to_owned()
+}
+
+/// A constant's value: a number, a product, a shift, or a duration in milliseconds.
+fn value(expression: &str) -> u64 {
+    let number = |digits: &str| digits.trim().replace('_', "").parse::<u64>().expect("a number");
+    if let Some(seconds) = expression.strip_prefix("Duration::from_secs(") {
+        return 1_000 * value(seconds.trim_end_matches(')'));
+    }
+    if let Some((left, right)) = expression.split_once("<<") {
+        return number(left) << number(right);
+    }
+    expression.split('*').map(number).product()
+}
+
+/// A number as documents write it: a comma before each three digits from one thousand on.
+fn written(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", written(number / 1_000), number % 1_000),
+    }
+}
+
+#[test]
+fn the_table_of_limits_has_the_numbers_of_the_constants() {
+    let document = read(DOCUMENT);
+    for &(row, said, file, name, unit) in ENTRIES {
+        let rows = document.lines().filter(|line| line.strip_prefix("| ").is_some_and(|line| line.starts_with(row)));
+        let digits = said.split(|letter: char| !letter.is_ascii_digit() && letter != ',').next().expect("digits");
+        let constant = written(value(&expression(file, name)) / unit);
+        assert_eq!(digits.trim_end_matches(','), constant, "{file}: {name}, in the row of {row:?}");
+        assert!(rows.clone().any(|row| row.contains(said)), "{DOCUMENT}: no row {row:?} says {said:?}");
+    }
+}
