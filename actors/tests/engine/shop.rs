@@ -176,6 +176,13 @@ pub(crate) fn initiate(session_id: SessionId) -> InitiateRequest {
 }
 
 impl EngineWorld {
+    /// An engine with a merchant as [`EngineWorld::open_shop`] makes it.
+    pub(crate) async fn with_shop() -> (EngineWorld, TestShop) {
+        let world = EngineWorld::start();
+        let shop = world.open_shop().await;
+        (world, shop)
+    }
+
     /// A new merchant with an open balance, a key and an installation.
     pub(crate) async fn open_shop(&self) -> TestShop {
         static SHOPS: AtomicU64 = AtomicU64::new(1);

@@ -58,8 +58,7 @@ fn with_fees() -> ScenarioWorld {
 
 #[test]
 fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.given(payout(9_000));
     let dispute_id = world.dispute(dispute(id));
     let dispute = row(&world, dispute_id);
@@ -126,8 +125,7 @@ fn a_capture_that_settles_covers_an_open_dispute_no_longer() {
 
 #[test]
 fn a_payment_that_is_lost_as_a_whole_is_reversed_by_the_system() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute(id));
     world.after_seconds(5);
     world.given(close(dispute_id, DisputeOutcome::Lost));
@@ -142,8 +140,7 @@ fn a_payment_that_is_lost_as_a_whole_is_reversed_by_the_system() {
 
 #[test]
 fn a_reversed_payment_on_hold_settles_with_its_charge_back() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.given(close(dispute_id, DisputeOutcome::Lost));
     assert_eq!((status(&world, id), world.balance()), (PaymentStatus::Reversed, (0, 0)));
@@ -155,8 +152,7 @@ fn a_reversed_payment_on_hold_settles_with_its_charge_back() {
 
 #[test]
 fn a_full_concession_is_logged_before_its_reversal() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute(id));
     world.when(concede(dispute_id)).answers(CHANGED);
     let key = Actor::ApiKey(world.first_key());
@@ -173,8 +169,7 @@ fn a_full_concession_is_logged_before_its_reversal() {
 
 #[test]
 fn evidence_is_given_once_and_sent_to_the_acquirer() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.when(challenge(dispute_id, "signed\nby hand")).answers(CHANGED);
     let dispute = row(&world, dispute_id);
@@ -197,8 +192,7 @@ fn evidence_that_decides_closes_the_dispute() {
         (EvidenceResult::Won, DisputeStatus::Won, PaymentStatus::Successful),
         (EvidenceResult::Lost, DisputeStatus::Lost, PaymentStatus::Reversed),
     ] {
-        let mut world = ScenarioWorld::open();
-        let id = world.settled();
+        let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
         let dispute_id = world.dispute(dispute(id));
         world.given(challenge(dispute_id, "it was delivered"));
         world.given(evidence_answered(dispute_id, result));
@@ -209,8 +203,7 @@ fn evidence_that_decides_closes_the_dispute() {
 
 #[test]
 fn a_dispute_that_ends_early_ends_the_call_of_its_evidence() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.given(challenge(dispute_id, "it was delivered"));
     world.given(close(dispute_id, DisputeOutcome::Lost));
@@ -220,8 +213,7 @@ fn a_dispute_that_ends_early_ends_the_call_of_its_evidence() {
 
 #[test]
 fn evidence_that_is_not_given_in_time_loses_the_dispute() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute(id));
     let due = row(&world, dispute_id).evidence_due_at;
     assert_eq!(world.timers_of_payments(), [Timer { due, kind: TimerKind::EvidenceDue(dispute_id) }]);
@@ -248,8 +240,7 @@ fn a_late_timer_loses_a_dispute_and_settles_its_capture() {
 
 #[test]
 fn an_escalation_is_logged_for_the_system_and_allows_evidence() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.when(escalate(dispute_id)).answers(CHANGED);
     assert_eq!(row(&world, dispute_id).status, DisputeStatus::Escalated);
@@ -263,8 +254,7 @@ fn an_escalation_is_logged_for_the_system_and_allows_evidence() {
 
 #[test]
 fn a_refund_can_use_money_that_is_not_in_dispute() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute_part(id, 7_000));
     world.when(refund(id).part(3_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 3_000 });
     let refund_id = world.refund(refund(id));
@@ -279,8 +269,7 @@ fn a_refund_can_use_money_that_is_not_in_dispute() {
 
 #[test]
 fn the_last_refund_after_a_charge_back_reverses_the_payment() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let refund_id = world.refund(refund(id).part(4_000));
     let dispute_id = world.dispute(dispute(id));
     assert_eq!(row(&world, dispute_id).money, thb(6_000), "all that is left");
@@ -307,8 +296,7 @@ fn a_failed_refund_beside_a_dispute_returns_its_money() {
 
 #[test]
 fn a_payment_has_one_open_dispute_about_the_rest_of_it() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.when(dispute_part(id, 10_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 10_000 });
     let first = world.dispute(dispute_part(id, 4_000));
     let disputed = Refusal::InvalidState { status: PaymentStatus::Disputed, operation: None };
@@ -323,8 +311,7 @@ fn a_payment_has_one_open_dispute_about_the_rest_of_it() {
 
 #[test]
 fn a_payment_with_a_charge_back_cannot_be_reversed_as_a_whole() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute_part(id, 1));
     world.given(close(dispute_id, DisputeOutcome::Lost));
     let refusal = Refusal::InvalidState { status: PaymentStatus::Successful, operation: None };
@@ -397,8 +384,7 @@ fn the_merchant_pays_the_interest_that_it_bears_at_capture() {
 
 #[test]
 fn a_reversal_cancels_the_interest_too() {
-    let mut world = ScenarioWorld::open();
-    let id = by_instalments(&mut world, InterestBearer::Merchant);
+    let (mut world, id) = ScenarioWorld::open_with(|world| by_instalments(world, InterestBearer::Merchant));
     world.given(reverse(id));
     world.given(reversal_done(id));
     assert_eq!((world.balance(), world.totals().held_debit_minor), ((0, 0), 0));
@@ -406,8 +392,7 @@ fn a_reversal_cancels_the_interest_too() {
 
 #[test]
 fn interest_that_the_customer_bears_posts_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = by_instalments(&mut world, InterestBearer::Customer);
+    let (world, id) = ScenarioWorld::open_with(|world| by_instalments(world, InterestBearer::Customer));
     assert!(world.transaction_of(id).legs.iter().all(|leg| leg.entry_type != EntryType::Interest));
     assert_eq!(world.balance(), (0, 10_000));
 }

@@ -38,8 +38,7 @@ fn not_refundable(status: PaymentStatus) -> Refusal {
 
 #[test]
 fn an_accepted_refund_is_on_hold_and_sent_to_the_acquirer() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.after_seconds(1);
     let refund_id = world.refund(refund(id).part(4_000).external_id("back-1").because("too small"));
     let refund = world.refund_row(refund_id);
@@ -64,8 +63,7 @@ fn an_accepted_refund_is_on_hold_and_sent_to_the_acquirer() {
 
 #[test]
 fn a_refund_is_an_activity_of_its_caller_below_its_payment() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let refund_id = world.refund(refund(id).part(1));
     let Activity { activity_type, actor, object, parent, .. } = world.all::<Activities>().pop().expect("the refund");
     assert_eq!((activity_type, actor), (ActivityType::RefundCreated, Actor::ApiKey(world.first_key())));
@@ -74,8 +72,7 @@ fn a_refund_is_an_activity_of_its_caller_below_its_payment() {
 
 #[test]
 fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let refund_id = world.refund(refund(id).part(4_000));
     world.after_seconds(9);
     world.when(refund_done(refund_id)).answers(CHANGED);
@@ -163,8 +160,7 @@ fn a_refund_that_fails_after_settlement_returns_its_amount() {
 
 #[test]
 fn the_last_refund_reverses_the_payment_for_its_caller() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let first = world.refund(refund(id).part(4_000));
     let rest = world.refund(Ask::from(refund(id)).by(TestCaller::Operator));
     assert_eq!(world.refund_row(rest).money, thb(6_000), "all that is left");
@@ -179,8 +175,7 @@ fn the_last_refund_reverses_the_payment_for_its_caller() {
 
 #[test]
 fn a_refund_of_the_whole_capture_is_full_and_two_halves_are_not() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture_part(id, 4_000));
     world.given(capture_done(id));
     let whole = world.refund(refund(id));
@@ -192,8 +187,7 @@ fn a_refund_of_the_whole_capture_is_full_and_two_halves_are_not() {
 
 #[test]
 fn refunds_never_exceed_the_rest_of_the_capture() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.given(refund(id).part(4_000));
     world.when(refund(id).part(6_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 6_000 });
     let taken = (0..100).filter(|_| world.step(&refund(id).part(100).into()).is_ok()).count();
@@ -204,8 +198,7 @@ fn refunds_never_exceed_the_rest_of_the_capture() {
 
 #[test]
 fn a_refund_that_is_not_confirmed_counts_as_refunded() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let open = world.refund(refund(id));
     world.when(refund(id)).refused(not_refundable(PaymentStatus::Successful));
     world.given(refund_done(open));
@@ -242,8 +235,7 @@ fn the_excess_of_a_refund_is_covered_by_other_captures_on_hold() {
 
 #[test]
 fn a_refund_of_settled_money_is_covered_by_captures_on_hold() {
-    let mut world = ScenarioWorld::open();
-    let settled = world.settled();
+    let (mut world, settled) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.given(payout(10_000));
     world.when(refund(settled).part(1)).refused(not_covered(0, 0, false));
     let held = world.held();
@@ -295,8 +287,7 @@ fn a_refund_is_judged_in_the_order_of_the_contract() {
 
 #[test]
 fn a_refunds_external_id_is_taken_even_when_the_refund_failed() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let refund_id = world.refund(refund(id).part(1).external_id("back-1"));
     world.given(refund_answered(refund_id, refused()));
     world.when(refund(id).part(1).external_id("back-1")).refused(Refusal::RefundExternalIdTaken { refund_id });
@@ -305,8 +296,7 @@ fn a_refunds_external_id_is_taken_even_when_the_refund_failed() {
 
 #[test]
 fn a_payment_is_refunded_by_the_merchants_own_reference() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.captured(initiate(session).external_id("order-1"));
     let refund_id = world.refund(refund(crate::world::raw_id(9, PaymentId::from_raw)).of_payment_known_as("order-1"));
     assert_eq!(world.refund_row(refund_id).payment_id, id);
@@ -314,8 +304,7 @@ fn a_payment_is_refunded_by_the_merchants_own_reference() {
 
 #[test]
 fn an_answer_to_a_refund_that_has_ended_changes_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let (done, failed) = (world.refund(refund(id).part(1)), world.refund(refund(id).part(2)));
     world.given(refund_done(done));
     world.given(refund_answered(failed, refused()));
@@ -327,16 +316,14 @@ fn an_answer_to_a_refund_that_has_ended_changes_nothing() {
 
 #[test]
 fn a_suspended_merchant_refunds() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.given(suspend());
     world.when(refund(id)).takes_effect();
 }
 
 #[test]
 fn a_named_refund_is_made_once() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let ask = Ask::from(refund(id).part(1)).named("call-1");
     let refund_id = world.refund(ask.clone());
     world.given(refund_answered(refund_id, refused()));

@@ -103,6 +103,13 @@ impl ScenarioWorld {
         ScenarioWorld::settling_after(SETTLEMENT_DELAY_DEFAULT_SECONDS)
     }
 
+    /// The same, and what a test makes in it first.
+    pub(crate) fn open_with<T>(make: impl FnOnce(&mut ScenarioWorld) -> T) -> (ScenarioWorld, T) {
+        let mut world = ScenarioWorld::open();
+        let made = make(&mut world);
+        (world, made)
+    }
+
     /// The same with another settlement delay.
     pub(crate) fn settling_after(delay_seconds: u64) -> ScenarioWorld {
         ScenarioWorld::created_by(|merchant_id| create_merchant_settling_after(merchant_id, delay_seconds))
