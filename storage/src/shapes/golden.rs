@@ -30,8 +30,11 @@ use super::webhook::{SubscriptionV1, WebhookObjectV1};
 const CHANGED: &str = "bytes on disk have changed. Records and snapshots of this format are in stores that are in \
     use: leave the shape as it was, and add a new version beside it (see the head of shapes/mod.rs)";
 
-/// The sources of samples, with what their lines' names end in.
-const SOURCES: [(&str, fn(Option<usize>) -> Draw); 2] = [("", Draw::sample), (".empty", Draw::empty)];
+/// A source of samples, whose first enum with fields has the variant at this position.
+type Source = fn(Option<usize>) -> Draw;
+
+/// The sources, with what the names of their lines end in.
+const SOURCES: [(&str, Source); 2] = [("", Draw::sample), (".empty", Draw::empty)];
 
 fn golden() -> BTreeMap<&'static str, &'static str> {
     let lines = include_str!("golden_v1.txt").lines().filter(|line| !line.starts_with('#'));
